@@ -1,0 +1,92 @@
+"""Convolution kernels for the structures of language.
+
+>>> import kernelwood as kw
+>>> kernel = kw.SubsetTreeKernel(decay=1.0, normalize=False)
+>>> tree = kw.Tree.from_brackets("(PP (IN in) (DT the) (NN bank))")
+>>> kernel.value(tree, tree)
+11.0
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Public name -> module that defines it. Modules load on first use, so that
+# ``import kernelwood`` stays cheap and a reader never pays for a learner.
+_EXPORTS = {
+    "Sequence": "kernelwood.structures",
+    "Tree": "kernelwood.structures",
+    "Graph": "kernelwood.structures",
+    "Example": "kernelwood.structures",
+    "read": "kernelwood.io",
+    "batch": "kernelwood.arrays",
+    "Vocabulary": "kernelwood.arrays",
+    "SequenceBatch": "kernelwood.arrays",
+    "TreeBatch": "kernelwood.arrays",
+    "ExampleBatch": "kernelwood.arrays",
+    "config_context": "kernelwood.compute",
+    "get_config": "kernelwood.compute",
+    "set_config": "kernelwood.compute",
+    "counting": "kernelwood.compute",
+    "Kernel": "kernelwood.kernels",
+    "SubsequenceKernel": "kernelwood.kernels",
+    "RootedTreeKernel": "kernelwood.kernels",
+    "SubtreeKernel": "kernelwood.kernels",
+    "SubsetTreeKernel": "kernelwood.kernels",
+    "PartialTreeKernel": "kernelwood.kernels",
+    "OnView": "kernelwood.kernels",
+    "Normalized": "kernelwood.kernels",
+    "shared_fragments": "kernelwood.explain",
+    "KernelwoodError": "kernelwood.errors",
+    "StructureError": "kernelwood.errors",
+    "ReadError": "kernelwood.errors",
+    "KernelInputError": "kernelwood.errors",
+    "KernelOverflowError": "kernelwood.errors",
+    "MemoryBudgetError": "kernelwood.errors",
+}
+
+__all__ = [*_EXPORTS, "__version__"]
+
+logging.getLogger("kernelwood").addHandler(logging.NullHandler())
+
+
+def __getattr__(name: str) -> Any:
+    if name in _EXPORTS:
+        value = getattr(importlib.import_module(_EXPORTS[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'kernelwood' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+if TYPE_CHECKING:
+    from kernelwood.arrays import ExampleBatch, SequenceBatch, TreeBatch, Vocabulary, batch
+    from kernelwood.compute import config_context, counting, get_config, set_config
+    from kernelwood.errors import (
+        KernelInputError,
+        KernelOverflowError,
+        KernelwoodError,
+        MemoryBudgetError,
+        ReadError,
+        StructureError,
+    )
+    from kernelwood.explain import shared_fragments
+    from kernelwood.io import read
+    from kernelwood.kernels import (
+        Kernel,
+        Normalized,
+        OnView,
+        PartialTreeKernel,
+        RootedTreeKernel,
+        SubsequenceKernel,
+        SubsetTreeKernel,
+        SubtreeKernel,
+    )
+    from kernelwood.structures import Example, Graph, Sequence, Tree

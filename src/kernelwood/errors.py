@@ -1,0 +1,107 @@
+"""Every error kernelwood raises on purpose.
+
+::
+
+    KernelwoodError
+    ├── StructureError (ValueError)          a structure is malformed; may carry line and column
+    │   └── ReadError                        a file is malformed; always carries its path
+    ├── KernelInputError (ValueError)        a kernel got parameters or data it cannot use
+    ├── KernelOverflowError (OverflowError)  a raw value lies outside double range
+    └── MemoryBudgetError (MemoryError)      the result would not fit the memory budget
+
+Each also derives from the built-in class a plain caller would catch.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "KernelInputError",
+    "KernelOverflowError",
+    "KernelwoodError",
+    "MemoryBudgetError",
+    "ReadError",
+    "StructureError",
+]
+
+
+class KernelwoodError(Exception):
+    """Base class of all errors raised by kernelwood."""
+
+
+class StructureError(KernelwoodError, ValueError):
+    """A sequence, tree, graph or example is malformed.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong, in one sentence.
+    line, column : int, optional
+        Position in the text, both counted from 1.
+    snippet : str, optional
+        The offending line; a caret is drawn under ``column``.
+    hint : str, optional
+        How to fix it.
+    path : str, optional
+        The file the text came from.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        line: int | None = None,
+        column: int | None = None,
+        snippet: str | None = None,
+        hint: str | None = None,
+        path: str | None = None,
+    ) -> None:
+        self.problem = problem
+        self.line = line
+        self.column = column
+        self.snippet = snippet
+        self.hint = hint
+        self.path = path
+        super().__init__(self._render())
+
+    def _render(self) -> str:
+        where = ":".join(str(part) for part in (self.path, self.line, self.column) if part)
+        text = f"{where}: {self.problem}" if where else self.problem
+        if self.snippet is not None and self.column is not None:
+            text += "\n" + _point_at(self.snippet, self.column)
+        if self.hint:
+            text += f"\n    {self.hint}"
+        return text
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Keyword-only arguments do not survive the default exception pickling.
+        return (_rebuild, (type(self), dict(self.__dict__)))
+
+
+class ReadError(StructureError):
+    """A file does not follow its format; says where and how to go on."""
+
+
+class KernelInputError(KernelwoodError, ValueError):
+    """A kernel was given a parameter or a structure it cannot use."""
+
+
+class KernelOverflowError(KernelwoodError, OverflowError):
+    """A raw kernel value exceeds the range of the requested number type."""
+
+
+class MemoryBudgetError(KernelwoodError, MemoryError):
+    """A result would exceed the memory budget."""
+
+
+def _point_at(snippet: str, column: int, width: int = 72) -> str:
+    """Return ``snippet`` cut to ``width`` around ``column`` with a caret beneath."""
+    start = max(0, min(column - 1 - width // 2, len(snippet) - width))
+    shown = snippet[start : start + width].replace("\t", " ")
+    return f"    {shown}\n    {' ' * (column - 1 - start)}^"
+
+
+def _rebuild(kind: type[StructureError], state: dict[str, object]) -> StructureError:
+    error = kind.__new__(kind)
+    error.__dict__.update(state)
+    error.args = (error._render(),)
+    return error
