@@ -1,0 +1,42 @@
+// What every block engine shares: where results go, and how work is interrupted.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "kernelwood/scaled.hpp"
+
+namespace kernelwood {
+
+// Extended-range engines report log2 of the value, as a double.
+template <class Real>
+using Output = std::conditional_t<std::is_same_v<Real, Scaled>, double, Real>;
+
+template <class Real>
+Output<Real> output(Real value) {
+  if constexpr (std::is_same_v<Real, Scaled>) {
+    return value.log2();
+  } else {
+    return value;
+  }
+}
+
+// A matrix of results: row s is a stream structure, column p a panel structure.
+template <class Real>
+struct Results {
+  Output<Real>* data;
+  int64_t stride;
+  Output<Real>* row(int64_t s) const { return data + s * stride; }
+};
+
+// Set from another thread to make a running block return early, its results unfinished.
+class StopFlag {
+ public:
+  explicit StopFlag(const int32_t* flag) : flag_(flag) {}
+  bool raised() const { return flag_ != nullptr && *static_cast<const volatile int32_t*>(flag_); }
+
+ private:
+  const int32_t* flag_;
+};
+
+}  // namespace kernelwood

@@ -1,0 +1,118 @@
+// Small hash tables: integer keys, and heads with spans of integers, to dense ids.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace kernelwood {
+
+inline uint64_t mix(uint64_t h, uint64_t value) {
+  h ^= value + 0x9e3779b97f4a7c15ull;
+  h *= 0xff51afd7ed558ccdull;
+  return h ^ (h >> 32);
+}
+
+// 64-bit key -> dense id in order of first appearance.
+class KeyInterner {
+ public:
+  explicit KeyInterner(size_t expected = 16) { resize_table(expected); }
+
+  int32_t intern(uint64_t key) {
+    if (keys_.size() * 2 >= table_.size()) grow();
+    size_t slot = mix(0, key) & mask_;
+    while (table_[slot] >= 0) {
+      if (keys_[static_cast<size_t>(table_[slot])] == key) return table_[slot];
+      slot = (slot + 1) & mask_;
+    }
+    keys_.push_back(key);
+    return table_[slot] = static_cast<int32_t>(keys_.size() - 1);
+  }
+
+  int32_t find(uint64_t key) const {
+    size_t slot = mix(0, key) & mask_;
+    while (table_[slot] >= 0) {
+      if (keys_[static_cast<size_t>(table_[slot])] == key) return table_[slot];
+      slot = (slot + 1) & mask_;
+    }
+    return -1;
+  }
+
+  size_t size() const { return keys_.size(); }
+
+ private:
+  void resize_table(size_t expected) {
+    size_t capacity = 16;
+    while (capacity < expected * 2) capacity *= 2;
+    table_.assign(capacity, -1);
+    mask_ = capacity - 1;
+  }
+  void grow() {
+    resize_table(table_.size());
+    for (size_t id = 0; id < keys_.size(); ++id) {
+      size_t slot = mix(0, keys_[id]) & mask_;
+      while (table_[slot] >= 0) slot = (slot + 1) & mask_;
+      table_[slot] = static_cast<int32_t>(id);
+    }
+  }
+
+  std::vector<int32_t> table_;
+  std::vector<uint64_t> keys_;
+  size_t mask_ = 0;
+};
+
+// (head, item, item, ...) -> dense id; the spans stay readable by id.
+class SpanInterner {
+ public:
+  explicit SpanInterner(size_t expected = 16) {
+    size_t capacity = 16;
+    while (capacity < expected * 2) capacity *= 2;
+    table_.assign(capacity, -1);
+    mask_ = capacity - 1;
+  }
+
+  int32_t intern(int32_t head, const int32_t* items, int64_t n) {
+    if (heads_.size() * 2 >= table_.size()) grow();
+    uint64_t hash = mix(static_cast<uint64_t>(n), static_cast<uint32_t>(head));
+    for (int64_t i = 0; i < n; ++i) hash = mix(hash, static_cast<uint32_t>(items[i]));
+    size_t slot = hash & mask_;
+    for (; table_[slot] >= 0; slot = (slot + 1) & mask_)
+      if (equal(table_[slot], hash, head, items, n)) return table_[slot];
+    heads_.push_back(head);
+    hashes_.push_back(hash);
+    items_.insert(items_.end(), items, items + n);
+    begin_.push_back(static_cast<int64_t>(items_.size()));
+    return table_[slot] = static_cast<int32_t>(heads_.size() - 1);
+  }
+
+  size_t size() const { return heads_.size(); }
+  int32_t head(int32_t id) const { return heads_[static_cast<size_t>(id)]; }
+  const int32_t* items(int32_t id) const { return items_.data() + begin_[static_cast<size_t>(id)]; }
+  int64_t n_items(int32_t id) const {
+    return begin_[static_cast<size_t>(id) + 1] - begin_[static_cast<size_t>(id)];
+  }
+
+ private:
+  bool equal(int32_t id, uint64_t hash, int32_t head, const int32_t* items, int64_t n) const {
+    const auto at = static_cast<size_t>(id);
+    return hashes_[at] == hash && heads_[at] == head && n_items(id) == n &&
+           (n == 0 || std::memcmp(items_.data() + begin_[at], items,
+                                  static_cast<size_t>(n) * sizeof(int32_t)) == 0);
+  }
+  void grow() {
+    table_.assign(table_.size() * 2, -1);
+    mask_ = table_.size() - 1;
+    for (size_t id = 0; id < heads_.size(); ++id) {
+      size_t slot = hashes_[id] & mask_;
+      while (table_[slot] >= 0) slot = (slot + 1) & mask_;
+      table_[slot] = static_cast<int32_t>(id);
+    }
+  }
+
+  std::vector<int32_t> table_, heads_, items_;
+  std::vector<uint64_t> hashes_;
+  std::vector<int64_t> begin_{0};
+  size_t mask_ = 0;
+};
+
+}  // namespace kernelwood

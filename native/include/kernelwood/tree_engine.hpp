@@ -1,0 +1,280 @@
+// Blocks of tree kernel values, a panel of trees at a time against a stream of trees.
+//
+// K = C * Delta * C' with C the counts of distinct subtrees: for each panel tree the rows of
+// Delta are made (tree_rows.hpp) and scattered into one column of `values` (tree_features.hpp);
+// then every stream tree multiplies its sparse counts with the whole panel.
+// A value depends only on its two trees, never on what else is in the block.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "kernelwood/engine.hpp"
+#include "kernelwood/panel_product.hpp"
+#include "kernelwood/tree_rows.hpp"
+
+namespace kernelwood {
+
+template <class Real>
+class TreeEngine {
+ public:
+  static constexpr int lanes = panel_lanes<Real>;
+
+  // Without `stream` the panel trees are compared with each other.
+  TreeEngine(const TreeParameters& parameters, const TreeArrays& panel, const TreeArrays* stream)
+      : parameters_(parameters), symmetric_(stream == nullptr),
+        table_(static_cast<size_t>(n_nodes(panel) + (stream ? n_nodes(*stream) : 0))),
+        panel_(table_.add(panel)), other_(stream ? table_.add(*stream) : TreeSide{}),
+        slots_(table_, this->stream()),
+        postings_(sums_over_children() ? new ShapePostings(table_, slots_) : nullptr) {
+    if (parameters.kind == TreeKernel::subtree) weigh_subtrees();
+    if (parameters.kind == TreeKernel::rooted) return;
+    features_.reset(new TreeFeatures(parameters.kind, parameters.count_leaves, table_, slots_,
+                                     postings_.get(), panel_, this->stream(), symmetric_));
+    const int64_t n = features_->begin(this->stream().size());
+    counts_.reserve(static_cast<size_t>(n));
+    for (int64_t q = 0; q < n; ++q) counts_.push_back(Real(double(features_->counts()[q])));
+  }
+
+  int64_t n_panels() const { return (panel_.size() + lanes - 1) / lanes; }
+
+  int64_t n_panel() const { return panel_.size(); }
+  int64_t n_stream() const { return stream().size(); }
+
+  // Lower triangle and diagonal of the symmetric matrix, for the columns of some panels.
+  void gram(int64_t panel_begin, int64_t panel_end, Results<Real> out, StopFlag stop) const {
+    Work work(*this);
+    for (int64_t p = panel_begin; p < panel_end && !stop.raised(); ++p)
+      run_panel(work, p, p * lanes, stream().size(), {out.row(p * lanes) + p * lanes, out.stride}, true);
+  }
+
+  // Stream trees [stream_begin, stream_end) in rows, the trees of some panels in columns.
+  void cross(int64_t panel_begin, int64_t panel_end, int64_t stream_begin, int64_t stream_end,
+             Results<Real> out, StopFlag stop) const {
+    Work work(*this);
+    for (int64_t p = panel_begin; p < panel_end && !stop.raised(); ++p)
+      run_panel(work, p, stream_begin, stream_end,
+                {out.data + p * lanes, out.stride}, false);
+  }
+
+  // Self-similarities of the panel trees.
+  void diagonal(Output<Real>* out) const {
+    Work work(*this);
+    for (int64_t t = 0; t < panel_.size(); ++t) out[t] = output(run_tree(work, t, t, -1, {}, 0));
+  }
+
+ private:
+  // Scratch of one call; nothing in the engine itself changes after construction.
+  struct Work {
+    explicit Work(const TreeEngine& engine)
+        : rows(engine.parameters_, engine.table_, engine.slots_, engine.postings_.get()),
+          chain_head(static_cast<size_t>(engine.chain_keys()), -1) {
+      if (!engine.features_) return;
+      values.assign(static_cast<size_t>(engine.features_->size()) * lanes, Real(0.0));
+      touched.assign(static_cast<size_t>(engine.features_->size()), 0);
+    }
+    TreeRows<Real> rows;
+    std::vector<Real> values;              // (features, lanes)
+    std::vector<uint8_t> touched;          // features with a value in this panel
+    std::vector<int32_t> touched_list;
+    std::vector<int32_t> chain_head, chain_next;  // entries of a tree by symbol or shape
+    int64_t chain_first = 0;
+    std::vector<Real> scaled_out;
+  };
+
+  const TreeSide& stream() const { return symmetric_ ? panel_ : other_; }
+  bool sums_over_children() const {
+    return parameters_.kind == TreeKernel::partial || parameters_.kind == TreeKernel::rooted;
+  }
+  static int64_t n_nodes(const TreeArrays& trees) {
+    return trees.offsets[trees.n_trees] - trees.offsets[0];
+  }
+
+  // lambda^(productions) of every distinct subtree.
+  void weigh_subtrees() {
+    std::vector<int64_t> productions(static_cast<size_t>(table_.n_subtrees()), 0);
+    for (int32_t sub = 0; sub < table_.n_subtrees(); ++sub) {
+      if (table_.shape(sub) >= 0) productions[static_cast<size_t>(sub)] = 1;
+      for (int64_t i = 0; i < table_.n_children(sub); ++i)
+        productions[static_cast<size_t>(sub)] +=
+            productions[static_cast<size_t>(table_.children(sub)[i])];
+      weights_.push_back(power<Real>(parameters_.decay, productions[static_cast<size_t>(sub)]));
+    }
+  }
+
+  void run_panel(Work& work, int64_t p, int64_t stream_begin, int64_t stream_end,
+                 Results<Real> out, bool with_diagonal) const {
+    const int64_t first = p * lanes;
+    const int width = static_cast<int>(std::min<int64_t>(lanes, panel_.size() - first));
+    Real diagonal[lanes];
+    for (int lane = 0; lane < width; ++lane)
+      diagonal[lane] = run_tree(work, first + lane, stream_begin, lane, out, stream_end);
+    if (features_) multiply(work, stream_begin, stream_end, width, out);
+    if (with_diagonal)
+      for (int lane = 0; lane < width; ++lane)
+        out.row(first + lane - stream_begin)[lane] = output(diagonal[lane]);
+  }
+
+  // Scatters one panel tree into a lane (none if negative); returns its self-similarity when
+  // the engine is symmetric.
+  Real run_tree(Work& work, int64_t tree, int64_t stream_begin, int lane, Results<Real> out,
+                int64_t stream_end) const {
+    if (parameters_.kind == TreeKernel::subtree) return run_subtrees(work, tree, lane);
+    Real diagonal(0.0);
+    if (symmetric_) chain_entries(work, tree);
+    work.rows.for_each_row(panel_, tree, stream_begin, [&](int64_t entry, int32_t sub) {
+      const Real count(double(panel_.count[static_cast<size_t>(entry)]));
+      if (parameters_.kind == TreeKernel::rooted) {
+        if (sub != panel_.root[static_cast<size_t>(tree)]) return;
+        if (symmetric_) diagonal = work.rows.row(sub)[slots_.slot(sub) - work.rows.range(sub).begin];
+        if (lane >= 0) write_roots(work, sub, stream_begin, stream_end, lane, out);
+        return;
+      }
+      if (symmetric_) diagonal += count * self_sum(work, sub);
+      if (lane >= 0) scatter(work, sub, count, stream_begin, lane);
+    });
+    if (symmetric_) unchain_entries(work, tree);
+    return diagonal;
+  }
+
+  Real run_subtrees(Work& work, int64_t tree, int lane) const {
+    Real diagonal(0.0);
+    for (int64_t e = panel_.begin[static_cast<size_t>(tree)];
+         e < panel_.begin[static_cast<size_t>(tree) + 1]; ++e) {
+      const int32_t sub = panel_.sub[static_cast<size_t>(e)];
+      if (table_.shape(sub) < 0) continue;
+      const Real count(double(panel_.count[static_cast<size_t>(e)]));
+      const Real value = count * weights_[static_cast<size_t>(sub)];
+      diagonal += count * value;
+      const int32_t slot = slots_.slot(sub);
+      if (lane >= 0 && slot >= 0) add(work, features_->of_slot(slot), lane, value);
+    }
+    return diagonal;
+  }
+
+  void scatter(Work& work, int32_t sub, Real count, int64_t stream_begin, int lane) const {
+    const int32_t symbol = table_.symbol(sub), shape = table_.shape(sub);
+    if (parameters_.kind == TreeKernel::partial) {
+      add(work, features_->of_inner(symbol), lane, count * work.rows.base(sub));
+      add(work, features_->of_leaf(symbol), lane, count * leaf_value(shape < 0));
+    } else if (shape < 0) {
+      if (parameters_.count_leaves)
+        add(work, features_->of_leaf(symbol), lane, count * Real(parameters_.decay));
+    } else {
+      add(work, features_->of_shape(shape), lane, count * work.rows.base(sub));
+    }
+    const Real base = work.rows.base(sub);
+    const int32_t row_begin = work.rows.range(sub).begin;
+    const Real* row = work.rows.row(sub);
+    work.rows.for_each_touched(sub, [&](int32_t met) {
+      const int32_t begin = slots_.members(met).begin, n = slots_.live(met, stream_begin);
+      for (int32_t k = 0; k < n; ++k) {
+        const Real value = row[begin - row_begin + k];
+        if (value != base) add(work, features_->of_slot(begin + k), lane, count * (value - base));
+      }
+    });
+  }
+
+  Real leaf_value(bool leaf) const {
+    return Real(leaf ? parameters_.leaf_leaf : parameters_.leaf_inner);
+  }
+
+  void add(Work& work, int32_t feature, int lane, Real value) const {
+    if (feature < 0) return;
+    work.values[static_cast<size_t>(feature) * lanes + static_cast<size_t>(lane)] += value;
+    if (!work.touched[static_cast<size_t>(feature)]) {
+      work.touched[static_cast<size_t>(feature)] = 1;
+      work.touched_list.push_back(feature);
+    }
+  }
+
+  void multiply(Work& work, int64_t stream_begin, int64_t stream_end, int width,
+                Results<Real> out) const {
+    PanelProduct<Real> job{work.values.data(), features_->ids(), counts_.data(),
+                           features_->begins(), stream_begin, stream_end, width, nullptr, 0};
+    if constexpr (std::is_same_v<Real, Scaled>) {
+      work.scaled_out.resize(static_cast<size_t>(stream_end - stream_begin));
+      job.out = work.scaled_out.data();
+      job.stride = 1;
+      multiply_panel(job);
+      for (int64_t s = stream_begin; s < stream_end; ++s)
+        out.row(s - stream_begin)[0] = output(work.scaled_out[static_cast<size_t>(s - stream_begin)]);
+    } else {
+      job.out = out.data;
+      job.stride = out.stride;
+      multiply_panel(job);
+    }
+    for (const int32_t feature : work.touched_list) {
+      work.touched[static_cast<size_t>(feature)] = 0;
+      for (int lane = 0; lane < lanes; ++lane)
+        work.values[static_cast<size_t>(feature) * lanes + static_cast<size_t>(lane)] = Real(0.0);
+    }
+    work.touched_list.clear();
+  }
+
+  void write_roots(Work& work, int32_t root, int64_t stream_begin, int64_t stream_end, int lane,
+                   Results<Real> out) const {
+    const SlotRange range = work.rows.range(root);
+    const Real* row = work.rows.row(root);
+    for (int64_t s = stream_begin; s < stream_end; ++s) {
+      const int32_t slot = slots_.slot(stream().root[static_cast<size_t>(s)]);
+      const bool match = slot >= range.begin && slot < range.end;
+      out.row(s - stream_begin)[lane] = output(match ? row[slot - range.begin] : Real(0.0));
+    }
+  }
+
+  // Entries of one tree that can meet each other: same symbol, for subset kernels same shape.
+  int32_t chain_keys() const {
+    return parameters_.kind == TreeKernel::subset ? table_.n_shapes() + table_.n_symbols()
+                                                  : table_.n_symbols();
+  }
+  size_t chain_key(int32_t sub) const {
+    if (parameters_.kind != TreeKernel::subset) return static_cast<size_t>(table_.symbol(sub));
+    const int32_t shape = table_.shape(sub);
+    return static_cast<size_t>(shape >= 0 ? shape : table_.n_shapes() + table_.symbol(sub));
+  }
+  void chain_entries(Work& work, int64_t tree) const {
+    const int64_t first = panel_.begin[static_cast<size_t>(tree)];
+    const int64_t last = panel_.begin[static_cast<size_t>(tree) + 1];
+    work.chain_next.resize(static_cast<size_t>(last - first));
+    work.chain_first = first;
+    for (int64_t e = last - 1; e >= first; --e) {
+      int32_t& head = work.chain_head[chain_key(panel_.sub[static_cast<size_t>(e)])];
+      work.chain_next[static_cast<size_t>(e - first)] = head;
+      head = static_cast<int32_t>(e - first);
+    }
+  }
+  void unchain_entries(Work& work, int64_t tree) const {
+    for (int64_t e = panel_.begin[static_cast<size_t>(tree)];
+         e < panel_.begin[static_cast<size_t>(tree) + 1]; ++e)
+      work.chain_head[chain_key(panel_.sub[static_cast<size_t>(e)])] = -1;
+  }
+
+  // Sum of Delta(sub, v) over the nodes v of its own tree.
+  Real self_sum(Work& work, int32_t sub) const {
+    const bool leaf = table_.shape(sub) < 0;
+    const bool subset_leaf = leaf && parameters_.kind == TreeKernel::subset;
+    if (subset_leaf && !parameters_.count_leaves) return Real(0.0);
+    const int32_t row_begin = work.rows.range(sub).begin;
+    Real sum(0.0);
+    for (int32_t at = work.chain_head[chain_key(sub)]; at >= 0;
+         at = work.chain_next[static_cast<size_t>(at)]) {
+      const auto entry = static_cast<size_t>(work.chain_first + at);
+      const Real count(double(panel_.count[entry]));
+      sum += count * (subset_leaf ? Real(parameters_.decay)
+                                  : work.rows.row(sub)[slots_.slot(panel_.sub[entry]) - row_begin]);
+    }
+    return sum;
+  }
+
+  TreeParameters parameters_;
+  bool symmetric_;
+  SubtreeTable table_;
+  TreeSide panel_, other_;
+  SlotIndex slots_;
+  std::unique_ptr<ShapePostings> postings_;
+  std::unique_ptr<TreeFeatures> features_;
+  std::vector<Real> counts_, weights_;
+};
+
+}  // namespace kernelwood

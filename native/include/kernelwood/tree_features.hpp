@@ -1,0 +1,196 @@
+// Stream trees as sparse vectors of countable things.
+//
+// A tree kernel is K(a, b) = sum over features f of value_a(f) * count_b(f). Most pairs of
+// subtrees that meet at all meet with one constant value, so that value is carried by a feature
+// they share (their shape or symbol) and only what exceeds it by features of single slots.
+// Features that no other panel tree can reach are left out; the diagonal is summed elsewhere.
+#pragma once
+
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "kernelwood/tree_index.hpp"
+
+namespace kernelwood {
+
+enum class TreeKernel { subtree, subset, partial, rooted };
+
+// Which panel trees hold a symbol, shape or subtree: none, one, or more.
+class Presence {
+ public:
+  Presence(size_t n, bool symmetric) : first_(n, -1), last_(n, -1), symmetric_(symmetric) {}
+  void see(int32_t id, int64_t tree) { widen(id, tree, tree); }
+  void widen(int32_t id, const Presence& other, int32_t other_id) {
+    const auto at = static_cast<size_t>(other_id);
+    if (other.first_[at] >= 0) widen(id, other.first_[at], other.last_[at]);
+  }
+  Presence like(size_t n) const { return Presence(n, symmetric_); }
+  // Against itself a tree set needs a second tree; against another set one is enough.
+  bool reachable(int32_t id) const {
+    const auto at = static_cast<size_t>(id);
+    return first_[at] >= 0 && (!symmetric_ || first_[at] != last_[at]);
+  }
+
+ private:
+  void widen(int32_t id, int64_t first, int64_t last) {
+    const auto at = static_cast<size_t>(id);
+    if (first_[at] < 0 || first < first_[at]) first_[at] = first;
+    if (last > last_[at]) last_[at] = last;
+  }
+  std::vector<int64_t> first_, last_;
+  bool symmetric_;
+};
+
+class TreeFeatures {
+ public:
+  TreeFeatures(TreeKernel kind, bool count_leaves, const SubtreeTable& table,
+               const SlotIndex& slots, const ShapePostings* postings, const TreeSide& panel,
+               const TreeSide& stream, bool symmetric)
+      : kind_(kind), count_leaves_(count_leaves), table_(table), slots_(slots) {
+    n_shapes_ = table.n_shapes();
+    n_symbols_ = table.n_symbols();
+    find_reachable(postings, panel, symmetric);
+    list_stream(stream);
+    renumber_by_frequency();
+  }
+
+  int32_t size() const { return n_features_; }
+  // Dense feature ids; -1 where nothing can meet.
+  int32_t of_slot(int32_t slot) const { return ids_[static_cast<size_t>(slot)]; }
+  int32_t of_shape(int32_t shape) const { return ids_[shape_at(shape)]; }
+  int32_t of_inner(int32_t symbol) const { return ids_[inner_at(symbol)]; }
+  int32_t of_leaf(int32_t symbol) const { return ids_[leaf_at(symbol)]; }
+
+  int64_t begin(int64_t tree) const { return begin_[static_cast<size_t>(tree)]; }
+  const int64_t* begins() const { return begin_.data(); }
+  const int32_t* ids() const { return listed_.data(); }
+  const int32_t* counts() const { return counts_.data(); }
+
+ private:
+  size_t shape_at(int32_t shape) const { return static_cast<size_t>(slots_.n_slots() + shape); }
+  size_t inner_at(int32_t symbol) const {
+    return static_cast<size_t>(slots_.n_slots() + n_shapes_ + symbol);
+  }
+  size_t leaf_at(int32_t symbol) const {
+    return static_cast<size_t>(slots_.n_slots() + n_shapes_ + n_symbols_ + symbol);
+  }
+
+  void find_reachable(const ShapePostings* postings, const TreeSide& panel, bool symmetric) {
+    Presence subs(static_cast<size_t>(table_.n_subtrees()), symmetric);
+    Presence shapes(static_cast<size_t>(n_shapes_), symmetric);
+    Presence symbols(static_cast<size_t>(n_symbols_), symmetric);
+    for (int64_t t = 0; t < panel.size(); ++t)
+      for (int64_t e = panel.begin[static_cast<size_t>(t)];
+           e < panel.begin[static_cast<size_t>(t) + 1]; ++e) {
+        const int32_t sub = panel.sub[static_cast<size_t>(e)];
+        subs.see(sub, t);
+        symbols.see(table_.symbol(sub), t);
+        if (table_.shape(sub) >= 0) shapes.see(table_.shape(sub), t);
+      }
+    ids_.assign(leaf_at(n_symbols_), -1);
+    const bool by_symbol = kind_ == TreeKernel::partial;
+    for (int32_t s = 0; s < n_symbols_; ++s) {
+      if (!symbols.reachable(s)) continue;
+      if (by_symbol) ids_[inner_at(s)] = 0;
+      if (by_symbol || count_leaves_) ids_[leaf_at(s)] = 0;
+    }
+    if (kind_ == TreeKernel::subset)
+      for (const int32_t shape : slots_.shapes_by_last())
+        if (shapes.reachable(shape)) ids_[shape_at(shape)] = 0;
+    for (const int32_t sub : slots_.subs_by_last())
+      if (table_.shape(sub) >= 0 && slot_reachable(sub, subs, shapes, postings))
+        ids_[static_cast<size_t>(slots_.slot(sub))] = 0;
+  }
+
+  bool slot_reachable(int32_t sub, const Presence& subs, const Presence& shapes,
+                      const ShapePostings* postings) {
+    if (kind_ == TreeKernel::subtree) return subs.reachable(sub);
+    if (kind_ == TreeKernel::subset) return shapes.reachable(table_.shape(sub)) && has_inner_child(sub);
+    if (pairs_reachable_.empty()) find_reachable_pairs(shapes, *postings);
+    return pairs_reachable_[static_cast<size_t>(table_.shape(sub))] != 0;
+  }
+
+  bool has_inner_child(int32_t sub) const {
+    for (int64_t i = 0; i < table_.n_children(sub); ++i)
+      if (table_.shape(table_.children(sub)[i]) >= 0) return true;
+    return false;
+  }
+
+  // A shape can be met by any shape with the same symbol that shares a child symbol.
+  void find_reachable_pairs(const Presence& shapes, const ShapePostings& postings) {
+    Presence pairs = shapes.like(postings.size());
+    for (int32_t shape = 0; shape < n_shapes_; ++shape)
+      postings.for_each_child_symbol(shape, [&](int32_t child) {
+        const int32_t pair = postings.find(table_.shape_symbol(shape), child);
+        if (pair >= 0) pairs.widen(pair, shapes, shape);
+      });
+    pairs_reachable_.assign(static_cast<size_t>(n_shapes_), 0);
+    for (int32_t shape = 0; shape < n_shapes_; ++shape)
+      postings.for_each_child_symbol(shape, [&](int32_t child) {
+        const int32_t pair = postings.find(table_.shape_symbol(shape), child);
+        if (pair >= 0 && pairs.reachable(pair)) pairs_reachable_[static_cast<size_t>(shape)] = 1;
+      });
+  }
+
+  void list_stream(const TreeSide& stream) {
+    begin_.reserve(static_cast<size_t>(stream.size()) + 1);
+    std::vector<int64_t> listed_at(ids_.size(), -1);
+    int64_t tree_begin = 0;
+    const auto add = [&](size_t feature, int32_t count) {
+      if (ids_[feature] < 0) return;
+      int64_t& at = listed_at[feature];
+      if (at >= tree_begin) {
+        counts_[static_cast<size_t>(at)] += count;
+      } else {
+        at = static_cast<int64_t>(listed_.size());
+        listed_.push_back(static_cast<int32_t>(feature));
+        counts_.push_back(count);
+        ++ids_[feature];
+      }
+    };
+    for (int64_t t = 0; t < stream.size(); ++t) {
+      tree_begin = static_cast<int64_t>(listed_.size());
+      for (int64_t e = stream.begin[static_cast<size_t>(t)];
+           e < stream.begin[static_cast<size_t>(t) + 1]; ++e) {
+        const int32_t sub = stream.sub[static_cast<size_t>(e)];
+        const int32_t count = stream.count[static_cast<size_t>(e)];
+        const int32_t shape = table_.shape(sub);
+        if (shape < 0) {
+          add(leaf_at(table_.symbol(sub)), count);
+          continue;
+        }
+        add(inner_at(table_.symbol(sub)), count);
+        add(shape_at(shape), count);
+        add(static_cast<size_t>(slots_.slot(sub)), count);
+      }
+      begin_.push_back(static_cast<int64_t>(listed_.size()));
+    }
+  }
+
+  // Frequent features get neighbouring ids, so that their values share cache lines.
+  void renumber_by_frequency() {
+    std::vector<int32_t> used;
+    for (size_t f = 0; f < ids_.size(); ++f) {
+      if (ids_[f] > 0) used.push_back(static_cast<int32_t>(f));
+      if (ids_[f] == 0) ids_[f] = -1;
+    }
+    std::stable_sort(used.begin(), used.end(), [&](int32_t a, int32_t b) {
+      return ids_[static_cast<size_t>(a)] > ids_[static_cast<size_t>(b)];
+    });
+    n_features_ = static_cast<int32_t>(used.size());
+    for (int32_t i = 0; i < n_features_; ++i) ids_[static_cast<size_t>(used[static_cast<size_t>(i)])] = i;
+    for (int32_t& feature : listed_) feature = ids_[static_cast<size_t>(feature)];
+  }
+
+  TreeKernel kind_;
+  bool count_leaves_;
+  const SubtreeTable& table_;
+  const SlotIndex& slots_;
+  int32_t n_shapes_ = 0, n_symbols_ = 0, n_features_ = 0;
+  std::vector<int32_t> ids_, listed_, counts_;
+  std::vector<int64_t> begin_{0};
+  std::vector<uint8_t> pairs_reachable_;
+};
+
+}  // namespace kernelwood

@@ -1,0 +1,226 @@
+// Python bindings: flat read-only arrays in, caller-allocated results out, the GIL released.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <optional>
+#include <string>
+
+#include "kernelwood/reduce.hpp"
+#include "kernelwood/sequence_engine.hpp"
+#include "kernelwood/simd.hpp"
+#include "kernelwood/tree_engine.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace kernelwood;
+
+namespace {
+
+template <class T>
+using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Output1 = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Matrix = nb::ndarray<T, nb::ndim<2>, nb::device::cpu>;
+using Released = nb::call_guard<nb::gil_scoped_release>;
+
+void require(bool condition, const char* message) {
+  if (!condition) throw std::invalid_argument(message);
+}
+
+// Offsets must rise and stay inside the arrays they index: they may come from a file.
+void check_offsets(Vector<int64_t> offsets, size_t n) {
+  require(offsets.size() > 0, "offsets must not be empty");
+  const int64_t* at = offsets.data();
+  for (size_t i = 1; i < offsets.size(); ++i) require(at[i - 1] <= at[i], "offsets must not fall");
+  require(at[0] >= 0 && at[offsets.size() - 1] <= static_cast<int64_t>(n),
+          "offsets reach beyond the arrays");
+}
+
+// Holds the arrays of a side while an engine reads them.
+struct Trees {
+  Trees(Vector<int64_t> offsets, Vector<int32_t> labels, Vector<int32_t> edges,
+        Vector<int32_t> n_children)
+      : offsets(offsets), labels(labels), edges(edges), n_children(n_children) {
+    check_offsets(offsets, labels.size());
+    require(labels.size() == edges.size() && labels.size() == n_children.size(),
+            "tree arrays differ in length");
+  }
+  TreeArrays arrays(int64_t first, int64_t n) const {
+    return {offsets.data() + first, n, labels.data(), edges.data(), n_children.data()};
+  }
+  TreeArrays arrays() const { return arrays(0, size()); }
+  int64_t size() const { return static_cast<int64_t>(offsets.size()) - 1; }
+  Vector<int64_t> offsets;
+  Vector<int32_t> labels, edges, n_children;
+};
+
+struct Sequences {
+  Sequences(Vector<int64_t> offsets, Vector<int32_t> labels, Vector<int32_t> edges)
+      : offsets(offsets), labels(labels), edges(edges) {
+    check_offsets(offsets, labels.size());
+    require(labels.size() == edges.size(), "sequence arrays differ in length");
+  }
+  SequenceArrays arrays(int64_t first, int64_t n) const {
+    return {offsets.data() + first, n, labels.data(), edges.data()};
+  }
+  SequenceArrays arrays() const { return arrays(0, size()); }
+  int64_t size() const { return static_cast<int64_t>(offsets.size()) - 1; }
+  Vector<int64_t> offsets;
+  Vector<int32_t> labels, edges;
+};
+
+template <class T>
+void require_rows(const Matrix<T>& out) {
+  require(out.shape(0) == 0 || out.shape(1) == 0 || out.stride(1) == 1, "results must be row-major");
+}
+
+// Self-similarities, by small engines so that no structure meets many others.
+template <class Engine, class Result, class Parameters, class Side>
+void diagonal(const Parameters& parameters, const Side& side, int64_t first, int64_t last,
+              Output1<Result> out) {
+  constexpr int64_t group = 32;
+  require(0 <= first && first <= last && last <= side.size(), "range outside the batch");
+  require(static_cast<int64_t>(out.size()) == last - first, "wrong length of results");
+  for (int64_t t = first; t < last; t += group)
+    Engine(parameters, side.arrays(t, std::min(group, last - t)), nullptr)
+        .diagonal(out.data() + (t - first));
+}
+
+template <class Real, template <class> class Engine, class Parameters, class Side>
+void bind_engine(nb::module_& m, const char* name) {
+  using E = Engine<Real>;
+  using Result = Output<Real>;
+  nb::class_<E>(m, name)
+      .def("__init__",
+           [](E* self, const Parameters& parameters, const Side& panel, const Side* stream) {
+             const auto other = stream ? stream->arrays() : panel.arrays();
+             new (self) E(parameters, panel.arrays(), stream ? &other : nullptr);
+           },
+           "parameters"_a, "panel"_a, "stream"_a = nb::none(), Released())
+      .def_prop_ro("n_panels", &E::n_panels)
+      .def_prop_ro_static("lanes", [](nb::handle) { return E::lanes; })
+      .def("gram",
+           [](const E& self, int64_t panel_begin, int64_t panel_end, Matrix<Result> out,
+              std::optional<Vector<int32_t>> stop) {
+             require_rows(out);
+             require(0 <= panel_begin && panel_end <= self.n_panels(), "no such panel");
+             require(static_cast<int64_t>(out.shape(0)) == self.n_panel() &&
+                         out.shape(0) == out.shape(1), "wrong shape of results");
+             self.gram(panel_begin, panel_end, {out.data(), out.stride(0)},
+                       StopFlag(stop ? stop->data() : nullptr));
+           },
+           "panel_begin"_a, "panel_end"_a, "out"_a, "stop"_a = nb::none(), Released())
+      .def("cross",
+           [](const E& self, int64_t panel_begin, int64_t panel_end, int64_t stream_begin,
+              int64_t stream_end, Matrix<Result> out, std::optional<Vector<int32_t>> stop) {
+             require_rows(out);
+             require(0 <= panel_begin && panel_end <= self.n_panels(), "no such panel");
+             require(0 <= stream_begin && stream_begin <= stream_end &&
+                         stream_end <= self.n_stream(), "stream range outside the batch");
+             require(static_cast<int64_t>(out.shape(0)) == stream_end - stream_begin &&
+                         static_cast<int64_t>(out.shape(1)) == self.n_panel(),
+                     "wrong shape of results");
+             self.cross(panel_begin, panel_end, stream_begin, stream_end,
+                        {out.data(), out.stride(0)}, StopFlag(stop ? stop->data() : nullptr));
+           },
+           "panel_begin"_a, "panel_end"_a, "stream_begin"_a, "stream_end"_a, "out"_a,
+           "stop"_a = nb::none(), Released())
+      .def_static("diagonal", &diagonal<E, Result, Parameters, Side>, "parameters"_a, "side"_a,
+                  "first"_a, "last"_a, "out"_a, Released());
+}
+
+template <class T>
+void bind_reductions(nb::module_& m) {
+  m.def("mirror",
+        [](Matrix<T> matrix, int64_t row_begin, int64_t row_end, std::optional<Vector<T>> scale) {
+          require_rows(matrix);
+          require(0 <= row_begin && row_end <= static_cast<int64_t>(matrix.shape(0)) &&
+                      matrix.shape(0) == matrix.shape(1), "wrong shape of results");
+          require(!scale || scale->size() == matrix.shape(0), "wrong number of scales");
+          mirror(matrix.data(), matrix.stride(0), row_begin, row_end,
+                 scale ? scale->data() : nullptr);
+        },
+        "matrix"_a, "row_begin"_a, "row_end"_a, "scale"_a = nb::none(), Released());
+  m.def("scale_block",
+        [](Matrix<T> block, Vector<T> row_scale, Vector<T> column_scale) {
+          require_rows(block);
+          require(row_scale.size() == block.shape(0) && column_scale.size() == block.shape(1),
+                  "wrong number of scales");
+          scale_block(block.data(), block.stride(0), static_cast<int64_t>(block.shape(0)),
+                      static_cast<int64_t>(block.shape(1)), row_scale.data(), column_scale.data());
+        },
+        "block"_a, "row_scale"_a, "column_scale"_a, Released());
+  m.def("keep_best",
+        [](Matrix<T> block, int64_t first_row, std::optional<Vector<int64_t>> excluded,
+           nb::ndarray<int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> indices,
+           nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu> values) {
+          require_rows(block);
+          require(indices.shape(0) == block.shape(1) && values.shape(0) == block.shape(1) &&
+                      indices.shape(1) == values.shape(1) && values.shape(1) > 0 &&
+                      (!excluded || excluded->size() == block.shape(1)),
+                  "wrong shape of results");
+          keep_best(block.data(), block.stride(0), static_cast<int64_t>(block.shape(0)),
+                    static_cast<int64_t>(block.shape(1)), first_row,
+                    excluded ? excluded->data() : nullptr,
+                    static_cast<int64_t>(values.shape(1)), indices.data(), values.data());
+        },
+        "block"_a, "first_row"_a, "excluded"_a.none(), "indices"_a, "values"_a, Released());
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+  m.doc() = "Native core of kernelwood: exact kernels over flat arrays.";
+  nb::exception<BudgetExceeded>(m, "BudgetExceeded", PyExc_MemoryError);
+
+  nb::class_<Trees>(m, "Trees")
+      .def(nb::init<Vector<int64_t>, Vector<int32_t>, Vector<int32_t>, Vector<int32_t>>(),
+           "offsets"_a.noconvert(), "labels"_a.noconvert(), "edges"_a.noconvert(),
+           "n_children"_a.noconvert());
+  nb::class_<Sequences>(m, "Sequences")
+      .def(nb::init<Vector<int64_t>, Vector<int32_t>, Vector<int32_t>>(), "offsets"_a.noconvert(),
+           "labels"_a.noconvert(), "edges"_a.noconvert());
+
+  nb::enum_<TreeKernel>(m, "TreeKernel")
+      .value("subtree", TreeKernel::subtree)
+      .value("subset", TreeKernel::subset)
+      .value("partial", TreeKernel::partial)
+      .value("rooted", TreeKernel::rooted);
+  nb::class_<TreeParameters>(m, "TreeParameters")
+      .def(nb::init<>())
+      .def_rw("kind", &TreeParameters::kind)
+      .def_rw("decay", &TreeParameters::decay)
+      .def_rw("depth_decay", &TreeParameters::depth_decay)
+      .def_rw("leaf_leaf", &TreeParameters::leaf_leaf)
+      .def_rw("leaf_inner", &TreeParameters::leaf_inner)
+      .def_rw("span_decay", &TreeParameters::span_decay)
+      .def_rw("contiguous", &TreeParameters::contiguous)
+      .def_rw("count_leaves", &TreeParameters::count_leaves)
+      .def_rw("max_bytes", &TreeParameters::max_bytes);
+  nb::class_<SequenceParameters>(m, "SequenceParameters")
+      .def(nb::init<>())
+      .def_rw("decay", &SequenceParameters::decay)
+      .def_rw("max_length", &SequenceParameters::max_length);
+
+  bind_engine<float, TreeEngine, TreeParameters, Trees>(m, "TreeEngineFloat32");
+  bind_engine<double, TreeEngine, TreeParameters, Trees>(m, "TreeEngineFloat64");
+  bind_engine<Scaled, TreeEngine, TreeParameters, Trees>(m, "TreeEngineLog2");
+  bind_engine<float, SequenceEngine, SequenceParameters, Sequences>(m, "SequenceEngineFloat32");
+  bind_engine<double, SequenceEngine, SequenceParameters, Sequences>(m, "SequenceEngineFloat64");
+  bind_engine<Scaled, SequenceEngine, SequenceParameters, Sequences>(m, "SequenceEngineLog2");
+  bind_reductions<float>(m);
+  bind_reductions<double>(m);
+
+  m.def("instruction_set", [] { return std::string(isa_name(isa())); });
+  m.def("build_info", [] {
+    return std::string(KW_COMPILER) + ", C++" + std::to_string(__cplusplus / 100 % 100) +
+#ifdef NDEBUG
+           ", release";
+#else
+           ", debug";
+#endif
+  });
+}

@@ -1,0 +1,27 @@
+"""Reading and writing annotation files.
+
+>>> from kernelwood.io import FORMATS
+>>> [row.name for row in FORMATS]
+['penn', 'kelp']
+"""
+
+from __future__ import annotations
+
+from kernelwood.io.formats import FORMATS, Format
+from kernelwood.io.kelp import write_kelp
+from kernelwood.io.penn import write_penn
+from kernelwood.io.reading import Examples, ExampleStream, Tally, iter_read, read
+from kernelwood.io.writing import write
+
+__all__ = [
+    "FORMATS",
+    "ExampleStream",
+    "Examples",
+    "Format",
+    "Tally",
+    "iter_read",
+    "read",
+    "write",
+    "write_kelp",
+    "write_penn",
+]

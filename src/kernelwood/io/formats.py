@@ -1,0 +1,132 @@
+"""The table of formats: which readers and writers exist, and how to recognize each format.
+
+A new format is one module in this folder and one row in :data:`FORMATS`. Its reader takes a
+:class:`~kernelwood.io.source.Source` and the wanted views, and yields, in the order of the file,
+an ``Example`` for each good part and a ``ReadError`` (as a value) for each broken part after which
+it found a place to go on. It *raises* ``ReadError`` only when it cannot go on. What happens to a
+broken part is decided in one place, by the ``errors`` argument of :func:`kernelwood.io.read`.
+A writer takes examples and yields text, ends of lines included; files are written elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TypeAlias
+
+from kernelwood.errors import ReadError
+from kernelwood.io import kelp, penn
+from kernelwood.io.source import Source
+from kernelwood.structures import Example
+
+__all__ = ["FORMATS", "Format", "Views", "find_format", "format_by_suffix", "recognize"]
+
+Views: TypeAlias = "tuple[str, ...] | None"
+
+
+@dataclass(frozen=True)
+class Format:
+    """One row of the table.
+
+    Attributes
+    ----------
+    name : str
+        What the user writes in ``format=``.
+    summary : str
+        One line for lists and help pages.
+    suffixes : tuple of str
+        Ends of file names, in lower case with the dot; ``.gz`` is taken off before.
+    sniff : callable
+        Says from the first characters of a file whether it may be in this format.
+    read : callable
+        ``read(source, views)``; see the module text.
+    write : callable, optional
+        ``write(examples, **options)`` yields text; None when the format cannot be written.
+    views : tuple of str, optional
+        The views every example has; None when the file decides.
+    """
+
+    name: str
+    summary: str
+    suffixes: tuple[str, ...]
+    sniff: Callable[[str], bool]
+    read: Callable[[Source, Views], Iterator[Example | ReadError]]
+    write: Callable[..., Iterator[str]] | None = None
+    views: Views = None
+
+
+FORMATS: tuple[Format, ...] = (
+    Format(
+        name="penn",
+        summary="Penn Treebank brackets, one or more lines a tree",
+        suffixes=(".mrg", ".penn", ".ptb", ".psd", ".tree", ".trees"),
+        sniff=penn.looks_like_penn,
+        read=penn.read_penn,
+        write=penn.penn_text,
+        views=("tree",),
+    ),
+    Format(
+        name="kelp",
+        summary="KeLP examples, one line each with named representations",
+        suffixes=(".klp", ".kelp"),
+        sniff=kelp.looks_like_kelp,
+        read=kelp.read_kelp,
+        write=kelp.kelp_text,
+    ),
+)
+
+
+def find_format(name: str) -> Format:
+    """Return the format called ``name``.
+
+    Examples
+    --------
+    >>> find_format("penn").suffixes[0]
+    '.mrg'
+    """
+    for row in FORMATS:
+        if row.name == name:
+            return row
+    near = get_close_matches(str(name), [row.name for row in FORMATS], n=1, cutoff=0.4)
+    guess = f"; did you mean {near[0]!r}?" if near else ""
+    raise ValueError(f"unknown format {name!r}{guess} (known formats: {_listing()})")
+
+
+def format_by_suffix(file_name: str) -> Format | None:
+    """Return the format whose suffix ends ``file_name`` (in lower case, without ``.gz``)."""
+    fitting = [
+        (len(suffix), row)
+        for row in FORMATS
+        for suffix in row.suffixes
+        if file_name.endswith(suffix)
+    ]
+    return max(fitting, key=lambda pair: pair[0])[1] if fitting else None
+
+
+def recognize(source: Source) -> Format | None:
+    """Return the format of ``source`` from its suffix, else from its content.
+
+    None means that the source is empty, so that every format would give the same result.
+    """
+    named = format_by_suffix(source.suffix)
+    if named is not None:
+        return named
+    # Half a character may stand at the cut; what sniffing looks at is ASCII.
+    head = source.head.decode("utf-8", "replace")
+    if not head.strip():
+        return None
+    fitting = [row for row in FORMATS if row.sniff(head)]
+    if len(fitting) == 1:
+        return fitting[0]
+    found = " or ".join(row.name for row in fitting)
+    raise source.error(
+        f"cannot tell the format: the content may be {found}"
+        if found
+        else "cannot tell the format from the name or the content",
+        hint=f"say which it is with format=...; known formats: {_listing()}",
+    )
+
+
+def _listing() -> str:
+    return ", ".join(f"{row.name} ({' '.join(row.suffixes)})" for row in FORMATS)

@@ -1,0 +1,157 @@
+"""Penn Treebank brackets: trees over one or more lines, any number in a file.
+
+The notation is that of :mod:`kernelwood.structures.brackets`. The files have one convention on
+top: a tree may stand in an outer bracket without a label, ``( (S ...) )``. That bracket is not
+part of the tree and is taken off.
+
+When a tree is broken, reading goes on at the next line that begins with ``(`` in column 1. A
+closing bracket that is missing shows only at the end of the file, so the lines of an unfinished
+tree are kept until then; the first such line after the beginning of the unfinished tree is where
+the next tree is taken to begin.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import IO
+
+from kernelwood.errors import ReadError, StructureError
+from kernelwood.io.atomic import write_text
+from kernelwood.io.source import Line, Source
+from kernelwood.structures import Example, Tree
+from kernelwood.structures.brackets import iter_brackets, strip_empty_root
+
+__all__ = ["looks_like_penn", "penn_text", "read_penn", "write_penn"]
+
+_TREE_START = re.compile(r"\s*\(")
+_GRAPH_START = re.compile(r"\s*\(\s*[^\s()]+\s*/\s")  # PENMAN begins with a bracket as well
+
+_Item = tuple[int, Tree] | ReadError
+
+
+def looks_like_penn(head: str) -> bool:
+    """Say whether a file that begins with ``head`` may hold Penn brackets.
+
+    Examples
+    --------
+    >>> looks_like_penn("( (S (NP we)))"), looks_like_penn("(w / want-01)")
+    (True, False)
+    """
+    return bool(_TREE_START.match(head)) and not _GRAPH_START.match(head)
+
+
+def read_penn(
+    source: Source, views: tuple[str, ...] | None = None
+) -> Iterator[Example | ReadError]:
+    """Yield an example with the view ``"tree"`` for each tree.
+
+    The identifier is the stem of the file and the number of the tree, broken ones counted; the
+    origin has the line on which the tree begins.
+    """
+    wanted = views is None or "tree" in views
+    for number, item in enumerate(_items(source), start=1):
+        if isinstance(item, ReadError):
+            yield item
+            continue
+        line, tree = item
+        yield Example(
+            f"{source.stem}:{number}",
+            views={"tree": strip_empty_root(tree)} if wanted else {},
+            origin=source.origin(line),
+        )
+
+
+def _items(source: Source) -> Iterator[_Item]:
+    lines = source.lines()
+    first = next(lines, None)
+    while first is not None:
+        recent: list[Line] = []
+        texts = _recorded(chain([first], lines), recent)
+        try:
+            for item in iter_brackets(texts, first_line=first.number):
+                yield item
+                # Another tree may have begun on the last line, which is needed if it is broken.
+                del recent[:-1]
+            return
+        except StructureError as failure:
+            if isinstance(failure, ReadError) and failure is not recent[-1].problem:
+                raise  # the stream is damaged, so there is nothing to go on with
+        yield from _reread(source, recent)
+        first = next((line for line in lines if line.text.startswith("(")), None)
+
+
+def _reread(source: Source, recent: list[Line]) -> Iterator[_Item]:
+    """Read lines that do not fit together once more, each start of a line as a start of a tree."""
+    starts = [i for i, line in enumerate(recent) if i and line.text.startswith("(")]
+    bounds = [0, *starts, len(recent)]
+    for begin, end in zip(bounds, bounds[1:], strict=False):
+        part = recent[begin:end]
+        try:
+            for tree in iter_brackets(_recorded(part, []), first_line=part[0].number):
+                # Whole trees in the first part are those delivered before the trouble began.
+                if begin:
+                    yield tree
+        except ReadError as problem:
+            yield problem
+        except StructureError as failure:
+            yield source.error(
+                failure.problem,
+                line=failure.line,
+                column=failure.column,
+                snippet=failure.snippet,
+                hint=failure.hint,
+            )
+
+
+def _recorded(lines: Iterable[Line], record: list[Line]) -> Iterator[str]:
+    """Yield the text of ``lines`` and remember them; raise at a line that is not UTF-8."""
+    for line in lines:
+        record.append(line)
+        if line.problem is not None:
+            raise line.problem
+        yield line.text
+
+
+def penn_text(examples: Iterable[Example], *, view: str = "tree") -> Iterator[str]:
+    """Yield one line of brackets for each example; identifiers and labels are not written."""
+    for example in examples:
+        tree = example.views.get(view)
+        if not isinstance(tree, Tree):
+            found = ", ".join(example.views) or "no views"
+            raise StructureError(
+                f"example {example.id!r} has no tree in view {view!r}",
+                hint=f"it has {found}; choose one with view=...",
+            )
+        text = tree.to_brackets()
+        # Reading takes one empty outer bracket off, so a tree that has its own needs another.
+        yield f"( {text})\n" if strip_empty_root(tree) is not tree else f"{text}\n"
+
+
+def write_penn(
+    examples: Iterable[Example],
+    path: str | os.PathLike[str] | IO[str],
+    view: str = "tree",
+) -> None:
+    """Write one view of each example as Penn brackets, one line a tree.
+
+    Parameters
+    ----------
+    examples : iterable of Example
+        Each must have a tree in ``view``.
+    path : str, PathLike or text stream
+        Replaced only when everything is written; see :func:`kernelwood.io.write`.
+    view : str
+        Which tree to write.
+
+    Examples
+    --------
+    >>> import io
+    >>> out = io.StringIO()
+    >>> write_penn([Example("a", views={"tree": Tree("NP", [Tree("we")])})], out)
+    >>> out.getvalue()
+    '(NP we)\\n'
+    """
+    write_text(path, penn_text(examples, view=view))

@@ -1,0 +1,338 @@
+r"""Trees in bracket notation, the format of the Penn Treebank.
+
+Notation
+--------
+A node with children is ``(label child child ...)``; a child without children is a bare word::
+
+    (S (NP (DT the) (NN cat)) (VP sleeps))
+
+* Blanks and line breaks (ASCII only) separate; none is needed beside a bracket:
+  ``(NP(DT the)(NN cat))``. A bracketed node without children is a leaf, ``(NP (x))`` equals
+  ``(NP x)``, and a tree of one node is written ``(x)``.
+* A label may be missing: ``( (S x) )`` has an empty label at its root, the custom of the Penn
+  files. `strip_empty_root` removes that root.
+* Nothing is rewritten: ``-LRB-`` stays as it is. A bracket right after a backslash belongs to
+  the word, and the backslash stays too: ``\(`` is the two characters.
+
+Quotes
+------
+A word or label that *begins* with ``"`` is quoted up to the next ``"``, and may then hold blanks,
+brackets or nothing at all: ``"New York"``, ``""``. Between the quotes ``\"`` ``\\`` ``\(`` ``\)``
+and ``\`` + blank stand for the second character, and ``\n`` ``\r`` ``\t`` ``\f`` ``\v`` for what
+they mean in Python; a quote ends on the line it began on.
+
+A ``"`` followed by a blank, a bracket or the end is no quote but the word ``"``, as in
+``(`` `` ``")``; so a quoted text that begins with a blank or a bracket has it escaped, ``"\(a)"``.
+A ``"`` inside or after a word is an ordinary character: ``5"``.
+
+Edges
+-----
+An edge label is always quoted and stands before the node label, joined by a colon:
+``(saw "nsubj":cat ("obj":mouse "amod":small))``. Words with colons, slashes, equals signs or
+hashes are therefore never taken apart.
+
+`write_brackets` quotes only what would not read back otherwise, so a text without quotes survives
+reading and writing but for its blanks, and every tree, whatever its labels, survives writing and
+reading.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator
+
+from kernelwood.errors import StructureError
+from kernelwood.structures.tree import Tree, make_node
+
+__all__ = [
+    "iter_brackets",
+    "preview_brackets",
+    "read_brackets",
+    "strip_empty_root",
+    "write_brackets",
+]
+
+_END = r"(?=[ \t\n\r\f\v()]|\Z)"
+_QUOTED = r'"(?![ \t\n\r\f\v()])[^"\\\n\r]*(?:\\[^\n\r][^"\\\n\r]*)*"'
+_BARE = r'[^ \t\n\r\f\v()"][^ \t\n\r\f\v()]*(?:(?<=\\)[()][^ \t\n\r\f\v()]*)*'
+
+# The last alternative catches a quote that is opened but not properly closed.
+_TOKEN = re.compile(
+    rf'[()]|{_BARE}|(?:{_QUOTED}:)?(?:{_QUOTED}{_END}|"{_END})|{_QUOTED}:{_BARE}|"[^ \t\n\r\f\v()]+'
+)
+_ATOM = re.compile(rf'(?:({_QUOTED}):)?(?:({_QUOTED})|({_BARE}|"))')
+# A bare word at the end of which a backslash would swallow the bracket that follows.
+_WRITTEN_BARE = re.compile(rf'"|{_BARE}(?<!\\)')
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_MEANING = {
+    '"': '"', "\\": "\\", "(": "(", ")": ")", " ": " ",
+    "n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v",
+}  # fmt: skip
+_WRITTEN = {
+    ord(character): "\\" + letter for letter, character in _MEANING.items() if letter not in " ()"
+}
+
+
+def read_brackets(text: str) -> Tree:
+    """Read exactly one tree.
+
+    Raises
+    ------
+    StructureError
+        If there is no tree, a malformed one, or text after it; carries line and column.
+
+    Examples
+    --------
+    >>> read_brackets("(SYNT##root(POS##VB(LEX##develop::v)))").depth
+    3
+    >>> read_brackets("(S (NP x) (VP y)")
+    Traceback (most recent call last):
+    ...
+    kernelwood.errors.StructureError: 1:1: bracket is never closed
+        (S (NP x) (VP y)
+        ^
+        add 1 closing bracket
+    """
+    if not isinstance(text, str):
+        raise StructureError(f"expected bracketed text, got {type(text).__name__}")
+    reader = _Reader(single=True)
+    for number, line in enumerate(text.split("\n"), 1):
+        reader.feed(number, line)
+    reader.close()
+    if not reader.done:
+        raise StructureError("no tree in the text", line=1, hint="a tree looks like (S (NP x))")
+    return reader.done[0][1]
+
+
+def iter_brackets(text: str | Iterable[str], *, first_line: int = 1) -> Iterator[tuple[int, Tree]]:
+    r"""Iterate over the trees of a text with the line each begins on.
+
+    Parameters
+    ----------
+    text : str or iterable of str
+        The whole text, or its lines, such as an open file; lines are read as they are needed.
+    first_line : int, optional
+        Number of the first line.
+
+    Yields
+    ------
+    line : int
+        Where the tree begins.
+    tree : Tree
+        The tree.
+
+    Raises
+    ------
+    StructureError
+        At the first malformed tree.
+
+    Examples
+    --------
+    >>> list(iter_brackets("(A x)\n(B\n  y) (C z)"))
+    [(1, Tree('(A x)')), (2, Tree('(B y)')), (3, Tree('(C z)'))]
+    """
+    reader = _Reader()
+    for number, line in enumerate(text.split("\n") if isinstance(text, str) else text, first_line):
+        reader.feed(number, line)
+        if reader.done:
+            yield from reader.done
+            reader.done.clear()
+    reader.close()
+
+
+def strip_empty_root(tree: Tree) -> Tree:
+    """Return the only child of a root with an empty label, or the tree itself.
+
+    Examples
+    --------
+    >>> strip_empty_root(read_brackets("( (S (NP x)) )"))
+    Tree('(S (NP x))')
+    """
+    return tree.children[0] if not tree.label and len(tree.children) == 1 else tree
+
+
+def write_brackets(tree: Tree) -> str:
+    """Write a tree on one line.
+
+    Examples
+    --------
+    >>> write_brackets(Tree("S", [Tree("NP", [Tree("x")]), Tree("")]))
+    '(S (NP x) "")'
+    """
+    return "".join(_pieces(tree))
+
+
+def preview_brackets(tree: Tree, width: int) -> str:
+    """Write the beginning of a tree, at most ``width`` characters, without visiting the rest.
+
+    Examples
+    --------
+    >>> preview_brackets(read_brackets("(S (NP (DT the) (NN cat)) (VP sleeps))"), 24)
+    '(S (NP (DT the) (NN ...)'
+    """
+    text = ""
+    for piece in _pieces(tree):
+        text += piece
+        if len(text) > width:
+            return text[: width - 4] + "...)"
+    return text
+
+
+class _Reader:
+    """Turns lines into trees; no token spans two lines, so lines can come one by one."""
+
+    def __init__(self, *, single: bool = False) -> None:
+        self.done: list[tuple[int, Tree]] = []
+        self._single = single
+        # The open node: its label (None while unknown), its edge, its children so far. Outside
+        # of all trees stands an unlabeled parent of everything.
+        self._open: tuple[str | None, str, list[Tree]] = ("", "", [])
+        self._outer: list[tuple[str, str, list[Tree]]] = []
+        self._start = 0
+        self._words: dict[str, str] = {}  # equal words share one string: less memory, quick lookups
+        self._lines: list[tuple[int, str]] = []  # of the current tree, to locate what is unclosed
+
+    def feed(self, number: int, line: str) -> None:
+        """Read one line; finished trees are appended to ``done``."""
+        outer, shared = self._outer, self._words.setdefault
+        label, edge, children = self._open
+        for index, token in enumerate(_TOKEN.findall(line)):
+            if token == "(":
+                if not outer:
+                    self._begin(number, line, index)
+                outer.append((label or "", edge, children))
+                label, edge, children = None, "", []
+            elif not outer:
+                raise self._stray(number, line, index, token)
+            elif token == ")":
+                node = make_node(label or "", tuple(children), edge)
+                label, edge, children = outer.pop()
+                children.append(node)
+                if not outer:
+                    self.done.append((self._start, children.pop()))
+            else:
+                if token[0] == '"':
+                    word, word_edge = _read_atom(number, line, index, token)
+                else:
+                    word, word_edge = shared(token, token), ""
+                if label is None:
+                    label, edge = word, word_edge
+                else:
+                    children.append(make_node(word, (), word_edge))
+        self._open = (label, edge, children)
+        if outer:
+            self._lines.append((number, line))
+        elif self._lines:
+            self._lines.clear()
+
+    def close(self) -> None:
+        """Raise if a bracket is still open."""
+        if not self._outer:
+            return
+        opened: list[tuple[int, str, int]] = []
+        for number, line in self._lines:
+            for match in _TOKEN.finditer(line):
+                if match[0] == "(":
+                    opened.append((number, line, match.start()))
+                elif match[0] == ")":
+                    opened.pop()
+        number, line, column = opened[-1]
+        n_open = len(opened)
+        raise StructureError(
+            "bracket is never closed",
+            line=number,
+            column=column + 1,
+            snippet=line.rstrip("\r\n"),
+            hint=f"add {n_open} closing bracket{'s' if n_open > 1 else ''}",
+        )
+
+    def _begin(self, number: int, line: str, index: int) -> None:
+        if self._single and self.done:
+            raise _error(
+                "text after the tree", number, line, index, "read one tree at a time, or a whole "
+                "file with kernelwood.read"
+            )  # fmt: skip
+        self._start = number
+
+    def _stray(self, number: int, line: str, index: int, token: str) -> StructureError:
+        if token == ")":
+            problem, hint = 'unexpected ")"', "remove it, or add the opening bracket it belongs to"
+        elif self._single and self.done:
+            problem, hint = "text after the tree", "remove it"
+        else:
+            problem, hint = 'expected "("', f"a tree of one node is written ({token})"
+        return _error(problem, number, line, index, hint)
+
+
+def _read_atom(number: int, line: str, index: int, token: str) -> tuple[str, str]:
+    """Return label and edge label of a token that begins with a quote."""
+    parts = _ATOM.fullmatch(token)
+    if parts is None:
+        raise _bad_quote(number, line, index)
+    edge, quoted, bare = parts.groups()
+    try:
+        return bare or _unquote(quoted), _unquote(edge) if edge else ""
+    except KeyError as unknown:
+        raise _error(
+            f"unknown escape \\{unknown.args[0]} between quotes", number, line, index,
+            "write \\\\ for a backslash",
+        ) from None  # fmt: skip
+
+
+def _bad_quote(number: int, line: str, index: int) -> StructureError:
+    if re.compile(_QUOTED).match(line, _column(line, index) - 1):
+        problem = "closing quote must be followed by a blank, a bracket, or a colon and a label"
+    else:
+        problem = "quote is never closed"
+    hint = 'close it on the same line; to begin a word with a quote, write "\\"..."'
+    return _error(problem, number, line, index, hint)
+
+
+def _unquote(text: str) -> str:
+    return _ESCAPE.sub(lambda match: _MEANING[match[1]], text[1:-1])
+
+
+def _error(problem: str, number: int, line: str, index: int, hint: str) -> StructureError:
+    """Make an error at the token with that index in the line."""
+    snippet = line.rstrip("\r\n")
+    return StructureError(
+        problem, line=number, column=_column(line, index), snippet=snippet, hint=hint
+    )
+
+
+def _column(line: str, index: int) -> int:
+    """Return where a token begins, counted from 1; only errors pay for positions."""
+    return next(itertools.islice(_TOKEN.finditer(line), index, None)).start() + 1
+
+
+def _pieces(tree: Tree) -> Iterator[str]:
+    yield "(" + _head(tree)
+    path = [iter(tree.children)]
+    while path:
+        for child in path[-1]:
+            if child.children:
+                yield " (" + _head(child)
+                path.append(iter(child.children))
+                break
+            yield " " + _atom(child)
+        else:
+            path.pop()
+            yield ")"
+
+
+def _head(node: Tree) -> str:
+    # Before a bracket an empty label may be left out, as the Penn files do.
+    if not node.label and not node.edge and node.children and node.children[0].children:
+        return ""
+    return _atom(node)
+
+
+def _atom(node: Tree) -> str:
+    word = node.label if _WRITTEN_BARE.fullmatch(node.label) else _quote(node.label)
+    return f"{_quote(node.edge)}:{word}" if node.edge else word
+
+
+def _quote(text: str) -> str:
+    written = text.translate(_WRITTEN)
+    return f'"\\{written}"' if written[:1] in {" ", "(", ")"} else f'"{written}"'

@@ -1,0 +1,57 @@
+"""The one check every label of every structure passes."""
+
+from __future__ import annotations
+
+from kernelwood.errors import StructureError
+
+__all__ = ["check_label", "shorten"]
+
+
+def check_label(value: object, what: str) -> str:
+    """Return ``value`` as a plain string, or say why it cannot be a label.
+
+    Subclasses of ``str`` (``numpy.str_``, string enumerations) become plain strings, so that a
+    structure holds, pickles and prints nothing but text.
+
+    Parameters
+    ----------
+    value : object
+        The label.
+    what : str
+        What it labels, for the message: ``"node label of element 3"``.
+
+    Raises
+    ------
+    StructureError
+        If ``value`` is not a string.
+
+    Examples
+    --------
+    >>> check_label("NP", "tree label")
+    'NP'
+    >>> check_label(7, "tree label")
+    Traceback (most recent call last):
+    ...
+    kernelwood.errors.StructureError: tree label must be a string, got 7 of type int
+        convert it first: str(7)
+    """
+    if type(value) is str:
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    shown = shorten(repr(value))
+    raise StructureError(
+        f"{what} must be a string, got {shown} of type {type(value).__name__}",
+        hint='use "" for an empty label' if value is None else f"convert it first: str({shown})",
+    )
+
+
+def shorten(text: str, width: int = 60) -> str:
+    """Return ``text`` cut to ``width`` characters, the last three being dots.
+
+    Examples
+    --------
+    >>> shorten("a very long word", 9)
+    'a very...'
+    """
+    return text if len(text) <= width else text[: width - 3] + "..."

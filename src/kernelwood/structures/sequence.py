@@ -1,0 +1,132 @@
+"""Sequences of labeled nodes joined by labeled edges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import final
+
+from kernelwood.errors import StructureError
+from kernelwood.structures.frozen import Frozen
+from kernelwood.structures.labels import check_label, shorten
+
+__all__ = ["Sequence"]
+
+
+@final
+class Sequence(Frozen):
+    """A sequence of (edge, node) label pairs, such as a sentence or a dependency path.
+
+    The edge label tells how an element relates to the one before it and may be empty. Sequences
+    are immutable and hashable, and may be empty.
+
+    Parameters
+    ----------
+    elements : iterable of (str, str) or of str
+        Pairs of edge label and node label; a plain string is a node with the empty edge "".
+
+    Attributes
+    ----------
+    edges, nodes : tuple of str
+        Edge labels and node labels, equally long.
+
+    Raises
+    ------
+    StructureError
+        If an element is neither a string nor a pair of strings; names its position.
+
+    Examples
+    --------
+    >>> path = Sequence(["PROTEIN", ("nsubj", "binds"), ("obj", "PROTEIN")])
+    >>> path.edges
+    ('', 'nsubj', 'obj')
+    >>> len(path)
+    3
+    >>> Sequence("the cat sleeps".split())
+    Sequence(['the', 'cat', 'sleeps'])
+    """
+
+    # No __getitem__: numpy would take a list of equally long sequences for a matrix.
+    __slots__ = ("_hash", "edges", "nodes")
+
+    edges: tuple[str, ...]
+    nodes: tuple[str, ...]
+    _hash: int
+
+    def __new__(cls, elements: Iterable[tuple[str, str] | str] = ()) -> Sequence:
+        """Check the elements and make the sequence."""
+        if isinstance(elements, str):
+            text = shorten(repr(elements))
+            raise StructureError(
+                f"elements must be an iterable of labels, got the single string {text}",
+                hint=f"split it into words first: Sequence({text}.split())",
+            )
+        try:
+            listed = list(elements)
+        except TypeError:
+            raise StructureError(
+                "elements must be an iterable of strings or (edge, node) pairs, "
+                f"got {type(elements).__name__}"
+            ) from None
+        pairs = [_check_element(element, position) for position, element in enumerate(listed)]
+        edges, nodes = tuple(edge for edge, _ in pairs), tuple(node for _, node in pairs)
+        self = super().__new__(cls)
+        self._fill(edges=edges, nodes=nodes, _hash=hash((edges, nodes)))
+        return self
+
+    @property
+    def elements(self) -> tuple[tuple[str, str], ...]:
+        """The (edge, node) pairs."""
+        return tuple(self)
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return zip(self.edges, self.nodes, strict=True)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence):
+            return NotImplemented
+        return self is other or (
+            self._hash == other._hash and self.nodes == other.nodes and self.edges == other.edges
+        )
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __repr__(self) -> str:
+        plain = not any(self.edges)
+        shown: list[str] = []
+        width = len("Sequence([])")
+        for edge, node in self:
+            shown.append(repr(node) if plain else repr((edge, node)))
+            width += len(shown[-1]) + 2
+            if width > 80 and len(shown) < len(self):
+                shown[-1] = f"... {len(self) - len(shown) + 1} more"
+                break
+        return f"Sequence([{', '.join(shown)}])"
+
+    def _repr_html_(self) -> str:
+        from kernelwood.structures.display import sequence_html
+
+        return sequence_html(self)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (Sequence, (self.elements,))
+
+
+def _check_element(element: object, position: int) -> tuple[str, str]:
+    if isinstance(element, str):
+        return "", check_label(element, f"element {position}")
+    if not isinstance(element, (tuple, list)):
+        return "", check_label(element, f"element {position}")  # raises, naming value and type
+    if len(element) != 2:
+        raise StructureError(
+            f"element {position} must be a string or an (edge, node) pair, "
+            f"got {shorten(repr(element))} with {len(element)} parts"
+        )
+    edge, node = element
+    return (
+        check_label(edge, f"edge label of element {position}"),
+        check_label(node, f"node label of element {position}"),
+    )
