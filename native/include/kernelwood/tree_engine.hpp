@@ -126,7 +126,7 @@ class TreeEngine {
       const Real count(double(panel_.count[static_cast<size_t>(entry)]));
       if (parameters_.kind == TreeKernel::rooted) {
         if (sub != panel_.root[static_cast<size_t>(tree)]) return;
-        if (symmetric_) diagonal = work.rows.row(sub)[slots_.slot(sub) - work.rows.range(sub).begin];
+        if (symmetric_) diagonal = work.rows.row(sub)[slots_.slot(sub)];
         if (lane >= 0) write_roots(work, sub, stream_begin, stream_end, lane, out);
         return;
       }
@@ -164,14 +164,13 @@ class TreeEngine {
       add(work, features_->of_shape(shape), lane, count * work.rows.base(sub));
     }
     const Real base = work.rows.base(sub);
-    const int32_t row_begin = work.rows.range(sub).begin;
-    const Real* row = work.rows.row(sub);
-    work.rows.for_each_touched(sub, [&](int32_t met) {
-      const int32_t begin = slots_.members(met).begin, n = slots_.live(met, stream_begin);
-      for (int32_t k = 0; k < n; ++k) {
-        const Real value = row[begin - row_begin + k];
-        if (value != base) add(work, features_->of_slot(begin + k), lane, count * (value - base));
-      }
+    const Row<Real>& row = work.rows.row(sub);
+    work.rows.for_each_touched(sub, [&](const Shape& met) {
+      const Real* values = row.values + (met.begin - row.begin);
+      const int32_t n = slots_.live(met, stream_begin);
+      for (int32_t k = 0; k < n; ++k)
+        if (values[k] != base)
+          add(work, features_->of_slot(met.begin + k), lane, count * (values[k] - base));
     });
   }
 
@@ -214,12 +213,12 @@ class TreeEngine {
 
   void write_roots(Work& work, int32_t root, int64_t stream_begin, int64_t stream_end, int lane,
                    Results<Real> out) const {
-    const SlotRange range = work.rows.range(root);
-    const Real* row = work.rows.row(root);
+    const Row<Real>& row = work.rows.row(root);
+    const int32_t symbol = table_.symbol(root);
     for (int64_t s = stream_begin; s < stream_end; ++s) {
-      const int32_t slot = slots_.slot(stream().root[static_cast<size_t>(s)]);
-      const bool match = slot >= range.begin && slot < range.end;
-      out.row(s - stream_begin)[lane] = output(match ? row[slot - range.begin] : Real(0.0));
+      const int32_t other = stream().root[static_cast<size_t>(s)];
+      out.row(s - stream_begin)[lane] =
+          output(table_.symbol(other) == symbol ? row[slots_.slot(other)] : Real(0.0));
     }
   }
 
@@ -255,14 +254,13 @@ class TreeEngine {
     const bool leaf = table_.shape(sub) < 0;
     const bool subset_leaf = leaf && parameters_.kind == TreeKernel::subset;
     if (subset_leaf && !parameters_.count_leaves) return Real(0.0);
-    const int32_t row_begin = work.rows.range(sub).begin;
     Real sum(0.0);
     for (int32_t at = work.chain_head[chain_key(sub)]; at >= 0;
          at = work.chain_next[static_cast<size_t>(at)]) {
       const auto entry = static_cast<size_t>(work.chain_first + at);
       const Real count(double(panel_.count[entry]));
       sum += count * (subset_leaf ? Real(parameters_.decay)
-                                  : work.rows.row(sub)[slots_.slot(panel_.sub[entry]) - row_begin]);
+                                  : work.rows.row(sub)[slots_.slot(panel_.sub[entry])]);
     }
     return sum;
   }

@@ -96,8 +96,8 @@ class TreeFeatures {
       if (by_symbol || count_leaves_) ids_[leaf_at(s)] = 0;
     }
     if (kind_ == TreeKernel::subset)
-      for (const int32_t shape : slots_.shapes_by_last())
-        if (shapes.reachable(shape)) ids_[shape_at(shape)] = 0;
+      for (int32_t shape = 0; shape < n_shapes_; ++shape)
+        if (slots_.rank(shape) >= 0 && shapes.reachable(shape)) ids_[shape_at(shape)] = 0;
     for (const int32_t sub : slots_.subs_by_last())
       if (table_.shape(sub) >= 0 && slot_reachable(sub, subs, shapes, postings))
         ids_[static_cast<size_t>(slots_.slot(sub))] = 0;
@@ -119,18 +119,13 @@ class TreeFeatures {
 
   // A shape can be met by any shape with the same symbol that shares a child symbol.
   void find_reachable_pairs(const Presence& shapes, const ShapePostings& postings) {
-    Presence pairs = shapes.like(postings.size());
+    Presence pairs = shapes.like(postings.n_pairs());
     for (int32_t shape = 0; shape < n_shapes_; ++shape)
-      postings.for_each_child_symbol(shape, [&](int32_t child) {
-        const int32_t pair = postings.find(table_.shape_symbol(shape), child);
-        if (pair >= 0) pairs.widen(pair, shapes, shape);
-      });
+      for (const int32_t pair : postings.pairs(shape)) pairs.widen(pair, shapes, shape);
     pairs_reachable_.assign(static_cast<size_t>(n_shapes_), 0);
     for (int32_t shape = 0; shape < n_shapes_; ++shape)
-      postings.for_each_child_symbol(shape, [&](int32_t child) {
-        const int32_t pair = postings.find(table_.shape_symbol(shape), child);
-        if (pair >= 0 && pairs.reachable(pair)) pairs_reachable_[static_cast<size_t>(shape)] = 1;
-      });
+      for (const int32_t pair : postings.pairs(shape))
+        if (pairs.reachable(pair)) pairs_reachable_[static_cast<size_t>(shape)] = 1;
   }
 
   void list_stream(const TreeSide& stream) {

@@ -103,9 +103,14 @@ class SubtreeTable {
   std::vector<int32_t> shape_of_, stack_, child_symbols_;
 };
 
-struct SlotRange {
-  int32_t begin = 0, end = 0;
-  int32_t size() const { return end - begin; }
+// What a row needs to know of a shape, in one half cache line.
+struct Shape {
+  int32_t begin = 0;      // slots of its members are begin .. begin + n_members
+  int32_t n_members = 0;
+  int32_t arity = 0;
+  int32_t last = -1;      // last stream tree that has it
+  int64_t child_symbols = 0;
+  int64_t child_slots = 0;
 };
 
 // Slots of the stream side, and the shapes that can meet a given one.
@@ -114,6 +119,8 @@ class SlotIndex {
   SlotIndex(const SubtreeTable& table, const TreeSide& stream) : table_(table) {
     order_by_last_tree(stream);
     assign_slots();
+    rank_shapes();
+    place_members();
     fill_child_slots();
   }
 
@@ -121,24 +128,28 @@ class SlotIndex {
   int32_t slot(int32_t sub) const {
     return static_cast<size_t>(sub) < slot_of_.size() ? slot_of_[static_cast<size_t>(sub)] : -1;
   }
-  SlotRange group(int32_t symbol) const { return group_[static_cast<size_t>(symbol)]; }
-  SlotRange members(int32_t shape) const { return members_[static_cast<size_t>(shape)]; }
+  // Stream shapes by rank; -1 is the rank of a shape that only panel trees have.
+  int32_t n_ranks() const { return static_cast<int32_t>(shapes_.size()); }
+  int32_t rank(int32_t shape) const { return rank_of_[static_cast<size_t>(shape)]; }
+  int32_t shape_of_rank(int32_t rank) const { return ranked_[static_cast<size_t>(rank)]; }
+  const Shape& shape(int32_t rank) const { return shapes_[static_cast<size_t>(rank)]; }
+  const int32_t* child_symbols(const Shape& shape) const {
+    return child_symbols_.data() + shape.child_symbols;
+  }
   int32_t leaf_slot(int32_t symbol) const { return leaf_slot_[static_cast<size_t>(symbol)]; }
   const std::vector<int32_t>& subs_by_last() const { return subs_by_last_; }
-  const std::vector<int32_t>& shapes_by_last() const { return shapes_by_last_; }
-  int64_t last_of_slot(int32_t slot) const { return last_of_slot_[static_cast<size_t>(slot)]; }
 
-  // How many members of the shape occur in stream trees from `stream_begin` on.
-  int32_t live(int32_t shape, int64_t stream_begin) const {
-    const SlotRange range = members(shape);
-    int32_t n = range.size();
-    while (n > 0 && last_of_slot(range.begin + n - 1) < stream_begin) --n;
+  // How many members of the shape can occur in stream trees from `stream_begin` on: an upper
+  // bound, since for few members looking costs more than computing.
+  int32_t live(const Shape& shape, int64_t stream_begin) const {
+    int32_t n = shape.n_members;
+    const int32_t* last = last_of_slot_.data() + shape.begin;
+    while (n > 8 && last[n - 1] < stream_begin) --n;
     return n;
   }
   // Slots of the j-th children of the shape's members, in member order.
-  const int32_t* child_slots(int32_t shape, int64_t j) const {
-    return child_slots_.data() + child_slots_begin_[static_cast<size_t>(shape)] +
-           j * members(shape).size();
+  const int32_t* child_slots(const Shape& shape, int64_t j) const {
+    return child_slots_.data() + shape.child_slots + j * shape.n_members;
   }
 
  private:
@@ -149,124 +160,149 @@ class SlotIndex {
            e < stream.begin[static_cast<size_t>(t) + 1]; ++e) {
         const int32_t sub = stream.sub[static_cast<size_t>(e)];
         if (last_[static_cast<size_t>(sub)] < 0) {
-          last_[static_cast<size_t>(sub)] = t;
+          last_[static_cast<size_t>(sub)] = static_cast<int32_t>(t);
           subs_by_last_.push_back(sub);
         }
       }
   }
 
   void assign_slots() {
-    const auto n_shapes = static_cast<size_t>(table_.n_shapes());
     const auto n_symbols = static_cast<size_t>(table_.n_symbols());
-    std::vector<int32_t> n_members(n_shapes, 0), n_in_group(n_symbols, 0);
+    std::vector<int32_t> n_in_group(n_symbols, 0);
+    shapes_.resize(static_cast<size_t>(table_.n_shapes()));
     leaf_slot_.assign(n_symbols, -1);
     for (const int32_t sub : subs_by_last_) {
       ++n_in_group[static_cast<size_t>(table_.symbol(sub))];
-      const int32_t shape = table_.shape(sub);
-      if (shape < 0)
+      if (table_.shape(sub) < 0) {
         leaf_slot_[static_cast<size_t>(table_.symbol(sub))] = 0;  // placed below
-      else if (n_members[static_cast<size_t>(shape)]++ == 0)
-        shapes_by_last_.push_back(shape);
+      } else {
+        Shape& shape = shapes_[static_cast<size_t>(table_.shape(sub))];
+        if (shape.n_members++ == 0) shapes_by_last_.push_back(table_.shape(sub));
+      }
     }
-    group_.resize(n_symbols);
     std::vector<int32_t> next(n_symbols);
     int32_t at = 0;
     for (size_t s = 0; s < n_symbols; ++s) {
-      group_[s] = {at, at + n_in_group[s]};
       next[s] = at;
+      at += n_in_group[s];
       if (leaf_slot_[s] == 0) leaf_slot_[s] = next[s]++;
-      at = group_[s].end;
     }
-    members_.assign(n_shapes, {});
-    for (const int32_t shape : shapes_by_last_) {
-      int32_t& begin = next[static_cast<size_t>(table_.shape_symbol(shape))];
-      members_[static_cast<size_t>(shape)] = {begin, begin};  // end grows below
-      begin += n_members[static_cast<size_t>(shape)];
+    for (const int32_t id : shapes_by_last_) {
+      Shape& shape = shapes_[static_cast<size_t>(id)];
+      shape.begin = next[static_cast<size_t>(table_.shape_symbol(id))];
+      next[static_cast<size_t>(table_.shape_symbol(id))] += shape.n_members;
     }
+  }
+
+  // Lays the shapes out by symbol, latest first: the order in which rows walk through them.
+  void rank_shapes() {
+    std::vector<int64_t> next(static_cast<size_t>(table_.n_symbols()) + 1, 0);
+    for (const int32_t id : shapes_by_last_) ++next[static_cast<size_t>(table_.shape_symbol(id)) + 1];
+    for (size_t s = 1; s < next.size(); ++s) next[s] += next[s - 1];
+    ranked_.resize(shapes_by_last_.size());
+    for (const int32_t id : shapes_by_last_)
+      ranked_[static_cast<size_t>(next[static_cast<size_t>(table_.shape_symbol(id))]++)] = id;
+    rank_of_.assign(shapes_.size(), -1);
+    std::vector<Shape> shapes;
+    shapes.reserve(ranked_.size());
+    int64_t n_symbols = 0, n_slots = 0;
+    for (const int32_t id : ranked_) {
+      rank_of_[static_cast<size_t>(id)] = static_cast<int32_t>(shapes.size());
+      Shape shape = shapes_[static_cast<size_t>(id)];
+      shape.arity = static_cast<int32_t>(table_.arity(id));
+      shape.child_symbols = n_symbols;
+      shape.child_slots = n_slots;
+      n_symbols += shape.arity;
+      n_slots += int64_t{shape.arity} * shape.n_members;
+      shapes.push_back(shape);
+      child_symbols_.insert(child_symbols_.end(), table_.child_symbols(id),
+                            table_.child_symbols(id) + shape.arity);
+    }
+    shapes_.swap(shapes);
+    child_slots_.resize(static_cast<size_t>(n_slots));
+  }
+
+  void place_members() {
     slot_of_.assign(static_cast<size_t>(table_.n_subtrees()), -1);
     last_of_slot_.resize(subs_by_last_.size());
+    std::vector<int32_t> placed(shapes_.size(), 0);
     for (const int32_t sub : subs_by_last_) {
-      const int32_t shape = table_.shape(sub);
-      const int32_t slot = shape < 0 ? leaf_slot(table_.symbol(sub))
-                                     : members_[static_cast<size_t>(shape)].end++;
+      const int32_t last = last_[static_cast<size_t>(sub)];
+      int32_t slot = leaf_slot(table_.symbol(sub));
+      if (table_.shape(sub) >= 0) {
+        const auto rank = static_cast<size_t>(this->rank(table_.shape(sub)));
+        if (placed[rank] == 0) shapes_[rank].last = last;
+        slot = shapes_[rank].begin + placed[rank]++;
+      }
       slot_of_[static_cast<size_t>(sub)] = slot;
-      last_of_slot_[static_cast<size_t>(slot)] = last_[static_cast<size_t>(sub)];
+      last_of_slot_[static_cast<size_t>(slot)] = last;
     }
   }
 
   void fill_child_slots() {
-    child_slots_begin_.assign(static_cast<size_t>(table_.n_shapes()), 0);
-    int64_t total = 0;
-    for (const int32_t shape : shapes_by_last_) {
-      child_slots_begin_[static_cast<size_t>(shape)] = total;
-      total += table_.arity(shape) * members(shape).size();
-    }
-    child_slots_.resize(static_cast<size_t>(total));
     for (const int32_t sub : subs_by_last_) {
-      const int32_t shape = table_.shape(sub);
-      if (shape < 0) continue;
-      const SlotRange range = members(shape);
-      int64_t at = child_slots_begin_[static_cast<size_t>(shape)] + (slot(sub) - range.begin);
-      for (int64_t j = 0; j < table_.arity(shape); ++j, at += range.size())
+      if (table_.shape(sub) < 0) continue;
+      const Shape& shape = this->shape(rank(table_.shape(sub)));
+      int64_t at = shape.child_slots + (slot(sub) - shape.begin);
+      for (int64_t j = 0; j < shape.arity; ++j, at += shape.n_members)
         child_slots_[static_cast<size_t>(at)] = slot(table_.children(sub)[j]);
     }
   }
 
   const SubtreeTable& table_;
-  std::vector<int64_t> last_, last_of_slot_;
+  std::vector<int32_t> last_, last_of_slot_;
   std::vector<int32_t> subs_by_last_, shapes_by_last_, slot_of_, leaf_slot_, child_slots_;
-  std::vector<int64_t> child_slots_begin_;
-  std::vector<SlotRange> group_, members_;
+  std::vector<int32_t> rank_of_, ranked_, child_symbols_;
+  std::vector<Shape> shapes_;
 };
 
-// For a root symbol and a child symbol: the stream shapes that have both, latest first, and
-// whether two different panel trees (or, across sides, any) can reach them.
+// For a root symbol and a child symbol: the ranks of the stream shapes that have both.
 class ShapePostings {
  public:
-  ShapePostings(const SubtreeTable& table, const SlotIndex& slots) : table_(table) {
-    std::vector<std::pair<int32_t, int32_t>> pairs;
-    for (const int32_t shape : slots.shapes_by_last())
-      for_each_child_symbol(shape, [&](int32_t child) {
-        pairs.emplace_back(keys_.intern(key(table.shape_symbol(shape), child)), shape);
-      });
+  ShapePostings(const SubtreeTable& table, const SlotIndex& slots) {
+    for (int32_t shape = 0; shape < table.n_shapes(); ++shape) list_pairs(table, shape);
     begin_.assign(keys_.size() + 1, 0);
-    for (const auto& pair : pairs) ++begin_[static_cast<size_t>(pair.first) + 1];
+    for (int32_t rank = 0; rank < slots.n_ranks(); ++rank)
+      for (const int32_t pair : pairs(slots.shape_of_rank(rank))) ++begin_[static_cast<size_t>(pair) + 1];
     for (size_t i = 1; i < begin_.size(); ++i) begin_[i] += begin_[i - 1];
-    shapes_.resize(pairs.size());
+    ranks_.resize(static_cast<size_t>(begin_.back()));
     std::vector<int64_t> next(begin_.begin(), begin_.end() - 1);
-    for (const auto& pair : pairs)
-      shapes_[static_cast<size_t>(next[static_cast<size_t>(pair.first)]++)] = pair.second;
+    for (int32_t rank = 0; rank < slots.n_ranks(); ++rank)
+      for (const int32_t pair : pairs(slots.shape_of_rank(rank)))
+        ranks_[static_cast<size_t>(next[static_cast<size_t>(pair)]++)] = rank;
   }
 
-  int32_t find(int32_t symbol, int32_t child) const { return keys_.find(key(symbol, child)); }
-  const int32_t* begin(int32_t id) const { return shapes_.data() + begin_[static_cast<size_t>(id)]; }
-  const int32_t* end(int32_t id) const {
-    return shapes_.data() + begin_[static_cast<size_t>(id) + 1];
-  }
-  size_t size() const { return keys_.size(); }
-
-  // Calls f once for each distinct child symbol of the shape.
-  template <class F>
-  void for_each_child_symbol(int32_t shape, F&& f) const {
-    const int32_t* symbols = table_.child_symbols(shape);
-    const int64_t n = table_.arity(shape);
-    if (n == 1) return f(symbols[0]);
-    std::vector<int32_t> sorted(symbols, symbols + n);
-    std::sort(sorted.begin(), sorted.end());
-    sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
-    for (const int32_t symbol : sorted) f(symbol);
-  }
+  struct Span {
+    const int32_t *first, *last;
+    const int32_t* begin() const { return first; }
+    const int32_t* end() const { return last; }
+  };
+  // Ids of the shape's distinct (root symbol, child symbol) pairs.
+  Span pairs(int32_t shape) const { return span(pairs_, pairs_begin_, shape); }
+  // Ranks of the shapes with a pair, latest first.
+  Span ranks(int32_t pair) const { return span(ranks_, begin_, pair); }
+  size_t n_pairs() const { return keys_.size(); }
 
  private:
-  static uint64_t key(int32_t symbol, int32_t child) {
-    return (static_cast<uint64_t>(static_cast<uint32_t>(symbol)) << 32) |
-           static_cast<uint32_t>(child);
+  static Span span(const std::vector<int32_t>& items, const std::vector<int64_t>& begin, int32_t i) {
+    return {items.data() + begin[static_cast<size_t>(i)],
+            items.data() + begin[static_cast<size_t>(i) + 1]};
   }
 
-  const SubtreeTable& table_;
+  void list_pairs(const SubtreeTable& table, int32_t shape) {
+    const int32_t* symbols = table.child_symbols(shape);
+    distinct_.assign(symbols, symbols + table.arity(shape));
+    std::sort(distinct_.begin(), distinct_.end());
+    distinct_.erase(std::unique(distinct_.begin(), distinct_.end()), distinct_.end());
+    const auto symbol = static_cast<uint64_t>(static_cast<uint32_t>(table.shape_symbol(shape)));
+    for (const int32_t child : distinct_)
+      pairs_.push_back(keys_.intern(symbol << 32 | static_cast<uint32_t>(child)));
+    pairs_begin_.push_back(static_cast<int64_t>(pairs_.size()));
+  }
+
   KeyInterner keys_;
-  std::vector<int64_t> begin_;
-  std::vector<int32_t> shapes_;
+  std::vector<int64_t> begin_, pairs_begin_{0};
+  std::vector<int32_t> ranks_, pairs_, distinct_;
 };
 
 }  // namespace kernelwood

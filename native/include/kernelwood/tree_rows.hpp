@@ -12,7 +12,9 @@
 // over their list, for all members of a shape at once; many by a running table.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "kernelwood/row_store.hpp"
@@ -44,7 +46,7 @@ class TreeRows {
         leaf_leaf_(kind_ == TreeKernel::rooted ? Real(1.0) : Real(parameters.leaf_leaf)),
         leaf_inner_(kind_ == TreeKernel::rooted ? Real(1.0) : Real(parameters.leaf_inner)),
         start_(parameters.span_decay ? Real(parameters.decay) * Real(parameters.decay) : Real(1.0)),
-        link_(start_), stamp_(static_cast<size_t>(table.n_shapes()), 0) {
+        link_(start_), stamp_(static_cast<size_t>(slots.n_ranks()), 0) {
     inner_base_ = kind_ == TreeKernel::rooted   ? Real(1.0)
                   : kind_ == TreeKernel::subset ? decay_
                                                 : depth_decay_ * decay_ * decay_;
@@ -53,148 +55,157 @@ class TreeRows {
 
   // The value a row has wherever nothing below the two roots matches.
   Real base(int32_t sub) const { return table_.shape(sub) < 0 ? leaf_inner_ : inner_base_; }
+  const Row<Real>& row(int32_t sub) const { return store_.row(sub); }
 
-  SlotRange range(int32_t sub) const {
-    const int32_t shape = table_.shape(sub);
-    if (kind_ == TreeKernel::subset) return shape < 0 ? SlotRange{} : slots_.members(shape);
-    return slots_.group(table_.symbol(sub));
-  }
-  const Real* row(int32_t sub) const { return store_.row(sub); }
-
-  // Calls visit(sub, shape) for each shape in which the row of `sub` may differ from its base.
+  // Calls visit(shape) for each shape in which the row of `sub` may differ from its base.
   template <class Visit>
   void for_each_touched(int32_t sub, Visit&& visit) {
-    const auto range = store_.touched(sub);
-    for (int64_t i = range.first; i < range.second; ++i)
-      visit(store_.touched_shapes()[static_cast<size_t>(i)]);
+    const Row<Real>& row = store_.row(sub);
+    for (int32_t i = row.touched_begin; i < row.touched_end; ++i)
+      visit(slots_.shape(store_.touched_shapes()[static_cast<size_t>(i)]));
   }
 
   // Makes the rows of one tree's subtrees in turn and shows each to `visit(entry, sub)`.
   // Only slots of stream trees from `stream_begin` on are filled.
   template <class Visit>
   void for_each_row(const TreeSide& side, int64_t tree, int64_t stream_begin, Visit&& visit) {
-    const int64_t first = side.begin[static_cast<size_t>(tree)];
-    const int64_t last = side.begin[static_cast<size_t>(tree) + 1];
-    int64_t lacking = 0;
-    for (int64_t e = first; e < last; ++e)
-      if (!store_.has(side.sub[static_cast<size_t>(e)]))
-        lacking += range(side.sub[static_cast<size_t>(e)]).size() + 1;
-    store_.begin_tree(side, tree, table_, lacking);
-    for (int64_t e = first; e < last; ++e) {
+    store_.begin_tree(side, tree);
+    for (int64_t e = side.begin[static_cast<size_t>(tree)];
+         e < side.begin[static_cast<size_t>(tree) + 1]; ++e) {
       const int32_t sub = side.sub[static_cast<size_t>(e)];
       if (!store_.has(sub)) make_row(sub, stream_begin);
       visit(e, sub);
-      store_.release_children(sub, table_);
+      store_.finish(sub, table_);
     }
   }
 
  private:
-  static constexpr int chunk = 16;        // members summed at a time
-  static constexpr size_t many_cells = 48;  // beyond this a running table is cheaper
+  static constexpr int chunk = 16;       // members summed at a time
+  static constexpr int many_cells = 48;  // beyond this a running table is cheaper
 
   void make_row(int32_t sub, int64_t stream_begin) {
-    const SlotRange range = this->range(sub);
-    const size_t touched_begin = store_.touched_shapes().size();
-    if (range.size() > 0) {
-      Real* out = store_.allocate(sub, range.size() + 1);
-      const Real base = this->base(sub);
-      for (int32_t k = 0; k < range.size(); ++k) out[k] = base;
-      out[range.size()] = Real(0.0);  // read where a slot lies outside the row
-      if (kind_ == TreeKernel::subset)
-        subset_row(sub, stream_begin, out);
+    const auto touched_begin = static_cast<int32_t>(store_.touched_shapes().size());
+    const bool group = kind_ != TreeKernel::subset;
+    if (group) {
+      touch_group(sub, stream_begin);
+    } else if (table_.shape(sub) >= 0) {
+      const int32_t rank = slots_.rank(table_.shape(sub));
+      if (rank >= 0 && slots_.shape(rank).last >= stream_begin)
+        store_.touched_shapes().push_back(rank);
+    }
+    Row<Real>& row = allocate_hull(sub, touched_begin, group);
+    row.touched_begin = touched_begin;
+    row.touched_end = static_cast<int32_t>(store_.touched_shapes().size());
+    for (int32_t i = row.touched_begin; i < row.touched_end; ++i) {
+      const Shape& shape = slots_.shape(store_.touched_shapes()[static_cast<size_t>(i)]);
+      Real* out = row.values + (shape.begin - row.begin);
+      if (group)
+        sum_shape(shape, slots_.live(shape, stream_begin), out);
       else
-        group_row(sub, stream_begin, out - range.begin);
+        multiply_children(sub, shape, slots_.live(shape, stream_begin), out);
     }
-    store_.set_touched(sub, touched_begin);
+    if (group)
+      for (const int32_t symbol : distinct_) head_[static_cast<size_t>(symbol)] = -1;
   }
 
-  void subset_row(int32_t sub, int64_t stream_begin, Real* out) {
-    const int32_t shape = table_.shape(sub);
-    const int32_t n = slots_.live(shape, stream_begin);
-    bool touched = false;
-    for (int64_t j = 0; j < table_.n_children(sub); ++j) {
-      const int32_t child = table_.children(sub)[j];
-      if (!store_.has(child)) continue;
-      touched = true;
-      const SlotRange range = this->range(child);
-      const Real* values = store_.row(child);
-      const int32_t* at = slots_.child_slots(shape, j);
-      const auto size = static_cast<uint32_t>(range.size());
-      for (int32_t k = 0; k < n; ++k) {
-        const auto position = static_cast<uint32_t>(at[k] - range.begin);
-        out[k] *= Real(1.0) + values[position < size ? position : size];
-      }
-    }
-    if (touched) store_.touched_shapes().push_back(shape);
-  }
-
-  // `out` is indexed by slot.
-  void group_row(int32_t sub, int64_t stream_begin, Real* out) {
-    const int32_t symbol = table_.symbol(sub);
-    const int32_t leaf = slots_.leaf_slot(symbol);
+  // A row over the slots of the touched shapes and of a leaf that differs from the base.
+  Row<Real>& allocate_hull(int32_t sub, int32_t touched_begin, bool group) {
     const bool is_leaf = table_.shape(sub) < 0;
-    if (leaf >= 0) out[leaf] = is_leaf ? leaf_leaf_ : leaf_inner_;
-    if (is_leaf) return;
-    link_children(sub);
-    ++current_stamp_;
-    for (const int32_t child_symbol : distinct_) {
-      const int32_t id = postings_->find(symbol, child_symbol);
-      if (id < 0) continue;
-      for (const int32_t* shape = postings_->begin(id); shape != postings_->end(id); ++shape) {
-        int64_t& stamp = stamp_[static_cast<size_t>(*shape)];
-        if (stamp == current_stamp_) continue;
-        if (slots_.last_of_slot(slots_.members(*shape).begin) < stream_begin) break;
-        stamp = current_stamp_;
-        store_.touched_shapes().push_back(*shape);
-        sum_shape(*shape, stream_begin, out);
-      }
+    const Real base = group ? this->base(sub) : inner_base_;
+    const Real leaf_value = is_leaf ? leaf_leaf_ : leaf_inner_;
+    const int32_t leaf = group && leaf_value != base ? slots_.leaf_slot(table_.symbol(sub)) : -1;
+    int32_t begin = leaf >= 0 ? leaf : std::numeric_limits<int32_t>::max(), end = leaf + 1;
+    const std::vector<int32_t>& touched = store_.touched_shapes();
+    for (size_t i = static_cast<size_t>(touched_begin); i < touched.size(); ++i) {
+      const Shape& shape = slots_.shape(touched[i]);
+      begin = std::min(begin, shape.begin);
+      end = std::max(end, shape.begin + shape.n_members);
     }
-    for (const int32_t child_symbol : distinct_) head_[static_cast<size_t>(child_symbol)] = -1;
+    if (begin > end) begin = end = 0;
+    Row<Real>& row = store_.allocate(sub, begin, end - begin, table_);
+    for (int32_t k = 0; k < row.size; ++k) row.values[k] = base;
+    if (leaf >= 0) row.values[leaf - begin] = leaf_value;
+    // Outside a group's row the base holds; subtrees of other shapes have no subset in common.
+    row.values[row.size] = group ? base : Real(0.0);
+    return row;
   }
 
-  // Chains the positions of u's children by symbol and notes where their rows are.
+  void multiply_children(int32_t sub, const Shape& shape, int32_t n, Real* out) {
+    for (int64_t j = 0; j < shape.arity; ++j) {
+      const Row<Real>& child = store_.row(table_.children(sub)[j]);
+      if (child.size == 0) continue;
+      const int32_t* at = slots_.child_slots(shape, j);
+      for (int32_t k = 0; k < n; ++k) out[k] *= Real(1.0) + child[at[k]];
+    }
+  }
+
+  // Lists the shapes that share a child symbol with `sub`, and chains u's children by symbol.
+  void touch_group(int32_t sub, int64_t stream_begin) {
+    link_children(sub);
+    if (table_.shape(sub) < 0) return;
+    ++current_stamp_;
+    for (const int32_t pair : postings_->pairs(table_.shape(sub)))
+      for (const int32_t rank : postings_->ranks(pair)) {
+        if (slots_.shape(rank).last < stream_begin) break;
+        int32_t& stamp = stamp_[static_cast<size_t>(rank)];
+        if (stamp == current_stamp_) continue;
+        stamp = current_stamp_;
+        store_.touched_shapes().push_back(rank);
+      }
+  }
+
   void link_children(int32_t sub) {
     const int64_t n = table_.n_children(sub);
     next_.resize(static_cast<size_t>(n));
-    child_rows_.resize(static_cast<size_t>(n));
-    child_symbol_.resize(static_cast<size_t>(n));
+    children_.resize(static_cast<size_t>(n));
     distinct_.clear();
     for (int64_t i = n - 1; i >= 0; --i) {
       const int32_t child = table_.children(sub)[i];
-      const int32_t symbol = table_.symbol(child);
-      child_symbol_[static_cast<size_t>(i)] = symbol;
-      int32_t& head = head_[static_cast<size_t>(symbol)];
-      if (head < 0) distinct_.push_back(symbol);
+      int32_t& head = head_[static_cast<size_t>(table_.symbol(child))];
+      if (head < 0) distinct_.push_back(table_.symbol(child));
       next_[static_cast<size_t>(i)] = head;
       head = static_cast<int32_t>(i);
-      child_rows_[static_cast<size_t>(i)] =
-          store_.has(child) ? store_.row(child) - slots_.group(symbol).begin : nullptr;
+      children_[static_cast<size_t>(i)] = {table_.symbol(child), store_.row(child)};
     }
   }
 
-  void sum_shape(int32_t shape, int64_t stream_begin, Real* out) {
-    const int32_t n = slots_.live(shape, stream_begin);
-    Real* at = out + slots_.members(shape).begin;
-    const int32_t* symbols = table_.child_symbols(shape);
-    cells_.clear();
-    for (int64_t j = 0; j < table_.arity(shape); ++j)
-      for (int32_t i = head_[static_cast<size_t>(symbols[j])]; i >= 0; i = next_[static_cast<size_t>(i)]) {
-        if (cells_.size() == many_cells) return sum_by_table(shape, n, at);
-        cells_.push_back({i, static_cast<int32_t>(j)});
+  void sum_shape(const Shape& shape, int32_t n, Real* out) {
+    const int32_t* symbols = slots_.child_symbols(shape);
+    int n_cells = 0;
+    for (int32_t j = 0; j < shape.arity; ++j)
+      for (int32_t i = head_[static_cast<size_t>(symbols[j])]; i >= 0;
+           i = next_[static_cast<size_t>(i)]) {
+        if (n_cells == many_cells) return sum_by_table(shape, n, out);
+        cells_[n_cells++] = {i, j};
       }
-    if (cells_.size() == 1) return sum_one_cell(shape, n, at);
-    link_cells();
+    if (n_cells == 1) return sum_one_cell(shape, n, out);
+    if (n_cells == 2 && kind_ == TreeKernel::partial) return sum_two_cells(shape, n, out);
+    link_cells(n_cells);
     if (kind_ == TreeKernel::partial)
-      sum_cells_partial(shape, n, at);
+      sum_cells_partial(shape, n_cells, n, out);
     else
-      sum_cells_rooted(shape, n, at);
+      sum_cells_rooted(shape, n_cells, n, out);
   }
 
-  void sum_one_cell(int32_t shape, int32_t n, Real* out) {
-    const Real* values = child_rows_[static_cast<size_t>(cells_[0].i)];
+  void sum_one_cell(const Shape& shape, int32_t n, Real* out) {
+    const Row<Real>& child = children_[static_cast<size_t>(cells_[0].i)].row;
     const int32_t* at = slots_.child_slots(shape, cells_[0].j);
     const Real factor = kind_ == TreeKernel::partial ? depth_decay_ * start_ : decay_;
-    for (int32_t k = 0; k < n; ++k) out[k] = inner_base_ + factor * values[at[k]];
+    for (int32_t k = 0; k < n; ++k) out[k] = inner_base_ + factor * child[at[k]];
+  }
+
+  void sum_two_cells(const Shape& shape, int32_t n, Real* out) {
+    const Row<Real>& first = children_[static_cast<size_t>(cells_[0].i)].row;
+    const Row<Real>& second = children_[static_cast<size_t>(cells_[1].i)].row;
+    const int32_t* first_at = slots_.child_slots(shape, cells_[0].j);
+    const int32_t* second_at = slots_.child_slots(shape, cells_[1].j);
+    const int32_t gap_i = cells_[1].i - cells_[0].i - 1, gap_j = cells_[1].j - cells_[0].j - 1;
+    const Real link = gap_i < 0 || gap_j < 0 ? Real(0.0) : link_ * gap_power(gap_i + gap_j);
+    for (int32_t k = 0; k < n; ++k) {
+      const Real a = start_ * first[first_at[k]];
+      const Real b = second[second_at[k]] * (start_ + link * a);
+      out[k] = inner_base_ + depth_decay_ * (a + b);
+    }
   }
 
   struct Cell {
@@ -204,19 +215,22 @@ class TreeRows {
     int32_t from;
     Real weight;
   };
+  struct Child {
+    int32_t symbol;
+    Row<Real> row;
+  };
 
   // Which earlier cells lead to each cell, and with what weight.
-  void link_cells() {
-    links_.clear();
-    links_end_.clear();
-    for (size_t y = 0; y < cells_.size(); ++y) {
-      for (size_t z = 0; z < y; ++z) {
+  void link_cells(int n_cells) {
+    int n = 0;
+    for (int y = 0; y < n_cells; ++y) {
+      for (int z = 0; z < y; ++z) {
         const int32_t gap_i = cells_[y].i - cells_[z].i - 1, gap_j = cells_[y].j - cells_[z].j - 1;
         if (gap_i < 0 || gap_j < 0 || (contiguous_ && gap_i + gap_j > 0)) continue;
-        links_.push_back({static_cast<int32_t>(z),
-                          kind_ == TreeKernel::partial ? link_ * gap_power(gap_i + gap_j) : Real(1.0)});
+        links_[n++] = {z, kind_ == TreeKernel::partial ? link_ * gap_power(gap_i + gap_j)
+                                                       : Real(1.0)};
       }
-      links_end_.push_back(links_.size());
+      links_end_[y] = n;
     }
   }
 
@@ -226,14 +240,14 @@ class TreeRows {
     return gap_powers_[static_cast<size_t>(n)];
   }
 
-  void sum_cells_partial(int32_t shape, int32_t n, Real* out) {
+  void sum_cells_partial(const Shape& shape, int n_cells, int32_t n, Real* out) {
     for (int32_t k0 = 0; k0 < n; k0 += chunk) {
       const int32_t width = n - k0 < chunk ? n - k0 : chunk;
       Real total[chunk];
       for (int32_t k = 0; k < width; ++k) total[k] = Real(0.0);
-      size_t link = 0;
-      for (size_t y = 0; y < cells_.size(); ++y) {
-        const Real* values = child_rows_[static_cast<size_t>(cells_[y].i)];
+      int link = 0;
+      for (int y = 0; y < n_cells; ++y) {
+        const Row<Real>& child = children_[static_cast<size_t>(cells_[y].i)].row;
         const int32_t* at = slots_.child_slots(shape, cells_[y].j) + k0;
         Real* sum = sums_[y];
         for (int32_t k = 0; k < width; ++k) sum[k] = start_;
@@ -243,7 +257,7 @@ class TreeRows {
           for (int32_t k = 0; k < width; ++k) sum[k] += weight * from[k];
         }
         for (int32_t k = 0; k < width; ++k) {
-          sum[k] *= values[at[k]];
+          sum[k] *= child[at[k]];
           total[k] += sum[k];
         }
       }
@@ -251,10 +265,10 @@ class TreeRows {
     }
   }
 
-  void sum_cells_rooted(int32_t shape, int32_t n, Real* out) {
+  void sum_cells_rooted(const Shape& shape, int n_cells, int32_t n, Real* out) {
     Real products[many_cells];
-    size_t link = 0;
-    for (size_t y = 0; y < cells_.size(); ++y) {
+    int link = 0;
+    for (int y = 0; y < n_cells; ++y) {
       Real sum(1.0);
       for (; link < links_end_[y]; ++link) sum += products[links_[link].from];
       products[y] = decay_ * sum;
@@ -262,11 +276,12 @@ class TreeRows {
     for (int32_t k = 0; k < n; ++k) {
       Real total(0.0);
       link = 0;
-      for (size_t y = 0; y < cells_.size(); ++y) {
+      for (int y = 0; y < n_cells; ++y) {
         Real before(0.0);
         for (; link < links_end_[y]; ++link) before += sums_[links_[link].from][0];
-        const int32_t* at = slots_.child_slots(shape, cells_[y].j);
-        sums_[y][0] = products[y] * child_rows_[static_cast<size_t>(cells_[y].i)][at[k]] + decay_ * before;
+        const int32_t slot = slots_.child_slots(shape, cells_[y].j)[k];
+        const Real delta = children_[static_cast<size_t>(cells_[y].i)].row[slot];
+        sums_[y][0] = products[y] * delta + decay_ * before;
         total += sums_[y][0];
       }
       out[k] = inner_base_ + total;
@@ -274,41 +289,37 @@ class TreeRows {
   }
 
   // All subsequence pairs by running tables over (i, j): O(children * children) per member.
-  void sum_by_table(int32_t shape, int32_t n, Real* out) {
+  void sum_by_table(const Shape& shape, int32_t n, Real* out) {
     for (int32_t k = 0; k < n; ++k)
       out[k] = inner_base_ + (kind_ == TreeKernel::partial ? depth_decay_ * table_partial(shape, k)
                                                            : table_rooted(shape, k));
   }
 
-  // Calls cell(j, Delta) for the children j of member k that match u's child i, 0 elsewhere.
+  // Walks the table line by line: step(j, true, Delta) where the children i and j match.
   template <class Start, class Step>
-  void scan_table(int32_t shape, int32_t k, Start&& start_line, Step&& step) {
-    const int64_t arity = table_.arity(shape);
-    const int32_t n_members = slots_.members(shape).size();
+  void scan_table(const Shape& shape, int32_t k, Start&& start_line, Step&& step) {
     const int32_t* at = slots_.child_slots(shape, 0) + k;
-    for (size_t i = 0; i < next_.size(); ++i) {
+    const int32_t* symbols = slots_.child_symbols(shape);
+    for (const Child& child : children_) {
       start_line();
-      const SlotRange range = child_group(i);
-      for (int64_t j = 0; j < arity; ++j) {
-        const int32_t slot = at[j * n_members];
-        const bool match = slot >= range.begin && slot < range.end;
-        step(static_cast<size_t>(j), match ? child_rows_[i] + slot : nullptr);
+      for (int32_t j = 0; j < shape.arity; ++j) {
+        const bool match = symbols[j] == child.symbol;
+        const int64_t slot = int64_t{j} * shape.n_members;
+        step(static_cast<size_t>(j), match, match ? child.row[at[slot]] : Real(0.0));
       }
     }
   }
 
-  SlotRange child_group(size_t i) const { return slots_.group(child_symbol_[i]); }
-
-  Real table_partial(int32_t shape, int32_t k) {
-    table_a_.assign(static_cast<size_t>(table_.arity(shape)), Real(0.0));
+  Real table_partial(const Shape& shape, int32_t k) {
+    table_a_.assign(static_cast<size_t>(shape.arity), Real(0.0));
     Real total(0.0), run(0.0), diagonal(0.0);
     scan_table(
         shape, k, [&] { run = diagonal = Real(0.0); },
-        [&](size_t j, const Real* delta) {
+        [&](size_t j, bool match, Real delta) {
           const Real above = table_a_[j];
           run *= decay_;
-          if (delta) {
-            const Real sum = *delta * (start_ + link_ * diagonal);
+          if (match) {
+            const Real sum = delta * (start_ + link_ * diagonal);
             run += sum;
             total += sum;
           }
@@ -318,18 +329,18 @@ class TreeRows {
     return total;
   }
 
-  Real table_rooted(int32_t shape, int32_t k) {
-    table_a_.assign(static_cast<size_t>(table_.arity(shape)), Real(0.0));
-    table_b_.assign(static_cast<size_t>(table_.arity(shape)), Real(0.0));
+  Real table_rooted(const Shape& shape, int32_t k) {
+    table_a_.assign(static_cast<size_t>(shape.arity), Real(0.0));
+    table_b_.assign(static_cast<size_t>(shape.arity), Real(0.0));
     Real total(0.0), run_a(0.0), run_b(0.0), before_a(0.0), before_b(0.0);
     scan_table(
         shape, k, [&] { run_a = run_b = before_a = before_b = Real(0.0); },
-        [&](size_t j, const Real* delta) {
+        [&](size_t j, bool match, Real delta) {
           const Real above_a = table_a_[j], above_b = table_b_[j];
           Real a(0.0), b(0.0);
-          if (delta) {
+          if (match) {
             a = decay_ * (Real(1.0) + before_a);
-            b = a * *delta + decay_ * before_b;
+            b = a * delta + decay_ * before_b;
             total += b;
           }
           run_a += a;
@@ -350,14 +361,13 @@ class TreeRows {
   RowStore<Real> store_;
   Real decay_, depth_decay_, leaf_leaf_, leaf_inner_, start_, link_, inner_base_;
 
-  int64_t current_stamp_ = 0;
-  std::vector<int64_t> stamp_;
-  std::vector<int32_t> head_, next_, distinct_, child_symbol_;
-  std::vector<const Real*> child_rows_;
-  std::vector<Cell> cells_;
-  std::vector<Link> links_;
-  std::vector<size_t> links_end_;
+  int32_t current_stamp_ = 0;
+  std::vector<int32_t> stamp_, head_, next_, distinct_;
+  std::vector<Child> children_;
   std::vector<Real> gap_powers_, table_a_, table_b_;
+  Cell cells_[many_cells];
+  Link links_[many_cells * many_cells / 2];
+  int links_end_[many_cells];
   Real sums_[many_cells][chunk];
 };
 

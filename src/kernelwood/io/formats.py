@@ -15,10 +15,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TypeAlias
 
-from kernelwood.errors import ReadError
 from kernelwood.io import kelp, penn
-from kernelwood.io.source import Source
-from kernelwood.structures import Example
+from kernelwood.io.source import Item, Source
 
 __all__ = ["FORMATS", "Format", "Views", "find_format", "format_by_suffix", "recognize"]
 
@@ -51,7 +49,7 @@ class Format:
     summary: str
     suffixes: tuple[str, ...]
     sniff: Callable[[str], bool]
-    read: Callable[[Source, Views], Iterator[Example | ReadError]]
+    read: Callable[[Source, Views], Iterator[Item]]
     write: Callable[..., Iterator[str]] | None = None
     views: Views = None
 

@@ -31,9 +31,8 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
-from typing import IO
+from typing import IO, cast
 
-from kernelwood.errors import ReadError, StructureError
 from kernelwood.io.atomic import write_text
 from kernelwood.io.kelp_bodies import (
     BODY_PARSERS,
@@ -43,9 +42,8 @@ from kernelwood.io.kelp_bodies import (
 )
 from kernelwood.io.kelp_lines import scan_line
 from kernelwood.io.kelp_writer import kelp_text
-from kernelwood.io.source import Source
-from kernelwood.structures import Example
-from kernelwood.structures.example import Label, View
+from kernelwood.io.source import Item, Source
+from kernelwood.structures import Example, Label, View
 
 __all__ = ["kelp_text", "looks_like_kelp", "read_kelp", "write_kelp"]
 
@@ -66,9 +64,7 @@ def looks_like_kelp(head: str) -> bool:
     return bool(_SIGNATURE.match(head.lstrip()))
 
 
-def read_kelp(
-    source: Source, views: tuple[str, ...] | None = None
-) -> Iterator[Example | ReadError]:
+def read_kelp(source: Source, views: tuple[str, ...] | None = None) -> Iterator[Item]:
     """Yield an example for each line that is not blank.
 
     The identifier is the stem of the file and the number of the line. With ``views`` only those
@@ -134,9 +130,9 @@ def _parse_label(written: str) -> _Label:
     return written if value is None or not name else (name, value)
 
 
-def _join_labels(labels: list[_Label]) -> _Label | tuple[_Label, ...] | None:
+def _join_labels(labels: list[_Label]) -> Label:
     if len(labels) > 1:
-        return tuple(labels)
+        return cast(Label, tuple(labels))
     return labels[0] if labels else None
 
 
@@ -145,7 +141,7 @@ def write_kelp(
     path: str | os.PathLike[str] | IO[str],
     views: Iterable[str] | None = None,
 ) -> None:
-    """Write examples as KeLP lines; reading them gives the same labels and views.
+    r"""Write examples as KeLP lines; reading them gives the same labels and views.
 
     Parameters
     ----------
@@ -163,6 +159,6 @@ def write_kelp(
     >>> out = io.StringIO()
     >>> write_kelp([Example("a", "NUM", {"text": "how many"})], out)
     >>> out.getvalue()
-    'NUM |BS:text| how many |ES|\\n'
+    'NUM |BS:text| how many |ES|\n'
     """
     write_text(path, kelp_text(examples, views=views))

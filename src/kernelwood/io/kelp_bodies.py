@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator
 from math import isfinite
 from typing import NoReturn, TypeAlias
 
-from kernelwood.structures import Graph, Sequence, Tree
-from kernelwood.structures.example import View
+from kernelwood.structures import Graph, Sequence, Tree, View
 from kernelwood.structures.graph import NodeId
 from kernelwood.structures.tree import make_node
 
@@ -192,10 +191,10 @@ def _explain_tree(line: str, start: int, end: int) -> NoReturn:
     complete = False
     for match in _TREE_TOKEN.finditer(line, start, end):
         token, index = match[0], match.start()
-        if complete:
-            raise BodyError("text after the tree", index, "one representation holds one tree")
         if token == ")" and not opened:
             raise BodyError('unexpected ")"', index, "remove it or add the opening bracket")
+        if complete:
+            raise BodyError("text after the tree", index, "one representation holds one tree")
         if token[0] not in "()" and not opened:
             raise BodyError('expected "("', index, f"a tree of one node is written ({token})")
         if token[0] == "(" and not token.strip("( \t"):

@@ -60,7 +60,7 @@ class _Scanner:
         self.position = 0
         self.sides: list[str] = []
         self.counts: list[int] = []  # representations so far in each open example
-        self.may_pair = True
+        self.may_pair = True  # until the open example has a representation
         self.labels: dict[str, str] = {}
         self.parts: dict[str, Part] = {}
 
@@ -133,7 +133,6 @@ class _Scanner:
         else:
             self.counts.pop()
             side = self.sides.pop()
-            self.may_pair = False
             if side == "left.":
                 self.sides.append("right.")
                 self.begin_example()

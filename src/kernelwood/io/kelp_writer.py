@@ -12,27 +12,26 @@ from math import isfinite
 
 from kernelwood.errors import StructureError
 from kernelwood.io.kelp_bodies import parse_number
-from kernelwood.structures import Example, Graph, Sequence, Tree
-from kernelwood.structures.example import View
+from kernelwood.structures import Example, Graph, Sequence, Tree, View
 
 __all__ = ["kelp_text"]
 
 _WORD = re.compile(r"[^ \t\n]+")
 _NODE = re.compile(r"[^() \t\n]+")
 _ELEMENT = re.compile(r"[^()\n]+")
-_GRAPH_LABEL = re.compile(r"(?! |\t)[^\n]+(?<![ \t&%])")
+_GRAPH_LABEL = re.compile(r"(?! |\t)[^\n]+(?<![ \t])")
 _VIEW_NAME = re.compile(r"[^|\n]+")
 _MARK = re.compile(r"\|B|\|[<,>]\|")
 _MAX_NESTING = 32  # as in reading
 
 
 def kelp_text(examples: Iterable[Example], *, views: Iterable[str] | None = None) -> Iterator[str]:
-    """Yield one line for each example.
+    r"""Yield one line for each example.
 
     Examples
     --------
     >>> "".join(kelp_text([Example("a", ("LOC", ("score", 0.5)), {"t": Tree("A", [Tree("B")])})]))
-    'LOC score:0.5 |BT:t| (A(B)) |ET|\\n'
+    'LOC score:0.5 |BT:t| (A(B)) |ET|\n'
     """
     wanted = None if views is None else (views,) if isinstance(views, str) else tuple(views)
     for example in examples:
@@ -44,7 +43,9 @@ def kelp_text(examples: Iterable[Example], *, views: Iterable[str] | None = None
             raise StructureError(
                 f"example {example.id!r} cannot be written: {failure.problem}", hint=failure.hint
             ) from failure
-        yield " ".join(parts) + "\n"
+        line = " ".join(parts)
+        # A byte order mark at the very start of a file would be taken off when it is read.
+        yield f" {line}\n" if line.startswith("\ufeff") else f"{line}\n"
 
 
 def _format_labels(label: object) -> list[str]:
@@ -78,8 +79,7 @@ def _format_label(label: object) -> str:
 
 
 def _check_label_text(label: str) -> str:
-    # A byte order mark at the start of a file is taken off when it is read.
-    if not _is_label_text(label) or label.startswith("\ufeff"):
+    if not _is_label_text(label):
         raise StructureError(
             f"label {label!r} has a blank or a mark such as |B", hint="rename the label"
         )
@@ -182,7 +182,9 @@ def _format_graph(graph: Graph) -> str:
             raise StructureError(f"node id {name!r} is not a number", hint="number the nodes")
         if "&&" in label or "%%" in label:
             raise StructureError(f"node label {label!r} has && or %%", hint="rename it")
-        nodes.append(f"{name} {_check(_GRAPH_LABEL, label, 'node label')}")
+        # A blank, not part of the label, keeps "a&" apart from the "&&" that follows it.
+        gap = " " if label.endswith(("&", "%")) else ""
+        nodes.append(f"{name} {_check(_GRAPH_LABEL, label, 'node label')}{gap}")
     for _, label, _ in graph.edges:
         _check_no_edge(label)
     edges = "&&".join(f"{source} {target}" for source, _, target in graph.edges)

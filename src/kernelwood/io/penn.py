@@ -15,12 +15,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import chain, pairwise
 from typing import IO
 
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io.atomic import write_text
-from kernelwood.io.source import Line, Source
+from kernelwood.io.source import Item, Line, Source
 from kernelwood.structures import Example, Tree
 from kernelwood.structures.brackets import iter_brackets, strip_empty_root
 
@@ -29,7 +29,7 @@ __all__ = ["looks_like_penn", "penn_text", "read_penn", "write_penn"]
 _TREE_START = re.compile(r"\s*\(")
 _GRAPH_START = re.compile(r"\s*\(\s*[^\s()]+\s*/\s")  # PENMAN begins with a bracket as well
 
-_Item = tuple[int, Tree] | ReadError
+_Found = tuple[int, Tree] | ReadError
 
 
 def looks_like_penn(head: str) -> bool:
@@ -43,9 +43,7 @@ def looks_like_penn(head: str) -> bool:
     return bool(_TREE_START.match(head)) and not _GRAPH_START.match(head)
 
 
-def read_penn(
-    source: Source, views: tuple[str, ...] | None = None
-) -> Iterator[Example | ReadError]:
+def read_penn(source: Source, views: tuple[str, ...] | None = None) -> Iterator[Item]:
     """Yield an example with the view ``"tree"`` for each tree.
 
     The identifier is the stem of the file and the number of the tree, broken ones counted; the
@@ -64,36 +62,43 @@ def read_penn(
         )
 
 
-def _items(source: Source) -> Iterator[_Item]:
+def _items(source: Source) -> Iterator[_Found]:
     lines = source.lines()
     first = next(lines, None)
     while first is not None:
-        recent: list[Line] = []
+        recent: list[Line] = []  # begins between two trees, so that it can be read again
+        last = 0  # the line on which the last tree ended
         texts = _recorded(chain([first], lines), recent)
         try:
-            for item in iter_brackets(texts, first_line=first.number):
-                yield item
-                # Another tree may have begun on the last line, which is needed if it is broken.
-                del recent[:-1]
+            for start, tree in iter_brackets(texts, first_line=first.number):
+                yield start, tree
+                if last < start:
+                    del recent[: start - recent[0].number]
+                last = recent[-1].number
             return
         except StructureError as failure:
             if isinstance(failure, ReadError) and failure is not recent[-1].problem:
                 raise  # the stream is damaged, so there is nothing to go on with
-        yield from _reread(source, recent)
+        yield from _reread(source, recent, last)
         first = next((line for line in lines if line.text.startswith("(")), None)
 
 
-def _reread(source: Source, recent: list[Line]) -> Iterator[_Item]:
-    """Read lines that do not fit together once more, each start of a line as a start of a tree."""
-    starts = [i for i, line in enumerate(recent) if i and line.text.startswith("(")]
-    bounds = [0, *starts, len(recent)]
-    for begin, end in zip(bounds, bounds[1:], strict=False):
+def _reread(source: Source, recent: list[Line], last: int) -> Iterator[_Found]:
+    """Read lines again, now taking each that begins with a bracket for the start of a tree.
+
+    Trees that ended up to the line ``last`` were delivered before the trouble began.
+    """
+    starts = [
+        index
+        for index, line in enumerate(recent)
+        if index and line.number > last and line.text.startswith("(")
+    ]
+    for begin, end in pairwise([0, *starts, len(recent)]):
         part = recent[begin:end]
         try:
-            for tree in iter_brackets(_recorded(part, []), first_line=part[0].number):
-                # Whole trees in the first part are those delivered before the trouble began.
+            for item in iter_brackets(_recorded(part, []), first_line=part[0].number):
                 if begin:
-                    yield tree
+                    yield item
         except ReadError as problem:
             yield problem
         except StructureError as failure:
@@ -135,7 +140,7 @@ def write_penn(
     path: str | os.PathLike[str] | IO[str],
     view: str = "tree",
 ) -> None:
-    """Write one view of each example as Penn brackets, one line a tree.
+    r"""Write one view of each example as Penn brackets, one line a tree.
 
     Parameters
     ----------
@@ -152,6 +157,6 @@ def write_penn(
     >>> out = io.StringIO()
     >>> write_penn([Example("a", views={"tree": Tree("NP", [Tree("we")])})], out)
     >>> out.getvalue()
-    '(NP we)\\n'
+    '(NP we)\n'
     """
     write_text(path, penn_text(examples, view=view))

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from kernelwood.errors import ReadError
 from kernelwood.io.formats import Format, Views, find_format, recognize
-from kernelwood.io.source import Readable, Source
+from kernelwood.io.source import Item, Readable, Source
 from kernelwood.structures import Example
 
 __all__ = ["ErrorPolicy", "ExampleStream", "Examples", "Tally", "iter_read", "read"]
@@ -101,7 +101,7 @@ class ExampleStream(Iterator[Example]):
         while True:
             try:
                 item = next(self._items)
-            except ReadError as problem:  # the reader cannot go on
+            except ReadError as problem:  # the reader cannot go on, whatever it says if asked
                 self._items = iter(())
                 self._refuse(problem)
             except BaseException:  # the end among them
@@ -172,7 +172,7 @@ def read(
     *,
     views: Iterable[str] | None = None,
 ) -> Examples:
-    """Read all examples of a file.
+    r"""Read all examples of a file.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def read(
 
     Returns
     -------
-    Examples
+    kernelwood.io.Examples
         A list with a ``tally``.
 
     Raises
@@ -206,7 +206,7 @@ def read(
     Examples
     --------
     >>> import io
-    >>> examples = read(io.StringIO("(S (NP we) (VP go))\\n(S (NP it\\n"), errors="skip")
+    >>> examples = read(io.StringIO("(S (NP we) (VP go))\n(S (NP it\n"), errors="skip")
     >>> examples[0].views["tree"].label
     'S'
     >>> examples.tally.read, examples.tally.skipped
@@ -217,9 +217,7 @@ def read(
         return Examples(examples, stream.tally)
 
 
-def _open_items(
-    source: Source, form: Format | None, views: Iterable[str] | None
-) -> Iterator[Example | ReadError]:
+def _open_items(source: Source, form: Format | None, views: Iterable[str] | None) -> Iterator[Item]:
     form = recognize(source) if form is None else form
     if form is None:
         return iter(())

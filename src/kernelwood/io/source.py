@@ -14,17 +14,21 @@ import os
 import sys
 import zlib
 from collections.abc import Iterator
+from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, BinaryIO, NamedTuple, TypeAlias
 
 from kernelwood.errors import ReadError
-from kernelwood.structures import Origin
+from kernelwood.structures import Example, Origin
 
-__all__ = ["Line", "Readable", "Source"]
+__all__ = ["Item", "Line", "Readable", "Source"]
 
 Readable: TypeAlias = "str | os.PathLike[str] | IO[str] | IO[bytes]"
+
+# What readers yield: good parts, and problems after which they can go on.
+Item: TypeAlias = Example | ReadError
 
 _CHUNK = 1 << 16
 _HEAD = 1 << 14  # enough to see the first line of any format
@@ -45,7 +49,7 @@ class Line(NamedTuple):
 
 
 class Source:
-    """Decompressed bytes with a name.
+    r"""Decompressed bytes with a name.
 
     Parameters
     ----------
@@ -70,7 +74,7 @@ class Source:
     Examples
     --------
     >>> import io
-    >>> source = Source(io.BytesIO(b"first\\r\\nsecond"))
+    >>> source = Source(io.BytesIO(b"first\r\nsecond"))
     >>> [line.text for line in source.lines()]
     ['first', 'second']
     """
@@ -83,20 +87,23 @@ class Source:
 
     def __init__(self, origin: Readable) -> None:
         self.name, file_name = _names(origin)
-        gzip_name = file_name.lower().endswith(".gz")
-        plain_name = file_name[:-3] if gzip_name else file_name
+        packed_name = file_name.lower().endswith(".gz")
+        plain_name = file_name[:-3] if packed_name else file_name
         self.suffix = plain_name.lower()
         self.stem = Path(plain_name).stem or self.name.strip("<>")
-        self._opened: IO[bytes] | None = None
+        self._opened = ExitStack()
         stream = self._open(origin)
         try:
-            self._look_ahead(stream, gzip_name)
+            # A stream may have unpacked the file whose name it has.
+            self._look_ahead(stream, must_be_gzip=packed_name and stream is not origin)
         except BaseException:
             self.close()
             raise
 
     def _open(self, origin: Readable) -> IO[str] | IO[bytes]:
         if not isinstance(origin, (str, os.PathLike)):
+            if not hasattr(origin, "read"):
+                raise TypeError(f"expected a path or an open stream, got {type(origin).__name__}")
             return origin
         if origin == "-":
             # Tests and notebooks replace sys.stdin by objects without a buffer.
@@ -105,15 +112,14 @@ class Source:
             raise IsADirectoryError(
                 errno.EISDIR, "this is a folder; read its files one by one", self.name
             )
-        self._opened = Path(origin).open("rb")
-        return self._opened
+        return self._opened.enter_context(Path(origin).open("rb"))
 
-    def _look_ahead(self, stream: IO[str] | IO[bytes], gzip_name: bool) -> None:
+    def _look_ahead(self, stream: IO[str] | IO[bytes], *, must_be_gzip: bool) -> None:
         start, chunks = _peek(_chunks(stream, self.name), len(_GZIP_MAGIC))
         if start.startswith(_GZIP_MAGIC):
             packed = io.BufferedReader(_ChunkReader(chunks))
             chunks = _decompress(packed, self.name)
-        elif gzip_name and start:
+        elif must_be_gzip and start:
             raise self.error(
                 "the name ends in .gz but the content is not gzip data",
                 hint="rename the file, or fetch it again if the download was cut",
@@ -175,8 +181,7 @@ class Source:
 
     def close(self) -> None:
         """Close the file if it was opened here."""
-        if self._opened is not None:
-            self._opened.close()
+        self._opened.close()
 
     def __enter__(self) -> Source:
         return self

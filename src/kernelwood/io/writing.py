@@ -20,7 +20,7 @@ def write(
     format: str | None = None,
     **options: Any,
 ) -> None:
-    """Write examples to a file; an existing one is replaced only when all is written.
+    r"""Write examples to a file; an existing one is replaced only when all is written.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def write(
     >>> out = io.StringIO()
     >>> write([Example("a", views={"tree": Tree("NN")})], out, format="kelp")
     >>> out.getvalue()
-    '|BT:tree| (NN) |ET|\\n'
+    '|BT:tree| (NN) |ET|\n'
     """
     row = find_format(format) if format is not None else format_by_suffix(_plain_name(path))
     writable = ", ".join(row.name for row in FORMATS if row.write)

@@ -22,7 +22,7 @@ and ``\`` + blank stand for the second character, and ``\n`` ``\r`` ``\t`` ``\f`
 they mean in Python; a quote ends on the line it began on.
 
 A ``"`` followed by a blank, a bracket or the end is no quote but the word ``"``, as in
-``(`` `` ``")``; so a quoted text that begins with a blank or a bracket has it escaped, ``"\(a)"``.
+``('' ")``; so a quoted text that begins with a blank or a bracket has it escaped, ``"\(a)"``.
 A ``"`` inside or after a word is an ordinary character: ``5"``.
 
 Edges
@@ -62,7 +62,7 @@ _TOKEN = re.compile(
     rf'[()]|{_BARE}|(?:{_QUOTED}:)?(?:{_QUOTED}{_END}|"{_END})|{_QUOTED}:{_BARE}|"[^ \t\n\r\f\v()]+'
 )
 _ATOM = re.compile(rf'(?:({_QUOTED}):)?(?:({_QUOTED})|({_BARE}|"))')
-# A bare word at the end of which a backslash would swallow the bracket that follows.
+# Not with a backslash at the end, which would swallow the bracket that follows.
 _WRITTEN_BARE = re.compile(rf'"|{_BARE}(?<!\\)')
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _MEANING = {
@@ -249,10 +249,8 @@ class _Reader:
 
     def _begin(self, number: int, line: str, index: int) -> None:
         if self._single and self.done:
-            raise _error(
-                "text after the tree", number, line, index, "read one tree at a time, or a whole "
-                "file with kernelwood.read"
-            )  # fmt: skip
+            hint = "read one tree at a time, or a whole file with kernelwood.read"
+            raise _error("text after the tree", number, line, index, hint)
         self._start = number
 
     def _stray(self, number: int, line: str, index: int, token: str) -> StructureError:
@@ -274,10 +272,8 @@ def _read_atom(number: int, line: str, index: int, token: str) -> tuple[str, str
     try:
         return bare or _unquote(quoted), _unquote(edge) if edge else ""
     except KeyError as unknown:
-        raise _error(
-            f"unknown escape \\{unknown.args[0]} between quotes", number, line, index,
-            "write \\\\ for a backslash",
-        ) from None  # fmt: skip
+        problem = f"unknown escape \\{unknown.args[0]} between quotes"
+        raise _error(problem, number, line, index, "write \\\\ for a backslash") from None
 
 
 def _bad_quote(number: int, line: str, index: int) -> StructureError:

@@ -21,10 +21,10 @@ class Frozen:
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         kind = type(self).__name__
-        raise AttributeError(f"a {kind} never changes; make a new one instead of setting {name!r}")
+        raise AttributeError(f"{kind} objects never change; make a new one to set {name!r}")
 
     def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"a {type(self).__name__} never changes; cannot delete {name!r}")
+        raise AttributeError(f"{type(self).__name__} objects never change; cannot delete {name!r}")
 
     def __copy__(self: _T) -> _T:
         return self

@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from kernelwood.arrays.batch import Batch, SequenceBatch, TreeBatch
+from kernelwood.arrays.examples import ExampleBatch
+from kernelwood.arrays.vocabulary import Vocabulary
+from kernelwood.errors import StructureError
+from kernelwood.structures import Example, Sequence, Tree
+
+# Structure -> the batch that holds it; a new kind of structure adds a row here.
+KINDS: dict[type, type[Batch] | type[ExampleBatch]] = {
+    Sequence: SequenceBatch,
+    Tree: TreeBatch,
+    Example: ExampleBatch,
+}
+_ARTICLES = {"sequence": "a sequence", "tree": "a tree", "example": "an example"}
+
+
+def batch(
+    structures: Iterable[Any],
+    *,
+    vocabulary: Vocabulary | None = None,
+    kind: type[Any] | None = None,
+) -> Any:
+    """Lay structures of one kind out as flat arrays, ready for kernels.
+
+    Kernels accept plain lists too; batching once saves the conversion when the same structures
+    are compared several times.
+
+    Parameters
+    ----------
+    structures : iterable of Sequence, Tree or Example
+        All of one kind.
+    vocabulary : Vocabulary, optional
+        Number labels as another batch does; new labels are added to it. By default a new one.
+    kind : type, optional
+        The batch to make; needed only for an empty list.
+
+    Returns
+    -------
+    SequenceBatch, TreeBatch or ExampleBatch
+
+    Examples
+    --------
+    >>> import kernelwood as kw
+    >>> kw.batch([kw.Sequence("the cat".split()), kw.Sequence("a dog sat".split())])
+    SequenceBatch(2 sequences, 5 elements)
+    """
+    structures = _as_list(structures)
+    made = kind or _kind_of(structures)
+    for position, structure in enumerate(structures):
+        if KINDS.get(type(structure)) is not made:
+            raise _wrong_kind(structure, position, made)
+    if made is ExampleBatch:
+        return ExampleBatch(structures)
+    vocabulary = Vocabulary() if vocabulary is None else vocabulary
+    return (_flatten_trees if made is TreeBatch else _flatten_sequences)(structures, vocabulary)
+
+
+def as_batch(structures: Any, kind: type[Any]) -> Any:
+    """Return ``structures`` as a batch of the given kind, batching them if they are not."""
+    if isinstance(structures, kind):
+        return structures
+    if isinstance(structures, (Batch, ExampleBatch)):
+        raise StructureError(
+            f"expected {kind.kind}s, got a batch of {structures.kind}s", hint=_view_hint(structures)
+        )
+    return batch(structures, kind=kind)
+
+
+def _as_list(structures: Any) -> list[Any]:
+    if type(structures) in KINDS:
+        raise StructureError(
+            f"expected a list of structures, got a single {type(structures).__name__}",
+            hint="put it in a list: [structure]; for one pair use kernel.value(a, b)",
+        )
+    if isinstance(structures, (str, bytes)):
+        raise StructureError(
+            "expected a list of structures, got a string",
+            hint="parse it first: kw.Tree.from_brackets(text) or kw.Sequence(text.split())",
+        )
+    try:
+        return list(structures)
+    except TypeError:
+        raise StructureError(
+            f"expected a list of structures, got {type(structures).__name__}"
+        ) from None
+
+
+def _kind_of(structures: list[Any]) -> Any:
+    if not structures:
+        raise StructureError(
+            "an empty list does not tell what kind of structures it would hold",
+            hint="say it: kw.batch([], kind=kw.TreeBatch)",
+        )
+    if type(structures[0]) not in KINDS:
+        raise _wrong_kind(structures[0], 0, None)
+    return KINDS[type(structures[0])]
+
+
+def _wrong_kind(structure: object, position: int, wanted: Any) -> StructureError:
+    expected = _ARTICLES[wanted.kind] if wanted else "a Sequence, Tree or Example"
+    hint = None
+    if isinstance(structure, str):
+        hint = "parse it first: kw.Tree.from_brackets(text) or kw.Sequence(text.split())"
+    elif isinstance(structure, Example):
+        hint = _view_hint(structure)
+    elif isinstance(structure, (tuple, list)):
+        hint = "wrap it: kw.Sequence(elements)"
+    return StructureError(
+        f"structure {position} should be {expected}, got {type(structure).__name__}", hint=hint
+    )
+
+
+def _view_hint(found: object) -> str | None:
+    if isinstance(found, (Example, ExampleBatch)):
+        return "name the view a kernel reads: kw.OnView('tree', kernel)"
+    return None
+
+
+def _offsets(sizes: list[int]) -> Any:
+    offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    return offsets
+
+
+def _ids(labels: list[str], vocabulary: Vocabulary) -> Any:
+    return np.array(vocabulary.add_all(labels), dtype=np.int32)
+
+
+def _flatten_sequences(sequences: list[Sequence], vocabulary: Vocabulary) -> SequenceBatch:
+    labels = list(chain.from_iterable(sequence.nodes for sequence in sequences))
+    edges = list(chain.from_iterable(sequence.edges for sequence in sequences))
+    arrays = (_ids(labels, vocabulary), _ids(edges, vocabulary))
+    return SequenceBatch._wrap(_offsets([len(s) for s in sequences]), arrays, vocabulary)
+
+
+def _flatten_trees(trees: list[Tree], vocabulary: Vocabulary) -> TreeBatch:
+    labels: list[str] = []
+    edges: list[str] = []
+    n_children: list[int] = []
+    for tree in trees:
+        tree_labels, tree_edges, tree_n_children = tree.flatten()
+        labels += tree_labels
+        edges += tree_edges
+        n_children += tree_n_children
+    arrays = (
+        _ids(labels, vocabulary),
+        _ids(edges, vocabulary),
+        np.array(n_children, dtype=np.int32),
+    )
+    return TreeBatch._wrap(_offsets([tree.n_nodes for tree in trees]), arrays, vocabulary)
