@@ -1,0 +1,329 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from kernelwood.arrays import as_batch
+from kernelwood.compute import Runner, check_budget
+from kernelwood.compute.config import Progress
+from kernelwood.errors import KernelInputError, StructureError
+from kernelwood.kernels import gaussian_process
+from kernelwood.kernels.neighbors import best_neighbors
+from kernelwood.kernels.params import Parameterized
+
+if TYPE_CHECKING:
+    from kernelwood.kernels.combined import Product, Scaled, Sum
+
+Matrix = NDArray[np.floating[Any]]
+
+# Structures compared at once. Values do not depend on it; memory beside the result does.
+TILE = 8192
+_PAIRS_AT_ONCE = 16
+
+
+class Kernel(Parameterized):
+    """Base class of all kernels: similarities of structures, alone or in bulk.
+
+    A kernel holds parameters and nothing else. ``X`` and ``Y`` are lists of structures or
+    batches (:func:`kernelwood.batch`). Wherever scikit-learn takes a kernel, one of these fits:
+    ``SVC(kernel=k)``, ``GaussianProcessClassifier(kernel=k)``, a grid over ``kernel__decay``.
+
+    To write your own, subclass it with ``accepts`` (the batch it reads), a constructor that only
+    stores its arguments, and ``reference(a, b)``; the rest is supplied.
+
+    Examples
+    --------
+    >>> import kernelwood as kw
+    >>> class LeafOverlapKernel(kw.Kernel):
+    ...     accepts = kw.TreeBatch
+    ...     def __init__(self, *, weight=1.0):
+    ...         self.weight = weight
+    ...     def reference(self, a, b):
+    ...         shared = {x.label for x in a.leaves()} & {x.label for x in b.leaves()}
+    ...         return self.weight * len(shared)
+    >>> trees = [kw.Tree.from_brackets(t) for t in ("(NP (DT the) (NN cat))", "(NP (NN cat))")]
+    >>> LeafOverlapKernel().gram(trees)
+    array([[2., 1.],
+           [1., 1.]])
+    """
+
+    accepts: ClassVar[type[Any]]
+    n_jobs: int | None = None
+    dtype: DTypeLike = "float64"
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        gaussian_process.register_when_imported(Kernel)
+        return super().__new__(cls)
+
+    # What a kernel must or may define.
+
+    def reference(self, a: Any, b: Any) -> float:
+        """Return the raw (not normalised) value by the textbook definition, in plain Python."""
+        raise NotImplementedError(f"{type(self).__name__} defines no reference")
+
+    def _check_params(self) -> None:
+        """Raise KernelInputError if a parameter is out of range."""
+
+    def _fill_gram(self, X: Any, out: Matrix, runner: Runner) -> None:
+        for i, a in enumerate(X):
+            for j, b in enumerate(X[: i + 1]):
+                out[i, j] = out[j, i] = self.reference(a, b)
+        runner.advance(len(X) * (len(X) + 1) // 2)
+
+    def _fill_cross(self, X: Any, Y: Any, out: Matrix, runner: Runner) -> None:
+        right = list(Y)
+        for i, a in enumerate(X):
+            out[i] = [self.reference(a, b) for b in right]
+        runner.advance(len(X) * len(Y))
+
+    def _fill_diag(self, X: Any, out: Matrix, runner: Runner) -> None:
+        out[:] = [self.reference(a, a) for a in X]
+        runner.advance(len(X))
+
+    # What every kernel can do.
+
+    def value(self, a: Any, b: Any) -> float:
+        """Return the similarity of two structures."""
+        return float(self.cross([a], [b])[0, 0])
+
+    def gram(
+        self,
+        X: Any,
+        *,
+        dtype: DTypeLike | None = None,
+        out: Matrix | None = None,
+        progress: Progress | None = None,
+    ) -> Matrix:
+        """Return the symmetric matrix of similarities of ``X`` with itself.
+
+        Parameters
+        ----------
+        X : list of structures or batch, length n
+            What to compare.
+        dtype : {"float64", "float32"}, optional
+            Number type of the result, by default the kernel's; float32 is up to twice as fast.
+        out : ndarray, shape (n, n), optional
+            Where to write the result; may be a memory map, and is not held to the budget.
+        progress : callable, optional
+            Called as ``progress(done, total)`` with kernel evaluations.
+
+        Returns
+        -------
+        ndarray, shape (n, n)
+        """
+        X = self._batch(X)
+        n = len(X)
+        out = self._allocate((n, n), dtype, out, f"the Gram matrix of {n:,} structures")
+        runner = Runner(self.n_jobs, n * (n + 1) // 2, progress)
+        for begin in range(0, n, TILE):
+            end = min(begin + TILE, n)
+            columns = X[begin:end]
+            self._fill_gram(columns, out[begin:end, begin:end], runner)
+            for lower in range(end, n, TILE):
+                rows = slice(lower, min(lower + TILE, n))
+                self._fill_cross(X[rows], columns, out[rows, begin:end], runner)
+                out[begin:end, rows] = out[rows, begin:end].T
+        runner.finish()
+        return out
+
+    def cross(
+        self,
+        X: Any,
+        Y: Any,
+        *,
+        dtype: DTypeLike | None = None,
+        out: Matrix | None = None,
+        progress: Progress | None = None,
+    ) -> Matrix:
+        """Return the similarities of every structure of ``X`` with every one of ``Y``.
+
+        Parameters are those of :meth:`gram`.
+
+        Returns
+        -------
+        ndarray, shape (len(X), len(Y))
+        """
+        X, Y = self._batch(X), self._batch(Y)
+        what = f"the matrix of {len(X):,} by {len(Y):,} similarities"
+        out = self._allocate((len(X), len(Y)), dtype, out, what)
+        runner = Runner(self.n_jobs, len(X) * len(Y), progress)
+        for top in range(0, len(X), TILE):
+            for left in range(0, len(Y), TILE):
+                rows, columns = slice(top, top + TILE), slice(left, left + TILE)
+                self._fill_cross(X[rows], Y[columns], out[rows, columns], runner)
+        runner.finish()
+        return out
+
+    def __call__(self, X: Any, Y: Any = None, eval_gradient: bool = False) -> Any:
+        """Return :meth:`gram` of ``X``, or :meth:`cross` with ``Y``: what scikit-learn calls."""
+        matrix = self.gram(X) if Y is None or Y is X else self.cross(X, Y)
+        if eval_gradient:  # no parameter of ours is tuned by a Gaussian process's optimizer
+            return matrix, np.empty((*matrix.shape, 0))
+        return matrix
+
+    def diag(self, X: Any, *, dtype: DTypeLike | None = None) -> Matrix:
+        """Return the similarity of each structure with itself, shape (n,)."""
+        X = self._batch(X)
+        out = np.empty(len(X), dtype=self._dtype(dtype))
+        runner = Runner(self.n_jobs, len(X))
+        self._fill_diag(X, out, runner)
+        runner.finish()
+        return out
+
+    def pairs(self, X: Any, Y: Any, *, dtype: DTypeLike | None = None) -> Matrix:
+        """Return the similarity of ``X[i]`` with ``Y[i]`` for every i, shape (n,)."""
+        X, Y = self._batch(X), self._batch(Y)
+        if len(X) != len(Y):
+            raise KernelInputError(
+                f"pairs need two lists of the same length, got {len(X)} and {len(Y)}"
+            )
+        out = np.empty(len(X), dtype=self._dtype(dtype))
+        runner = Runner(self.n_jobs, len(X))
+        counted = Runner(self.n_jobs, 0)  # the square blocks are a means, not evaluations asked for
+        for begin in range(0, len(X), _PAIRS_AT_ONCE):
+            some = slice(begin, min(begin + _PAIRS_AT_ONCE, len(X)))
+            block = np.empty((some.stop - begin,) * 2, dtype=out.dtype)
+            self._fill_cross(X[some], Y[some], block, counted)
+            out[some] = block.diagonal()
+            runner.advance(some.stop - begin)
+        runner.finish()
+        return out
+
+    def neighbors(
+        self,
+        X: Any,
+        Y: Any,
+        k: int,
+        *,
+        exclude_self: bool = False,
+        dtype: DTypeLike | None = None,
+        progress: Progress | None = None,
+    ) -> tuple[NDArray[np.int64], Matrix]:
+        """Return the ``k`` most similar structures of ``Y`` for every one of ``X``.
+
+        The full matrix is never held. Ties are broken by the smaller index.
+
+        Parameters
+        ----------
+        X, Y : lists of structures or batches
+            Queries, and what is searched.
+        k : int
+            How many to return.
+        exclude_self : bool
+            Leave out ``Y[i]`` for query i, for a neighbour graph of one set.
+        dtype, progress : optional
+            As for :meth:`gram`.
+
+        Returns
+        -------
+        indices : ndarray of int64, shape (len(X), k)
+        similarities : ndarray, shape (len(X), k)
+            In falling order.
+        """
+        return best_neighbors(
+            self,
+            self._batch(X),
+            self._batch(Y),
+            k,
+            exclude_self=exclude_self,
+            dtype=self._dtype(dtype),
+            progress=progress,
+        )
+
+    # Algebra.
+
+    def __add__(self, other: Any) -> Sum:
+        from kernelwood.kernels.combined import Sum
+
+        return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
+
+    def __mul__(self, other: Any) -> Product | Scaled:
+        from kernelwood.kernels.combined import Product, Scaled
+
+        if isinstance(other, Kernel):
+            return Product(self, other)
+        if isinstance(other, (int, float)) and not isinstance(other, bool):
+            return Scaled(self, other)
+        return NotImplemented
+
+    __rmul__ = __mul__
+
+    def __pow__(self, exponent: Any) -> Any:
+        from kernelwood.kernels.combined import Power
+
+        return Power(self, exponent)
+
+    # What scikit-learn's Gaussian processes ask of a kernel: nothing here is tuned by them.
+
+    requires_vector_input = False
+    n_dims = 0
+    hyperparameters: ClassVar[tuple[Any, ...]] = ()
+
+    @property
+    def theta(self) -> NDArray[np.float64]:
+        """Hyperparameters a Gaussian process may tune: none."""
+        return np.empty(0)
+
+    @theta.setter
+    def theta(self, theta: Any) -> None:
+        if len(theta):
+            raise KernelInputError("kernelwood kernels have no hyperparameters to set as theta")
+
+    @property
+    def bounds(self) -> NDArray[np.float64]:
+        """Bounds of :attr:`theta`: none."""
+        return np.empty((0, 2))
+
+    def clone_with_theta(self, theta: Any) -> Any:
+        """Return a clone; there is nothing in ``theta``."""
+        return self.clone()
+
+    def is_stationary(self) -> bool:
+        """Return False: the kernel is not a function of a difference of vectors."""
+        return False
+
+    # Helpers.
+
+    def _batch(self, X: Any) -> Any:
+        self._check_params()
+        try:
+            return as_batch(X, self._accepts())
+        except StructureError as error:
+            raise KernelInputError(f"{type(self).__name__}: {error}") from None
+
+    def _accepts(self) -> type[Any]:
+        return self.accepts
+
+    def _dtype(self, dtype: DTypeLike | None) -> np.dtype[Any]:
+        try:
+            chosen = np.dtype(self.dtype if dtype is None else dtype)
+        except TypeError:
+            chosen = np.dtype(object)
+        if chosen not in (np.dtype(np.float32), np.dtype(np.float64)):
+            raise KernelInputError(
+                f"dtype must be float64 or float32, got {self.dtype if dtype is None else dtype!r}"
+            )
+        return chosen
+
+    def _allocate(
+        self, shape: tuple[int, int], dtype: DTypeLike | None, out: Matrix | None, what: str
+    ) -> Matrix:
+        if out is None:
+            number = self._dtype(dtype)
+            check_budget(
+                shape[0] * shape[1] * number.itemsize,
+                what,
+                "Use kernel.neighbors(X, Y, k) for the most similar ones, dtype='float32', or "
+                "write into a file with out=np.memmap(...).",
+            )
+            return np.empty(shape, dtype=number)
+        if out.shape != shape or out.dtype != self._dtype(dtype or out.dtype):
+            raise KernelInputError(
+                f"out must have shape {shape} and dtype {self._dtype(dtype or 'float64')}, "
+                f"got {out.shape} and {out.dtype}"
+            )
+        if not out.flags.c_contiguous or not out.flags.writeable:
+            raise KernelInputError("out must be a writeable C-ordered array")
+        return out

@@ -1,0 +1,284 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kernelwood.arrays import ExampleBatch
+from kernelwood.compute import Runner
+from kernelwood.errors import KernelInputError, KernelOverflowError, StructureError
+from kernelwood.kernels.base import Kernel, Matrix
+from kernelwood.kernels.zeros import warn_of_zeros
+
+
+class CombinedKernel(Kernel):
+    """A kernel made of kernels: their matrices are filled and combined entry by entry."""
+
+    def _parts(self) -> list[Kernel]:
+        """Return the kernels it is made of."""
+        return [value for value in self.get_params(deep=False).values() if isinstance(value, Kernel)]
+
+    def _combine(self, values: list[Matrix]) -> Matrix:
+        """Return the combination; may overwrite the first of ``values``."""
+        raise NotImplementedError
+
+    def reference(self, a: Any, b: Any) -> float:
+        """Return the combination of what the parts compute for the pair."""
+        values = [np.array([[part.value(a, b)]]) for part in self._parts()]
+        return float(self._combine(values)[0, 0])
+
+    def _fill_gram(self, X: Any, out: Matrix, runner: Runner) -> None:
+        self._fill("_fill_gram", (X,), out, runner)
+
+    def _fill_cross(self, X: Any, Y: Any, out: Matrix, runner: Runner) -> None:
+        self._fill("_fill_cross", (X, Y), out, runner)
+
+    def _fill_diag(self, X: Any, out: Matrix, runner: Runner) -> None:
+        self._fill("_fill_diag", (X,), out, runner)
+
+    def _fill(self, how: str, data: tuple[Any, ...], out: Matrix, runner: Runner) -> None:
+        first, *rest = self._parts()
+        getattr(first, how)(*data, out, runner)
+        values = [out]
+        for part in rest:
+            other = np.empty(out.shape, dtype=out.dtype)
+            getattr(part, how)(*data, other, Runner(self.n_jobs, 0))
+            values.append(other)
+        with np.errstate(over="ignore"):
+            out[...] = self._combine(values)
+        if not np.isfinite(out).all():
+            raise KernelOverflowError(
+                f"{type(self).__name__}: a value exceeds the range of {out.dtype}; "
+                "normalise the kernels inside, e.g. kw.Normalized(kernel)"
+            )
+
+    def _check_params(self) -> None:
+        for part in self._parts():
+            part._check_params()
+
+    def _accepts(self) -> type[Any]:
+        kinds = {part._accepts() for part in self._parts()}
+        if len(kinds) > 1:
+            names = " and ".join(sorted(f"{kind.kind}s" for kind in kinds))
+            raise KernelInputError(
+                f"{type(self).__name__} combines kernels over {names}; give each its view of an "
+                "example: kw.OnView('tree', k1) + kw.OnView('words', k2)"
+            )
+        return kinds.pop()
+
+    def _require_kernel(self, name: str) -> None:
+        value = getattr(self, name)
+        if not isinstance(value, Kernel):
+            raise KernelInputError(
+                f"{type(self).__name__}: {name} must be a kernel, got {type(value).__name__}"
+            )
+
+    @property
+    def n_jobs(self) -> int | None:  # type: ignore[override]
+        """Threads: what the first kernel inside says."""
+        return self._parts()[0].n_jobs
+
+    @property
+    def dtype(self) -> Any:  # type: ignore[override]
+        """Number type: what the first kernel inside says."""
+        return self._parts()[0].dtype
+
+
+class Sum(CombinedKernel):
+    """The sum of two kernels, ``left + right``."""
+
+    def __init__(self, left: Kernel, right: Kernel) -> None:
+        self.left = left
+        self.right = right
+
+    def _combine(self, values: list[Matrix]) -> Matrix:
+        values[0] += values[1]
+        return values[0]
+
+    def __repr__(self) -> str:
+        return f"{self.left!r} + {self.right!r}"
+
+
+class Product(CombinedKernel):
+    """The product of two kernels, ``left * right``."""
+
+    def __init__(self, left: Kernel, right: Kernel) -> None:
+        self.left = left
+        self.right = right
+
+    def _combine(self, values: list[Matrix]) -> Matrix:
+        values[0] *= values[1]
+        return values[0]
+
+    def __repr__(self) -> str:
+        return f"{_grouped(self.left)} * {_grouped(self.right)}"
+
+
+class Scaled(CombinedKernel):
+    """A kernel times a positive number, ``factor * kernel``."""
+
+    def __init__(self, kernel: Kernel, factor: float) -> None:
+        self.kernel = kernel
+        self.factor = factor
+
+    def _combine(self, values: list[Matrix]) -> Matrix:
+        values[0] *= self.factor
+        return values[0]
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        if not 0 <= self.factor < np.inf:
+            raise KernelInputError(
+                f"a kernel can only be scaled by a number of 0 or more, got {self.factor!r}"
+            )
+
+    def __repr__(self) -> str:
+        return f"{self.factor!r} * {_grouped(self.kernel)}"
+
+
+class Power(CombinedKernel):
+    """A kernel to the power of a positive whole number, ``kernel ** exponent``."""
+
+    def __init__(self, kernel: Kernel, exponent: int) -> None:
+        self.kernel = kernel
+        self.exponent = exponent
+
+    def _combine(self, values: list[Matrix]) -> Matrix:
+        values[0] **= self.exponent
+        return values[0]
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        exponent = self.exponent
+        if isinstance(exponent, bool) or not isinstance(exponent, (int, np.integer)) or exponent < 1:
+            raise KernelInputError(
+                f"the exponent of a kernel must be a positive whole number, got {exponent!r} "
+                "(other powers are not kernels in general)"
+            )
+
+    def __repr__(self) -> str:
+        return f"{_grouped(self.kernel)} ** {self.exponent!r}"
+
+
+class Normalized(CombinedKernel):
+    r"""A kernel divided by its self-similarities, :math:`K(x,y) / \sqrt{K(x,x) K(y,y)}`.
+
+    Where a self-similarity is 0 the value is 0. Works at any level of a combination; around a
+    kernel with a ``normalize`` parameter it is the same as setting that parameter.
+
+    Examples
+    --------
+    >>> import kernelwood as kw
+    >>> raw = kw.SubsetTreeKernel(normalize=False)
+    >>> trees = [kw.Tree.from_brackets(t) for t in ("(S (A x))", "(S (A y))")]
+    >>> kw.Normalized(raw + raw**2).gram(trees).round(3)
+    array([[1.   , 0.242],
+           [0.242, 1.   ]])
+    """
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+
+    def reference(self, a: Any, b: Any) -> float:
+        """Return the quotient for the pair."""
+        inner = self.kernel
+        selves = inner.value(a, a) * inner.value(b, b)
+        return inner.value(a, b) / selves**0.5 if selves > 0 else 0.0
+
+    def _inner(self) -> Kernel | None:
+        """Return a kernel that normalises by itself, safe where raw values overflow."""
+        inner = self.kernel
+        if "normalize" in inner._parameter_names():
+            return inner.clone().set_params(normalize=True)
+        return None
+
+    def _fill_gram(self, X: Any, out: Matrix, runner: Runner) -> None:
+        inner = self._inner()
+        if inner is not None:
+            return inner._fill_gram(X, out, runner)
+        self.kernel._fill_gram(X, out, runner)
+        roots = self._roots(out.diagonal().copy())
+        out /= roots[:, None] * roots
+        np.fill_diagonal(out, np.diagonal(out) != 0)
+        return None
+
+    def _fill_cross(self, X: Any, Y: Any, out: Matrix, runner: Runner) -> None:
+        inner = self._inner()
+        if inner is not None:
+            return inner._fill_cross(X, Y, out, runner)
+        self.kernel._fill_cross(X, Y, out, runner)
+        left, right = (self._roots(self._selves(side, out.dtype)) for side in (X, Y))
+        out /= left[:, None] * right
+        return None
+
+    def _fill_diag(self, X: Any, out: Matrix, runner: Runner) -> None:
+        out[:] = self._roots(self._selves(X, out.dtype)) < np.inf
+        runner.advance(len(X))
+
+    def _selves(self, X: Any, dtype: Any) -> Matrix:
+        selves = np.empty(len(X), dtype=dtype)
+        self.kernel._fill_diag(X, selves, Runner(self.n_jobs, 0))
+        return selves
+
+    def _roots(self, selves: Matrix) -> Matrix:
+        warn_of_zeros(int(np.count_nonzero(selves == 0)), self.kernel)
+        return np.sqrt(np.where(selves > 0, selves, np.inf)).astype(selves.dtype)
+
+
+class OnView(CombinedKernel):
+    """A kernel on one named view of examples.
+
+    Parameters
+    ----------
+    name : str
+        The view it reads.
+    kernel : Kernel
+        What compares the structures found there.
+
+    Examples
+    --------
+    >>> import kernelwood as kw
+    >>> kernel = 0.3 * kw.OnView("words", kw.SubsequenceKernel()) + 0.7 * kw.OnView(
+    ...     "tree", kw.SubsetTreeKernel()
+    ... )
+    >>> tree = kw.Tree.from_brackets("(NP (DT the) (NN cat))")
+    >>> words = kw.Sequence(["the", "cat"])
+    >>> example = kw.Example("1", views={"tree": tree, "words": words})
+    >>> kernel.value(example, example)
+    1.0
+    """
+
+    accepts = ExampleBatch
+
+    def __init__(self, name: str, kernel: Kernel) -> None:
+        self.name = name
+        self.kernel = kernel
+
+    def reference(self, a: Any, b: Any) -> float:
+        """Return what the kernel computes for the two views."""
+        return self.kernel.value(a.view(self.name), b.view(self.name))
+
+    def _fill_gram(self, X: Any, out: Matrix, runner: Runner) -> None:
+        self.kernel._fill_gram(self._view(X), out, runner)
+
+    def _fill_cross(self, X: Any, Y: Any, out: Matrix, runner: Runner) -> None:
+        self.kernel._fill_cross(self._view(X), self._view(Y), out, runner)
+
+    def _fill_diag(self, X: Any, out: Matrix, runner: Runner) -> None:
+        self.kernel._fill_diag(self._view(X), out, runner)
+
+    def _accepts(self) -> type[Any]:
+        return ExampleBatch
+
+    def _view(self, X: Any) -> Any:
+        try:
+            return self.kernel._batch(X.view(self.name))
+        except StructureError as error:
+            raise KernelInputError(f"{self!r}: {error}") from None
+
+    def __repr__(self) -> str:
+        return f"OnView({self.name!r}, {self.kernel!r})"
+
+
+def _grouped(kernel: Kernel) -> str:
+    return f"({kernel!r})" if isinstance(kernel, (Sum, Product, Scaled, Power)) else repr(kernel)

@@ -1,0 +1,226 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelwood import _native
+from kernelwood.compute import Runner, format_bytes
+from kernelwood.compute.memory import budget
+from kernelwood.errors import KernelInputError, KernelOverflowError, MemoryBudgetError
+from kernelwood.kernels.base import Kernel, Matrix
+from kernelwood.kernels.zeros import warn_of_zeros
+
+# A number type is trusted while self-similarities stay in this range: every raw value and every
+# partial sum then does too (Cauchy-Schwarz, and no term is negative). Structures beyond it are
+# compared again in the next type; log2 engines have no range.
+_TRUSTED = {"float32": (1e-30, 1e30), "float64": (1e-280, 1e290), "log2": (-np.inf, np.inf)}
+_NEXT = {"float32": "float64", "float64": "log2"}
+
+
+class EngineKernel(Kernel):
+    """A kernel evaluated by a native engine, in number types as large as the values need."""
+
+    normalize: bool = True
+
+    def _parameters(self) -> Any:
+        """Return the parameters as the native engine takes them."""
+        raise NotImplementedError
+
+    def _unit(self) -> float:
+        """Return the smallest value two matching nodes can contribute."""
+        return 1.0
+
+    # Filling matrices.
+
+    def _fill_gram(self, X: Any, out: Matrix, runner: Runner) -> None:
+        number = self._first_number(out.dtype.name)
+        if number != out.dtype.name:
+            return self._fill_gram_by_cross(X, out, runner, number)
+        n = len(X)
+        engine = self._engine(number, X)
+        self._run(runner, engine.gram, engine.n_panels, n * (n + 1) // 2, X, X, out)
+        selves = out.diagonal().copy()
+        extreme = _extreme(selves, number)
+        scale = None
+        if self.normalize:
+            scale = _inverse_root(np.where(extreme, 0, selves))
+            warn_of_zeros(int(np.count_nonzero(selves == 0)), self)
+        _native.mirror(out, 0, n, scale)
+        if self.normalize:
+            np.fill_diagonal(out, selves != 0)
+        if extreme.any():
+            self._redo_gram(X, np.flatnonzero(extreme), out, number)
+        self._check_finite(out)
+
+    def _redo_gram(self, X: Any, again: NDArray[np.int64], out: Matrix, number: str) -> None:
+        """Replace the rows and columns of structures whose values outgrew a number type."""
+        columns = np.empty((len(X), len(again)))
+        self._fill_cross_in(X, X[again], columns, Runner(self.n_jobs, 0), _NEXT[number])
+        columns = self._fit(columns, out.dtype)
+        both = columns[again]
+        columns[again] = np.tril(both) + np.tril(both, -1).T  # symmetric to the last bit
+        out[:, again] = columns
+        out[again, :] = columns.T
+        if self.normalize:
+            out[again, again] = 1
+
+    def _fill_gram_by_cross(self, X: Any, out: Matrix, runner: Runner, number: str) -> None:
+        values = np.empty(out.shape)
+        self._fill_cross_in(X, X, values, runner, number)
+        values = self._fit(values, out.dtype)
+        out[...] = np.tril(values) + np.tril(values, -1).T
+        if self.normalize:
+            np.fill_diagonal(out, np.diagonal(out) != 0)
+
+    def _fill_cross(self, X: Any, Y: Any, out: Matrix, runner: Runner) -> None:
+        Y = Y.in_vocabulary(X.vocabulary)
+        number = self._first_number(out.dtype.name)
+        if number == out.dtype.name:
+            self._fill_cross_in(X, Y, out, runner, number)
+        else:
+            values = np.empty(out.shape)
+            self._fill_cross_in(X, Y, values, runner, number)
+            out[...] = self._fit(values, out.dtype)
+        self._check_finite(out)
+
+    def _fill_cross_in(self, X: Any, Y: Any, out: Matrix, runner: Runner, number: str) -> None:
+        """Fill ``out`` (of the number's own dtype, float64 for log2) with final values."""
+        engine = self._engine(number, Y, X)
+        n = len(X)
+
+        def block(begin: int, end: int, out: Matrix, stop: Any) -> None:
+            engine.cross(begin, end, 0, n, out, stop)
+
+        self._run(runner, block, engine.n_panels, n * len(Y), X, Y, out)
+        if number == "log2":
+            return self._finish_log2(X, Y, out)
+        if not self.normalize and np.isfinite(out).all():
+            return None
+        own_x, own_y = self._selves(X, number), self._selves(Y, number)
+        extreme_x, extreme_y = _extreme(own_x, number), _extreme(own_y, number)
+        if self.normalize:
+            scale_x = _inverse_root(np.where(extreme_x, 0, own_x))
+            scale_y = _inverse_root(np.where(extreme_y, 0, own_y))
+            _native.scale_block(out, scale_x, scale_y)
+            warn_of_zeros(int(np.count_nonzero(own_x == 0) + np.count_nonzero(own_y == 0)), self)
+        for rows, columns in ((slice(None), extreme_y), (extreme_x, slice(None))):
+            again = np.empty(out[rows, columns].shape)
+            if again.size:
+                some = Runner(self.n_jobs, 0)
+                self._fill_cross_in(X[rows], Y[columns], again, some, _NEXT[number])
+                out[rows, columns] = self._fit(again, out.dtype)
+        return None
+
+    def _finish_log2(self, X: Any, Y: Any, out: Matrix) -> None:
+        if self.normalize:
+            own_x, own_y = self._selves(X, "log2"), self._selves(Y, "log2")
+            zero_x, zero_y = np.isneginf(own_x), np.isneginf(own_y)
+            warn_of_zeros(int(np.count_nonzero(zero_x) + np.count_nonzero(zero_y)), self)
+            out -= (np.where(zero_x, 0, own_x)[:, None] + np.where(zero_y, 0, own_y)) / 2
+        with np.errstate(over="ignore"):
+            np.exp2(out, out=out)
+
+    def _fill_diag(self, X: Any, out: Matrix, runner: Runner) -> None:
+        selves = self._selves(X, "float64")
+        extreme = _extreme(selves, "float64")
+        if extreme.any() or self._first_number("float64") == "log2":
+            with np.errstate(over="ignore"):
+                selves = np.where(extreme, np.exp2(self._selves(X, "log2")), selves)
+        if self.normalize:
+            zero = selves == 0
+            warn_of_zeros(int(np.count_nonzero(zero)), self)
+            out[:] = ~zero
+        else:
+            out[:] = self._fit(selves, out.dtype)
+            self._check_finite(out)
+        runner.advance(len(X))
+
+    # Helpers.
+
+    def _first_number(self, wanted: str) -> str:
+        """Return the smallest number type from ``wanted`` up that holds single matches."""
+        while self._unit() < _TRUSTED[wanted][0]:
+            wanted = _NEXT[wanted]
+        return wanted
+
+    def _engine(self, number: str, panel: Any, stream: Any = None) -> Any:
+        native = _native.engine_class(self.accepts, number)
+        other = None if stream is None else _native.side(stream)
+        return native(self._parameters(), _native.side(panel), other)
+
+    def _selves(self, X: Any, number: str) -> NDArray[Any]:
+        """Return raw self-similarities (their log2 for "log2")."""
+        native = _native.engine_class(self.accepts, number)
+        out = np.empty(len(X), dtype="float64" if number == "log2" else number)
+        try:
+            native.diagonal(self._parameters(), _native.side(X), 0, len(X), out)
+        except _native.BudgetExceeded as error:
+            raise self._too_large(error) from None
+        return out
+
+    def _run(
+        self, runner: Runner, block: Any, n_panels: int, evaluations: int, X: Any, Y: Any, out: Any
+    ) -> None:
+        def work(begin: int, end: int, stop: Any) -> None:
+            block(begin, end, out, stop)
+
+        cost = X.n_elements * Y.n_elements
+        try:
+            runner.run(work, n_panels, evaluations=evaluations, cost=cost)
+        except _native.BudgetExceeded as error:
+            raise self._too_large(error) from None
+
+    def _too_large(self, error: Exception) -> MemoryBudgetError:
+        return MemoryBudgetError(
+            f"{type(self).__name__}: comparing the largest structures needs more than "
+            f"{format_bytes(int(str(error)))} at once, but the memory budget is "
+            f"{format_bytes(budget())}.\n    Split or prune them, or raise the budget with "
+            f"kw.config_context(memory=...)"
+        )
+
+    def _fit(self, values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+        with np.errstate(over="ignore"):
+            return values.astype(dtype)
+
+    def _check_finite(self, out: Matrix) -> None:
+        if not self.normalize and not np.isfinite(out).all():
+            raise KernelOverflowError(
+                f"{type(self).__name__}: a raw value exceeds the range of {out.dtype}. "
+                "Use normalize=True, a smaller decay"
+                + (", or dtype='float64'." if out.dtype == np.float32 else ".")
+            )
+
+    def _check_choice(self, name: str, choices: tuple[Any, ...]) -> None:
+        value = getattr(self, name)
+        if value not in choices:
+            raise KernelInputError(
+                f"{type(self).__name__}: {name} must be one of {choices}, got {value!r}"
+            )
+
+    def _check_number(
+        self, name: str, low: float, high: float, *, closed_low: bool = False
+    ) -> None:
+        value = getattr(self, name)
+        number = isinstance(value, (int, float, np.integer, np.floating))
+        if (
+            not number
+            or isinstance(value, bool)
+            or not (low < value <= high or (closed_low and value == low))
+        ):
+            interval = f"{'[' if closed_low else '('}{low:g}, {high:g}{']' if high < np.inf else ')'}"
+            raise KernelInputError(
+                f"{type(self).__name__}: {name} must be a number in {interval}, got {value!r}"
+            )
+
+
+def _extreme(selves: NDArray[Any], number: str) -> NDArray[np.bool_]:
+    low, high = _TRUSTED[number]
+    return ~(selves <= high) | ((selves > 0) & (selves < low))
+
+
+def _inverse_root(selves: NDArray[Any]) -> NDArray[Any]:
+    """Return 1 / sqrt, and 0 where there is nothing to divide by."""
+    positive = selves > 0
+    return np.where(positive, 1 / np.sqrt(np.where(positive, selves, 1)), 0).astype(selves.dtype)

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import inspect
+from difflib import get_close_matches
+from typing import Any, TypeVar
+
+from kernelwood.errors import KernelInputError
+
+P = TypeVar("P", bound="Parameterized")
+
+
+class Parameterized:
+    """Constructor arguments as parameters, as scikit-learn's estimators have them.
+
+    The constructor only stores its arguments under their own names; everything else follows:
+    ``get_params``, ``set_params``, ``clone``, equality, ``repr`` and pickling.
+    """
+
+    @classmethod
+    def _parameter_names(cls) -> list[str]:
+        return [name for name in inspect.signature(cls).parameters if name != "self"]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters; with ``deep`` also those of kernels inside, as ``kernel__decay``."""
+        params = {name: getattr(self, name) for name in self._parameter_names()}
+        if deep:
+            for name, value in list(params.items()):
+                if hasattr(value, "get_params"):
+                    nested = value.get_params()
+                    params.update({f"{name}__{key}": inner for key, inner in nested.items()})
+        return params
+
+    def set_params(self: P, **params: Any) -> P:
+        """Change parameters in place, nested ones as ``kernel__decay=0.5``; return the object."""
+        names = self._parameter_names()
+        nested: dict[str, dict[str, Any]] = {}
+        for key, value in params.items():
+            name, _, rest = key.partition("__")
+            if name not in names:
+                close = get_close_matches(name, names, n=1)
+                raise KernelInputError(
+                    f"{type(self).__name__} has no parameter {name!r}"
+                    + (f"; did you mean {close[0]!r}?" if close else f"; it has {', '.join(names)}")
+                )
+            if rest:
+                nested.setdefault(name, {})[rest] = value
+            else:
+                setattr(self, name, value)
+        for name, inner in nested.items():
+            getattr(self, name).set_params(**inner)
+        return self
+
+    def clone(self: P) -> P:
+        """Return a new object with the same parameters."""
+        params = self.get_params(deep=False)
+        return type(self)(
+            **{
+                name: value.clone() if isinstance(value, Parameterized) else value
+                for name, value in params.items()
+            }
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other) or not isinstance(other, Parameterized):
+            return NotImplemented
+        return self.get_params(deep=False) == other.get_params(deep=False)
+
+    def __hash__(self) -> int:
+        return hash((type(self), tuple(map(repr, self.get_params(deep=False).values()))))
+
+    def __repr__(self) -> str:
+        defaults = inspect.signature(type(self)).parameters
+        changed = [
+            f"{name}={value!r}"
+            for name, value in self.get_params(deep=False).items()
+            if defaults[name].default is inspect.Parameter.empty or value != defaults[name].default
+        ]
+        return f"{type(self).__name__}({', '.join(changed)})"
