@@ -61,6 +61,34 @@ class KeyInterner {
   size_t mask_ = 0;
 };
 
+// (edge, label) -> symbol, in order of first appearance. Without an edge, an array answers.
+class SymbolInterner {
+ public:
+  int32_t intern(int32_t edge, int32_t label) {
+    if (edge != 0 || label < 0 || label > largest_direct) return intern_key(edge, label);
+    const auto at = static_cast<size_t>(label);
+    if (at >= direct_.size()) direct_.resize(at + at / 2 + 16, -1);
+    if (direct_[at] < 0) direct_[at] = n_symbols_++;
+    return direct_[at];
+  }
+  size_t size() const { return static_cast<size_t>(n_symbols_); }
+
+ private:
+  static constexpr int32_t largest_direct = 1 << 22;
+
+  int32_t intern_key(int32_t edge, int32_t label) {
+    const auto id = static_cast<size_t>(
+        keys_.intern((static_cast<uint64_t>(static_cast<uint32_t>(edge)) << 32) |
+                     static_cast<uint32_t>(label)));
+    if (id == symbols_.size()) symbols_.push_back(n_symbols_++);
+    return symbols_[id];
+  }
+
+  KeyInterner keys_;
+  std::vector<int32_t> direct_, symbols_;
+  int32_t n_symbols_ = 0;
+};
+
 // (head, item, item, ...) -> dense id; the spans stay readable by id.
 class SpanInterner {
  public:
@@ -69,6 +97,10 @@ class SpanInterner {
     while (capacity < expected * 2) capacity *= 2;
     table_.assign(capacity, -1);
     mask_ = capacity - 1;
+    heads_.reserve(expected);
+    hashes_.reserve(expected);
+    begin_.reserve(expected + 1);
+    items_.reserve(expected);
   }
 
   int32_t intern(int32_t head, const int32_t* items, int64_t n) {

@@ -32,15 +32,29 @@ template <int Bytes, class Real>
 KW_INLINE void multiply(const PanelProduct<Real>& job) {
   using Vector = typename VectorOf<Real, Bytes>::type;
   constexpr int lanes = panel_lanes<Real>, n = lanes / VectorOf<Real, Bytes>::lanes;
+  const auto at = [&](int64_t q) {
+    return reinterpret_cast<const Vector*>(job.values + static_cast<int64_t>(job.ids[q]) * lanes);
+  };
   for (int64_t s = job.stream_begin; s < job.stream_end; ++s) {
-    Vector sums[n] = {};
-    for (int64_t q = job.begin[s]; q < job.begin[s + 1]; ++q) {
-      const auto* values =
-          reinterpret_cast<const Vector*>(job.values + static_cast<int64_t>(job.ids[q]) * lanes);
-      const Real count = job.counts[q];
+    // Two sums for features in turn: additions need not wait for each other.
+    Vector sums[n] = {}, others[n] = {};
+    const int64_t end = job.begin[s + 1];
+    int64_t q = job.begin[s];
+    for (; q + 1 < end; q += 2) {
+      const Vector *first = at(q), *second = at(q + 1);
 #pragma GCC unroll 16
-      for (int i = 0; i < n; ++i) sums[i] += values[i] * count;
+      for (int i = 0; i < n; ++i) {
+        sums[i] += first[i] * job.counts[q];
+        others[i] += second[i] * job.counts[q + 1];
+      }
     }
+    if (q < end) {
+      const Vector* last = at(q);
+#pragma GCC unroll 16
+      for (int i = 0; i < n; ++i) sums[i] += last[i] * job.counts[q];
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < n; ++i) sums[i] += others[i];
     Real* out = job.out + (s - job.stream_begin) * job.stride;
     if (job.width == lanes) {
 #pragma GCC unroll 16

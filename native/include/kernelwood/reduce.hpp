@@ -8,49 +8,65 @@
 
 namespace kernelwood {
 
-// Transposes a full square block held in vector registers.
+// Transposes a square block of 16-byte vectors held in registers.
 template <class T>
-KW_INLINE void transpose_block(const T* from, int64_t from_stride, T* to, int64_t to_stride) {
+struct Square {
   using Vector = typename VectorOf<T, 16>::type;
-  const auto load = [&](int i) { return *reinterpret_cast<const Vector*>(from + i * from_stride); };
-  const auto store = [&](int i, Vector row) { *reinterpret_cast<Vector*>(to + i * to_stride) = row; };
-  if constexpr (sizeof(T) == 8) {
-    const Vector a = load(0), b = load(1);
-    store(0, __builtin_shufflevector(a, b, 0, 2));
-    store(1, __builtin_shufflevector(a, b, 1, 3));
-  } else {
-    const Vector a = load(0), b = load(1), c = load(2), d = load(3);
-    const Vector ac = __builtin_shufflevector(a, c, 0, 4, 1, 5), AC = __builtin_shufflevector(a, c, 2, 6, 3, 7);
-    const Vector bd = __builtin_shufflevector(b, d, 0, 4, 1, 5), BD = __builtin_shufflevector(b, d, 2, 6, 3, 7);
-    store(0, __builtin_shufflevector(ac, bd, 0, 4, 1, 5));
-    store(1, __builtin_shufflevector(ac, bd, 2, 6, 3, 7));
-    store(2, __builtin_shufflevector(AC, BD, 0, 4, 1, 5));
-    store(3, __builtin_shufflevector(AC, BD, 2, 6, 3, 7));
+  static constexpr int size = 16 / static_cast<int>(sizeof(T));
+  Vector rows[size];
+
+  KW_INLINE void load(const T* from, int64_t stride) {
+    for (int i = 0; i < size; ++i) rows[i] = *reinterpret_cast<const Vector*>(from + i * stride);
   }
-}
+  KW_INLINE void store(T* to, int64_t stride) const {
+    for (int i = 0; i < size; ++i) *reinterpret_cast<Vector*>(to + i * stride) = rows[i];
+  }
+  KW_INLINE void transpose() {
+    if constexpr (size == 2) {
+      const Vector a = rows[0], b = rows[1];
+      rows[0] = __builtin_shufflevector(a, b, 0, 2);
+      rows[1] = __builtin_shufflevector(a, b, 1, 3);
+    } else {
+      const Vector low02 = __builtin_shufflevector(rows[0], rows[2], 0, 4, 1, 5);
+      const Vector high02 = __builtin_shufflevector(rows[0], rows[2], 2, 6, 3, 7);
+      const Vector low13 = __builtin_shufflevector(rows[1], rows[3], 0, 4, 1, 5);
+      const Vector high13 = __builtin_shufflevector(rows[1], rows[3], 2, 6, 3, 7);
+      rows[0] = __builtin_shufflevector(low02, low13, 0, 4, 1, 5);
+      rows[1] = __builtin_shufflevector(low02, low13, 2, 6, 3, 7);
+      rows[2] = __builtin_shufflevector(high02, high13, 0, 4, 1, 5);
+      rows[3] = __builtin_shufflevector(high02, high13, 2, 6, 3, 7);
+    }
+  }
+};
 
 // Scales rows [row_begin, row_end) of the lower triangle by scale[i] * scale[j] (if given) and
 // copies them to the upper triangle, tile by tile. The diagonal is left as it is.
 template <class T>
 void mirror(T* matrix, int64_t stride, int64_t row_begin, int64_t row_end, const T* scale) {
-  constexpr int64_t tile = 32, step = 16 / static_cast<int64_t>(sizeof(T));
+  constexpr int64_t tile = 32;
+  using Block = Square<T>;
   for (int64_t i0 = row_begin; i0 < row_end; i0 += tile) {
     const int64_t i1 = std::min(i0 + tile, row_end);
     for (int64_t j0 = 0; j0 < i1; j0 += tile) {
-      const bool full = i1 - i0 == tile && j0 + tile <= i0;  // wholly below the diagonal
-      if (scale)
-        for (int64_t i = i0; i < i1; ++i) {
-          T* row = matrix + i * stride;
-          for (int64_t j = j0, j1 = std::min(j0 + tile, i); j < j1; ++j) row[j] *= scale[i] * scale[j];
-        }
-      if (full) {
-        for (int64_t j = j0; j < j0 + tile; j += step)
-          for (int64_t i = i0; i < i1; i += step)
-            transpose_block(matrix + i * stride + j, stride, matrix + j * stride + i, stride);
+      if (i1 - i0 == tile && j0 + tile <= i0) {  // a full tile below the diagonal
+        for (int64_t j = j0; j < j0 + tile; j += Block::size)
+          for (int64_t i = i0; i < i1; i += Block::size) {
+            Block block;
+            block.load(matrix + i * stride + j, stride);
+            if (scale) {
+              const auto columns = *reinterpret_cast<const typename Block::Vector*>(scale + j);
+              for (int k = 0; k < Block::size; ++k) block.rows[k] *= columns * scale[i + k];
+              block.store(matrix + i * stride + j, stride);
+            }
+            block.transpose();
+            block.store(matrix + j * stride + i, stride);
+          }
       } else {
-        for (int64_t j = j0; j < std::min(j0 + tile, i1); ++j)
-          for (int64_t i = std::max(i0, j + 1); i < i1; ++i)
+        for (int64_t i = i0; i < i1; ++i)
+          for (int64_t j = j0; j < std::min(j0 + tile, i); ++j) {
+            if (scale) matrix[i * stride + j] *= scale[j] * scale[i];
             matrix[j * stride + i] = matrix[i * stride + j];
+          }
       }
     }
   }
@@ -61,7 +77,7 @@ void scale_block(T* block, int64_t stride, int64_t rows, int64_t columns, const 
                  const T* column_scale) {
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < columns; ++j)
-      block[i * stride + j] *= row_scale[i] * column_scale[j];
+      block[i * stride + j] *= column_scale[j] * row_scale[i];
 }
 
 // Merges a block (stream in rows, queries in columns) into each query's k best so far, which are

@@ -18,8 +18,12 @@ struct BudgetExceeded : std::runtime_error {
   explicit BudgetExceeded(int64_t bytes) : std::runtime_error(std::to_string(bytes)) {}
 };
 
+// A slot of a row whose value differs from the row's base, and its feature.
+struct Touched {
+  int32_t slot, feature;
+};
+
 // Values against the slots begin .. begin + size; values[size] stands for every other slot.
-// `touched` shapes are those in which a value may differ from it.
 template <class Real>
 struct Row {
   Real* values = nullptr;
@@ -42,7 +46,17 @@ class RowStore {
 
   const Row<Real>& row(int32_t sub) const { return rows_[static_cast<size_t>(sub)]; }
   bool has(int32_t sub) const { return row(sub).values != nullptr; }
-  std::vector<int32_t>& touched_shapes() { return touched_shapes_; }
+
+  // Touched slots of all rows, one row's after the other's. New ones are written past the end,
+  // into room for `n` (and a spare), and kept up to where end_touched says.
+  const Touched* touched() const { return touched_.data(); }
+  int32_t n_touched() const { return static_cast<int32_t>(n_touched_); }
+  Touched* reserve_touched(int64_t n) {
+    const size_t needed = n_touched_ + static_cast<size_t>(n) + 1;
+    if (needed > touched_.size()) touched_.resize(needed + needed / 2);
+    return touched_.data() + n_touched_;
+  }
+  void end_touched(const Touched* end) { n_touched_ = static_cast<size_t>(end - touched_.data()); }
 
   // Announces a tree. Rows of earlier trees may go; those of this tree stay till its end.
   void begin_tree(const TreeSide& side, int64_t tree) {
@@ -55,7 +69,7 @@ class RowStore {
 
   Row<Real>& allocate(int32_t sub, int32_t begin, int32_t size, const SubtreeTable& table) {
     const int64_t needed = int64_t{size} + 1;
-    if (!frugal_ && used_ + needed > 4 * kept_values) be_frugal(table);
+    if (!frugal_ && used_ + needed > most_values) be_frugal(table);
     Row<Real>& row = rows_[static_cast<size_t>(sub)];
     row.values = frugal_ ? allocate_alone(sub, needed) : allocate_kept(needed);
     row.begin = begin;
@@ -67,7 +81,7 @@ class RowStore {
   // The row has been used: in a frugal tree, children nobody else waits for are freed.
   void finish(int32_t sub, const SubtreeTable& table) {
     if (!frugal_) return;
-    touched_shapes_.resize(static_cast<size_t>(row(sub).touched_begin));
+    n_touched_ = static_cast<size_t>(row(sub).touched_begin);
     for (int64_t i = 0; i < table.n_children(sub); ++i) {
       const auto child = static_cast<size_t>(table.children(sub)[i]);
       if (--uses_[child] > 0 || !alone_[child]) continue;
@@ -78,7 +92,8 @@ class RowStore {
   }
 
  private:
-  static constexpr int64_t kept_values = int64_t{1} << 20;
+  static constexpr int64_t kept_values = int64_t{1} << 18;   // about a core's cache
+  static constexpr int64_t most_values = int64_t{1} << 24;   // for the rows of one tree
   static constexpr int64_t chunk_values = int64_t{1} << 16;
 
   // Counts how many parents each subtree of the current tree still serves.
@@ -120,18 +135,19 @@ class RowStore {
   void clear() {
     for (const int32_t sub : stored_) rows_[static_cast<size_t>(sub)] = {};
     stored_.clear();
-    touched_shapes_.clear();
+    n_touched_ = 0;
     alone_.clear();
     used_ = chunk_used_ = live_bytes_ = 0;
     chunk_ = 0;
   }
 
   std::vector<Row<Real>> rows_;
-  std::vector<int32_t> stored_, uses_, touched_shapes_;
+  std::vector<int32_t> stored_, uses_;
+  std::vector<Touched> touched_;
   std::vector<std::unique_ptr<Real[]>> chunks_, alone_;
   std::vector<int64_t> chunk_size_;
   const TreeSide* side_ = nullptr;
-  size_t chunk_ = 0;
+  size_t chunk_ = 0, n_touched_ = 0;
   int64_t tree_ = 0, chunk_used_ = 0, used_ = 0, live_bytes_ = 0, max_bytes_;
   bool frugal_ = false;
 };

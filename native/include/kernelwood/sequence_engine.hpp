@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <vector>
 
 #include "kernelwood/engine.hpp"
@@ -106,55 +105,69 @@ struct SequenceSide {
 template <class Real>
 class SequenceEngine {
  public:
-  static constexpr int lanes = std::is_same_v<Real, Scaled> ? 1 : sequence_lanes<Real>;
+  static constexpr int lanes = sequence_lanes<Output<Real>>;
   // Plain pairs in double even for float results, since float tables lose digits.
   using Plain = std::conditional_t<std::is_same_v<Real, Scaled>, Scaled, double>;
 
   SequenceEngine(const SequenceParameters& parameters, const SequenceArrays& panel,
                  const SequenceArrays* stream)
       : parameters_(parameters), symmetric_(stream == nullptr) {
-    KeyInterner symbols;
+    SymbolInterner symbols;
     add(panel, symbols, panel_);
     if (stream) add(*stream, symbols, other_);
     n_symbols_ = symbols.size();
     keep_matching();
-    order_.resize(static_cast<size_t>(panel_.size()));
-    std::iota(order_.begin(), order_.end(), 0);
-    std::stable_sort(order_.begin(), order_.end(), [&](int32_t a, int32_t b) {
-      const bool long_a = panel_.is_long[static_cast<size_t>(a)], long_b = panel_.is_long[static_cast<size_t>(b)];
-      return long_a != long_b ? long_b : panel_.kept_length(a) < panel_.kept_length(b);
-    });
-    n_short_ = std::count(panel_.is_long.begin(), panel_.is_long.end(), 0);
+    split(panel_, short_, long_);
+    split(this->stream(), short_stream_, long_stream_);
   }
 
-  // Panels of short sequences first, then one panel for each long one.
-  int64_t n_panels() const { return n_short_panels() + panel_.size() - n_short_; }
-
+  // Windows of short sequences first, then one unit for each long one.
+  int64_t n_panels() const { return n_windows() + static_cast<int64_t>(long_.size()); }
   int64_t n_panel() const { return panel_.size(); }
   int64_t n_stream() const { return stream().size(); }
 
   void gram(int64_t panel_begin, int64_t panel_end, Results<Real> out, StopFlag stop) const {
     Work work(*this);
     for (int64_t p = panel_begin; p < panel_end && !stop.raised(); ++p) {
-      const int64_t first = first_of(p);
-      compare(work, p, order_.data() + first, panel_.size() - first, stop,
-              [&](int32_t s, int32_t t, Output<Real> value) {
-                if (s == t) value = self_similarity(work, s);
-                out.row(std::max(s, t))[std::min(s, t)] = value;
-              });
+      if (p < n_windows()) {
+        lay_out_window(work, p);
+        gram_inside(work, out);
+        compare_window(work, short_.data() + work.end, n_short() - work.end, out, 0, stop);
+        continue;
+      }
+      const auto at = static_cast<size_t>(p - n_windows());
+      const int32_t t = long_[at];
+      for (const int32_t s : short_) compare_plain(work, s, t, stop, out);
+      for (size_t later = at; later < long_.size(); ++later)
+        compare_plain(work, long_[later], t, stop, out);
     }
   }
 
   void cross(int64_t panel_begin, int64_t panel_end, int64_t stream_begin, int64_t stream_end,
              Results<Real> out, StopFlag stop) const {
     Work work(*this);
-    std::vector<int32_t> visited(static_cast<size_t>(stream_end - stream_begin));
-    std::iota(visited.begin(), visited.end(), static_cast<int32_t>(stream_begin));
-    for (int64_t p = panel_begin; p < panel_end && !stop.raised(); ++p)
-      compare(work, p, visited.data(), stream_end - stream_begin, stop,
-              [&](int32_t s, int32_t t, Output<Real> value) {
-                out.row(s - stream_begin)[t] = value;
-              });
+    const auto inside = [&](const std::vector<int32_t>& all) {
+      return std::make_pair(std::lower_bound(all.begin(), all.end(), stream_begin),
+                            std::lower_bound(all.begin(), all.end(), stream_end));
+    };
+    const auto shorts = inside(short_stream_), longs = inside(long_stream_);
+    const auto plain_pair = [&](int32_t s, int32_t t) {
+      if (!stop.raised())
+        out.row(s - stream_begin)[t] = plain(work, stream().span(s), panel_.span(t));
+    };
+    for (int64_t p = panel_begin; p < panel_end && !stop.raised(); ++p) {
+      if (p < n_windows()) {
+        lay_out_window(work, p);
+        compare_window(work, short_stream_.data() + (shorts.first - short_stream_.begin()),
+                       shorts.second - shorts.first, out, stream_begin, stop);
+        for (auto s = longs.first; s != longs.second; ++s)
+          for (int64_t i = work.begin; i < work.end; ++i)
+            plain_pair(*s, short_[static_cast<size_t>(i)]);
+      } else {
+        const int32_t t = long_[static_cast<size_t>(p - n_windows())];
+        for (int64_t s = stream_begin; s < stream_end; ++s) plain_pair(static_cast<int32_t>(s), t);
+      }
+    }
   }
 
   void diagonal(Output<Real>* out) const {
@@ -163,37 +176,50 @@ class SequenceEngine {
   }
 
  private:
-  static constexpr int64_t stream_chunk = 256;
+  static constexpr int64_t window = 128;      // panel sequences laid out at a time
+  static constexpr int64_t stream_chunk = 64;
   static constexpr int64_t longest_short = 2048;
   // log2 of what one side may contribute to a rescaled sum; two sides stay far below the range.
   static constexpr double short_limit = sizeof(Real) == 4 ? 50.0 : 450.0;
+  using Number = Output<Real>;
 
+  // One group of lanes of a window.
+  struct Panel {
+    int64_t length = 0;
+    std::vector<typename SequencePanel<Number>::Int> symbols;
+    std::vector<Number> up, down;
+    std::vector<ColumnRange> columns_of;  // by symbol
+    std::vector<int32_t> columns;
+  };
   struct Work {
-    explicit Work(const SequenceEngine& engine) : present(engine.n_symbols_ / 64 + 1, 0) {}
-    std::vector<uint64_t> present;
-    std::vector<typename SequencePanel<Output<Real>>::Int> symbols;
-    std::vector<Output<Real>> up, down, sums, values;
-    std::vector<int32_t> short_stream;
+    explicit Work(const SequenceEngine&) : panels(window / lanes) {}
+    int64_t begin = 0, end = 0;              // the window, in short_
+    std::vector<int32_t> sorted;             // its sequences by length
+    std::vector<int32_t> lane_of;            // where each of them went
+    std::vector<Panel> panels;
+    std::vector<std::pair<int32_t, int32_t>> cells;  // (symbol, column) of a panel
+    std::vector<int32_t> present;
+    std::vector<Number> tables, values;
     std::vector<Plain> table;
   };
 
   const SequenceSide<Real>& stream() const { return symmetric_ ? panel_ : other_; }
-  int64_t n_short_panels() const { return (n_short_ + lanes - 1) / lanes; }
-  int64_t first_of(int64_t p) const {
-    return p < n_short_panels() ? p * lanes : n_short_ + p - n_short_panels();
-  }
-  int64_t width_of(int64_t p) const {
-    return p < n_short_panels() ? std::min<int64_t>(lanes, n_short_ - p * lanes) : 1;
+  int64_t n_short() const { return static_cast<int64_t>(short_.size()); }
+  int64_t n_windows() const { return (n_short() + window - 1) / window; }
+
+  static void split(const SequenceSide<Real>& side, std::vector<int32_t>& shorts,
+                    std::vector<int32_t>& longs) {
+    for (int64_t s = 0; s < side.size(); ++s)
+      (side.is_long[static_cast<size_t>(s)] ? longs : shorts).push_back(static_cast<int32_t>(s));
   }
 
-  void add(const SequenceArrays& arrays, KeyInterner& symbols, SequenceSide<Real>& side) const {
+  void add(const SequenceArrays& arrays, SymbolInterner& symbols, SequenceSide<Real>& side) const {
     const int64_t base = arrays.offsets[0];
     for (int64_t s = 0; s < arrays.n_sequences; ++s)
       side.begin.push_back(arrays.offsets[s + 1] - base);
     for (int64_t e = base; e < arrays.offsets[arrays.n_sequences]; ++e)
       side.symbols.push_back(
-          symbols.intern((static_cast<uint64_t>(static_cast<uint32_t>(arrays.edges[e])) << 32) |
-                         static_cast<uint32_t>(arrays.labels[e])));
+          symbols.intern(arrays.edges[e], arrays.labels[e]));
     std::vector<double> table;
     for (int64_t s = 0; s < side.size(); ++s) {
       const SymbolSpan span = side.span(s);
@@ -258,82 +284,127 @@ class SequenceEngine {
     return static_cast<Output<Real>>(output(value));
   }
 
-  // Shows put(stream sequence, panel sequence, value) every pair of a panel and a stream list.
-  template <class Put>
-  void compare(Work& work, int64_t p, const int32_t* visited, int64_t n, StopFlag stop,
-               Put&& put) const {
-    const bool long_panel = p >= n_short_panels();
-    const int64_t first = first_of(p), width = width_of(p);
-    work.short_stream.clear();
-    for (int64_t k = 0; k < n; ++k) {
-      if (stop.raised()) return;
-      const int32_t s = visited[k];
-      if (!long_panel && !stream().is_long[static_cast<size_t>(s)]) {
-        work.short_stream.push_back(s);
-        continue;
-      }
-      for (int64_t i = first; i < first + width; ++i) {
-        const int32_t t = order_[static_cast<size_t>(i)];
-        put(s, t, plain(work, stream().span(s), panel_.span(t)));
-      }
-    }
-    if constexpr (!std::is_same_v<Real, Scaled>) {
-      if (!work.short_stream.empty()) compare_short(work, first, width, stop, put);
-    }
+  void compare_plain(Work& work, int32_t s, int32_t t, StopFlag stop, Results<Real> out) const {
+    if (!stop.raised())
+      out.row(std::max(s, t))[std::min(s, t)] = plain(work, panel_.span(s), panel_.span(t));
   }
 
-  template <class Put>
-  void compare_short(Work& work, int64_t first, int64_t width, StopFlag stop, Put&& put) const {
-    SequencePanel<Real> job = lay_out(work, first, width);
-    const auto n = static_cast<int64_t>(work.short_stream.size());
-    work.values.resize(static_cast<size_t>(stream_chunk) * lanes);
-    job.out = work.values.data();
-    for (int64_t k0 = 0; k0 < n && !stop.raised(); k0 += stream_chunk) {
-      job.order = work.short_stream.data() + k0;
-      job.n_stream = std::min(stream_chunk, n - k0);
-      compare_panel(job);
-      for (int64_t k = 0; k < job.n_stream; ++k)
-        for (int64_t lane = 0; lane < width; ++lane)
-          put(job.order[k], order_[static_cast<size_t>(first + lane)],
-              job.out[k * lanes + lane]);
+  // Lays the kept elements of a window out, lane by lane, in order of length, padded with a
+  // symbol that matches nothing.
+  void lay_out_window(Work& work, int64_t w) const {
+    work.begin = w * window;
+    work.end = std::min(work.begin + window, n_short());
+    work.sorted.assign(short_.begin() + work.begin, short_.begin() + work.end);
+    std::stable_sort(work.sorted.begin(), work.sorted.end(), [&](int32_t a, int32_t b) {
+      return panel_.span(a).size < panel_.span(b).size;
+    });
+    work.lane_of.resize(work.sorted.size());
+    for (size_t i = 0; i < work.sorted.size(); ++i) {
+      const auto at = std::lower_bound(short_.begin() + work.begin, short_.begin() + work.end,
+                                       work.sorted[i]);
+      work.lane_of[static_cast<size_t>(at - short_.begin() - work.begin)] = static_cast<int32_t>(i);
     }
-    for (uint64_t& word : work.present) word = 0;
+    for (size_t first = 0; first < work.sorted.size(); first += lanes)
+      lay_out_panel(work, first, work.panels[first / lanes]);
   }
 
-  // Writes the kept elements of a panel lane by lane, padded with a symbol that matches nothing.
-  SequencePanel<Real> lay_out(Work& work, int64_t first, int64_t width) const {
-    int64_t length = 0;
-    for (int64_t i = first; i < first + width; ++i)
-      length = std::max(length, panel_.kept_length(order_[static_cast<size_t>(i)]));
-    const auto cells = static_cast<size_t>(length) * lanes;
-    work.symbols.assign(cells, -1);
-    work.up.assign(cells, Real(0));
-    work.down.assign(cells, Real(0));
-    const int64_t layers = std::max<int64_t>(1, std::min(parameters_.max_length, length));
-    work.sums.resize(cells * static_cast<size_t>(layers));
-    for (int64_t lane = 0; lane < width; ++lane) {
-      const auto t = static_cast<size_t>(order_[static_cast<size_t>(first + lane)]);
+  void lay_out_panel(Work& work, size_t first, Panel& panel) const {
+    const size_t width = std::min<size_t>(lanes, work.sorted.size() - first);
+    panel.length = 0;
+    for (size_t lane = 0; lane < width; ++lane)
+      panel.length = std::max(panel.length, panel_.kept_length(work.sorted[first + lane]));
+    const auto n_cells = static_cast<size_t>(panel.length) * lanes;
+    panel.symbols.assign(n_cells, -1);
+    panel.up.assign(n_cells, 0);
+    panel.down.assign(n_cells, 0);
+    work.cells.clear();
+    for (size_t lane = 0; lane < width; ++lane) {
+      const auto t = static_cast<size_t>(work.sorted[first + lane]);
       for (int64_t e = panel_.kept_begin[t]; e < panel_.kept_begin[t + 1]; ++e) {
-        const auto at = static_cast<size_t>((e - panel_.kept_begin[t]) * lanes + lane);
-        const auto symbol = static_cast<uint32_t>(panel_.kept[static_cast<size_t>(e)]);
-        work.symbols[at] = static_cast<int32_t>(symbol);
-        work.up[at] = panel_.up[static_cast<size_t>(e)];
-        work.down[at] = panel_.down[static_cast<size_t>(e)];
-        work.present[symbol >> 6] |= uint64_t{1} << (symbol & 63);
+        const auto column = static_cast<int32_t>(e - panel_.kept_begin[t]);
+        const size_t at = static_cast<size_t>(column) * lanes + lane;
+        panel.symbols[at] = panel_.kept[static_cast<size_t>(e)];
+        panel.up[at] = panel_.up[static_cast<size_t>(e)];
+        panel.down[at] = panel_.down[static_cast<size_t>(e)];
+        work.cells.emplace_back(panel_.kept[static_cast<size_t>(e)], column);
       }
     }
-    const SequenceSide<Real>& side = stream();
-    return {length, work.symbols.data(), work.up.data(), work.down.data(), work.present.data(),
-            side.kept_begin.data(), side.kept.data(), side.up.data(), side.down.data(),
-            nullptr, 0, std::min(parameters_.max_length, length), work.sums.data(), nullptr};
+    list_columns(work, panel);
+  }
+
+  // For each symbol of the panel, the columns in which some lane has it.
+  void list_columns(Work& work, Panel& panel) const {
+    std::sort(work.cells.begin(), work.cells.end());
+    work.cells.erase(std::unique(work.cells.begin(), work.cells.end()), work.cells.end());
+    panel.columns.clear();
+    panel.columns_of.assign(n_symbols_, {});
+    for (const auto& cell : work.cells) {
+      ColumnRange& range = panel.columns_of[static_cast<size_t>(cell.first)];
+      const auto at = static_cast<int32_t>(panel.columns.size());
+      if (range.begin == range.end) range.begin = at;
+      range.end = at + 1;
+      panel.columns.push_back(cell.second);
+    }
+  }
+
+  // Some stream sequences against one panel of the window: out is (n, lanes).
+  void compare_lanes(Work& work, const Panel& panel, const int32_t* visited, int64_t n,
+                     Number* out, int64_t stride) const {
+    if constexpr (!std::is_same_v<Real, Scaled>) {
+      const int64_t layers = std::min(parameters_.max_length, panel.length);
+      work.tables.resize(panel.symbols.size() * static_cast<size_t>(std::max<int64_t>(1, layers)));
+      work.present.resize(static_cast<size_t>(longest_short) + 1);
+      const SequenceSide<Real>& side = stream();
+      compare_panel(SequencePanel<Real>{
+          panel.length, panel.symbols.data(), panel.up.data(), panel.down.data(),
+          panel.columns_of.data(), panel.columns.data(), side.kept_begin.data(), side.kept.data(),
+          side.up.data(), side.down.data(), visited, n, layers, work.present.data(),
+          work.tables.data(), out, stride});
+    }
+  }
+
+  // Pairs inside the window: every sequence against those not shorter.
+  void gram_inside(Work& work, Results<Real> out) const {
+    work.values.resize(static_cast<size_t>(window) * lanes);
+    const auto n = static_cast<int64_t>(work.sorted.size());
+    for (int64_t first = 0; first < n; first += lanes) {
+      compare_lanes(work, work.panels[static_cast<size_t>(first / lanes)],
+                    work.sorted.data() + first, n - first, work.values.data(), lanes);
+      for (int64_t k = first; k < n; ++k)
+        for (int64_t lane = 0; lane < lanes && first + lane < k; ++lane) {
+          const int32_t s = work.sorted[static_cast<size_t>(k)];
+          const int32_t t = work.sorted[static_cast<size_t>(first + lane)];
+          out.row(std::max(s, t))[std::min(s, t)] =
+              work.values[static_cast<size_t>((k - first) * lanes + lane)];
+        }
+    }
+    for (const int32_t s : work.sorted) out.row(s)[s] = self_similarity(work, s);
+  }
+
+  // The window against stream sequences outside it, a chunk at a time, written row by row.
+  void compare_window(Work& work, const int32_t* visited, int64_t n, Results<Real> out,
+                      int64_t first_row, StopFlag stop) const {
+    work.values.resize(static_cast<size_t>(stream_chunk) * window);
+    const auto width = static_cast<int64_t>(work.sorted.size());
+    for (int64_t k0 = 0; k0 < n && !stop.raised(); k0 += stream_chunk) {
+      const int64_t n_chunk = std::min(stream_chunk, n - k0);
+      for (int64_t first = 0; first < width; first += lanes)
+        compare_lanes(work, work.panels[static_cast<size_t>(first / lanes)], visited + k0, n_chunk,
+                      work.values.data() + first, window);
+      for (int64_t k = 0; k < n_chunk; ++k) {
+        const Number* values = work.values.data() + k * window;
+        Number* row = out.row(visited[k0 + k] - first_row);
+        for (int64_t i = 0; i < width; ++i)
+          row[short_[static_cast<size_t>(work.begin + i)]] = values[work.lane_of[static_cast<size_t>(i)]];
+      }
+    }
   }
 
   SequenceParameters parameters_;
   bool symmetric_;
   SequenceSide<Real> panel_, other_;
-  std::vector<int32_t> order_;
+  std::vector<int32_t> short_, long_, short_stream_, long_stream_;
   size_t n_symbols_ = 0;
-  int64_t n_short_ = 0;
 };
 
 }  // namespace kernelwood

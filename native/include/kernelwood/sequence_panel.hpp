@@ -1,10 +1,13 @@
-// One stream sequence against a panel of sequences, one per vector lane.
+// Stream sequences against a panel of sequences, one per vector lane.
 //
 // With S(i,j) = D(i,j) * decay^-(i+j) the all-lengths recurrence of the subsequence kernel
 // becomes plain two-dimensional prefix sums,
-//   S(i,j) = [s_i = t_j] * (decay^-(i+j) + sum_{i'<i, j'<j} S(i',j')),  K = sum decay^(i+j) S(i,j),
-// in which elements that match nothing can be left out without changing a bit.
-// With a bounded length, layer l is S_l(i,j) = [s_i = t_j] * sum_{i'<i, j'<j} S_{l-1}(i',j').
+//   S(i,j) = [s_i = t_j] * (decay^-(i+j) + Q(i,j)),  Q(i,j) = sum_{i'<i, j'<j} S(i',j'),
+//   K = sum decay^(i+j) S(i,j).
+// Elements that match nothing can be left out without changing a bit, and an element of the
+// stream sequence needs work only in the columns where some lane has its symbol; in the others
+// its running sum is added to Q. With a bounded length there is a table Q for each length l, and
+// S_l(i,j) = [s_i = t_j] * Q_{l-1}(i,j).
 #pragma once
 
 #include <cstdint>
@@ -15,31 +18,39 @@
 namespace kernelwood {
 
 template <class Real>
-inline constexpr int sequence_lanes = 16;
+inline constexpr int sequence_lanes = sizeof(Real) == 4 ? 32 : 16;
+
+// The columns of a panel in which some lane has a symbol: columns[begin] .. columns[end].
+struct ColumnRange {
+  int32_t begin = 0, end = 0;
+};
 
 template <class Real>
 struct SequencePanel {
   using Int = std::conditional_t<sizeof(Real) == 4, int32_t, int64_t>;
-  // The panel, (positions, lanes): symbols, decay^-position, decay^position.
+  // The panel, (columns, lanes): symbols, decay^-position, decay^position.
   int64_t length;
   const Int* symbols;
   const Real* up;
   const Real* down;
-  const uint64_t* present;  // bit set of the panel's symbols
+  const ColumnRange* columns_of;  // by symbol
+  const int32_t* columns;
   // The stream: kept elements of sequence s are [begin[s], begin[s+1]).
   const int64_t* begin;
   const int32_t* stream_symbols;
   const Real* stream_up;
   const Real* stream_down;
-  const int32_t* order;     // stream sequences to visit
+  const int32_t* visited;  // stream sequences to compare
   int64_t n_stream;
-  int64_t max_length;       // 0: all lengths
-  Real* sums;               // scratch: (layers, positions, lanes)
-  Real* out;                // (n_stream, lanes)
+  int64_t max_length;      // 0: all lengths
+  int32_t* present;        // scratch: elements of a stream sequence that match
+  Real* tables;            // scratch: (lengths, columns, lanes)
+  Real* out;               // (n_stream, lanes), rows `out_stride` apart
+  int64_t out_stride;
 };
 
 template <int Bytes, class Real>
-struct SequenceKernelLoop {
+struct SequenceLoop {
   using Vector = typename VectorOf<Real, Bytes>::type;
   using Int = typename SequencePanel<Real>::Int;
   using IntVector = typename VectorOf<Int, Bytes>::type;
@@ -50,91 +61,109 @@ struct SequenceKernelLoop {
     return reinterpret_cast<Vector>(mask & reinterpret_cast<IntVector>(value));
   }
 
-  // One element of the stream sequence against all positions of the panel.
-  template <bool First>
-  static KW_INLINE void all_lengths(const SequencePanel<Real>& job, int64_t e, Vector* total) {
+  static KW_INLINE void add_between(Vector* table, int64_t from, int64_t to, const Vector* run) {
+    for (int64_t j = from; j < to; ++j) {
+#pragma GCC unroll 8
+      for (int z = 0; z < n; ++z) table[j * n + z] += run[z];
+    }
+  }
+
+  // One element of the stream sequence, all subsequence lengths.
+  static KW_INLINE void all_lengths(const SequencePanel<Real>& job, int64_t e, bool last,
+                                    Vector* total) {
     const auto* symbols = reinterpret_cast<const IntVector*>(job.symbols);
     const auto* up = reinterpret_cast<const Vector*>(job.up);
     const auto* down = reinterpret_cast<const Vector*>(job.down);
-    auto* sums = reinterpret_cast<Vector*>(job.sums);
+    auto* table = reinterpret_cast<Vector*>(job.tables);
     const Int symbol = job.stream_symbols[e];
     const Real up_i = job.stream_up[e];
+    const ColumnRange range = job.columns_of[symbol];
     Vector run[n] = {}, weighted[n] = {};
-    for (int64_t j = 0; j < job.length; ++j, symbols += n, up += n, down += n, sums += n) {
+    int64_t done = job.columns[range.begin];
+    for (int32_t c = range.begin; c < range.end; ++c) {
+      const int64_t j = job.columns[c];
+      if (!last) add_between(table, done, j, run);
 #pragma GCC unroll 8
       for (int z = 0; z < n; ++z) {
-        const IntVector match = reinterpret_cast<IntVector>(symbols[z] == symbol);
-        Vector sum;
-        if (First) {
-          sum = where(match, up[z] * up_i);
-          sums[z] = sum;
-        } else {
-          const Vector above = sums[z];
-          sum = where(match, up[z] * up_i + run[z]);
-          sums[z] = above + sum;
-          run[z] += above;
-        }
-        weighted[z] += sum * down[z];
+        const int64_t at = j * n + z;
+        const Vector before = table[at];
+        const Vector sum = where(reinterpret_cast<IntVector>(symbols[at] == symbol), up[at] * up_i + before);
+        table[at] = before + run[z];
+        run[z] += sum;
+        weighted[z] += sum * down[at];
       }
+      done = j + 1;
     }
+    if (!last) add_between(table, done, job.length, run);
 #pragma GCC unroll 8
     for (int z = 0; z < n; ++z) total[z] += weighted[z] * job.stream_down[e];
   }
 
-  static KW_INLINE void bounded(const SequencePanel<Real>& job, int64_t e, bool first, Vector* total) {
-    const int64_t layers = job.max_length, layer_size = job.length * n;
+  // The same for subsequences of one length; lengths go from long to short, since each reads the
+  // table of the next shorter one as it was before this element.
+  static KW_INLINE void one_length(const SequencePanel<Real>& job, int64_t e, int64_t length,
+                                   Vector* total) {
+    const auto* symbols = reinterpret_cast<const IntVector*>(job.symbols);
+    const auto* up = reinterpret_cast<const Vector*>(job.up);
+    const auto* down = reinterpret_cast<const Vector*>(job.down);
+    auto* table = reinterpret_cast<Vector*>(job.tables) + (length - 1) * job.length * n;
+    const auto* shorter = length > 1 ? table - job.length * n : table;
     const Int symbol = job.stream_symbols[e];
-    for (int z = 0; z < n; ++z) {
-      Vector weighted = {};
-      const auto* down = reinterpret_cast<const Vector*>(job.down) + z;
-      const auto* symbols = reinterpret_cast<const IntVector*>(job.symbols) + z;
-      // Highest layer first: a layer reads the one below as it was before this element.
-      for (int64_t l = layers - 1; l >= 0; --l) {
-        auto* sums = reinterpret_cast<Vector*>(job.sums) + l * layer_size + z;
-        const auto* below = l > 0 ? sums - layer_size : sums;
-        const auto* up = reinterpret_cast<const Vector*>(job.up) + z;
-        Vector run = {};
-        for (int64_t j = 0; j < job.length; ++j) {
-          const IntVector match = reinterpret_cast<IntVector>(symbols[j * n] == symbol);
-          const Vector reach = l == 0 ? up[j * n] * job.stream_up[e] : run;
-          if (l > 0 && !first) run += below[j * n];
-          const Vector sum = where(match, reach);
-          sums[j * n] = first ? sum : sums[j * n] + sum;
-          weighted += sum * down[j * n];
-        }
+    const ColumnRange range = job.columns_of[symbol];
+    Vector run[n] = {}, weighted[n] = {};
+    int64_t done = job.columns[range.begin];
+    for (int32_t c = range.begin; c < range.end; ++c) {
+      const int64_t j = job.columns[c];
+      add_between(table, done, j + 1, run);
+      for (int z = 0; z < n; ++z) {
+        const int64_t at = j * n + z;
+        const Vector reach = length == 1 ? up[at] * job.stream_up[e] : shorter[at];
+        const Vector sum = where(reinterpret_cast<IntVector>(symbols[at] == symbol), reach);
+        run[z] += sum;
+        weighted[z] += sum * down[at];
       }
-      total[z] += weighted * job.stream_down[e];
+      done = j + 1;
     }
+    add_between(table, done, job.length, run);
+    for (int z = 0; z < n; ++z) total[z] += weighted[z] * job.stream_down[e];
   }
 
   static KW_INLINE void run(const SequencePanel<Real>& job) {
+    auto* tables = reinterpret_cast<Vector*>(job.tables);
+    const int64_t n_tables = job.max_length > 0 ? job.max_length : 1;
     for (int64_t k = 0; k < job.n_stream; ++k) {
-      const int64_t s = job.order[k];
-      Vector total[n] = {};
-      bool first = true;
+      const int64_t s = job.visited[k];
+      int64_t n_present = 0;
       for (int64_t e = job.begin[s]; e < job.begin[s + 1]; ++e) {
-        const auto symbol = static_cast<uint32_t>(job.stream_symbols[e]);
-        if (!(job.present[symbol >> 6] >> (symbol & 63) & 1)) continue;
-        if (job.max_length > 0)
-          bounded(job, e, first, total);
-        else if (first)
-          all_lengths<true>(job, e, total);
-        else
-          all_lengths<false>(job, e, total);
-        first = false;
+        const ColumnRange range = job.columns_of[job.stream_symbols[e]];
+        job.present[n_present] = static_cast<int32_t>(e - job.begin[s]);
+        n_present += range.begin < range.end;
       }
-      for (int z = 0; z < n; ++z) reinterpret_cast<Vector*>(job.out + k * lanes)[z] = total[z];
+      if (n_present > 0)
+        for (int64_t i = 0; i < n_tables * job.length * n; ++i) tables[i] = Vector{};
+      Vector total[n] = {};
+      for (int64_t i = 0; i < n_present; ++i) {
+        const int64_t e = job.begin[s] + job.present[i];
+        if (job.max_length == 0) {
+          all_lengths(job, e, i + 1 == n_present, total);
+        } else {
+          for (int64_t length = job.max_length; length > 0; --length)
+            one_length(job, e, length, total);
+        }
+      }
+      for (int z = 0; z < n; ++z)
+        reinterpret_cast<Vector*>(job.out + k * job.out_stride)[z] = total[z];
     }
   }
 };
 
 template <int Bytes>
 KW_INLINE void compare_f32_impl(const SequencePanel<float>& job) {
-  SequenceKernelLoop<Bytes, float>::run(job);
+  SequenceLoop<Bytes, float>::run(job);
 }
 template <int Bytes>
 KW_INLINE void compare_f64_impl(const SequencePanel<double>& job) {
-  SequenceKernelLoop<Bytes, double>::run(job);
+  SequenceLoop<Bytes, double>::run(job);
 }
 KW_DISPATCH(compare_f32, (const SequencePanel<float>& job), (job))
 KW_DISPATCH(compare_f64, (const SequencePanel<double>& job), (job))

@@ -24,13 +24,16 @@ class TreeEngine {
   TreeEngine(const TreeParameters& parameters, const TreeArrays& panel, const TreeArrays* stream)
       : parameters_(parameters), symmetric_(stream == nullptr),
         table_(static_cast<size_t>(n_nodes(panel) + (stream ? n_nodes(*stream) : 0))),
-        panel_(table_.add(panel)), other_(stream ? table_.add(*stream) : TreeSide{}),
+        panel_(table_.add(panel, lists_leaves())),
+        other_(stream ? table_.add(*stream, lists_leaves()) : TreeSide{}),
         slots_(table_, this->stream()),
-        postings_(sums_over_children() ? new ShapePostings(table_, slots_) : nullptr) {
+        postings_(sums_over_children() ? new ChildPostings(table_, slots_) : nullptr) {
     if (parameters.kind == TreeKernel::subtree) weigh_subtrees();
     if (parameters.kind == TreeKernel::rooted) return;
     features_.reset(new TreeFeatures(parameters.kind, parameters.count_leaves, table_, slots_,
                                      postings_.get(), panel_, this->stream(), symmetric_));
+    if (postings_)
+      postings_->set_features([&](int32_t slot) { return features_->of_slot(slot); });
     const int64_t n = features_->begin(this->stream().size());
     counts_.reserve(static_cast<size_t>(n));
     for (int64_t q = 0; q < n; ++q) counts_.push_back(Real(double(features_->counts()[q])));
@@ -67,22 +70,26 @@ class TreeEngine {
   // Scratch of one call; nothing in the engine itself changes after construction.
   struct Work {
     explicit Work(const TreeEngine& engine)
-        : rows(engine.parameters_, engine.table_, engine.slots_, engine.postings_.get()),
+        : rows(engine.parameters_, engine.table_, engine.slots_, engine.postings_.get(),
+               engine.features_.get()),
           chain_head(static_cast<size_t>(engine.chain_keys()), -1) {
       if (!engine.features_) return;
       values.assign(static_cast<size_t>(engine.features_->size()) * lanes, Real(0.0));
       touched.assign(static_cast<size_t>(engine.features_->size()), 0);
+      touched_list.resize(touched.size() + 1);
     }
     TreeRows<Real> rows;
     std::vector<Real> values;              // (features, lanes)
     std::vector<uint8_t> touched;          // features with a value in this panel
     std::vector<int32_t> touched_list;
+    size_t n_touched = 0;
     std::vector<int32_t> chain_head, chain_next;  // entries of a tree by symbol or shape
     int64_t chain_first = 0;
     std::vector<Real> scaled_out;
   };
 
   const TreeSide& stream() const { return symmetric_ ? panel_ : other_; }
+  bool lists_leaves() const { return sums_over_children() || parameters_.count_leaves; }
   bool sums_over_children() const {
     return parameters_.kind == TreeKernel::partial || parameters_.kind == TreeKernel::rooted;
   }
@@ -131,7 +138,7 @@ class TreeEngine {
         return;
       }
       if (symmetric_) diagonal += count * self_sum(work, sub);
-      if (lane >= 0) scatter(work, sub, count, stream_begin, lane);
+      if (lane >= 0) scatter(work, sub, count, lane);
     });
     if (symmetric_) unchain_entries(work, tree);
     return diagonal;
@@ -152,7 +159,7 @@ class TreeEngine {
     return diagonal;
   }
 
-  void scatter(Work& work, int32_t sub, Real count, int64_t stream_begin, int lane) const {
+  void scatter(Work& work, int32_t sub, Real count, int lane) const {
     const int32_t symbol = table_.symbol(sub), shape = table_.shape(sub);
     if (parameters_.kind == TreeKernel::partial) {
       add(work, features_->of_inner(symbol), lane, count * work.rows.base(sub));
@@ -163,14 +170,8 @@ class TreeEngine {
     } else {
       add(work, features_->of_shape(shape), lane, count * work.rows.base(sub));
     }
-    const Real base = work.rows.base(sub);
-    const Row<Real>& row = work.rows.row(sub);
-    work.rows.for_each_touched(sub, [&](const Shape& met) {
-      const Real* values = row.values + (met.begin - row.begin);
-      const int32_t n = slots_.live(met, stream_begin);
-      for (int32_t k = 0; k < n; ++k)
-        if (values[k] != base)
-          add(work, features_->of_slot(met.begin + k), lane, count * (values[k] - base));
+    work.rows.for_each_touched(sub, [&](int32_t feature, Real excess) {
+      add(work, feature, lane, count * excess);
     });
   }
 
@@ -181,10 +182,9 @@ class TreeEngine {
   void add(Work& work, int32_t feature, int lane, Real value) const {
     if (feature < 0) return;
     work.values[static_cast<size_t>(feature) * lanes + static_cast<size_t>(lane)] += value;
-    if (!work.touched[static_cast<size_t>(feature)]) {
-      work.touched[static_cast<size_t>(feature)] = 1;
-      work.touched_list.push_back(feature);
-    }
+    work.touched_list[work.n_touched] = feature;
+    work.n_touched += 1u - work.touched[static_cast<size_t>(feature)];
+    work.touched[static_cast<size_t>(feature)] = 1;
   }
 
   void multiply(Work& work, int64_t stream_begin, int64_t stream_end, int width,
@@ -203,12 +203,13 @@ class TreeEngine {
       job.stride = out.stride;
       multiply_panel(job);
     }
-    for (const int32_t feature : work.touched_list) {
-      work.touched[static_cast<size_t>(feature)] = 0;
+    for (size_t i = 0; i < work.n_touched; ++i) {
+      const auto feature = static_cast<size_t>(work.touched_list[i]);
+      work.touched[feature] = 0;
       for (int lane = 0; lane < lanes; ++lane)
-        work.values[static_cast<size_t>(feature) * lanes + static_cast<size_t>(lane)] = Real(0.0);
+        work.values[feature * lanes + static_cast<size_t>(lane)] = Real(0.0);
     }
-    work.touched_list.clear();
+    work.n_touched = 0;
   }
 
   void write_roots(Work& work, int32_t root, int64_t stream_begin, int64_t stream_end, int lane,
@@ -270,7 +271,7 @@ class TreeEngine {
   SubtreeTable table_;
   TreeSide panel_, other_;
   SlotIndex slots_;
-  std::unique_ptr<ShapePostings> postings_;
+  std::unique_ptr<ChildPostings> postings_;
   std::unique_ptr<TreeFeatures> features_;
   std::vector<Real> counts_, weights_;
 };

@@ -20,7 +20,7 @@ enum class TreeKernel { subtree, subset, partial, rooted };
 class Presence {
  public:
   Presence(size_t n, bool symmetric) : first_(n, -1), last_(n, -1), symmetric_(symmetric) {}
-  void see(int32_t id, int64_t tree) { widen(id, tree, tree); }
+  void see(int32_t id, int32_t tree) { widen(id, tree, tree); }
   void widen(int32_t id, const Presence& other, int32_t other_id) {
     const auto at = static_cast<size_t>(other_id);
     if (other.first_[at] >= 0) widen(id, other.first_[at], other.last_[at]);
@@ -33,19 +33,19 @@ class Presence {
   }
 
  private:
-  void widen(int32_t id, int64_t first, int64_t last) {
+  void widen(int32_t id, int32_t first, int32_t last) {
     const auto at = static_cast<size_t>(id);
     if (first_[at] < 0 || first < first_[at]) first_[at] = first;
     if (last > last_[at]) last_[at] = last;
   }
-  std::vector<int64_t> first_, last_;
+  std::vector<int32_t> first_, last_;
   bool symmetric_;
 };
 
 class TreeFeatures {
  public:
   TreeFeatures(TreeKernel kind, bool count_leaves, const SubtreeTable& table,
-               const SlotIndex& slots, const ShapePostings* postings, const TreeSide& panel,
+               const SlotIndex& slots, const ChildPostings* postings, const TreeSide& panel,
                const TreeSide& stream, bool symmetric)
       : kind_(kind), count_leaves_(count_leaves), table_(table), slots_(slots) {
     n_shapes_ = table.n_shapes();
@@ -76,11 +76,11 @@ class TreeFeatures {
     return static_cast<size_t>(slots_.n_slots() + n_shapes_ + n_symbols_ + symbol);
   }
 
-  void find_reachable(const ShapePostings* postings, const TreeSide& panel, bool symmetric) {
+  void find_reachable(const ChildPostings* postings, const TreeSide& panel, bool symmetric) {
     Presence subs(static_cast<size_t>(table_.n_subtrees()), symmetric);
     Presence shapes(static_cast<size_t>(n_shapes_), symmetric);
     Presence symbols(static_cast<size_t>(n_symbols_), symmetric);
-    for (int64_t t = 0; t < panel.size(); ++t)
+    for (int32_t t = 0; t < panel.size(); ++t)
       for (int64_t e = panel.begin[static_cast<size_t>(t)];
            e < panel.begin[static_cast<size_t>(t) + 1]; ++e) {
         const int32_t sub = panel.sub[static_cast<size_t>(e)];
@@ -104,7 +104,7 @@ class TreeFeatures {
   }
 
   bool slot_reachable(int32_t sub, const Presence& subs, const Presence& shapes,
-                      const ShapePostings* postings) {
+                      const ChildPostings* postings) {
     if (kind_ == TreeKernel::subtree) return subs.reachable(sub);
     if (kind_ == TreeKernel::subset) return shapes.reachable(table_.shape(sub)) && has_inner_child(sub);
     if (pairs_reachable_.empty()) find_reachable_pairs(shapes, *postings);
@@ -118,7 +118,7 @@ class TreeFeatures {
   }
 
   // A shape can be met by any shape with the same symbol that shares a child symbol.
-  void find_reachable_pairs(const Presence& shapes, const ShapePostings& postings) {
+  void find_reachable_pairs(const Presence& shapes, const ChildPostings& postings) {
     Presence pairs = shapes.like(postings.n_pairs());
     for (int32_t shape = 0; shape < n_shapes_; ++shape)
       for (const int32_t pair : postings.pairs(shape)) pairs.widen(pair, shapes, shape);
@@ -130,6 +130,8 @@ class TreeFeatures {
 
   void list_stream(const TreeSide& stream) {
     begin_.reserve(static_cast<size_t>(stream.size()) + 1);
+    listed_.reserve(2 * stream.sub.size());
+    counts_.reserve(2 * stream.sub.size());
     std::vector<int64_t> listed_at(ids_.size(), -1);
     int64_t tree_begin = 0;
     const auto add = [&](size_t feature, int32_t count) {

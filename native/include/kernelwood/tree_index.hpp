@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <vector>
 
@@ -39,12 +40,16 @@ class SubtreeTable {
  public:
   explicit SubtreeTable(size_t n_nodes) : subtrees_(n_nodes / 2 + 16), shapes_(n_nodes / 4 + 16) {}
 
-  TreeSide add(const TreeArrays& trees) {
+  // Leaves are listed only if the kernel counts them.
+  TreeSide add(const TreeArrays& trees, bool list_leaves) {
     TreeSide side;
     side.begin.reserve(static_cast<size_t>(trees.n_trees) + 1);
     side.root.reserve(static_cast<size_t>(trees.n_trees));
+    const auto n_nodes = static_cast<size_t>(trees.offsets[trees.n_trees] - trees.offsets[0]);
+    side.sub.reserve(n_nodes);
+    side.count.reserve(n_nodes);
     std::vector<int64_t> entry_of(shape_of_.size(), -1);
-    for (int64_t t = 0; t < trees.n_trees; ++t) add_tree(trees, t, side, entry_of);
+    for (int64_t t = 0; t < trees.n_trees; ++t) add_tree(trees, t, list_leaves, side, entry_of);
     return side;
   }
 
@@ -60,7 +65,7 @@ class SubtreeTable {
   int64_t arity(int32_t shape) const { return shapes_.n_items(shape); }
 
  private:
-  void add_tree(const TreeArrays& trees, int64_t t, TreeSide& side,
+  void add_tree(const TreeArrays& trees, int64_t t, bool list_leaves, TreeSide& side,
                 std::vector<int64_t>& entry_of) {
     stack_.clear();
     const int64_t first_entry = side.begin.back();
@@ -68,16 +73,16 @@ class SubtreeTable {
       const int64_t n = trees.n_children[v];
       if (n < 0 || n > static_cast<int64_t>(stack_.size()))
         throw std::invalid_argument("tree arrays are not a post-order listing");
-      const uint64_t key = (static_cast<uint64_t>(static_cast<uint32_t>(trees.edges[v])) << 32) |
-                           static_cast<uint32_t>(trees.labels[v]);
       const int32_t* kids = stack_.data() + stack_.size() - n;
-      const int32_t sub = subtrees_.intern(symbols_.intern(key), kids, n);
+      const int32_t symbol = symbols_.intern(trees.edges[v], trees.labels[v]);
+      const int32_t sub = n == 0 ? leaf(symbol) : subtrees_.intern(symbol, kids, n);
       if (sub == static_cast<int32_t>(shape_of_.size())) {
         shape_of_.push_back(n == 0 ? -1 : intern_shape(sub));
         entry_of.push_back(-1);
       }
-      stack_.resize(stack_.size() - static_cast<size_t>(n));
-      stack_.push_back(sub);
+      stack_.resize(stack_.size() - static_cast<size_t>(n) + 1);
+      stack_.back() = sub;
+      if (n == 0 && !list_leaves) continue;
       int64_t& entry = entry_of[static_cast<size_t>(sub)];
       if (entry >= first_entry) {
         ++side.count[static_cast<size_t>(entry)];
@@ -92,15 +97,23 @@ class SubtreeTable {
     side.begin.push_back(static_cast<int64_t>(side.sub.size()));
   }
 
+  int32_t leaf(int32_t symbol) {
+    if (static_cast<size_t>(symbol) >= leaf_of_.size())
+      leaf_of_.resize(static_cast<size_t>(symbol) + 1, -1);
+    int32_t& sub = leaf_of_[static_cast<size_t>(symbol)];
+    if (sub < 0) sub = subtrees_.intern(symbol, nullptr, 0);
+    return sub;
+  }
+
   int32_t intern_shape(int32_t sub) {
     child_symbols_.clear();
     for (int64_t i = 0; i < n_children(sub); ++i) child_symbols_.push_back(symbol(children(sub)[i]));
     return shapes_.intern(symbol(sub), child_symbols_.data(), n_children(sub));
   }
 
-  KeyInterner symbols_;
+  SymbolInterner symbols_;
   SpanInterner subtrees_, shapes_;
-  std::vector<int32_t> shape_of_, stack_, child_symbols_;
+  std::vector<int32_t> shape_of_, leaf_of_, stack_, child_symbols_;
 };
 
 // What a row needs to know of a shape, in one half cache line.
@@ -139,6 +152,8 @@ class SlotIndex {
   int32_t leaf_slot(int32_t symbol) const { return leaf_slot_[static_cast<size_t>(symbol)]; }
   const std::vector<int32_t>& subs_by_last() const { return subs_by_last_; }
 
+  // Last stream tree that holds the slot's subtree.
+  int32_t last_of_slot(int32_t slot) const { return last_of_slot_[static_cast<size_t>(slot)]; }
   // How many members of the shape can occur in stream trees from `stream_begin` on: an upper
   // bound, since for few members looking costs more than computing.
   int32_t live(const Shape& shape, int64_t stream_begin) const {
@@ -256,53 +271,107 @@ class SlotIndex {
   std::vector<Shape> shapes_;
 };
 
-// For a root symbol and a child symbol: the ranks of the stream shapes that have both.
-class ShapePostings {
+// For every pair of a root symbol and a child symbol: which stream subtrees have such a child.
+class ChildPostings {
  public:
-  ShapePostings(const SubtreeTable& table, const SlotIndex& slots) {
-    for (int32_t shape = 0; shape < table.n_shapes(); ++shape) list_pairs(table, shape);
-    begin_.assign(keys_.size() + 1, 0);
-    for (int32_t rank = 0; rank < slots.n_ranks(); ++rank)
-      for (const int32_t pair : pairs(slots.shape_of_rank(rank))) ++begin_[static_cast<size_t>(pair) + 1];
-    for (size_t i = 1; i < begin_.size(); ++i) begin_[i] += begin_[i - 1];
-    ranks_.resize(static_cast<size_t>(begin_.back()));
-    std::vector<int64_t> next(begin_.begin(), begin_.end() - 1);
-    for (int32_t rank = 0; rank < slots.n_ranks(); ++rank)
-      for (const int32_t pair : pairs(slots.shape_of_rank(rank)))
-        ranks_[static_cast<size_t>(next[static_cast<size_t>(pair)]++)] = rank;
+  // A stream subtree with the child in question, the child's own slot, and what the subtree
+  // counts as (-1: nothing).
+  struct Entry {
+    int32_t slot, child_slot, feature;
+  };
+  template <class T>
+  struct Span {
+    const T *first, *last;
+    const T* begin() const { return first; }
+    const T* end() const { return last; }
+    int64_t size() const { return last - first; }
+  };
+
+  ChildPostings(const SubtreeTable& table, const SlotIndex& slots) {
+    for (int32_t shape = 0; shape < table.n_shapes(); ++shape) {
+      const auto symbol = static_cast<uint64_t>(static_cast<uint32_t>(table.shape_symbol(shape)));
+      for (int64_t j = 0; j < table.arity(shape); ++j)
+        pairs_.push_back(keys_.intern(symbol << 32 | static_cast<uint32_t>(table.child_symbols(shape)[j])));
+      pairs_begin_.push_back(static_cast<int64_t>(pairs_.size()));
+    }
+    list_entries(table, slots);
+    list_ranks(slots);
   }
 
-  struct Span {
-    const int32_t *first, *last;
-    const int32_t* begin() const { return first; }
-    const int32_t* end() const { return last; }
-  };
-  // Ids of the shape's distinct (root symbol, child symbol) pairs.
-  Span pairs(int32_t shape) const { return span(pairs_, pairs_begin_, shape); }
-  // Ranks of the shapes with a pair, latest first.
-  Span ranks(int32_t pair) const { return span(ranks_, begin_, pair); }
+  template <class FeatureOfSlot>
+  void set_features(FeatureOfSlot&& feature) {
+    for (Entry& entry : entries_) entry.feature = feature(entry.slot);
+  }
+
   size_t n_pairs() const { return keys_.size(); }
+  // The pairs of a shape, one for each of its children.
+  Span<int32_t> pairs(int32_t shape) const { return span(pairs_, pairs_begin_, shape); }
+  // Stream subtrees with a pair, by falling last tree.
+  Span<Entry> entries(int32_t pair) const { return span(entries_, entries_begin_, pair); }
+  // Ranks of the stream shapes with a pair and at least two children, latest first.
+  Span<int32_t> ranks(int32_t pair) const { return span(ranks_, ranks_begin_, pair); }
+  // Smallest range of slots that holds all entries of a pair.
+  int32_t first_slot(int32_t pair) const { return first_slot_[static_cast<size_t>(pair)]; }
+  int32_t last_slot(int32_t pair) const { return last_slot_[static_cast<size_t>(pair)]; }
 
  private:
-  static Span span(const std::vector<int32_t>& items, const std::vector<int64_t>& begin, int32_t i) {
+  template <class T>
+  static Span<T> span(const std::vector<T>& items, const std::vector<int64_t>& begin, int32_t i) {
     return {items.data() + begin[static_cast<size_t>(i)],
             items.data() + begin[static_cast<size_t>(i) + 1]};
   }
 
-  void list_pairs(const SubtreeTable& table, int32_t shape) {
-    const int32_t* symbols = table.child_symbols(shape);
-    distinct_.assign(symbols, symbols + table.arity(shape));
-    std::sort(distinct_.begin(), distinct_.end());
-    distinct_.erase(std::unique(distinct_.begin(), distinct_.end()), distinct_.end());
-    const auto symbol = static_cast<uint64_t>(static_cast<uint32_t>(table.shape_symbol(shape)));
-    for (const int32_t child : distinct_)
-      pairs_.push_back(keys_.intern(symbol << 32 | static_cast<uint32_t>(child)));
-    pairs_begin_.push_back(static_cast<int64_t>(pairs_.size()));
+  void list_entries(const SubtreeTable& table, const SlotIndex& slots) {
+    const auto visit = [&](auto&& f) {
+      for (const int32_t sub : slots.subs_by_last()) {
+        if (table.shape(sub) < 0) continue;
+        const int32_t* child = table.children(sub);
+        for (const int32_t pair : pairs(table.shape(sub))) f(pair, sub, *child++);
+      }
+    };
+    entries_begin_.assign(n_pairs() + 1, 0);
+    first_slot_.assign(n_pairs(), std::numeric_limits<int32_t>::max());
+    last_slot_.assign(n_pairs(), -1);
+    visit([&](int32_t pair, int32_t, int32_t) { ++entries_begin_[static_cast<size_t>(pair) + 1]; });
+    for (size_t i = 1; i < entries_begin_.size(); ++i) entries_begin_[i] += entries_begin_[i - 1];
+    entries_.resize(static_cast<size_t>(entries_begin_.back()));
+    std::vector<int64_t> next(entries_begin_.begin(), entries_begin_.end() - 1);
+    visit([&](int32_t pair, int32_t sub, int32_t child) {
+      const auto at = static_cast<size_t>(pair);
+      const int32_t slot = slots.slot(sub);
+      entries_[static_cast<size_t>(next[at]++)] = {slot, slots.slot(child), -1};
+      first_slot_[at] = std::min(first_slot_[at], slot);
+      last_slot_[at] = std::max(last_slot_[at], slot);
+    });
+  }
+
+  void list_ranks(const SlotIndex& slots) {
+    std::vector<int32_t> last_rank(n_pairs(), -1);  // a shape counts once for a repeated pair
+    const auto visit = [&](auto&& f) {
+      last_rank.assign(n_pairs(), -1);
+      for (int32_t rank = 0; rank < slots.n_ranks(); ++rank) {
+        if (slots.shape(rank).arity < 2) continue;
+        for (const int32_t pair : pairs(slots.shape_of_rank(rank))) {
+          int32_t& seen = last_rank[static_cast<size_t>(pair)];
+          if (seen != rank) f(pair, rank);
+          seen = rank;
+        }
+      }
+    };
+    ranks_begin_.assign(n_pairs() + 1, 0);
+    visit([&](int32_t pair, int32_t) { ++ranks_begin_[static_cast<size_t>(pair) + 1]; });
+    for (size_t i = 1; i < ranks_begin_.size(); ++i) ranks_begin_[i] += ranks_begin_[i - 1];
+    ranks_.resize(static_cast<size_t>(ranks_begin_.back()));
+    std::vector<int64_t> next(ranks_begin_.begin(), ranks_begin_.end() - 1);
+    visit([&](int32_t pair, int32_t rank) {
+      ranks_[static_cast<size_t>(next[static_cast<size_t>(pair)]++)] = rank;
+    });
   }
 
   KeyInterner keys_;
-  std::vector<int64_t> begin_, pairs_begin_{0};
-  std::vector<int32_t> ranks_, pairs_, distinct_;
+  std::vector<int64_t> pairs_begin_{0}, entries_begin_, ranks_begin_;
+  std::vector<int32_t> pairs_, ranks_, first_slot_, last_slot_;
+  std::vector<Entry> entries_;
 };
 
 }  // namespace kernelwood

@@ -39,14 +39,15 @@ template <class Real>
 class TreeRows {
  public:
   TreeRows(const TreeParameters& parameters, const SubtreeTable& table, const SlotIndex& slots,
-           const ShapePostings* postings)
+           const ChildPostings* postings, const TreeFeatures* features)
       : kind_(parameters.kind), contiguous_(parameters.contiguous), table_(table), slots_(slots),
-        postings_(postings), store_(table.n_subtrees(), parameters.max_bytes),
+        postings_(postings), features_(features), store_(table.n_subtrees(), parameters.max_bytes),
         decay_(parameters.decay), depth_decay_(parameters.depth_decay),
         leaf_leaf_(kind_ == TreeKernel::rooted ? Real(1.0) : Real(parameters.leaf_leaf)),
         leaf_inner_(kind_ == TreeKernel::rooted ? Real(1.0) : Real(parameters.leaf_inner)),
         start_(parameters.span_decay ? Real(parameters.decay) * Real(parameters.decay) : Real(1.0)),
-        link_(start_), stamp_(static_cast<size_t>(slots.n_ranks()), 0) {
+        link_(start_), stamp_(static_cast<size_t>(slots.n_ranks()), 0),
+        live_(postings ? postings->n_pairs() : 0, -1) {
     inner_base_ = kind_ == TreeKernel::rooted   ? Real(1.0)
                   : kind_ == TreeKernel::subset ? decay_
                                                 : depth_decay_ * decay_ * decay_;
@@ -57,12 +58,14 @@ class TreeRows {
   Real base(int32_t sub) const { return table_.shape(sub) < 0 ? leaf_inner_ : inner_base_; }
   const Row<Real>& row(int32_t sub) const { return store_.row(sub); }
 
-  // Calls visit(shape) for each shape in which the row of `sub` may differ from its base.
+  // Calls visit(feature, excess) for each slot in which the row of `sub` differs from its base.
   template <class Visit>
-  void for_each_touched(int32_t sub, Visit&& visit) {
+  void for_each_touched(int32_t sub, Visit&& visit) const {
     const Row<Real>& row = store_.row(sub);
+    const Real base = this->base(sub);
+    const Touched* touched = store_.touched();
     for (int32_t i = row.touched_begin; i < row.touched_end; ++i)
-      visit(slots_.shape(store_.touched_shapes()[static_cast<size_t>(i)]));
+      visit(touched[i].feature, row.values[touched[i].slot - row.begin] - base);
   }
 
   // Makes the rows of one tree's subtrees in turn and shows each to `visit(entry, sub)`.
@@ -84,74 +87,127 @@ class TreeRows {
   static constexpr int many_cells = 48;  // beyond this a running table is cheaper
 
   void make_row(int32_t sub, int64_t stream_begin) {
-    const auto touched_begin = static_cast<int32_t>(store_.touched_shapes().size());
-    const bool group = kind_ != TreeKernel::subset;
-    if (group) {
-      touch_group(sub, stream_begin);
-    } else if (table_.shape(sub) >= 0) {
-      const int32_t rank = slots_.rank(table_.shape(sub));
-      if (rank >= 0 && slots_.shape(rank).last >= stream_begin)
-        store_.touched_shapes().push_back(rank);
-    }
-    Row<Real>& row = allocate_hull(sub, touched_begin, group);
+    const int32_t touched_begin = store_.n_touched();
+    Row<Real>& row = kind_ == TreeKernel::subset ? subset_row(sub, stream_begin)
+                                                 : group_row(sub, stream_begin);
     row.touched_begin = touched_begin;
-    row.touched_end = static_cast<int32_t>(store_.touched_shapes().size());
-    for (int32_t i = row.touched_begin; i < row.touched_end; ++i) {
-      const Shape& shape = slots_.shape(store_.touched_shapes()[static_cast<size_t>(i)]);
-      Real* out = row.values + (shape.begin - row.begin);
-      if (group)
-        sum_shape(shape, slots_.live(shape, stream_begin), out);
-      else
-        multiply_children(sub, shape, slots_.live(shape, stream_begin), out);
-    }
-    if (group)
-      for (const int32_t symbol : distinct_) head_[static_cast<size_t>(symbol)] = -1;
+    row.touched_end = store_.n_touched();
   }
 
-  // A row over the slots of the touched shapes and of a leaf that differs from the base.
-  Row<Real>& allocate_hull(int32_t sub, int32_t touched_begin, bool group) {
-    const bool is_leaf = table_.shape(sub) < 0;
-    const Real base = group ? this->base(sub) : inner_base_;
-    const Real leaf_value = is_leaf ? leaf_leaf_ : leaf_inner_;
-    const int32_t leaf = group && leaf_value != base ? slots_.leaf_slot(table_.symbol(sub)) : -1;
-    int32_t begin = leaf >= 0 ? leaf : std::numeric_limits<int32_t>::max(), end = leaf + 1;
-    const std::vector<int32_t>& touched = store_.touched_shapes();
-    for (size_t i = static_cast<size_t>(touched_begin); i < touched.size(); ++i) {
-      const Shape& shape = slots_.shape(touched[i]);
-      begin = std::min(begin, shape.begin);
-      end = std::max(end, shape.begin + shape.n_members);
-    }
+  Row<Real>& allocate(int32_t sub, int32_t begin, int32_t end, Real inside, Real outside) {
     if (begin > end) begin = end = 0;
     Row<Real>& row = store_.allocate(sub, begin, end - begin, table_);
-    for (int32_t k = 0; k < row.size; ++k) row.values[k] = base;
-    if (leaf >= 0) row.values[leaf - begin] = leaf_value;
-    // Outside a group's row the base holds; subtrees of other shapes have no subset in common.
-    row.values[row.size] = group ? base : Real(0.0);
+    for (int32_t k = 0; k < row.size; ++k) row.values[k] = inside;
+    row.values[row.size] = outside;
     return row;
   }
 
-  void multiply_children(int32_t sub, const Shape& shape, int32_t n, Real* out) {
+  // Against the subtrees of the same shape; others share no subset tree.
+  Row<Real>& subset_row(int32_t sub, int64_t stream_begin) {
+    const int32_t rank = table_.shape(sub) < 0 ? -1 : slots_.rank(table_.shape(sub));
+    if (rank < 0) return allocate(sub, 0, 0, Real(0.0), Real(0.0));
+    const Shape& shape = slots_.shape(rank);
+    const int32_t n = slots_.live(shape, stream_begin);
+    Row<Real>& row = allocate(sub, shape.begin, shape.begin + shape.n_members, decay_, Real(0.0));
+    bool differs = false;
     for (int64_t j = 0; j < shape.arity; ++j) {
-      const Row<Real>& child = store_.row(table_.children(sub)[j]);
+      const int32_t child_sub = table_.children(sub)[j];
+      if (table_.shape(child_sub) < 0) continue;
+      const Row<Real>& child = store_.row(child_sub);
       if (child.size == 0) continue;
-      const int32_t* at = slots_.child_slots(shape, j);
-      for (int32_t k = 0; k < n; ++k) out[k] *= Real(1.0) + child[at[k]];
+      differs = true;
+      multiply_members(row.values, slots_.child_slots(shape, j), n, child);
+    }
+    if (!differs) return row;
+    Touched* touched = store_.reserve_touched(n);
+    for (int32_t k = 0; k < n; ++k) {
+      if (row.values[k] == decay_) continue;
+      *touched = {shape.begin + k, features_->of_slot(shape.begin + k)};
+      touched += touched->feature >= 0;
+    }
+    store_.end_touched(touched);
+    return row;
+  }
+
+  static void multiply_members(Real* values, const int32_t* at, int32_t n, const Row<Real>& child) {
+    if (child.size > 1) {
+      for (int32_t k = 0; k < n; ++k) values[k] *= Real(1.0) + child[at[k]];
+      return;
+    }
+    // Mostly a word: one subtree matches and all others do not.
+    const Real match = Real(1.0) + child.values[0], other = Real(1.0);
+    const int32_t slot = child.begin;
+    for (int32_t k = 0; k < n; ++k) values[k] *= at[k] == slot ? match : other;
+  }
+
+  // Against the subtrees with the same root symbol. Single children first, for all subtrees
+  // alike; then, again, those in which two children or more can match.
+  Row<Real>& group_row(int32_t sub, int64_t stream_begin) {
+    const bool is_leaf = table_.shape(sub) < 0;
+    const Real base = this->base(sub), leaf_value = is_leaf ? leaf_leaf_ : leaf_inner_;
+    const int32_t leaf = leaf_value != base ? slots_.leaf_slot(table_.symbol(sub)) : -1;
+    int32_t begin = leaf >= 0 ? leaf : std::numeric_limits<int32_t>::max(), end = leaf + 1;
+    if (is_leaf) {
+      Row<Real>& row = allocate(sub, begin, end, leaf_value, base);
+      return row;
+    }
+    for (const int32_t pair : postings_->pairs(table_.shape(sub))) {
+      begin = std::min(begin, postings_->first_slot(pair));
+      end = std::max(end, postings_->last_slot(pair) + 1);
+    }
+    Row<Real>& row = allocate(sub, begin, end, base, base);
+    if (leaf >= 0) row.values[leaf - begin] = leaf_value;
+    add_single_children(sub, stream_begin, row);
+    if (table_.n_children(sub) > 1) add_child_sequences(sub, stream_begin, row);
+    return row;
+  }
+
+  void add_single_children(int32_t sub, int64_t stream_begin, Row<Real>& row) {
+    const Real factor = kind_ == TreeKernel::partial ? depth_decay_ * start_ : decay_;
+    Real* values = row.values - row.begin;
+    const int32_t* child_sub = table_.children(sub);
+    for (const int32_t pair : postings_->pairs(table_.shape(sub))) {
+      const Row<Real> child = store_.row(*child_sub++);
+      const int64_t n = live(pair, stream_begin);
+      const ChildPostings::Entry* entries = postings_->entries(pair).first;
+      Touched* touched = store_.reserve_touched(n);
+      for (int64_t k = 0; k < n; ++k) {
+        const ChildPostings::Entry entry = entries[k];
+        Real& value = values[entry.slot];
+        *touched = {entry.slot, entry.feature};
+        touched += (entry.feature >= 0) & (value == inner_base_);
+        value += factor * child[entry.child_slot];
+      }
+      store_.end_touched(touched);
     }
   }
 
-  // Lists the shapes that share a child symbol with `sub`, and chains u's children by symbol.
-  void touch_group(int32_t sub, int64_t stream_begin) {
+  // Entries of a pair in stream trees from `stream_begin` on. Blocks go forward, so the count
+  // only falls.
+  int64_t live(int32_t pair, int64_t stream_begin) {
+    const auto entries = postings_->entries(pair);
+    int64_t& n = live_[static_cast<size_t>(pair)];
+    if (n < 0) n = entries.size();
+    while (n > 0 && slots_.last_of_slot(entries.first[n - 1].slot) < stream_begin) --n;
+    return n;
+  }
+
+  void add_child_sequences(int32_t sub, int64_t stream_begin, Row<Real>& row) {
     link_children(sub);
-    if (table_.shape(sub) < 0) return;
-    ++current_stamp_;
+    current_stamp_ += 2;
     for (const int32_t pair : postings_->pairs(table_.shape(sub)))
       for (const int32_t rank : postings_->ranks(pair)) {
-        if (slots_.shape(rank).last < stream_begin) break;
-        int32_t& stamp = stamp_[static_cast<size_t>(rank)];
-        if (stamp == current_stamp_) continue;
-        stamp = current_stamp_;
-        store_.touched_shapes().push_back(rank);
+        const Shape& shape = slots_.shape(rank);
+        if (shape.last < stream_begin) break;
+        int64_t& stamp = stamp_[static_cast<size_t>(rank)];
+        if (stamp < current_stamp_) {
+          stamp = current_stamp_;  // met once
+        } else if (stamp == current_stamp_) {
+          stamp = current_stamp_ + 1;  // met twice: now it counts
+          sum_shape(shape, slots_.live(shape, stream_begin), row.values + (shape.begin - row.begin));
+        }
       }
+    for (const int32_t symbol : distinct_) head_[static_cast<size_t>(symbol)] = -1;
   }
 
   void link_children(int32_t sub) {
@@ -178,20 +234,12 @@ class TreeRows {
         if (n_cells == many_cells) return sum_by_table(shape, n, out);
         cells_[n_cells++] = {i, j};
       }
-    if (n_cells == 1) return sum_one_cell(shape, n, out);
     if (n_cells == 2 && kind_ == TreeKernel::partial) return sum_two_cells(shape, n, out);
     link_cells(n_cells);
     if (kind_ == TreeKernel::partial)
       sum_cells_partial(shape, n_cells, n, out);
     else
       sum_cells_rooted(shape, n_cells, n, out);
-  }
-
-  void sum_one_cell(const Shape& shape, int32_t n, Real* out) {
-    const Row<Real>& child = children_[static_cast<size_t>(cells_[0].i)].row;
-    const int32_t* at = slots_.child_slots(shape, cells_[0].j);
-    const Real factor = kind_ == TreeKernel::partial ? depth_decay_ * start_ : decay_;
-    for (int32_t k = 0; k < n; ++k) out[k] = inner_base_ + factor * child[at[k]];
   }
 
   void sum_two_cells(const Shape& shape, int32_t n, Real* out) {
@@ -357,12 +405,14 @@ class TreeRows {
   bool contiguous_;
   const SubtreeTable& table_;
   const SlotIndex& slots_;
-  const ShapePostings* postings_;
+  const ChildPostings* postings_;
+  const TreeFeatures* features_;
   RowStore<Real> store_;
   Real decay_, depth_decay_, leaf_leaf_, leaf_inner_, start_, link_, inner_base_;
 
-  int32_t current_stamp_ = 0;
-  std::vector<int32_t> stamp_, head_, next_, distinct_;
+  int64_t current_stamp_ = 0;
+  std::vector<int64_t> stamp_, live_;
+  std::vector<int32_t> head_, next_, distinct_;
   std::vector<Child> children_;
   std::vector<Real> gap_powers_, table_a_, table_b_;
   Cell cells_[many_cells];
