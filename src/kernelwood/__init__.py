@@ -67,26 +67,90 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
-    from kernelwood.arrays import ExampleBatch, SequenceBatch, TreeBatch, Vocabulary, batch
-    from kernelwood.compute import config_context, counting, get_config, set_config
+    from kernelwood.arrays import (
+        ExampleBatch as ExampleBatch,
+    )
+    from kernelwood.arrays import (
+        SequenceBatch as SequenceBatch,
+    )
+    from kernelwood.arrays import (
+        TreeBatch as TreeBatch,
+    )
+    from kernelwood.arrays import (
+        Vocabulary as Vocabulary,
+    )
+    from kernelwood.arrays import (
+        batch as batch,
+    )
+    from kernelwood.compute import (
+        config_context as config_context,
+    )
+    from kernelwood.compute import (
+        counting as counting,
+    )
+    from kernelwood.compute import (
+        get_config as get_config,
+    )
+    from kernelwood.compute import (
+        set_config as set_config,
+    )
     from kernelwood.errors import (
-        KernelInputError,
-        KernelOverflowError,
-        KernelwoodError,
-        MemoryBudgetError,
-        ReadError,
-        StructureError,
+        KernelInputError as KernelInputError,
     )
-    from kernelwood.explain import shared_fragments
-    from kernelwood.io import read
+    from kernelwood.errors import (
+        KernelOverflowError as KernelOverflowError,
+    )
+    from kernelwood.errors import (
+        KernelwoodError as KernelwoodError,
+    )
+    from kernelwood.errors import (
+        MemoryBudgetError as MemoryBudgetError,
+    )
+    from kernelwood.errors import (
+        ReadError as ReadError,
+    )
+    from kernelwood.errors import (
+        StructureError as StructureError,
+    )
+    from kernelwood.explain import (
+        shared_fragments as shared_fragments,
+    )
+    from kernelwood.io import (
+        read as read,
+    )
     from kernelwood.kernels import (
-        Kernel,
-        Normalized,
-        OnView,
-        PartialTreeKernel,
-        RootedTreeKernel,
-        SubsequenceKernel,
-        SubsetTreeKernel,
-        SubtreeKernel,
+        Kernel as Kernel,
     )
-    from kernelwood.structures import Example, Graph, Sequence, Tree
+    from kernelwood.kernels import (
+        Normalized as Normalized,
+    )
+    from kernelwood.kernels import (
+        OnView as OnView,
+    )
+    from kernelwood.kernels import (
+        PartialTreeKernel as PartialTreeKernel,
+    )
+    from kernelwood.kernels import (
+        RootedTreeKernel as RootedTreeKernel,
+    )
+    from kernelwood.kernels import (
+        SubsequenceKernel as SubsequenceKernel,
+    )
+    from kernelwood.kernels import (
+        SubsetTreeKernel as SubsetTreeKernel,
+    )
+    from kernelwood.kernels import (
+        SubtreeKernel as SubtreeKernel,
+    )
+    from kernelwood.structures import (
+        Example as Example,
+    )
+    from kernelwood.structures import (
+        Graph as Graph,
+    )
+    from kernelwood.structures import (
+        Sequence as Sequence,
+    )
+    from kernelwood.structures import (
+        Tree as Tree,
+    )

@@ -31,9 +31,7 @@ class Batch:
     arrays: tuple[IntArray, ...]
 
     @classmethod
-    def from_arrays(
-        cls: type[B], offsets: Offsets, *arrays: IntArray, vocabulary: Vocabulary
-    ) -> B:
+    def from_arrays(cls: type[B], offsets: Offsets, *arrays: IntArray, vocabulary: Vocabulary) -> B:
         """Wrap existing arrays, which may be read-only or memory-mapped, without copying.
 
         Parameters
@@ -61,7 +59,8 @@ class Batch:
         cls: type[B], offsets: Offsets, arrays: tuple[IntArray, ...], vocabulary: Vocabulary
     ) -> B:
         batch = cls.__new__(cls)
-        for array in (offsets, *arrays):
+        everything: list[NDArray[Any]] = [offsets, *arrays]
+        for array in everything:
             if array.flags.writeable:
                 array.flags.writeable = False
         batch.offsets, batch.arrays, batch.vocabulary = offsets, arrays, vocabulary

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence as SequenceABC
+from collections.abc import Iterator
+from collections.abc import Sequence as SequenceABC
 from typing import Any
 
 import numpy as np

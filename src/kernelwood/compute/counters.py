@@ -14,7 +14,8 @@ class Counters:
     Attributes
     ----------
     kernel_evaluations : int
-        Pairs of structures compared, the currency of the papers.
+        Pairs of structures compared, the currency of the papers. A combination of kernels
+        compares a pair once.
     seconds : float
         Wall-clock time spent in them.
     blocks : int

@@ -20,7 +20,9 @@ def parse_bytes(text: int | str) -> int:
             raise ValueError
         number, unit, binary = float(match[1]), match[2].upper(), match[3]
     except ValueError:
-        raise KernelInputError(f"memory must be like 500_000_000 or '1.5GB', got {text!r}") from None
+        raise KernelInputError(
+            f"memory must be like 500_000_000 or '1.5GB', got {text!r}"
+        ) from None
     factor = 1024 ** "KMGT".find(unit) * 1024 if binary and unit else _UNITS[unit]
     return int(number * factor)
 

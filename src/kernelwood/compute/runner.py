@@ -17,7 +17,8 @@ StopFlag = NDArray[np.int32]
 Work = Callable[[int, int, StopFlag], None]
 
 _BLOCK_SECONDS = 0.05  # short enough for progress and Ctrl-C, long enough to drown overheads
-_INLINE_COST = 10**8  # node pairs below which starting a thread is not worth it
+_SECONDS_PER_COST = 1e-10  # a first guess, per pair of nodes; later blocks go by the clock
+_INLINE_COST = 10**8  # pairs of nodes below which starting threads is not worth it
 
 
 class Runner:
@@ -48,13 +49,18 @@ class Runner:
     def run(self, work: Work, n_units: int, *, evaluations: int, cost: int) -> None:
         """Run ``work`` over ``n_units`` units that make up ``evaluations`` kernel values.
 
-        ``cost`` is a rough number of node pairs; small work runs in the calling thread.
+        ``cost`` is a rough number of node pairs, from which the first block is sized. With one
+        job, and for small work, everything happens in the calling thread.
         """
         if n_units == 0:
             return
-        job = _Job(work, n_units, threads=min(self.n_jobs, n_units))
-        if cost < _INLINE_COST:
-            job.run_inline()
+        inline = self.n_jobs == 1 or cost < _INLINE_COST
+        threads = 1 if inline else min(self.n_jobs, n_units)
+        first = int(n_units * _BLOCK_SECONDS / (_SECONDS_PER_COST * max(cost, 1)))
+        job = _Job(work, n_units, threads=threads, first=max(1, min(first, n_units)))
+        if inline:
+            while job.run_block():
+                self._report(self.done + evaluations * job.units_done // n_units)
         else:
             self._run_threads(job, evaluations)
         self.blocks += job.blocks
@@ -95,34 +101,37 @@ class Runner:
 class _Job:
     """One piece of work: hands out ranges of units and remembers the first error."""
 
-    def __init__(self, work: Work, n_units: int, threads: int) -> None:
+    def __init__(self, work: Work, n_units: int, threads: int, first: int) -> None:
         self.work, self.n_units, self.threads = work, n_units, threads
         self.stop = np.zeros(1, dtype=np.int32)
         self.finished = threading.Event()
         self.error: BaseException | None = None
         self.units_done = self.blocks = 0
+        self._size = first
         self._next = 0
         self._running = threads
         self._lock = threading.Lock()
 
-    def run_inline(self) -> None:
-        self.work(0, self.n_units, self.stop)
-        self.blocks = 1
+    def run_block(self) -> bool:
+        """Run the next block; return whether there is more."""
+        begin, end = self._claim()
+        if begin == end:
+            return False
+        started = time.perf_counter()
+        self.work(begin, end, self.stop)
+        seconds = time.perf_counter() - started
+        with self._lock:
+            self.units_done += end - begin
+            self.blocks += 1
+            fitting = int((end - begin) * _BLOCK_SECONDS / max(seconds, 1e-6))
+            self._size = max(1, min(fitting, 4 * self._size))
+        return self._next < self.n_units
 
     def run_worker(self) -> None:
-        size = max(1, self.n_units // (64 * self.threads))
+        """Run blocks until there are none, or another worker failed."""
         try:
-            while not self.stop[0]:
-                begin, end = self._claim(size)
-                if begin == end:
-                    break
-                started = time.perf_counter()
-                self.work(begin, end, self.stop)
-                seconds = time.perf_counter() - started
-                size = min(4 * size, max(1, int(size * _BLOCK_SECONDS / max(seconds, 1e-6))))
-                with self._lock:
-                    self.units_done += end - begin
-                    self.blocks += 1
+            while not self.stop[0] and self.run_block():
+                pass
         except BaseException as error:
             self.stop[0] = 1
             self.error = self.error or error
@@ -132,10 +141,10 @@ class _Job:
                 if self._running == 0:
                     self.finished.set()
 
-    def _claim(self, size: int) -> tuple[int, int]:
+    def _claim(self) -> tuple[int, int]:
         with self._lock:
-            # Leave the others something to do near the end.
+            # Leave the other workers something to do near the end.
             fair = -(-(self.n_units - self._next) // self.threads)
             begin = self._next
-            self._next = min(self.n_units, begin + max(1, min(size, fair)))
+            self._next = min(self.n_units, begin + max(1, min(self._size, fair)))
             return begin, self._next

@@ -54,6 +54,7 @@ class Kernel(Parameterized):
     dtype: DTypeLike = "float64"
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Make an object known to scikit-learn as a kernel, whether or not that is imported yet."""
         gaussian_process.register_when_imported(Kernel)
         return super().__new__(cls)
 
@@ -67,8 +68,9 @@ class Kernel(Parameterized):
         """Raise KernelInputError if a parameter is out of range."""
 
     def _fill_gram(self, X: Any, out: Matrix, runner: Runner) -> None:
-        for i, a in enumerate(X):
-            for j, b in enumerate(X[: i + 1]):
+        structures = list(X)
+        for i, a in enumerate(structures):
+            for j, b in enumerate(structures[: i + 1]):
                 out[i, j] = out[j, i] = self.reference(a, b)
         runner.advance(len(X) * (len(X) + 1) // 2)
 

@@ -16,7 +16,9 @@ class CombinedKernel(Kernel):
 
     def _parts(self) -> list[Kernel]:
         """Return the kernels it is made of."""
-        return [value for value in self.get_params(deep=False).values() if isinstance(value, Kernel)]
+        return [
+            value for value in self.get_params(deep=False).values() if isinstance(value, Kernel)
+        ]
 
     def _combine(self, values: list[Matrix]) -> Matrix:
         """Return the combination; may overwrite the first of ``values``."""
@@ -150,7 +152,11 @@ class Power(CombinedKernel):
     def _check_params(self) -> None:
         super()._check_params()
         exponent = self.exponent
-        if isinstance(exponent, bool) or not isinstance(exponent, (int, np.integer)) or exponent < 1:
+        if (
+            isinstance(exponent, bool)
+            or not isinstance(exponent, (int, np.integer))
+            or exponent < 1
+        ):
             raise KernelInputError(
                 f"the exponent of a kernel must be a positive whole number, got {exponent!r} "
                 "(other powers are not kernels in general)"
@@ -172,8 +178,8 @@ class Normalized(CombinedKernel):
     >>> raw = kw.SubsetTreeKernel(normalize=False)
     >>> trees = [kw.Tree.from_brackets(t) for t in ("(S (A x))", "(S (A y))")]
     >>> kw.Normalized(raw + raw**2).gram(trees).round(3)
-    array([[1.   , 0.242],
-           [0.242, 1.   ]])
+    array([[1.   , 0.298],
+           [0.298, 1.   ]])
     """
 
     def __init__(self, kernel: Kernel) -> None:
@@ -244,7 +250,7 @@ class OnView(CombinedKernel):
     >>> tree = kw.Tree.from_brackets("(NP (DT the) (NN cat))")
     >>> words = kw.Sequence(["the", "cat"])
     >>> example = kw.Example("1", views={"tree": tree, "words": words})
-    >>> kernel.value(example, example)
+    >>> round(kernel.value(example, example), 12)
     1.0
     """
 

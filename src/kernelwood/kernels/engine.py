@@ -209,7 +209,7 @@ class EngineKernel(Kernel):
             or isinstance(value, bool)
             or not (low < value <= high or (closed_low and value == low))
         ):
-            interval = f"{'[' if closed_low else '('}{low:g}, {high:g}{']' if high < np.inf else ')'}"
+            interval = f"{'[' if closed_low else '('}{low:g}, {high:g}]"
             raise KernelInputError(
                 f"{type(self).__name__}: {name} must be a number in {interval}, got {value!r}"
             )

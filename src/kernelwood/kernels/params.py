@@ -21,7 +21,7 @@ class Parameterized:
         return [name for name in inspect.signature(cls).parameters if name != "self"]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters; with ``deep`` also those of kernels inside, as ``kernel__decay``."""
+        """Return the parameters; with ``deep`` those of kernels inside too (``kernel__decay``)."""
         params = {name: getattr(self, name) for name in self._parameter_names()}
         if deep:
             for name, value in list(params.items()):

@@ -87,7 +87,9 @@ class SubsequenceKernel(EngineKernel):
     def _check_params(self) -> None:
         self._check_number("decay", 0, 1)
         length = self.max_length
-        if length is not None and (isinstance(length, bool) or not isinstance(length, int) or length < 1):
+        if length is not None and (
+            isinstance(length, bool) or not isinstance(length, int) or length < 1
+        ):
             raise KernelInputError(
                 f"SubsequenceKernel: max_length must be a positive int or None, got {length!r}"
             )

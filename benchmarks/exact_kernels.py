@@ -1,0 +1,184 @@
+"""Speed of the exact kernels on the UIUC questions, beside the software they replace.
+
+    python benchmarks/exact_kernels.py [--data DIR] [--sizes 1000 5452] [--repeats 7] [--json]
+
+Every figure is CPU time of one thread per pair of the upper triangle, the minimum of several
+repeats. "Gram" starts from a batch and includes everything built from it (interning subtrees,
+indexes, normalisation, both triangles); "with batch" also lays the structures out; "with file"
+also reads and parses the file. Peers were measured once on a quiet machine of the same class, on
+the same 1,000 questions, and are printed for comparison; machines differ.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+
+import kernelwood as kw
+from kernelwood.datasets import require_data
+from kernelwood.io import iter_read
+
+FILE = "question-classification/train_5500.coarse.klp.gz"
+TREES, WORDS = "grct", "words"
+
+# Row -> (view, kernel, limit in ns at 1,000 and at all questions for float32, peers in ns)
+KERNELS: dict[str, tuple[str, kw.Kernel, tuple[float, float | None], str]] = {
+    "subset tree (SST)": (TREES, kw.SubsetTreeKernel(), (12, 15), "SVM-light-TK 449, KeLP 1,300"),
+    "subtree (ST)": (TREES, kw.SubtreeKernel(), (15, None), ""),
+    "partial tree (PTK)": (
+        TREES,
+        kw.PartialTreeKernel(),
+        (45, 40),
+        "SVM-light-TK 1,670, KeLP 3,700",
+    ),
+    "rooted tree": (TREES, kw.RootedTreeKernel(), (150, None), ""),
+    "subsequence": (
+        WORDS,
+        kw.SubsequenceKernel(),
+        (14, 14),
+        "KeLP 5,100 and strkernels 2,700 (up to 4)",
+    ),
+    "subsequence, up to 4": (WORDS, kw.SubsequenceKernel(max_length=4), (float("inf"), None), ""),
+}
+
+
+def cpu_seconds(work: Callable[[], object], repeats: int) -> float:
+    """Return the smallest CPU time of several runs."""
+    best = float("inf")
+    for _ in range(repeats):
+        started = time.process_time()
+        work()
+        best = min(best, time.process_time() - started)
+    return best
+
+
+def read_view(path: Path, view: str, n: int) -> list[kw.Tree] | list[kw.Sequence]:
+    """Return one view of the first n questions; the words are the tokens of the raw text."""
+    source = "quest" if view == WORDS else view
+    with iter_read(path, views=[source]) as examples:
+        found = [example.view(source) for example in islice(examples, n)]
+    return [kw.Sequence(text.split()) for text in found] if view == WORDS else found
+
+
+def measure(path: Path, name: str, n: int, repeats: int) -> dict[str, object]:
+    view, kernel, limits, peers = KERNELS[name]
+    structures = read_view(path, view, n)
+    n = len(structures)
+    pairs = n * (n + 1) / 2
+    batch = kw.batch(structures)
+    row: dict[str, object] = {"kernel": name, "n": n, "peers": peers}
+    row["elements"] = batch.n_elements / n
+    for dtype in ("float32", "float64"):
+        row[dtype] = cpu_seconds(lambda d=dtype: kernel.gram(batch, dtype=d), repeats) / pairs * 1e9
+    laid_out = cpu_seconds(lambda: kw.batch(structures), min(repeats, 3))
+    read = cpu_seconds(lambda: read_view(path, view, n), 1)
+    row["with_batch"] = row["float32"] + laid_out / pairs * 1e9
+    row["with_file"] = row["with_batch"] + read / pairs * 1e9
+    row["limit"] = limits[0] if n <= 1000 else limits[1]
+    row["reference"] = reference_ns(kernel, structures) if n <= 1000 else None
+    return row
+
+
+def reference_ns(kernel: kw.Kernel, structures: list[kw.Tree] | list[kw.Sequence]) -> float:
+    """Return the cost of a pair by the plain Python definition, on a few small structures."""
+    small = sorted(structures, key=lambda s: len(s) if isinstance(s, kw.Sequence) else s.n_nodes)
+    some = small[len(small) // 4 : len(small) // 4 + 4]
+
+    def work() -> None:
+        for a in some:
+            for b in some:
+                kernel.reference(a, b)
+
+    return cpu_seconds(work, 1) / 16 * 1e9
+
+
+def peak_memory(path: Path, n: int) -> float:
+    """Return the peak memory, in MB, of a fresh process that makes a float64 PTK Gram matrix."""
+    script = (
+        "import sys, resource, kernelwood as kw\n"
+        f"trees = [e.view('grct') for e in kw.read(sys.argv[1], views=['grct'])[:{n}]]\n"
+        "kw.PartialTreeKernel().gram(trees)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
+    )
+    run = [sys.executable, "-c", script, str(path)]
+    return float(subprocess.run(run, check=True, capture_output=True, text=True).stdout)
+
+
+def import_seconds(repeats: int) -> float:
+    """Return the CPU time ``import kernelwood`` and its kernels add to an interpreter."""
+
+    def start(code: str) -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, "-c", code], check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    best = min(start("import kernelwood; kernelwood.SubsetTreeKernel") for _ in range(repeats))
+    return best - min(start("") for _ in range(repeats))
+
+
+def show(rows: list[dict[str, object]], extra: dict[str, float]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title="CPU ns per pair, one thread, building included")
+    for column in (
+        "kernel",
+        "questions",
+        "float32",
+        "limit",
+        "float64",
+        "with batch",
+        "with file",
+        "reference",
+        "peers",
+    ):
+        table.add_column(column, justify="left" if column in ("kernel", "peers") else "right")
+    for row in rows:
+        limit, reference = row["limit"], row["reference"]
+        table.add_row(
+            str(row["kernel"]), f"{row['n']:,}", f"{row['float32']:.1f}",
+            "" if limit in (None, float("inf")) else f"{limit:g}", f"{row['float64']:.1f}",
+            f"{row['with_batch']:.1f}", f"{row['with_file']:.1f}",
+            f"{reference:,.0f}" if reference else "", str(row["peers"]),
+        )  # fmt: skip
+    console = Console()
+    console.print(table)
+    for name, value in extra.items():
+        console.print(f"{name}: {value:,.0f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", help="folder with the corpora (default: KERNELWOOD_DATA)")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[1000, 5452])
+    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    path = require_data(FILE, data=options.data)
+    rows = [
+        measure(path, name, n, options.repeats if n <= 1000 else 2)
+        for n in options.sizes
+        for name in KERNELS
+    ]
+    extra = {
+        f"peak memory of a PTK Gram matrix of {max(options.sizes):,} questions, MB": peak_memory(
+            path, max(options.sizes)
+        ),
+        "CPU of importing kernelwood and its kernels, ms": 1000 * import_seconds(5),
+    }
+    if options.json:
+        print(json.dumps({"rows": rows, **extra}))
+    else:
+        show(rows, extra)
+
+
+if __name__ == "__main__":
+    main()

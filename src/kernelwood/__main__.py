@@ -1,0 +1,6 @@
+"""``python -m kernelwood`` is the command ``kernelwood``."""
+
+from kernelwood.cli import main
+
+if __name__ == "__main__":
+    main(prog_name="kernelwood")

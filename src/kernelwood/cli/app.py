@@ -1,0 +1,57 @@
+"""The command group: what all commands share."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import click
+
+from kernelwood import __version__
+from kernelwood.errors import KernelwoodError
+
+__all__ = ["main"]
+
+# Command -> (module, function, one line for --help). Modules load when their command is run; a
+# new command adds a row here.
+_COMMANDS = {
+    "demo": ("kernelwood.cli.demo", "demo", "Compare, search and classify the bundled questions."),
+    "doctor": ("kernelwood.cli.doctor", "doctor", "Show what is installed and test the kernels."),
+}
+_INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+
+
+class _Commands(click.Group):
+    """A group that loads commands late and turns expected errors into one message."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        module, function, _ = _COMMANDS[cmd_name]
+        command: click.Command = getattr(importlib.import_module(module), function)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, row[2]) for name, row in sorted(_COMMANDS.items())])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KernelwoodError as error:
+            raise click.ClickException(str(error)) from error
+        except KeyboardInterrupt:
+            ctx.exit(_INTERRUPTED)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="kernelwood")
+def main() -> None:
+    """Convolution kernels for the structures of language.
+
+    Results go to standard output, messages to standard error. Exit codes: 0 all right, 1 something
+    is wrong with the data or the installation, 2 the command was called the wrong way.
+    """

@@ -1,0 +1,179 @@
+"""What two structures have in common, as an object and as text."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kernelwood.structures import Sequence, Tree
+
+__all__ = ["Fragment", "Steps", "first_occurrence", "sequence_text"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """A piece that two structures share, and what it adds to their similarity.
+
+    Attributes
+    ----------
+    text : str
+        The piece, readable: bracket notation for trees, where a node that is cut off is a bare
+        label, ``(NP (DT the) NN)``; words for sequences, with ``…`` where others lie between.
+    weight : float
+        What it adds to the raw value of the kernel.
+    share : float
+        ``weight`` divided by the raw value.
+    count_a, count_b : int
+        How often it occurs in each structure.
+    structure : Tree or Sequence
+        The piece itself.
+    covers : float or None
+        Share of the raw value owed to the piece together with all its parts in the same places;
+        None if pieces are ordered by weight, where the parts are listed on their own.
+    view : str
+        The view it was found in, "" if the kernel names none.
+    kernel : str
+        The kernel that counts it.
+    """
+
+    text: str
+    weight: float
+    share: float
+    count_a: int
+    count_b: int
+    structure: Tree | Sequence
+    covers: float | None = None
+    view: str = ""
+    kernel: str = ""
+
+    @property
+    def size(self) -> int:
+        """Number of nodes of a tree, or of elements of a sequence."""
+        return self.structure.n_nodes if isinstance(self.structure, Tree) else len(self.structure)
+
+
+class Steps:
+    """A budget of elementary steps, so that no explanation runs away.
+
+    Examples
+    --------
+    >>> steps = Steps(10)
+    >>> steps.take(8), steps.take(8), steps.exceeded
+    (True, False, True)
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.left = limit
+        self.exceeded = False
+
+    def take(self, n: int) -> bool:
+        """Spend ``n`` steps if they are left; otherwise remember that something was left out."""
+        if n > self.left:
+            self.exceeded = True
+            return False
+        self.left -= n
+        return True
+
+    def warn(self) -> None:
+        """Tell the user if something was left out."""
+        if self.exceeded:
+            warnings.warn(
+                f"shared_fragments: the search stopped after {self.limit:,} steps, so that "
+                "larger or heavier fragments may exist; raise max_steps to search on",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+
+
+def sequence_text(elements: Iterable[tuple[str, str]], wholes: Iterable[Sequence]) -> str:
+    """Write a subsequence, with ``…`` where it is not contiguous in all of ``wholes``.
+
+    Examples
+    --------
+    >>> whole = Sequence("who was the first emperor".split())
+    >>> sequence_text([("", "who"), ("", "was"), ("", "emperor")], [whole])
+    'who was … emperor'
+    """
+    chosen = list(elements)
+    gaps = [False] * len(chosen)
+    for whole in wholes:
+        places = _tightest(chosen, whole.elements)
+        for k in range(1, len(places)):
+            gaps[k] = gaps[k] or places[k] - places[k - 1] > 1
+    words = [f"{edge}:{node}" if edge else node for edge, node in chosen]
+    return "".join(
+        word if k == 0 else f" … {word}" if gaps[k] else f" {word}" for k, word in enumerate(words)
+    )
+
+
+def _tightest(chosen: list[tuple[str, str]], whole: tuple[tuple[str, str], ...]) -> list[int]:
+    """Return where a subsequence stands in a whole, over the shortest stretch."""
+    starts: list[int | None] = [None] * len(chosen)  # of the latest match of chosen[: k + 1]
+    best: tuple[int, int] | None = None
+    for position, element in enumerate(whole):
+        for k in range(len(chosen) - 1, -1, -1):
+            if element == chosen[k]:
+                starts[k] = position if k == 0 else starts[k - 1]
+        start = starts[-1] if chosen and element == chosen[-1] else None
+        if start is not None and (best is None or position - start < best[1] - best[0]):
+            best = (start, position)
+    if best is None:
+        return []
+    places = [best[1]]
+    for element in reversed(chosen[:-1]):
+        # From the end backwards, every element as late as it can be: gaps move to the front.
+        places.append(next(p for p in range(places[-1] - 1, -1, -1) if whole[p] == element))
+    return places[::-1]
+
+
+def first_occurrence(fragment: Tree, tree: Tree) -> frozenset[int]:
+    """Return which nodes of a tree its first occurrence of a fragment takes.
+
+    Whole productions are compared, as :class:`~kernelwood.SubsetTreeKernel` does: a node of the
+    fragment without children matches a node of the tree whatever stands below it.
+
+    Parameters
+    ----------
+    fragment : Tree
+        The piece, such as ``Fragment.structure``.
+    tree : Tree
+        Where to look.
+
+    Returns
+    -------
+    frozenset of int
+        Positions in pre-order, empty if the fragment does not occur.
+
+    Examples
+    --------
+    >>> tree = Tree.from_brackets("(S (NP (DT the) (NN cat)) (VP sat))")
+    >>> sorted(first_occurrence(Tree.from_brackets("(NP (DT the) NN)"), tree))
+    [1, 2, 3, 4]
+    """
+    for position, node in enumerate(tree.preorder()):
+        if node.n_nodes >= fragment.n_nodes:
+            taken = _match(fragment, node, position)
+            if taken:
+                return taken
+    return frozenset()
+
+
+def _match(fragment: Tree, node: Tree, position: int) -> frozenset[int]:
+    taken = []
+    todo = [(fragment, node, position)]
+    while todo:
+        part, found, place = todo.pop()
+        if (part.label, part.edge) != (found.label, found.edge):
+            return frozenset()
+        taken.append(place)
+        if not part.children:
+            continue
+        if len(part.children) != len(found.children):
+            return frozenset()
+        place += 1
+        for piece, child in zip(part.children, found.children, strict=True):
+            todo.append((piece, child, place))
+            place += child.n_nodes
+    return frozenset(taken)

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+import kernelwood as kw
+from kernelwood.cli import checks, main
+from kernelwood.kernels import KERNELS
+
+
+def _doctor(*arguments):
+    return CliRunner().invoke(main, ["doctor", *arguments])
+
+
+@pytest.fixture
+def broken_kernel(monkeypatch):
+    right = kw.SubsetTreeKernel.reference
+    monkeypatch.setattr(
+        kw.SubsetTreeKernel, "reference", lambda self, a, b: right(self, a, b) + 0.001
+    )
+
+
+def test_healthy_installation_exits_with_zero():
+    assert _doctor().exit_code == 0
+
+
+def test_json_has_the_promised_keys():
+    report = json.loads(_doctor("--json").stdout)
+    assert list(report) == [
+        "ok", "versions", "native", "machine", "extras", "data", "self_test",
+    ]  # fmt: skip
+
+
+def test_every_kernel_is_tested():
+    report = json.loads(_doctor("--json").stdout)
+    assert [test["kernel"] for test in report["self_test"]] == list(KERNELS)
+
+
+def test_speed_is_measured():
+    report = json.loads(_doctor("--json").stdout)
+    assert all(test["ns_per_pair"] > 0 for test in report["self_test"])
+
+
+def test_native_build_is_shown():
+    from kernelwood import _native
+
+    assert _native.instruction_set() in _doctor().stdout
+
+
+def test_wrong_values_exit_with_one(broken_kernel):
+    assert _doctor().exit_code == 1
+
+
+def test_wrong_values_are_marked(broken_kernel):
+    line = next(line for line in _doctor().stdout.splitlines() if "subset-tree" in line)
+    assert "✗" in line
+
+
+def test_wrong_values_are_in_the_json(broken_kernel):
+    report = json.loads(_doctor("--json").stdout)
+    assert [test["kernel"] for test in report["self_test"] if not test["ok"]] == ["subset-tree"]
+
+
+def test_a_kernel_that_raises_is_a_finding(monkeypatch):
+    def fail(self, a, b):
+        raise ZeroDivisionError("[bold] is no markup")
+
+    monkeypatch.setattr(kw.SubtreeKernel, "reference", fail)
+    result = _doctor()
+    assert result.exit_code == 1
+    assert "ZeroDivisionError: [bold] is no markup" in result.stdout
+
+
+def test_missing_native_core_is_a_finding(monkeypatch):
+    missing = {"ok": False, "build": None, "instruction_set": None, "error": "no module _core"}
+    monkeypatch.setattr(checks, "_native", lambda: missing)
+    result = _doctor()
+    assert result.exit_code == 1
+    assert "missing: no module _core" in result.stdout
+
+
+def test_data_folder_is_named(monkeypatch, tmp_path):
+    (tmp_path / "corpus").mkdir()
+    monkeypatch.setenv("KERNELWOOD_DATA", str(tmp_path))
+    data = json.loads(_doctor("--json").stdout)["data"]
+    assert (data["folder"], data["entries"]) == (str(tmp_path), ["corpus"])
+
+
+def test_absent_data_tells_how_to_name_a_folder(monkeypatch, tmp_path):
+    monkeypatch.setenv("KERNELWOOD_DATA", str(tmp_path / "nowhere"))
+    assert "set KERNELWOOD_DATA" in _doctor().stdout
