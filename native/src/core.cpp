@@ -74,7 +74,8 @@ struct Sequences {
 
 template <class T>
 void require_rows(const Matrix<T>& out) {
-  require(out.shape(0) == 0 || out.shape(1) == 0 || out.stride(1) == 1, "results must be row-major");
+  require(out.shape(0) == 0 || out.shape(1) == 0 || out.stride(1) == 1,
+          "results must be row-major");
 }
 
 // Self-similarities, by small engines so that no structure meets many others.
@@ -94,80 +95,89 @@ void bind_engine(nb::module_& m, const char* name) {
   using E = Engine<Real>;
   using Result = Output<Real>;
   nb::class_<E>(m, name)
-      .def("__init__",
-           [](E* self, const Parameters& parameters, const Side& panel, const Side* stream) {
-             const auto other = stream ? stream->arrays() : panel.arrays();
-             new (self) E(parameters, panel.arrays(), stream ? &other : nullptr);
-           },
-           "parameters"_a, "panel"_a, "stream"_a = nb::none(), Released())
+      .def(
+          "__init__",
+          [](E* self, const Parameters& parameters, const Side& panel, const Side* stream) {
+            const auto other = stream ? stream->arrays() : panel.arrays();
+            new (self) E(parameters, panel.arrays(), stream ? &other : nullptr);
+          },
+          "parameters"_a, "panel"_a, "stream"_a = nb::none(), Released())
       .def_prop_ro("n_panels", &E::n_panels)
       .def_prop_ro_static("lanes", [](nb::handle) { return E::lanes; })
-      .def("gram",
-           [](const E& self, int64_t panel_begin, int64_t panel_end, Matrix<Result> out,
-              std::optional<Vector<int32_t>> stop) {
-             require_rows(out);
-             require(0 <= panel_begin && panel_end <= self.n_panels(), "no such panel");
-             require(static_cast<int64_t>(out.shape(0)) == self.n_panel() &&
-                         out.shape(0) == out.shape(1), "wrong shape of results");
-             self.gram(panel_begin, panel_end, {out.data(), out.stride(0)},
-                       StopFlag(stop ? stop->data() : nullptr));
-           },
-           "panel_begin"_a, "panel_end"_a, "out"_a, "stop"_a = nb::none(), Released())
-      .def("cross",
-           [](const E& self, int64_t panel_begin, int64_t panel_end, int64_t stream_begin,
-              int64_t stream_end, Matrix<Result> out, std::optional<Vector<int32_t>> stop) {
-             require_rows(out);
-             require(0 <= panel_begin && panel_end <= self.n_panels(), "no such panel");
-             require(0 <= stream_begin && stream_begin <= stream_end &&
-                         stream_end <= self.n_stream(), "stream range outside the batch");
-             require(static_cast<int64_t>(out.shape(0)) == stream_end - stream_begin &&
-                         static_cast<int64_t>(out.shape(1)) == self.n_panel(),
-                     "wrong shape of results");
-             self.cross(panel_begin, panel_end, stream_begin, stream_end,
-                        {out.data(), out.stride(0)}, StopFlag(stop ? stop->data() : nullptr));
-           },
-           "panel_begin"_a, "panel_end"_a, "stream_begin"_a, "stream_end"_a, "out"_a,
-           "stop"_a = nb::none(), Released())
+      .def(
+          "gram",
+          [](const E& self, int64_t panel_begin, int64_t panel_end, Matrix<Result> out,
+             std::optional<Vector<int32_t>> stop) {
+            require_rows(out);
+            require(0 <= panel_begin && panel_end <= self.n_panels(), "no such panel");
+            require(static_cast<int64_t>(out.shape(0)) == self.n_panel() &&
+                        out.shape(0) == out.shape(1),
+                    "wrong shape of results");
+            self.gram(panel_begin, panel_end, {out.data(), out.stride(0)},
+                      StopFlag(stop ? stop->data() : nullptr));
+          },
+          "panel_begin"_a, "panel_end"_a, "out"_a, "stop"_a = nb::none(), Released())
+      .def(
+          "cross",
+          [](const E& self, int64_t panel_begin, int64_t panel_end, int64_t stream_begin,
+             int64_t stream_end, Matrix<Result> out, std::optional<Vector<int32_t>> stop) {
+            require_rows(out);
+            require(0 <= panel_begin && panel_end <= self.n_panels(), "no such panel");
+            require(
+                0 <= stream_begin && stream_begin <= stream_end && stream_end <= self.n_stream(),
+                "stream range outside the batch");
+            require(static_cast<int64_t>(out.shape(0)) == stream_end - stream_begin &&
+                        static_cast<int64_t>(out.shape(1)) == self.n_panel(),
+                    "wrong shape of results");
+            self.cross(panel_begin, panel_end, stream_begin, stream_end,
+                       {out.data(), out.stride(0)}, StopFlag(stop ? stop->data() : nullptr));
+          },
+          "panel_begin"_a, "panel_end"_a, "stream_begin"_a, "stream_end"_a, "out"_a,
+          "stop"_a = nb::none(), Released())
       .def_static("diagonal", &diagonal<E, Result, Parameters, Side>, "parameters"_a, "side"_a,
                   "first"_a, "last"_a, "out"_a, Released());
 }
 
 template <class T>
 void bind_reductions(nb::module_& m) {
-  m.def("mirror",
-        [](Matrix<T> matrix, int64_t row_begin, int64_t row_end, std::optional<Vector<T>> scale) {
-          require_rows(matrix);
-          require(0 <= row_begin && row_end <= static_cast<int64_t>(matrix.shape(0)) &&
-                      matrix.shape(0) == matrix.shape(1), "wrong shape of results");
-          require(!scale || scale->size() == matrix.shape(0), "wrong number of scales");
-          mirror(matrix.data(), matrix.stride(0), row_begin, row_end,
-                 scale ? scale->data() : nullptr);
-        },
-        "matrix"_a, "row_begin"_a, "row_end"_a, "scale"_a = nb::none(), Released());
-  m.def("scale_block",
-        [](Matrix<T> block, Vector<T> row_scale, Vector<T> column_scale) {
-          require_rows(block);
-          require(row_scale.size() == block.shape(0) && column_scale.size() == block.shape(1),
-                  "wrong number of scales");
-          scale_block(block.data(), block.stride(0), static_cast<int64_t>(block.shape(0)),
-                      static_cast<int64_t>(block.shape(1)), row_scale.data(), column_scale.data());
-        },
-        "block"_a, "row_scale"_a, "column_scale"_a, Released());
-  m.def("keep_best",
-        [](Matrix<T> block, int64_t first_row, std::optional<Vector<int64_t>> excluded,
-           nb::ndarray<int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> indices,
-           nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu> values) {
-          require_rows(block);
-          require(indices.shape(0) == block.shape(1) && values.shape(0) == block.shape(1) &&
-                      indices.shape(1) == values.shape(1) && values.shape(1) > 0 &&
-                      (!excluded || excluded->size() == block.shape(1)),
-                  "wrong shape of results");
-          keep_best(block.data(), block.stride(0), static_cast<int64_t>(block.shape(0)),
-                    static_cast<int64_t>(block.shape(1)), first_row,
-                    excluded ? excluded->data() : nullptr,
-                    static_cast<int64_t>(values.shape(1)), indices.data(), values.data());
-        },
-        "block"_a, "first_row"_a, "excluded"_a.none(), "indices"_a, "values"_a, Released());
+  m.def(
+      "mirror",
+      [](Matrix<T> matrix, int64_t row_begin, int64_t row_end, std::optional<Vector<T>> scale) {
+        require_rows(matrix);
+        require(0 <= row_begin && row_end <= static_cast<int64_t>(matrix.shape(0)) &&
+                    matrix.shape(0) == matrix.shape(1),
+                "wrong shape of results");
+        require(!scale || scale->size() == matrix.shape(0), "wrong number of scales");
+        mirror(matrix.data(), matrix.stride(0), row_begin, row_end,
+               scale ? scale->data() : nullptr);
+      },
+      "matrix"_a, "row_begin"_a, "row_end"_a, "scale"_a = nb::none(), Released());
+  m.def(
+      "scale_block",
+      [](Matrix<T> block, Vector<T> row_scale, Vector<T> column_scale) {
+        require_rows(block);
+        require(row_scale.size() == block.shape(0) && column_scale.size() == block.shape(1),
+                "wrong number of scales");
+        scale_block(block.data(), block.stride(0), static_cast<int64_t>(block.shape(0)),
+                    static_cast<int64_t>(block.shape(1)), row_scale.data(), column_scale.data());
+      },
+      "block"_a, "row_scale"_a, "column_scale"_a, Released());
+  m.def(
+      "keep_best",
+      [](Matrix<T> block, int64_t first_row, std::optional<Vector<int64_t>> excluded,
+         nb::ndarray<int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> indices,
+         nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu> values) {
+        require_rows(block);
+        require(indices.shape(0) == block.shape(1) && values.shape(0) == block.shape(1) &&
+                    indices.shape(1) == values.shape(1) && values.shape(1) > 0 &&
+                    (!excluded || excluded->size() == block.shape(1)),
+                "wrong shape of results");
+        keep_best(block.data(), block.stride(0), static_cast<int64_t>(block.shape(0)),
+                  static_cast<int64_t>(block.shape(1)), first_row,
+                  excluded ? excluded->data() : nullptr, static_cast<int64_t>(values.shape(1)),
+                  indices.data(), values.data());
+      },
+      "block"_a, "first_row"_a, "excluded"_a.none(), "indices"_a, "values"_a, Released());
 }
 
 }  // namespace

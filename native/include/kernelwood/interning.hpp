@@ -77,9 +77,8 @@ class SymbolInterner {
   static constexpr int32_t largest_direct = 1 << 22;
 
   int32_t intern_key(int32_t edge, int32_t label) {
-    const auto id = static_cast<size_t>(
-        keys_.intern((static_cast<uint64_t>(static_cast<uint32_t>(edge)) << 32) |
-                     static_cast<uint32_t>(label)));
+    const auto id = static_cast<size_t>(keys_.intern(
+        (static_cast<uint64_t>(static_cast<uint32_t>(edge)) << 32) | static_cast<uint32_t>(label)));
     if (id == symbols_.size()) symbols_.push_back(n_symbols_++);
     return symbols_[id];
   }

@@ -76,8 +76,7 @@ template <class T>
 void scale_block(T* block, int64_t stride, int64_t rows, int64_t columns, const T* row_scale,
                  const T* column_scale) {
   for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < columns; ++j)
-      block[i * stride + j] *= column_scale[j] * row_scale[i];
+    for (int64_t j = 0; j < columns; ++j) block[i * stride + j] *= column_scale[j] * row_scale[i];
 }
 
 // Merges a block (stream in rows, queries in columns) into each query's k best so far, which are

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "kernelwood/tree_index.hpp"
+#include "kernelwood/slot_index.hpp"
 
 namespace kernelwood {
 

@@ -87,7 +87,8 @@ struct SequenceLoop {
       for (int z = 0; z < n; ++z) {
         const int64_t at = j * n + z;
         const Vector before = table[at];
-        const Vector sum = where(reinterpret_cast<IntVector>(symbols[at] == symbol), up[at] * up_i + before);
+        const Vector sum =
+            where(reinterpret_cast<IntVector>(symbols[at] == symbol), up[at] * up_i + before);
         table[at] = before + run[z];
         run[z] += sum;
         weighted[z] += sum * down[at];

@@ -46,14 +46,14 @@ struct VectorOf {
 
 // KW_DISPATCH(name, (types and names), (names)): defines `name` calling name_impl<Bytes>.
 #ifdef KW_X86
-#define KW_DISPATCH(name, parameters, arguments)                             \
-  __attribute__((target("avx2"))) inline void name##_avx2 parameters {       \
-    name##_impl<32> arguments;                                               \
-  }                                                                          \
-  inline void name##_baseline parameters { name##_impl<16> arguments; }      \
-  inline void name parameters {                                              \
-    if (isa() == Isa::avx2) return name##_avx2 arguments;                    \
-    return name##_baseline arguments;                                        \
+#define KW_DISPATCH(name, parameters, arguments)                        \
+  __attribute__((target("avx2"))) inline void name##_avx2 parameters {  \
+    name##_impl<32> arguments;                                          \
+  }                                                                     \
+  inline void name##_baseline parameters { name##_impl<16> arguments; } \
+  inline void name parameters {                                         \
+    if (isa() == Isa::avx2) return name##_avx2 arguments;               \
+    return name##_baseline arguments;                                   \
   }
 #else
 #define KW_DISPATCH(name, parameters, arguments) \

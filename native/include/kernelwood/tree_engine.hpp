@@ -32,8 +32,7 @@ class TreeEngine {
     if (parameters.kind == TreeKernel::rooted) return;
     features_.reset(new TreeFeatures(parameters.kind, parameters.count_leaves, table_, slots_,
                                      postings_.get(), panel_, this->stream(), symmetric_));
-    if (postings_)
-      postings_->set_features([&](int32_t slot) { return features_->of_slot(slot); });
+    if (postings_) postings_->set_features([&](int32_t slot) { return features_->of_slot(slot); });
     const int64_t n = features_->begin(this->stream().size());
     counts_.reserve(static_cast<size_t>(n));
     for (int64_t q = 0; q < n; ++q) counts_.push_back(Real(double(features_->counts()[q])));
@@ -48,7 +47,8 @@ class TreeEngine {
   void gram(int64_t panel_begin, int64_t panel_end, Results<Real> out, StopFlag stop) const {
     Work work(*this);
     for (int64_t p = panel_begin; p < panel_end && !stop.raised(); ++p)
-      run_panel(work, p, p * lanes, stream().size(), {out.row(p * lanes) + p * lanes, out.stride}, true);
+      run_panel(work, p, p * lanes, stream().size(), {out.row(p * lanes) + p * lanes, out.stride},
+                true);
   }
 
   // Stream trees [stream_begin, stream_end) in rows, the trees of some panels in columns.
@@ -56,8 +56,7 @@ class TreeEngine {
              Results<Real> out, StopFlag stop) const {
     Work work(*this);
     for (int64_t p = panel_begin; p < panel_end && !stop.raised(); ++p)
-      run_panel(work, p, stream_begin, stream_end,
-                {out.data + p * lanes, out.stride}, false);
+      run_panel(work, p, stream_begin, stream_end, {out.data + p * lanes, out.stride}, false);
   }
 
   // Self-similarities of the panel trees.
@@ -109,8 +108,8 @@ class TreeEngine {
     }
   }
 
-  void run_panel(Work& work, int64_t p, int64_t stream_begin, int64_t stream_end,
-                 Results<Real> out, bool with_diagonal) const {
+  void run_panel(Work& work, int64_t p, int64_t stream_begin, int64_t stream_end, Results<Real> out,
+                 bool with_diagonal) const {
     const int64_t first = p * lanes;
     const int width = static_cast<int>(std::min<int64_t>(lanes, panel_.size() - first));
     Real diagonal[lanes];
@@ -170,9 +169,8 @@ class TreeEngine {
     } else {
       add(work, features_->of_shape(shape), lane, count * work.rows.base(sub));
     }
-    work.rows.for_each_touched(sub, [&](int32_t feature, Real excess) {
-      add(work, feature, lane, count * excess);
-    });
+    work.rows.for_each_touched(
+        sub, [&](int32_t feature, Real excess) { add(work, feature, lane, count * excess); });
   }
 
   Real leaf_value(bool leaf) const {
@@ -189,15 +187,23 @@ class TreeEngine {
 
   void multiply(Work& work, int64_t stream_begin, int64_t stream_end, int width,
                 Results<Real> out) const {
-    PanelProduct<Real> job{work.values.data(), features_->ids(), counts_.data(),
-                           features_->begins(), stream_begin, stream_end, width, nullptr, 0};
+    PanelProduct<Real> job{work.values.data(),
+                           features_->ids(),
+                           counts_.data(),
+                           features_->begins(),
+                           stream_begin,
+                           stream_end,
+                           width,
+                           nullptr,
+                           0};
     if constexpr (std::is_same_v<Real, Scaled>) {
       work.scaled_out.resize(static_cast<size_t>(stream_end - stream_begin));
       job.out = work.scaled_out.data();
       job.stride = 1;
       multiply_panel(job);
       for (int64_t s = stream_begin; s < stream_end; ++s)
-        out.row(s - stream_begin)[0] = output(work.scaled_out[static_cast<size_t>(s - stream_begin)]);
+        out.row(s - stream_begin)[0] =
+            output(work.scaled_out[static_cast<size_t>(s - stream_begin)]);
     } else {
       job.out = out.data;
       job.stride = out.stride;

@@ -10,11 +10,10 @@
 #include <numeric>
 #include <vector>
 
-#include "kernelwood/tree_index.hpp"
+#include "kernelwood/child_postings.hpp"
+#include "kernelwood/tree_parameters.hpp"
 
 namespace kernelwood {
-
-enum class TreeKernel { subtree, subset, partial, rooted };
 
 // Which panel trees hold a symbol, shape or subtree: none, one, or more.
 class Presence {
@@ -106,7 +105,8 @@ class TreeFeatures {
   bool slot_reachable(int32_t sub, const Presence& subs, const Presence& shapes,
                       const ChildPostings* postings) {
     if (kind_ == TreeKernel::subtree) return subs.reachable(sub);
-    if (kind_ == TreeKernel::subset) return shapes.reachable(table_.shape(sub)) && has_inner_child(sub);
+    if (kind_ == TreeKernel::subset)
+      return shapes.reachable(table_.shape(sub)) && has_inner_child(sub);
     if (pairs_reachable_.empty()) find_reachable_pairs(shapes, *postings);
     return pairs_reachable_[static_cast<size_t>(table_.shape(sub))] != 0;
   }
@@ -176,7 +176,8 @@ class TreeFeatures {
       return ids_[static_cast<size_t>(a)] > ids_[static_cast<size_t>(b)];
     });
     n_features_ = static_cast<int32_t>(used.size());
-    for (int32_t i = 0; i < n_features_; ++i) ids_[static_cast<size_t>(used[static_cast<size_t>(i)])] = i;
+    for (int32_t i = 0; i < n_features_; ++i)
+      ids_[static_cast<size_t>(used[static_cast<size_t>(i)])] = i;
     for (int32_t& feature : listed_) feature = ids_[static_cast<size_t>(feature)];
   }
 

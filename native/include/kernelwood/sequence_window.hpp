@@ -1,0 +1,100 @@
+// Some short sequences laid out for vector lanes, sorted by length.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "kernelwood/sequence_panel.hpp"
+#include "kernelwood/sequence_side.hpp"
+
+namespace kernelwood {
+
+template <class Real>
+class SequenceWindow {
+ public:
+  using Number = Output<Real>;
+  static constexpr int lanes = sequence_lanes<Number>;
+  static constexpr int64_t size = 128;  // a window holds the short ones of as many sequences
+
+  explicit SequenceWindow(size_t n_symbols) : panels(size / lanes), n_symbols_(n_symbols) {}
+
+  // One group of lanes of a window.
+  struct Panel {
+    int64_t length = 0;
+    std::vector<typename SequencePanel<Number>::Int> symbols;
+    std::vector<Number> up, down;
+    std::vector<ColumnRange> columns_of;  // by symbol
+    std::vector<int32_t> columns;
+  };
+  int64_t begin = 0, end = 0;    // the window, in the list of short sequences
+  std::vector<int32_t> sorted;   // its sequences by length
+  std::vector<int32_t> lane_of;  // where each of them went
+  std::vector<Panel> panels;
+
+  // Lays the kept elements of a window out, lane by lane, in order of length, padded with a
+  // symbol that matches nothing.
+  void lay_out(const SequenceSide<Real>& side, const std::vector<int32_t>& shorts, int64_t w) {
+    const auto position = [&](int64_t index) {
+      return std::lower_bound(shorts.begin(), shorts.end(), index) - shorts.begin();
+    };
+    begin = position(w * size);
+    end = position((w + 1) * size);
+    sorted.assign(shorts.begin() + begin, shorts.begin() + end);
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [&](int32_t a, int32_t b) { return side.span(a).size < side.span(b).size; });
+    lane_of.resize(sorted.size());
+    for (size_t i = 0; i < sorted.size(); ++i) {
+      const auto at = std::lower_bound(shorts.begin() + begin, shorts.begin() + end, sorted[i]);
+      lane_of[static_cast<size_t>(at - shorts.begin() - begin)] = static_cast<int32_t>(i);
+    }
+    for (size_t first = 0; first < sorted.size(); first += lanes)
+      lay_out_panel(side, first, panels[first / lanes]);
+  }
+
+ private:
+  void lay_out_panel(const SequenceSide<Real>& side, size_t first, Panel& panel) {
+    const size_t width = std::min<size_t>(lanes, sorted.size() - first);
+    panel.length = 0;
+    for (size_t lane = 0; lane < width; ++lane)
+      panel.length = std::max(panel.length, side.kept_length(sorted[first + lane]));
+    const auto n_cells = static_cast<size_t>(panel.length) * lanes;
+    panel.symbols.assign(n_cells, -1);
+    panel.up.assign(n_cells, 0);
+    panel.down.assign(n_cells, 0);
+    cells_.clear();
+    for (size_t lane = 0; lane < width; ++lane) {
+      const auto t = static_cast<size_t>(sorted[first + lane]);
+      for (int64_t e = side.kept_begin[t]; e < side.kept_begin[t + 1]; ++e) {
+        const auto column = static_cast<int32_t>(e - side.kept_begin[t]);
+        const size_t at = static_cast<size_t>(column) * lanes + lane;
+        panel.symbols[at] = side.kept[static_cast<size_t>(e)];
+        panel.up[at] = side.up[static_cast<size_t>(e)];
+        panel.down[at] = side.down[static_cast<size_t>(e)];
+        cells_.emplace_back(side.kept[static_cast<size_t>(e)], column);
+      }
+    }
+    list_columns(panel);
+  }
+
+  // For each symbol of the panel, the columns in which some lane has it.
+  void list_columns(Panel& panel) {
+    std::sort(cells_.begin(), cells_.end());
+    cells_.erase(std::unique(cells_.begin(), cells_.end()), cells_.end());
+    panel.columns.clear();
+    panel.columns_of.assign(n_symbols_, {});
+    for (const auto& cell : cells_) {
+      ColumnRange& range = panel.columns_of[static_cast<size_t>(cell.first)];
+      const auto at = static_cast<int32_t>(panel.columns.size());
+      if (range.begin == range.end) range.begin = at;
+      range.end = at + 1;
+      panel.columns.push_back(cell.second);
+    }
+  }
+
+  size_t n_symbols_;
+  std::vector<std::pair<int32_t, int32_t>> cells_;  // (symbol, column) of a panel
+};
+
+}  // namespace kernelwood

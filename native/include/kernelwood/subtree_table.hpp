@@ -1,0 +1,113 @@
+// Distinct subtrees of sets of trees: every subtree is interned once (hash-consing), so that a
+// kernel compares distinct subtrees instead of pairs of nodes.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+#include "kernelwood/interning.hpp"
+
+namespace kernelwood {
+
+// Trees as flat post-order arrays; tree t owns the nodes offsets[t] .. offsets[t+1].
+struct TreeArrays {
+  const int64_t* offsets;
+  int64_t n_trees;
+  const int32_t* labels;
+  const int32_t* edges;
+  const int32_t* n_children;
+};
+
+// Each tree as a list of distinct subtrees with counts, children before parents.
+struct TreeSide {
+  std::vector<int64_t> begin{0};
+  std::vector<int32_t> sub;
+  std::vector<int32_t> count;
+  std::vector<int32_t> root;
+
+  int64_t size() const { return static_cast<int64_t>(root.size()); }
+};
+
+class SubtreeTable {
+ public:
+  explicit SubtreeTable(size_t n_nodes) : subtrees_(n_nodes / 2 + 16), shapes_(n_nodes / 4 + 16) {}
+
+  // Leaves are listed only if the kernel counts them.
+  TreeSide add(const TreeArrays& trees, bool list_leaves) {
+    TreeSide side;
+    side.begin.reserve(static_cast<size_t>(trees.n_trees) + 1);
+    side.root.reserve(static_cast<size_t>(trees.n_trees));
+    const auto n_nodes = static_cast<size_t>(trees.offsets[trees.n_trees] - trees.offsets[0]);
+    side.sub.reserve(n_nodes);
+    side.count.reserve(n_nodes);
+    std::vector<int64_t> entry_of(shape_of_.size(), -1);
+    for (int64_t t = 0; t < trees.n_trees; ++t) add_tree(trees, t, list_leaves, side, entry_of);
+    return side;
+  }
+
+  int32_t n_subtrees() const { return static_cast<int32_t>(subtrees_.size()); }
+  int32_t n_shapes() const { return static_cast<int32_t>(shapes_.size()); }
+  int32_t n_symbols() const { return static_cast<int32_t>(symbols_.size()); }
+  int32_t symbol(int32_t sub) const { return subtrees_.head(sub); }
+  int32_t shape(int32_t sub) const { return shape_of_[static_cast<size_t>(sub)]; }  // -1: a leaf
+  const int32_t* children(int32_t sub) const { return subtrees_.items(sub); }
+  int64_t n_children(int32_t sub) const { return subtrees_.n_items(sub); }
+  int32_t shape_symbol(int32_t shape) const { return shapes_.head(shape); }
+  const int32_t* child_symbols(int32_t shape) const { return shapes_.items(shape); }
+  int64_t arity(int32_t shape) const { return shapes_.n_items(shape); }
+
+ private:
+  void add_tree(const TreeArrays& trees, int64_t t, bool list_leaves, TreeSide& side,
+                std::vector<int64_t>& entry_of) {
+    stack_.clear();
+    const int64_t first_entry = side.begin.back();
+    for (int64_t v = trees.offsets[t]; v < trees.offsets[t + 1]; ++v) {
+      const int64_t n = trees.n_children[v];
+      if (n < 0 || n > static_cast<int64_t>(stack_.size()))
+        throw std::invalid_argument("tree arrays are not a post-order listing");
+      const int32_t* kids = stack_.data() + stack_.size() - n;
+      const int32_t symbol = symbols_.intern(trees.edges[v], trees.labels[v]);
+      const int32_t sub = n == 0 ? leaf(symbol) : subtrees_.intern(symbol, kids, n);
+      if (sub == static_cast<int32_t>(shape_of_.size())) {
+        shape_of_.push_back(n == 0 ? -1 : intern_shape(sub));
+        entry_of.push_back(-1);
+      }
+      stack_.resize(stack_.size() - static_cast<size_t>(n) + 1);
+      stack_.back() = sub;
+      if (n == 0 && !list_leaves) continue;
+      int64_t& entry = entry_of[static_cast<size_t>(sub)];
+      if (entry >= first_entry) {
+        ++side.count[static_cast<size_t>(entry)];
+      } else {
+        entry = static_cast<int64_t>(side.sub.size());
+        side.sub.push_back(sub);
+        side.count.push_back(1);
+      }
+    }
+    if (stack_.size() != 1) throw std::invalid_argument("tree arrays are not a post-order listing");
+    side.root.push_back(stack_.back());
+    side.begin.push_back(static_cast<int64_t>(side.sub.size()));
+  }
+
+  int32_t leaf(int32_t symbol) {
+    if (static_cast<size_t>(symbol) >= leaf_of_.size())
+      leaf_of_.resize(static_cast<size_t>(symbol) + 1, -1);
+    int32_t& sub = leaf_of_[static_cast<size_t>(symbol)];
+    if (sub < 0) sub = subtrees_.intern(symbol, nullptr, 0);
+    return sub;
+  }
+
+  int32_t intern_shape(int32_t sub) {
+    child_symbols_.clear();
+    for (int64_t i = 0; i < n_children(sub); ++i)
+      child_symbols_.push_back(symbol(children(sub)[i]));
+    return shapes_.intern(symbol(sub), child_symbols_.data(), n_children(sub));
+  }
+
+  SymbolInterner symbols_;
+  SpanInterner subtrees_, shapes_;
+  std::vector<int32_t> shape_of_, leaf_of_, stack_, child_symbols_;
+};
+
+}  // namespace kernelwood
