@@ -81,13 +81,14 @@ void require_rows(const Matrix<T>& out) {
 // Self-similarities, by small engines so that no structure meets many others.
 template <class Engine, class Result, class Parameters, class Side>
 void diagonal(const Parameters& parameters, const Side& side, int64_t first, int64_t last,
-              Output1<Result> out) {
+              Output1<Result> out, std::optional<Vector<int32_t>> stop) {
+  const StopFlag flag(stop ? stop->data() : nullptr);
   constexpr int64_t group = 32;
   require(0 <= first && first <= last && last <= side.size(), "range outside the batch");
   require(static_cast<int64_t>(out.size()) == last - first, "wrong length of results");
-  for (int64_t t = first; t < last; t += group)
+  for (int64_t t = first; t < last && !flag.raised(); t += group)
     Engine(parameters, side.arrays(t, std::min(group, last - t)), nullptr)
-        .diagonal(out.data() + (t - first));
+        .diagonal(out.data() + (t - first), flag);
 }
 
 template <class Real, template <class> class Engine, class Parameters, class Side>
@@ -135,7 +136,7 @@ void bind_engine(nb::module_& m, const char* name) {
           "panel_begin"_a, "panel_end"_a, "stream_begin"_a, "stream_end"_a, "out"_a,
           "stop"_a = nb::none(), Released())
       .def_static("diagonal", &diagonal<E, Result, Parameters, Side>, "parameters"_a, "side"_a,
-                  "first"_a, "last"_a, "out"_a, Released());
+                  "first"_a, "last"_a, "out"_a, "stop"_a = nb::none(), Released());
 }
 
 template <class T>
@@ -204,8 +205,8 @@ NB_MODULE(_core, m) {
       .def_rw("kind", &TreeParameters::kind)
       .def_rw("decay", &TreeParameters::decay)
       .def_rw("depth_decay", &TreeParameters::depth_decay)
-      .def_rw("leaf_leaf", &TreeParameters::leaf_leaf)
-      .def_rw("leaf_inner", &TreeParameters::leaf_inner)
+      .def_rw("leaf_power", &TreeParameters::leaf_power)
+      .def_rw("terminal_factor", &TreeParameters::terminal_factor)
       .def_rw("span_decay", &TreeParameters::span_decay)
       .def_rw("contiguous", &TreeParameters::contiguous)
       .def_rw("count_leaves", &TreeParameters::count_leaves)

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernelwood/engine.hpp"
 #include "kernelwood/row_store.hpp"
 #include "kernelwood/tree_parameters.hpp"
 
@@ -20,9 +21,10 @@ namespace kernelwood {
 template <class Real>
 class ChildSums {
  public:
-  ChildSums(const TreeParameters& parameters, const SubtreeTable& table, const SlotIndex& slots)
-      : kind_(parameters.kind), contiguous_(parameters.contiguous), table_(table), slots_(slots),
-        decay_(parameters.decay), depth_decay_(parameters.depth_decay),
+  ChildSums(const TreeParameters& parameters, const SubtreeTable& table, const SlotIndex& slots,
+            StopFlag stop)
+      : kind_(parameters.kind), stop_(stop), contiguous_(parameters.contiguous), table_(table),
+        slots_(slots), decay_(parameters.decay), depth_decay_(parameters.depth_decay),
         start_(parameters.span_decay ? Real(parameters.decay) * Real(parameters.decay) : Real(1.0)),
         link_(start_),
         base_(kind_ == TreeKernel::rooted ? Real(1.0) : depth_decay_ * decay_ * decay_),
@@ -182,6 +184,7 @@ class ChildSums {
     const int32_t* at = slots_.child_slots(shape, 0) + k;
     const int32_t* symbols = slots_.child_symbols(shape);
     for (const Child& child : children_) {
+      if (stop_.raised()) return;
       start_line();
       for (int32_t j = 0; j < shape.arity; ++j) {
         const bool match = symbols[j] == child.symbol;
@@ -235,6 +238,7 @@ class ChildSums {
   }
 
   TreeKernel kind_;
+  StopFlag stop_;
   bool contiguous_;
   const SubtreeTable& table_;
   const SlotIndex& slots_;

@@ -29,32 +29,18 @@ struct PanelProduct {
 };
 
 template <int Bytes, class Real>
-KW_INLINE void multiply(const PanelProduct<Real>& job) {
+struct PanelLoop {
   using Vector = typename VectorOf<Real, Bytes>::type;
-  constexpr int lanes = panel_lanes<Real>, n = lanes / VectorOf<Real, Bytes>::lanes;
-  const auto at = [&](int64_t q) {
-    return reinterpret_cast<const Vector*>(job.values + static_cast<int64_t>(job.ids[q]) * lanes);
-  };
-  for (int64_t s = job.stream_begin; s < job.stream_end; ++s) {
-    // Two sums for features in turn: additions need not wait for each other.
-    Vector sums[n] = {}, others[n] = {};
-    const int64_t end = job.begin[s + 1];
-    int64_t q = job.begin[s];
-    for (; q + 1 < end; q += 2) {
-      const Vector *first = at(q), *second = at(q + 1);
+  static constexpr int lanes = panel_lanes<Real>, n = lanes / VectorOf<Real, Bytes>::lanes;
+
+  static KW_INLINE void add(const PanelProduct<Real>& job, int64_t q, Vector* sums) {
+    const auto* values =
+        reinterpret_cast<const Vector*>(job.values + static_cast<int64_t>(job.ids[q]) * lanes);
 #pragma GCC unroll 16
-      for (int i = 0; i < n; ++i) {
-        sums[i] += first[i] * job.counts[q];
-        others[i] += second[i] * job.counts[q + 1];
-      }
-    }
-    if (q < end) {
-      const Vector* last = at(q);
-#pragma GCC unroll 16
-      for (int i = 0; i < n; ++i) sums[i] += last[i] * job.counts[q];
-    }
-#pragma GCC unroll 16
-    for (int i = 0; i < n; ++i) sums[i] += others[i];
+    for (int i = 0; i < n; ++i) sums[i] += values[i] * job.counts[q];
+  }
+
+  static KW_INLINE void store(const PanelProduct<Real>& job, int64_t s, const Vector* sums) {
     Real* out = job.out + (s - job.stream_begin) * job.stride;
     if (job.width == lanes) {
 #pragma GCC unroll 16
@@ -64,15 +50,39 @@ KW_INLINE void multiply(const PanelProduct<Real>& job) {
       for (int i = 0; i < job.width; ++i) out[i] = all[i];
     }
   }
-}
+
+  // Two trees at a time, so that one's additions need not wait for the other's; each adds its
+  // features in their own order.
+  static KW_INLINE void run(const PanelProduct<Real>& job) {
+    int64_t s = job.stream_begin;
+    for (; s + 1 < job.stream_end; s += 2) {
+      Vector first[n] = {}, second[n] = {};
+      int64_t q = job.begin[s], r = job.begin[s + 1];
+      const int64_t q_end = r, r_end = job.begin[s + 2];
+      for (; q < q_end && r < r_end; ++q, ++r) {
+        add(job, q, first);
+        add(job, r, second);
+      }
+      for (; q < q_end; ++q) add(job, q, first);
+      for (; r < r_end; ++r) add(job, r, second);
+      store(job, s, first);
+      store(job, s + 1, second);
+    }
+    if (s < job.stream_end) {
+      Vector last[n] = {};
+      for (int64_t q = job.begin[s]; q < job.begin[s + 1]; ++q) add(job, q, last);
+      store(job, s, last);
+    }
+  }
+};
 
 template <int Bytes>
 KW_INLINE void multiply_f32_impl(const PanelProduct<float>& job) {
-  multiply<Bytes>(job);
+  PanelLoop<Bytes, float>::run(job);
 }
 template <int Bytes>
 KW_INLINE void multiply_f64_impl(const PanelProduct<double>& job) {
-  multiply<Bytes>(job);
+  PanelLoop<Bytes, double>::run(job);
 }
 KW_DISPATCH(multiply_f32, (const PanelProduct<float>& job), (job))
 KW_DISPATCH(multiply_f64, (const PanelProduct<double>& job), (job))

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 namespace kernelwood {
 
@@ -15,8 +16,8 @@ class Scaled {
   Scaled() = default;
   explicit Scaled(double value) : m_(value) { renormalize(); }
 
-  static Scaled power(double base, int64_t exponent) {
-    const double bits = std::log2(base) * static_cast<double>(exponent);
+  static Scaled power(double base, double exponent) {
+    const double bits = std::log2(base) * exponent;
     const double whole = std::floor(bits);
     Scaled result(std::exp2(bits - whole));
     result.e_ += static_cast<int64_t>(whole);
@@ -75,11 +76,11 @@ class Scaled {
 
 // base^exponent in any of the number types the engines run on.
 template <class Real>
-Real power(double base, int64_t exponent) {
+Real power(double base, double exponent) {
   if constexpr (std::is_same_v<Real, Scaled>) {
     return Scaled::power(base, exponent);
   } else {
-    return static_cast<Real>(std::pow(base, static_cast<double>(exponent)));
+    return static_cast<Real>(std::pow(base, exponent));
   }
 }
 

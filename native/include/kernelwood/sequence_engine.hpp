@@ -35,7 +35,7 @@ class SequenceEngine {
   int64_t n_stream() const { return stream().size(); }
 
   void gram(int64_t panel_begin, int64_t panel_end, Results<Real> out, StopFlag stop) const {
-    Work work(*this);
+    Work work(*this, stop);
     for (int64_t p = panel_begin; p < panel_end && !stop.raised(); ++p) {
       if (p < n_windows()) {
         work.window.lay_out(panel(), short_, p);
@@ -54,7 +54,7 @@ class SequenceEngine {
 
   void cross(int64_t panel_begin, int64_t panel_end, int64_t stream_begin, int64_t stream_end,
              Results<Real> out, StopFlag stop) const {
-    Work work(*this);
+    Work work(*this, stop);
     const auto inside = [&](const std::vector<int32_t>& all) {
       return std::make_pair(std::lower_bound(all.begin(), all.end(), stream_begin),
                             std::lower_bound(all.begin(), all.end(), stream_end));
@@ -79,9 +79,9 @@ class SequenceEngine {
     }
   }
 
-  void diagonal(Output<Real>* out) const {
-    Work work(*this);
-    for (int64_t s = 0; s < panel().size(); ++s)
+  void diagonal(Output<Real>* out, StopFlag stop) const {
+    Work work(*this, stop);
+    for (int64_t s = 0; s < panel().size() && !stop.raised(); ++s)
       out[s] = self_similarity(work, static_cast<int32_t>(s));
   }
 
@@ -92,9 +92,10 @@ class SequenceEngine {
   static constexpr int64_t stream_chunk = 64;
 
   struct Work {
-    explicit Work(const SequenceEngine& engine)
-        : window(engine.sides_.n_symbols()),
+    Work(const SequenceEngine& engine, StopFlag stop)
+        : stop(stop), window(engine.sides_.n_symbols()),
           present(static_cast<size_t>(SequenceSides<Real>::longest_short) + 1) {}
+    StopFlag stop;
     Window window;
     std::vector<int32_t> present;
     std::vector<Number> tables, values;
@@ -121,9 +122,10 @@ class SequenceEngine {
 
   Output<Real> plain(Work& work, SymbolSpan a, SymbolSpan b) const {
     const Plain decay(parameters_.decay);
-    const Plain value = parameters_.max_length == 0
-                            ? plain_all_lengths<Plain>(a, b, decay, work.table)
-                            : plain_bounded<Plain>(a, b, decay, parameters_.max_length, work.table);
+    const Plain value =
+        parameters_.max_length == 0
+            ? plain_all_lengths<Plain>(a, b, decay, work.table, work.stop)
+            : plain_bounded<Plain>(a, b, decay, parameters_.max_length, work.table, work.stop);
     return static_cast<Output<Real>>(output(value));
   }
 

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernelwood/engine.hpp"
+
 namespace kernelwood {
 
 struct SymbolSpan {
@@ -15,11 +17,12 @@ struct SymbolSpan {
 // The textbook recurrence without subtraction: P(a,b) = decay P(a-1,b) + run(a,b),
 // run(a,b) = decay run(a,b-1) + D(a,b), D(a,b) = [match] (1 + decay^2 P(a-1,b-1)).
 template <class Real>
-Real plain_all_lengths(SymbolSpan a, SymbolSpan b, Real decay, std::vector<Real>& table) {
+Real plain_all_lengths(SymbolSpan a, SymbolSpan b, Real decay, std::vector<Real>& table,
+                       StopFlag stop) {
   table.assign(static_cast<size_t>(b.size), Real(0.0));
   const Real squared = decay * decay;
   Real total(0.0);
-  for (int64_t i = 0; i < a.size; ++i) {
+  for (int64_t i = 0; i < a.size && !stop.raised(); ++i) {
     Real run(0.0), diagonal(0.0);
     for (int64_t j = 0; j < b.size; ++j) {
       const Real above = table[static_cast<size_t>(j)];
@@ -39,12 +42,12 @@ Real plain_all_lengths(SymbolSpan a, SymbolSpan b, Real decay, std::vector<Real>
 // The same by layers of subsequence length.
 template <class Real>
 Real plain_bounded(SymbolSpan a, SymbolSpan b, Real decay, int64_t max_length,
-                   std::vector<Real>& table) {
+                   std::vector<Real>& table, StopFlag stop) {
   const int64_t layers = std::min(max_length, std::min(a.size, b.size));
   table.assign(static_cast<size_t>(layers * b.size), Real(0.0));
   const Real squared = decay * decay;
   Real total(0.0);
-  for (int64_t i = 0; i < a.size; ++i)
+  for (int64_t i = 0; i < a.size && !stop.raised(); ++i)
     for (int64_t l = layers - 1; l >= 0; --l) {
       Real* line = table.data() + l * b.size;
       const Real* below = line - b.size;

@@ -81,7 +81,7 @@ class SequenceSides {
       double self = 0.0;
       bool is_long = std::is_same_v<Real, Scaled> || span.size > longest_short;
       if (!is_long && span.size > 0) {
-        self = plain_all_lengths<double>(span, span, decay_, table);
+        self = plain_all_lengths<double>(span, span, decay_, table, StopFlag(nullptr));
         is_long = !(0.5 * std::log2(self) - static_cast<double>(span.size) * std::log2(decay_) <
                     short_limit);
       }

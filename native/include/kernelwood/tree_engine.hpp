@@ -45,7 +45,7 @@ class TreeEngine {
 
   // Lower triangle and diagonal of the symmetric matrix, for the columns of some panels.
   void gram(int64_t panel_begin, int64_t panel_end, Results<Real> out, StopFlag stop) const {
-    Work work(*this);
+    Work work(*this, stop);
     for (int64_t p = panel_begin; p < panel_end && !stop.raised(); ++p)
       run_panel(work, p, p * lanes, stream().size(), {out.row(p * lanes) + p * lanes, out.stride},
                 true);
@@ -54,23 +54,24 @@ class TreeEngine {
   // Stream trees [stream_begin, stream_end) in rows, the trees of some panels in columns.
   void cross(int64_t panel_begin, int64_t panel_end, int64_t stream_begin, int64_t stream_end,
              Results<Real> out, StopFlag stop) const {
-    Work work(*this);
+    Work work(*this, stop);
     for (int64_t p = panel_begin; p < panel_end && !stop.raised(); ++p)
       run_panel(work, p, stream_begin, stream_end, {out.data + p * lanes, out.stride}, false);
   }
 
   // Self-similarities of the panel trees.
-  void diagonal(Output<Real>* out) const {
-    Work work(*this);
-    for (int64_t t = 0; t < panel_.size(); ++t) out[t] = output(run_tree(work, t, t, -1, {}, 0));
+  void diagonal(Output<Real>* out, StopFlag stop) const {
+    Work work(*this, stop);
+    for (int64_t t = 0; t < panel_.size() && !stop.raised(); ++t)
+      out[t] = output(run_tree(work, t, t, -1, {}, 0));
   }
 
  private:
   // Scratch of one call; nothing in the engine itself changes after construction.
   struct Work {
-    explicit Work(const TreeEngine& engine)
+    Work(const TreeEngine& engine, StopFlag stop)
         : rows(engine.parameters_, engine.table_, engine.slots_, engine.postings_.get(),
-               engine.features_.get()),
+               engine.features_.get(), stop),
           chain_head(static_cast<size_t>(engine.chain_keys()), -1) {
       if (!engine.features_) return;
       values.assign(static_cast<size_t>(engine.features_->size()) * lanes, Real(0.0));
@@ -162,7 +163,8 @@ class TreeEngine {
     const int32_t symbol = table_.symbol(sub), shape = table_.shape(sub);
     if (parameters_.kind == TreeKernel::partial) {
       add(work, features_->of_inner(symbol), lane, count * work.rows.base(sub));
-      add(work, features_->of_leaf(symbol), lane, count * leaf_value(shape < 0));
+      add(work, features_->of_leaf(symbol), lane,
+          count * (shape < 0 ? work.rows.leaf_leaf() : work.rows.leaf_inner()));
     } else if (shape < 0) {
       if (parameters_.count_leaves)
         add(work, features_->of_leaf(symbol), lane, count * Real(parameters_.decay));
@@ -171,10 +173,6 @@ class TreeEngine {
     }
     work.rows.for_each_touched(
         sub, [&](int32_t feature, Real excess) { add(work, feature, lane, count * excess); });
-  }
-
-  Real leaf_value(bool leaf) const {
-    return Real(leaf ? parameters_.leaf_leaf : parameters_.leaf_inner);
   }
 
   void add(Work& work, int32_t feature, int lane, Real value) const {

@@ -10,8 +10,8 @@ struct TreeParameters {
   TreeKernel kind = TreeKernel::subset;
   double decay = 0.4;
   double depth_decay = 1.0;   // partial: mu
-  double leaf_leaf = 0.0;     // partial: Delta of two leaves
-  double leaf_inner = 0.0;    // partial: Delta of a leaf and an inner node
+  double leaf_power = 2.0;       // partial: exponent of the decay for two leaves
+  double terminal_factor = 1.0;  // partial: weight of pairs with a leaf
   bool span_decay = false;    // partial: decay over spans instead of gaps
   bool contiguous = false;    // rooted
   bool count_leaves = false;  // subset

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "kernelwood/child_sums.hpp"
+#include "kernelwood/engine.hpp"
 #include "kernelwood/row_store.hpp"
 #include "kernelwood/tree_features.hpp"
 
@@ -22,18 +23,21 @@ template <class Real>
 class TreeRows {
  public:
   TreeRows(const TreeParameters& parameters, const SubtreeTable& table, const SlotIndex& slots,
-           const ChildPostings* postings, const TreeFeatures* features)
-      : kind_(parameters.kind), table_(table), slots_(slots), postings_(postings),
+           const ChildPostings* postings, const TreeFeatures* features, StopFlag stop)
+      : kind_(parameters.kind), stop_(stop), table_(table), slots_(slots), postings_(postings),
         features_(features), store_(table.n_subtrees(), parameters.max_bytes),
-        sums_(parameters, table, slots),
-        leaf_leaf_(kind_ == TreeKernel::rooted ? Real(1.0) : Real(parameters.leaf_leaf)),
-        leaf_inner_(kind_ == TreeKernel::rooted ? Real(1.0) : Real(parameters.leaf_inner)),
+        sums_(parameters, table, slots, stop),
+        leaf_leaf_(leaf_value(parameters, parameters.leaf_power)),
+        leaf_inner_(leaf_value(parameters, 2.0)),
         inner_base_(kind_ == TreeKernel::subset ? Real(parameters.decay) : sums_.base()),
         stamp_(static_cast<size_t>(slots.n_ranks()), 0),
         live_(postings ? postings->n_pairs() : 0, -1) {}
 
   // The value a row has wherever nothing below the two roots matches.
   Real base(int32_t sub) const { return table_.shape(sub) < 0 ? leaf_inner_ : inner_base_; }
+  // Delta of two nodes of which one is a leaf, the other too or not.
+  Real leaf_leaf() const { return leaf_leaf_; }
+  Real leaf_inner() const { return leaf_inner_; }
   const Row<Real>& row(int32_t sub) const { return store_.row(sub); }
 
   // Calls visit(feature, excess) for each slot in which the row of `sub` differs from its base.
@@ -52,7 +56,7 @@ class TreeRows {
   void for_each_row(const TreeSide& side, int64_t tree, int64_t stream_begin, Visit&& visit) {
     store_.begin_tree(side, tree);
     for (int64_t e = side.begin[static_cast<size_t>(tree)];
-         e < side.begin[static_cast<size_t>(tree) + 1]; ++e) {
+         e < side.begin[static_cast<size_t>(tree) + 1] && !stop_.raised(); ++e) {
       const int32_t sub = side.sub[static_cast<size_t>(e)];
       if (!store_.has(sub)) make_row(sub, stream_begin);
       visit(e, sub);
@@ -61,6 +65,12 @@ class TreeRows {
   }
 
  private:
+  static Real leaf_value(const TreeParameters& parameters, double decay_power) {
+    if (parameters.kind == TreeKernel::rooted) return Real(1.0);
+    return Real(parameters.depth_decay) * power<Real>(parameters.decay, decay_power) *
+           Real(parameters.terminal_factor);
+  }
+
   void make_row(int32_t sub, int64_t stream_begin) {
     const int32_t touched_begin = store_.n_touched();
     Row<Real>& row =
@@ -187,6 +197,7 @@ class TreeRows {
   }
 
   TreeKernel kind_;
+  StopFlag stop_;
   const SubtreeTable& table_;
   const SlotIndex& slots_;
   const ChildPostings* postings_;

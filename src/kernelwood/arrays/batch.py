@@ -43,6 +43,11 @@ class Batch:
         vocabulary : Vocabulary
             What the label and edge ids mean.
         """
+        if len(arrays) != len(cls.fields):
+            raise StructureError(
+                f"{cls.__name__} needs {len(cls.fields)} arrays ({', '.join(cls.fields)}), "
+                f"got {len(arrays)}"
+            )
         batch = cls._wrap(
             _checked(offsets, np.int64, "offsets"),
             tuple(
@@ -98,6 +103,11 @@ class Batch:
         return np.diff(self.offsets)
 
     @property
+    def largest(self) -> int:
+        """Number of elements or nodes of the largest structure."""
+        return int(self.sizes.max(initial=0))
+
+    @property
     def n_elements(self) -> int:
         """Number of elements or nodes of all structures together."""
         return int(self.offsets[-1] - self.offsets[0])
@@ -142,6 +152,7 @@ class Batch:
         indices = np.asarray(indices, dtype=np.int64)
         if indices.ndim != 1:
             raise IndexError(f"a batch has one dimension, but the index has {indices.ndim}")
+        indices = np.arange(len(self))[indices]  # counts negative ones from the end
         sizes = self.sizes[indices]
         offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         picked = np.repeat(self.offsets[indices] - offsets[:-1], sizes) + np.arange(offsets[-1])
@@ -150,26 +161,30 @@ class Batch:
     def in_vocabulary(self: B, vocabulary: Vocabulary) -> B:
         """Return the same structures with labels numbered as in another vocabulary.
 
-        Labels it does not know get numbers beyond its end; it is not changed.
+        Labels it does not know get numbers beyond its end, for which it has no label; it is not
+        changed. The result is for comparing; decode structures from the original.
         """
         if vocabulary is self.vocabulary:
             return self
-        labels, edges, *rest = self.arrays
+        labels, edges, *rest = (array[self._window()] for array in self.arrays)
         both = self.vocabulary.translate(np.concatenate([labels, edges]), vocabulary)
         arrays = (both[: len(labels)], both[len(labels) :], *rest)
-        return self._wrap(self.offsets, arrays, self.vocabulary)
+        return self._wrap(self.offsets - self.offsets[0], arrays, vocabulary)
 
     def _decode(self, index: int) -> Any:
         raise NotImplementedError
+
+    def _window(self) -> slice:
+        """Return where this batch's elements lie in the arrays it may share with others."""
+        return slice(int(self.offsets[0]), int(self.offsets[-1]))
 
     def _element_slice(self, index: int) -> slice:
         return slice(int(self.offsets[index]), int(self.offsets[index + 1]))
 
     def __reduce__(self) -> tuple[object, ...]:
         # A slice of a large batch travels alone, not with all it was cut from.
-        window = slice(int(self.offsets[0]), int(self.offsets[-1]))
         offsets = self.offsets - self.offsets[0]
-        arrays = tuple(np.array(array[window]) for array in self.arrays)
+        arrays = tuple(np.array(array[self._window()]) for array in self.arrays)
         return (_rebuild, (type(self), offsets, arrays, self.vocabulary))
 
 

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import operator
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -32,6 +34,7 @@ class Config:
     progress: Progress | None = None
 
 
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _config: ContextVar[Config | None] = ContextVar("kernelwood_config", default=None)
 _default = Config()
 
@@ -68,9 +71,33 @@ def config_context(**settings: Any) -> Iterator[Config]:
 def resolve_jobs(n_jobs: int | None) -> int:
     """Return the number of threads meant by ``n_jobs`` (None: the setting, -1: all cores)."""
     wanted = get_config().n_jobs if n_jobs is None else n_jobs
-    if not isinstance(wanted, int) or isinstance(wanted, bool) or wanted == 0:
-        raise KernelInputError(f"n_jobs must be a positive int, negative or None, got {wanted!r}")
-    return wanted if wanted > 0 else max(1, (os.cpu_count() or 1) + 1 + wanted)
+    _check_jobs(wanted)
+    return int(wanted) if wanted > 0 else max(1, (os.cpu_count() or 1) + 1 + int(wanted))
+
+
+def _check_jobs(n_jobs: object) -> None:
+    try:
+        if not isinstance(n_jobs, bool) and operator.index(n_jobs) != 0:  # type: ignore[arg-type]
+            return
+    except TypeError:
+        pass
+    raise KernelInputError(f"n_jobs must be a positive int, negative or None, got {n_jobs!r}")
+
+
+def parse_bytes(text: int | str) -> int:
+    """Return a number of bytes given as an int or as text like ``"1.5GB"`` or ``"512MiB"``.
+
+    >>> parse_bytes("1.5GB"), parse_bytes("2KiB")
+    (1500000000, 2048)
+    """
+    if isinstance(text, int) and not isinstance(text, bool) and text > 0:
+        return text
+    match = re.fullmatch(r"\s*(\d+|\d*\.\d+)\s*([KMGT]?)(i?)B?\s*", str(text), re.IGNORECASE)
+    if match is None or isinstance(text, bool) or float(match[1]) == 0:
+        raise KernelInputError(f"memory must be like 500_000_000 or '1.5GB', got {text!r}")
+    unit = match[2].upper()
+    factor = 1024 ** (" KMGT".index(unit)) if match[3] and unit else _UNITS[unit]
+    return int(float(match[1]) * factor)
 
 
 def _changed(config: Config, settings: dict[str, Any]) -> Config:
@@ -80,4 +107,10 @@ def _changed(config: Config, settings: dict[str, Any]) -> Config:
         raise KernelInputError(
             f"unknown setting {unknown[0]!r}; the settings are {', '.join(sorted(known))}"
         )
-    return replace(config, **settings)
+    changed = replace(config, **settings)
+    _check_jobs(changed.n_jobs)
+    if changed.memory is not None:
+        parse_bytes(changed.memory)
+    if changed.progress is not None and not callable(changed.progress):
+        raise KernelInputError(f"progress must be callable or None, got {changed.progress!r}")
+    return changed

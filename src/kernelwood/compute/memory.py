@@ -1,30 +1,11 @@
 from __future__ import annotations
 
 import os
-import re
 
-from kernelwood.compute.config import get_config
-from kernelwood.errors import KernelInputError, MemoryBudgetError
+from kernelwood.compute.config import get_config, parse_bytes
+from kernelwood.errors import MemoryBudgetError
 
-_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _SHARE = 0.75  # of the machine's memory, unless a budget is set
-
-
-def parse_bytes(text: int | str) -> int:
-    """Return a number of bytes given as an int or as text like ``"1.5GB"`` or ``"512MiB"``."""
-    if isinstance(text, int) and not isinstance(text, bool) and text > 0:
-        return text
-    match = re.fullmatch(r"\s*([0-9.]+)\s*([KMGT]?)(i?)B?\s*", str(text), re.IGNORECASE)
-    try:
-        if match is None:
-            raise ValueError
-        number, unit, binary = float(match[1]), match[2].upper(), match[3]
-    except ValueError:
-        raise KernelInputError(
-            f"memory must be like 500_000_000 or '1.5GB', got {text!r}"
-        ) from None
-    factor = 1024 ** "KMGT".find(unit) * 1024 if binary and unit else _UNITS[unit]
-    return int(number * factor)
 
 
 def format_bytes(n_bytes: int) -> str:

@@ -46,15 +46,24 @@ class Runner:
         self.blocks = 0
         self._started = time.perf_counter()
 
-    def run(self, work: Work, n_units: int, *, evaluations: int, cost: int) -> None:
+    def quiet(self) -> Runner:
+        """Return a runner for work that is only a means: no progress, no count."""
+        quiet = Runner(self.n_jobs, 0)
+        quiet.progress = None
+        return quiet
+
+    def run(
+        self, work: Work, n_units: int, *, evaluations: int, cost: int, large: bool = False
+    ) -> None:
         """Run ``work`` over ``n_units`` units that make up ``evaluations`` kernel values.
 
         ``cost`` is a rough number of node pairs, from which the first block is sized. With one
-        job, and for small work, everything happens in the calling thread.
+        job, and for small work, everything happens in the calling thread, unless single units
+        are ``large``: then it must stay free to hear Ctrl-C.
         """
         if n_units == 0:
             return
-        inline = self.n_jobs == 1 or cost < _INLINE_COST
+        inline = cost < _INLINE_COST or (self.n_jobs == 1 and not large)
         threads = 1 if inline else min(self.n_jobs, n_units)
         first = int(n_units * _BLOCK_SECONDS / (_SECONDS_PER_COST * max(cost, 1)))
         job = _Job(work, n_units, threads=threads, first=max(1, min(first, n_units)))

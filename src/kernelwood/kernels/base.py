@@ -71,18 +71,27 @@ class Kernel(Parameterized):
         structures = list(X)
         for i, a in enumerate(structures):
             for j, b in enumerate(structures[: i + 1]):
-                out[i, j] = out[j, i] = self.reference(a, b)
+                out[i, j] = out[j, i] = self._reference_value(a, b)
         runner.advance(len(X) * (len(X) + 1) // 2)
 
     def _fill_cross(self, X: Any, Y: Any, out: Matrix, runner: Runner) -> None:
         right = list(Y)
         for i, a in enumerate(X):
-            out[i] = [self.reference(a, b) for b in right]
+            out[i] = [self._reference_value(a, b) for b in right]
         runner.advance(len(X) * len(Y))
 
     def _fill_diag(self, X: Any, out: Matrix, runner: Runner) -> None:
-        out[:] = [self.reference(a, a) for a in X]
+        out[:] = [self._reference_value(a, a) for a in X]
         runner.advance(len(X))
+
+    def _reference_value(self, a: Any, b: Any) -> float:
+        value = self.reference(a, b)
+        if not np.isfinite(value):
+            raise KernelInputError(
+                f"{type(self).__name__}.reference gave {value!r} for {a!r} and {b!r}; kernel "
+                "values must be finite"
+            )
+        return value
 
     # What every kernel can do.
 
@@ -183,11 +192,10 @@ class Kernel(Parameterized):
             )
         out = np.empty(len(X), dtype=self._dtype(dtype))
         runner = Runner(self.n_jobs, len(X))
-        counted = Runner(self.n_jobs, 0)  # the square blocks are a means, not evaluations asked for
         for begin in range(0, len(X), _PAIRS_AT_ONCE):
             some = slice(begin, min(begin + _PAIRS_AT_ONCE, len(X)))
             block = np.empty((some.stop - begin,) * 2, dtype=out.dtype)
-            self._fill_cross(X[some], Y[some], block, counted)
+            self._fill_cross(X[some], Y[some], block, runner.quiet())
             out[some] = block.diagonal()
             runner.advance(some.stop - begin)
         runner.finish()
@@ -321,6 +329,8 @@ class Kernel(Parameterized):
                 "write into a file with out=np.memmap(...).",
             )
             return np.empty(shape, dtype=number)
+        if not isinstance(out, np.ndarray):
+            raise KernelInputError(f"out must be an array, got {type(out).__name__}")
         if out.shape != shape or out.dtype != self._dtype(dtype or out.dtype):
             raise KernelInputError(
                 f"out must have shape {shape} and dtype {self._dtype(dtype or 'float64')}, "

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,11 +14,11 @@ from kernelwood.kernels.zeros import warn_of_zeros
 class CombinedKernel(Kernel):
     """A kernel made of kernels: their matrices are filled and combined entry by entry."""
 
+    _inside: ClassVar[tuple[str, ...]] = ("kernel",)
+
     def _parts(self) -> list[Kernel]:
         """Return the kernels it is made of."""
-        return [
-            value for value in self.get_params(deep=False).values() if isinstance(value, Kernel)
-        ]
+        return [getattr(self, name) for name in self._inside]
 
     def _combine(self, values: list[Matrix]) -> Matrix:
         """Return the combination; may overwrite the first of ``values``."""
@@ -44,7 +44,7 @@ class CombinedKernel(Kernel):
         values = [out]
         for part in rest:
             other = np.empty(out.shape, dtype=out.dtype)
-            getattr(part, how)(*data, other, Runner(self.n_jobs, 0))
+            getattr(part, how)(*data, other, runner.quiet())
             values.append(other)
         with np.errstate(over="ignore"):
             out[...] = self._combine(values)
@@ -55,7 +55,11 @@ class CombinedKernel(Kernel):
             )
 
     def _check_params(self) -> None:
-        for part in self._parts():
+        for name, part in zip(self._inside, self._parts(), strict=True):
+            if not isinstance(part, Kernel):
+                raise KernelInputError(
+                    f"{type(self).__name__}: {name} must be a kernel, got {part!r}"
+                )
             part._check_params()
 
     def _accepts(self) -> type[Any]:
@@ -67,13 +71,6 @@ class CombinedKernel(Kernel):
                 "example: kw.OnView('tree', k1) + kw.OnView('words', k2)"
             )
         return kinds.pop()
-
-    def _require_kernel(self, name: str) -> None:
-        value = getattr(self, name)
-        if not isinstance(value, Kernel):
-            raise KernelInputError(
-                f"{type(self).__name__}: {name} must be a kernel, got {type(value).__name__}"
-            )
 
     @property
     def n_jobs(self) -> int | None:  # type: ignore[override]
@@ -89,6 +86,8 @@ class CombinedKernel(Kernel):
 class Sum(CombinedKernel):
     """The sum of two kernels, ``left + right``."""
 
+    _inside = ("left", "right")
+
     def __init__(self, left: Kernel, right: Kernel) -> None:
         self.left = left
         self.right = right
@@ -103,6 +102,8 @@ class Sum(CombinedKernel):
 
 class Product(CombinedKernel):
     """The product of two kernels, ``left * right``."""
+
+    _inside = ("left", "right")
 
     def __init__(self, left: Kernel, right: Kernel) -> None:
         self.left = left
@@ -129,7 +130,8 @@ class Scaled(CombinedKernel):
 
     def _check_params(self) -> None:
         super()._check_params()
-        if not 0 <= self.factor < np.inf:
+        number = isinstance(self.factor, (int, float, np.integer, np.floating))
+        if not number or not 0 <= self.factor < np.inf:
             raise KernelInputError(
                 f"a kernel can only be scaled by a number of 0 or more, got {self.factor!r}"
             )
@@ -187,13 +189,17 @@ class Normalized(CombinedKernel):
 
     def reference(self, a: Any, b: Any) -> float:
         """Return the quotient for the pair."""
-        inner = self.kernel
-        selves = inner.value(a, a) * inner.value(b, b)
-        return inner.value(a, b) / selves**0.5 if selves > 0 else 0.0
+        inner = self._inner()
+        if inner is not None:
+            return inner.value(a, b)
+        selves = self.kernel.value(a, a) ** 0.5 * self.kernel.value(b, b) ** 0.5
+        return self.kernel.value(a, b) / selves if selves > 0 else 0.0
 
     def _inner(self) -> Kernel | None:
         """Return a kernel that normalises by itself, safe where raw values overflow."""
         inner = self.kernel
+        while isinstance(inner, Normalized):
+            inner = inner.kernel
         if "normalize" in inner._parameter_names():
             return inner.clone().set_params(normalize=True)
         return None
@@ -213,17 +219,21 @@ class Normalized(CombinedKernel):
         if inner is not None:
             return inner._fill_cross(X, Y, out, runner)
         self.kernel._fill_cross(X, Y, out, runner)
-        left, right = (self._roots(self._selves(side, out.dtype)) for side in (X, Y))
+        left, right = (self._roots(self._selves(side, out.dtype, runner)) for side in (X, Y))
         out /= left[:, None] * right
         return None
 
     def _fill_diag(self, X: Any, out: Matrix, runner: Runner) -> None:
-        out[:] = self._roots(self._selves(X, out.dtype)) < np.inf
+        inner = self._inner()
+        if inner is not None:
+            return inner._fill_diag(X, out, runner)
+        out[:] = self._roots(self._selves(X, out.dtype, runner)) < np.inf
         runner.advance(len(X))
+        return None
 
-    def _selves(self, X: Any, dtype: Any) -> Matrix:
+    def _selves(self, X: Any, dtype: Any, runner: Runner) -> Matrix:
         selves = np.empty(len(X), dtype=dtype)
-        self.kernel._fill_diag(X, selves, Runner(self.n_jobs, 0))
+        self.kernel._fill_diag(X, selves, runner.quiet())
         return selves
 
     def _roots(self, selves: Matrix) -> Matrix:
@@ -277,6 +287,8 @@ class OnView(CombinedKernel):
         return ExampleBatch
 
     def _view(self, X: Any) -> Any:
+        if len(X) == 0:
+            return self.kernel._batch([])
         try:
             return self.kernel._batch(X.view(self.name))
         except StructureError as error:

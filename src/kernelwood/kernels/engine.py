@@ -16,6 +16,7 @@ from kernelwood.kernels.zeros import warn_of_zeros
 # partial sum then does too (Cauchy-Schwarz, and no term is negative). Structures beyond it are
 # compared again in the next type; log2 engines have no range.
 _TRUSTED = {"float32": (1e-30, 1e30), "float64": (1e-280, 1e290), "log2": (-np.inf, np.inf)}
+_LARGE = 2000  # nodes: beyond this a single pair may take long
 _NEXT = {"float32": "float64", "float64": "log2"}
 
 
@@ -23,6 +24,9 @@ class EngineKernel(Kernel):
     """A kernel evaluated by a native engine, in number types as large as the values need."""
 
     normalize: bool = True
+
+    def _check_params(self) -> None:
+        self._check_choice("normalize", (False, True))
 
     def _parameters(self) -> Any:
         """Return the parameters as the native engine takes them."""
@@ -51,18 +55,24 @@ class EngineKernel(Kernel):
         if self.normalize:
             np.fill_diagonal(out, selves != 0)
         if extreme.any():
-            self._redo_gram(X, np.flatnonzero(extreme), out, number)
+            self._redo_gram(X, np.flatnonzero(extreme), out, number, runner)
         self._check_finite(out)
 
-    def _redo_gram(self, X: Any, again: NDArray[np.int64], out: Matrix, number: str) -> None:
-        """Replace the rows and columns of structures whose values outgrew a number type."""
-        columns = np.empty((len(X), len(again)))
-        self._fill_cross_in(X, X[again], columns, Runner(self.n_jobs, 0), _NEXT[number])
-        columns = self._fit(columns, out.dtype)
-        both = columns[again]
-        columns[again] = np.tril(both) + np.tril(both, -1).T  # symmetric to the last bit
-        out[:, again] = columns
-        out[again, :] = columns.T
+    def _redo_gram(
+        self, X: Any, again: NDArray[np.int64], out: Matrix, number: str, runner: Runner
+    ) -> None:
+        """Replace the rows and columns of structures whose values outgrew a number type.
+
+        As everywhere, the structure with the larger index is the one in the row: which of the two
+        comes first can change the last bit.
+        """
+        columns, rows = np.empty((len(X), len(again))), np.empty((len(again), len(X)))
+        self._fill_cross_in(X, X[again], columns, runner.quiet(), _NEXT[number])
+        self._fill_cross_in(X[again], X, rows, runner.quiet(), _NEXT[number])
+        columns, rows = self._fit(columns, out.dtype), self._fit(rows, out.dtype)
+        for k, i in enumerate(again.tolist()):
+            out[i:, i] = out[i, i:] = columns[i:, k]
+            out[i, :i] = out[:i, i] = rows[k, :i]
         if self.normalize:
             out[again, again] = 1
 
@@ -95,10 +105,8 @@ class EngineKernel(Kernel):
 
         self._run(runner, block, engine.n_panels, n * len(Y), X, Y, out)
         if number == "log2":
-            return self._finish_log2(X, Y, out)
-        if not self.normalize and np.isfinite(out).all():
-            return None
-        own_x, own_y = self._selves(X, number), self._selves(Y, number)
+            return self._finish_log2(X, Y, out, runner)
+        own_x, own_y = self._selves(X, number, runner), self._selves(Y, number, runner)
         extreme_x, extreme_y = _extreme(own_x, number), _extreme(own_y, number)
         if self.normalize:
             scale_x = _inverse_root(np.where(extreme_x, 0, own_x))
@@ -108,14 +116,13 @@ class EngineKernel(Kernel):
         for rows, columns in ((slice(None), extreme_y), (extreme_x, slice(None))):
             again = np.empty(out[rows, columns].shape)
             if again.size:
-                some = Runner(self.n_jobs, 0)
-                self._fill_cross_in(X[rows], Y[columns], again, some, _NEXT[number])
+                self._fill_cross_in(X[rows], Y[columns], again, runner.quiet(), _NEXT[number])
                 out[rows, columns] = self._fit(again, out.dtype)
         return None
 
-    def _finish_log2(self, X: Any, Y: Any, out: Matrix) -> None:
+    def _finish_log2(self, X: Any, Y: Any, out: Matrix, runner: Runner) -> None:
         if self.normalize:
-            own_x, own_y = self._selves(X, "log2"), self._selves(Y, "log2")
+            own_x, own_y = self._selves(X, "log2", runner), self._selves(Y, "log2", runner)
             zero_x, zero_y = np.isneginf(own_x), np.isneginf(own_y)
             warn_of_zeros(int(np.count_nonzero(zero_x) + np.count_nonzero(zero_y)), self)
             out -= (np.where(zero_x, 0, own_x)[:, None] + np.where(zero_y, 0, own_y)) / 2
@@ -123,15 +130,21 @@ class EngineKernel(Kernel):
             np.exp2(out, out=out)
 
     def _fill_diag(self, X: Any, out: Matrix, runner: Runner) -> None:
-        selves = self._selves(X, "float64")
-        extreme = _extreme(selves, "float64")
-        if extreme.any() or self._first_number("float64") == "log2":
+        number = self._first_number("float64")
+        if number == "float64":
+            selves = self._selves(X, number, runner)
+            extreme = _extreme(selves, number)
+        else:
+            selves, extreme = np.empty(len(X)), np.ones(len(X), dtype=bool)
+        if extreme.any():
+            log2 = self._selves(X[extreme], "log2", runner)
             with np.errstate(over="ignore"):
-                selves = np.where(extreme, np.exp2(self._selves(X, "log2")), selves)
+                # A normalised kernel only asks which are 0, and underflow must not say so.
+                selves[extreme] = np.exp2(np.maximum(log2, -1000) if self.normalize else log2)
+                selves[extreme] *= ~np.isneginf(log2)
         if self.normalize:
-            zero = selves == 0
-            warn_of_zeros(int(np.count_nonzero(zero)), self)
-            out[:] = ~zero
+            warn_of_zeros(int(np.count_nonzero(selves == 0)), self)
+            out[:] = selves != 0
         else:
             out[:] = self._fit(selves, out.dtype)
             self._check_finite(out)
@@ -150,14 +163,16 @@ class EngineKernel(Kernel):
         other = None if stream is None else _native.side(stream)
         return native(self._parameters(), _native.side(panel), other)
 
-    def _selves(self, X: Any, number: str) -> NDArray[Any]:
+    def _selves(self, X: Any, number: str, runner: Runner) -> NDArray[Any]:
         """Return raw self-similarities (their log2 for "log2")."""
-        native = _native.engine_class(self.accepts, number)
+        native, parameters = _native.engine_class(self.accepts, number), self._parameters()
+        side = _native.side(X)
         out = np.empty(len(X), dtype="float64" if number == "log2" else number)
-        try:
-            native.diagonal(self._parameters(), _native.side(X), 0, len(X), out)
-        except _native.BudgetExceeded as error:
-            raise self._too_large(error) from None
+
+        def block(begin: int, end: int, out: Any, stop: Any) -> None:
+            native.diagonal(parameters, side, begin, end, out[begin:end], stop)
+
+        self._run(runner.quiet(), block, len(X), 0, X, X, out)
         return out
 
     def _run(
@@ -166,9 +181,10 @@ class EngineKernel(Kernel):
         def work(begin: int, end: int, stop: Any) -> None:
             block(begin, end, out, stop)
 
+        large = max(X.largest, Y.largest) > _LARGE
         cost = X.n_elements * Y.n_elements
         try:
-            runner.run(work, n_panels, evaluations=evaluations, cost=cost)
+            runner.run(work, n_panels, evaluations=evaluations, cost=cost, large=large)
         except _native.BudgetExceeded as error:
             raise self._too_large(error) from None
 

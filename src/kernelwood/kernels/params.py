@@ -18,7 +18,9 @@ class Parameterized:
 
     @classmethod
     def _parameter_names(cls) -> list[str]:
-        return [name for name in inspect.signature(cls).parameters if name != "self"]
+        if cls.__init__ is object.__init__:
+            return []
+        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters; with ``deep`` those of kernels inside too (``kernel__decay``)."""
@@ -47,7 +49,12 @@ class Parameterized:
             else:
                 setattr(self, name, value)
         for name, inner in nested.items():
-            getattr(self, name).set_params(**inner)
+            value = getattr(self, name)
+            if not hasattr(value, "set_params"):
+                raise KernelInputError(
+                    f"{type(self).__name__}: {name} is {value!r}, which has no parameters"
+                )
+            value.set_params(**inner)
         return self
 
     def clone(self: P) -> P:
@@ -66,10 +73,11 @@ class Parameterized:
         return self.get_params(deep=False) == other.get_params(deep=False)
 
     def __hash__(self) -> int:
-        return hash((type(self), tuple(map(repr, self.get_params(deep=False).values()))))
+        # Parameters can change, and equal ones may hash differently (a dtype and its name).
+        return hash(type(self))
 
     def __repr__(self) -> str:
-        defaults = inspect.signature(type(self)).parameters
+        defaults = inspect.signature(type(self).__init__).parameters
         changed = [
             f"{name}={value!r}"
             for name, value in self.get_params(deep=False).items()

@@ -3,6 +3,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Any
 
+import numpy as np
 from numpy.typing import DTypeLike
 
 from kernelwood import _native
@@ -85,10 +86,15 @@ class SubsequenceKernel(EngineKernel):
         return total
 
     def _check_params(self) -> None:
+        super()._check_params()
         self._check_number("decay", 0, 1)
         length = self.max_length
-        if length is not None and (
-            isinstance(length, bool) or not isinstance(length, int) or length < 1
+        if length is None:
+            return
+        if (
+            isinstance(length, bool)
+            or not isinstance(length, (int, np.integer))
+            or not 1 <= length < 2**31
         ):
             raise KernelInputError(
                 f"SubsequenceKernel: max_length must be a positive int or None, got {length!r}"
@@ -96,6 +102,6 @@ class SubsequenceKernel(EngineKernel):
 
     def _parameters(self) -> Any:
         parameters = _native.SequenceParameters()
-        parameters.decay = self.decay
-        parameters.max_length = self.max_length or 0
+        parameters.decay = float(self.decay)
+        parameters.max_length = int(self.max_length or 0)
         return parameters

@@ -20,15 +20,16 @@ class TreeEngineKernel(EngineKernel):
     decay: float
 
     def _check_params(self) -> None:
+        super()._check_params()
         self._check_number("decay", 0, 1)
 
     def _unit(self) -> float:
-        return self.decay
+        return float(self.decay)
 
     def _parameters(self) -> Any:
         parameters = _native.TreeParameters()
         parameters.kind = getattr(_native.TreeKernel, self._kind)
-        parameters.decay = self.decay
+        parameters.decay = float(self.decay)
         parameters.max_bytes = budget()
         return parameters
 
@@ -297,14 +298,13 @@ class PartialTreeKernel(TreeEngineKernel):
         self._check_choice("decay_over", ("gaps", "span"))
 
     def _unit(self) -> float:
-        power = max(2, self.leaf_power)
-        return float(self.depth_decay * self.decay**power * min(1, self.terminal_factor))
+        decay, power = float(self.decay), max(2.0, float(self.leaf_power))
+        return float(self.depth_decay * decay**power * min(1.0, self.terminal_factor))
 
     def _parameters(self) -> Any:
         parameters = super()._parameters()
-        leaf = self.depth_decay * self.terminal_factor
-        parameters.depth_decay = self.depth_decay
-        parameters.leaf_leaf = leaf * self.decay**self.leaf_power
-        parameters.leaf_inner = leaf * self.decay**2
+        parameters.depth_decay = float(self.depth_decay)
+        parameters.leaf_power = float(self.leaf_power)
+        parameters.terminal_factor = float(self.terminal_factor)
         parameters.span_decay = self.decay_over == "span"
         return parameters

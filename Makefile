@@ -1,0 +1,101 @@
+# Two commands matter: `make demo` and `make test`. Every target makes what it needs in .venv;
+# a machine needs git, make, Python 3.10 or newer and a C++ compiler, nothing else.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+NATIVE := $(wildcard native/src/*.cpp native/include/kernelwood/*.hpp)
+CORE_STUB := src/kernelwood/_core.pyi
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test lint types contracts check-stubs unit bench docs develop format stubs \
+	wheel sdist clean
+
+help:
+	@echo "make demo      a tour in the terminal"
+	@echo "make test      everything that must hold: lint, types, contracts, tests"
+	@echo "make bench     measure the kernels on this machine"
+	@echo "make docs      build the documentation into docs/_build/html"
+	@echo "make develop   the package and all tools in $(VENV)"
+	@echo "make format    rewrite Python and C++ in the house style"
+	@echo "make stubs     write $(CORE_STUB) from the compiled core"
+	@echo "make wheel     build a wheel into dist (make sdist: source too)"
+	@echo "make clean     remove everything that make made"
+
+demo: $(VENV)/.package
+	@$(BIN)/kernelwood demo
+
+test: lint types contracts check-stubs unit
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/codespell *.md *.cff *.toml src native tests benchmarks docs examples tools
+	$(BIN)/clang-format --dry-run -Werror $(NATIVE)
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+contracts: $(VENV)/.dev
+	$(BIN)/lint-imports --no-cache
+
+check-stubs: $(VENV)/.dev
+	$(BIN)/python tools/stubs.py --check $(CORE_STUB)
+
+unit: $(VENV)/.dev
+	$(BIN)/python -m pytest -q
+
+bench: $(VENV)/.package
+	$(BIN)/python benchmarks/exact_kernels.py
+
+docs: $(VENV)/.docs
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+develop: $(VENV)/.dev $(VENV)/.docs
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(NATIVE)
+
+stubs: $(VENV)/.dev
+	$(BIN)/python tools/stubs.py $(CORE_STUB)
+
+wheel: $(VENV)/.created
+	$(PIP) wheel --no-deps --wheel-dir dist .
+
+sdist: $(VENV)/.release
+	$(BIN)/python -m build --outdir dist
+
+clean:
+	rm -rf $(VENV) build dist docs/_build docs/gallery .mypy_cache .ruff_cache \
+		.pytest_cache .hypothesis .import_linter_cache
+	find src tests benchmarks tools examples -name __pycache__ -prune -exec rm -rf {} +
+
+# The environment, the package in it, and the tools on top. A stamp older than what it was made
+# from is made again, so a change to the native core is compiled before anything runs.
+
+$(VENV)/.created:
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 10) or sys.exit(\
+	"kernelwood needs Python 3.10 or newer, this is " + sys.version.split()[0] + "; try make PYTHON=python3.12")'
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+# Editable: a change to Python code needs no installation. The build folder holds paths of pip's
+# temporary build environment, so nothing in it can be used again.
+$(VENV)/.package: pyproject.toml CMakeLists.txt $(NATIVE) | $(VENV)/.created
+	@echo "compiling the native core and installing kernelwood into $(VENV) (about a minute)"
+	@rm -rf build
+	@$(PIP) install --editable .
+	@touch $@
+
+# Tools by extra: dev, docs, release. Listed from the installed package, so that it is not built
+# again for them.
+$(VENV)/.dev $(VENV)/.docs $(VENV)/.release: $(VENV)/.%: pyproject.toml | $(VENV)/.package
+	@echo "installing the $* tools into $(VENV)"
+	@$(BIN)/python tools/requirements.py $* > $@.txt
+	@$(PIP) install --requirement $@.txt
+	@touch $@

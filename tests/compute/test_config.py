@@ -1,0 +1,104 @@
+import os
+import threading
+
+import pytest
+
+import kernelwood as kw
+from kernelwood.compute import resolve_jobs
+from kernelwood.errors import KernelInputError
+from kernelwood.structures import Tree
+
+KERNEL = kw.SubsetTreeKernel()
+TREES = [Tree("a", [Tree("b")])]
+
+
+@pytest.fixture
+def restored():
+    before = kw.get_config()
+    yield
+    kw.set_config(n_jobs=before.n_jobs, memory=before.memory, progress=before.progress)
+
+
+def test_settings_hold_inside_the_context_only():
+    before = kw.get_config()
+    with kw.config_context(n_jobs=3, memory="1GB") as inside:
+        assert kw.get_config() is inside and (inside.n_jobs, inside.memory) == (3, "1GB")
+    assert kw.get_config() == before
+
+
+def test_settings_are_restored_after_an_error():
+    before = kw.get_config()
+    with pytest.raises(LookupError), kw.config_context(n_jobs=3):
+        raise LookupError
+    assert kw.get_config() == before
+
+
+def test_contexts_nest():
+    with kw.config_context(n_jobs=3), kw.config_context(memory="2GB"):
+        assert (kw.get_config().n_jobs, kw.get_config().memory) == (3, "2GB")
+
+
+def test_set_config_holds_for_the_process(restored):
+    kw.set_config(n_jobs=2)
+    seen = []
+    thread = threading.Thread(target=lambda: seen.append(kw.get_config().n_jobs))
+    thread.start()
+    thread.join()
+    assert [kw.get_config().n_jobs, *seen] == [2, 2]
+
+
+def test_a_context_is_of_one_thread():
+    seen = []
+    with kw.config_context(n_jobs=7):
+        thread = threading.Thread(target=lambda: seen.append(kw.get_config().n_jobs))
+        thread.start()
+        thread.join()
+    assert seen == [1]
+
+
+@pytest.mark.parametrize("change", [kw.set_config, lambda **s: kw.config_context(**s).__enter__()])
+def test_an_unknown_setting_is_named(change):
+    with pytest.raises(KernelInputError, match=r"'n_job'.*memory, n_jobs, progress"):
+        change(n_job=2)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("memory", "lots"),
+        ("memory", -1),
+        ("memory", "1.2.3GB"),
+        ("memory", float("nan")),
+        ("memory", True),
+        ("n_jobs", 0),
+        ("n_jobs", "two"),
+        ("n_jobs", 1.5),
+        ("progress", 3),
+    ],
+)
+def test_a_bad_setting_is_named_where_it_is_made(name, value):
+    with (
+        pytest.raises(KernelInputError, match=name) as caught,
+        kw.config_context(**{name: value}),
+    ):
+        pytest.fail("the setting was accepted")
+    assert repr(value) in str(caught.value)
+
+
+def test_resolving_jobs():
+    cores = os.cpu_count()
+    assert resolve_jobs(None) == 1
+    assert resolve_jobs(4) == 4
+    assert resolve_jobs(-1) == cores
+    assert resolve_jobs(-cores - 5) == 1
+
+
+def test_no_number_of_jobs_takes_that_of_the_settings():
+    with kw.config_context(n_jobs=6):
+        assert resolve_jobs(None) == 6 and resolve_jobs(2) == 2
+
+
+@pytest.mark.parametrize("n_jobs", [0, "2", 1.0, True])
+def test_a_bad_number_of_jobs_is_named(n_jobs):
+    with pytest.raises(KernelInputError, match=f"n_jobs.*{n_jobs!r}"):
+        resolve_jobs(n_jobs)

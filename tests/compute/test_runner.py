@@ -1,0 +1,200 @@
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from strategies import sample_sequences, sample_trees
+
+import kernelwood as kw
+from kernelwood.compute import Runner
+from kernelwood.errors import KernelInputError
+
+LARGE, SMALL = 10**12, 0  # costs that run on threads, and inline
+
+
+def run(work, n_units, *, n_jobs=2, cost=LARGE, progress=None):
+    runner = Runner(n_jobs, 10 * n_units, progress)
+    runner.run(work, n_units, evaluations=10 * n_units, cost=cost)
+    return runner
+
+
+@pytest.mark.parametrize("cost", [LARGE, SMALL])
+@pytest.mark.parametrize("n_jobs", [1, 2, 7])
+@pytest.mark.parametrize("n_units", [1, 2, 100, 1001])
+def test_every_unit_is_worked_once(n_units, n_jobs, cost):
+    visits = np.zeros(n_units, dtype=int)
+    lock = threading.Lock()
+
+    def work(begin, end, stop):
+        with lock:
+            visits[begin:end] += 1
+
+    run(work, n_units, n_jobs=n_jobs, cost=cost)
+    assert (visits == 1).all()
+
+
+def test_no_units_are_no_work():
+    run(lambda *_: pytest.fail("nothing to do"), 0)
+
+
+def test_small_work_stays_in_the_calling_thread():
+    seen = []
+    run(lambda *_: seen.append(threading.current_thread()), 5, cost=SMALL)
+    assert set(seen) == {threading.current_thread()}
+
+
+def test_several_threads_work_at_once():
+    together = threading.Barrier(3, timeout=10)
+    run(lambda *_: together.wait(), 3, n_jobs=3)
+
+
+@pytest.mark.parametrize("cost", [LARGE, SMALL])
+def test_an_error_in_the_work_comes_out(cost):
+    def work(begin, end, stop):
+        raise LookupError("in the work")
+
+    with pytest.raises(LookupError, match="in the work"):
+        run(work, 50, n_jobs=3, cost=cost)
+
+
+def test_an_error_stops_the_other_threads():
+    stopped = []
+    started = threading.Event()
+
+    def work(begin, end, stop):
+        if begin == 0:
+            started.wait(timeout=10)
+            raise LookupError
+        started.set()
+        for _ in range(1000):
+            if stop[0]:
+                stopped.append(begin)
+                return
+            time.sleep(0.01)
+
+    with pytest.raises(LookupError):
+        run(work, 2, n_jobs=2)
+    assert stopped == [1]
+
+
+def test_progress_rises_and_ends_at_the_total():
+    calls = []
+    run(
+        lambda *_: time.sleep(0.03),
+        12,
+        n_jobs=2,
+        progress=lambda done, total: calls.append((done, total)),
+    )
+    done = [d for d, _ in calls]
+    assert len(calls) > 1 and done == sorted(done) and calls[-1] == (120, 120)
+
+
+def test_an_error_in_the_progress_callback_stops_the_work():
+    ended = threading.Event()
+
+    def work(begin, end, stop):
+        while not stop[0]:
+            time.sleep(0.01)
+        ended.set()
+
+    def fail(done, total):
+        raise LookupError("in the callback")
+
+    with pytest.raises(LookupError, match="in the callback"):
+        run(work, 1, progress=fail)
+    assert ended.is_set()
+
+
+def test_a_bad_number_of_threads_is_named():
+    with pytest.raises(KernelInputError, match="n_jobs"):
+        Runner(0, 10)
+
+
+INTERRUPTED = """
+import sys, time, random
+import kernelwood as kw
+rng = random.Random(0)
+{make}
+print("ready", flush=True)
+try:
+    kernel.gram(X)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+    sys.exit(0)
+print("finished", flush=True)
+"""
+MANY_SEQUENCES = """
+words = [str(i) for i in range(50)]
+X = kw.batch([kw.Sequence(rng.choices(words, k=60)) for _ in range(6000)])
+kernel = kw.SubsequenceKernel(n_jobs={n_jobs})
+"""
+LONG_SEQUENCES = """
+X = kw.batch([kw.Sequence(rng.choices("ab", k=40_000)) for _ in range(3)])
+kernel = kw.SubsequenceKernel(decay=0.5, n_jobs={n_jobs})
+"""
+LONGISH_SEQUENCES = """
+X = kw.batch([kw.Sequence(rng.choices("abcdef", k=2000)) for _ in range(1500)])
+kernel = kw.SubsequenceKernel(decay=0.5, n_jobs={n_jobs})
+"""
+WIDE_TREES = """
+X = kw.batch([kw.Tree("n", [kw.Tree("x")] * n) for n in range(20_000, 20_004)])
+kernel = kw.PartialTreeKernel(decay=0.5, n_jobs={n_jobs})
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
+@pytest.mark.parametrize(
+    ("make", "n_jobs"),
+    [
+        pytest.param(MANY_SEQUENCES, 1, id="many sequences"),
+        pytest.param(MANY_SEQUENCES, 2, id="many sequences on threads"),
+        pytest.param(LONGISH_SEQUENCES, 1, id="many longish sequences"),
+        pytest.param(LONG_SEQUENCES, 1, id="few long sequences"),
+        pytest.param(WIDE_TREES, 1, id="few wide trees"),
+    ],
+)
+def test_ctrl_c_ends_a_computation_within_a_second(make, n_jobs):
+    code = INTERRUPTED.format(make=make.format(n_jobs=n_jobs))
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout.readline().strip() == "ready"
+            time.sleep(0.7)
+            process.send_signal(signal.SIGINT)
+            started = time.monotonic()
+            out, _ = process.communicate(timeout=3)
+        except subprocess.TimeoutExpired:
+            pytest.fail("still running 3 seconds after Ctrl-C")
+        finally:
+            process.kill()
+    assert out.strip() == "interrupted"
+    assert time.monotonic() - started < 1
+
+
+@pytest.mark.parametrize(
+    ("kernel", "structures"),
+    [
+        (kw.PartialTreeKernel(n_jobs=2), sample_trees(150)),
+        (kw.SubsequenceKernel(n_jobs=2), sample_sequences(150)),
+    ],
+    ids=["trees", "sequences"],
+)
+def test_computing_in_two_threads_at_once_changes_no_bit(kernel, structures, monkeypatch):
+    monkeypatch.setattr("kernelwood.compute.runner._INLINE_COST", 0)
+    batch = kw.batch(structures)
+    alone = kernel.gram(batch)
+    found = [[], []]
+
+    def compute(results):
+        results.extend(kernel.gram(batch) for _ in range(5))
+
+    threads = [threading.Thread(target=compute, args=(results,)) for results in found]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for matrix in (*found[0], *found[1]):
+        np.testing.assert_array_equal(matrix, alone)

@@ -1,0 +1,388 @@
+import pickle
+
+import numpy as np
+import pytest
+from cases import sample
+from strategies import preterminals
+
+import kernelwood as kw
+from kernelwood.errors import KernelInputError, KernelOverflowError
+from kernelwood.kernels import (
+    Normalized,
+    OnView,
+    PartialTreeKernel,
+    Product,
+    Scaled,
+    SubsequenceKernel,
+    SubsetTreeKernel,
+    Sum,
+)
+from kernelwood.structures import Sequence, Tree
+
+SST, PTK = SubsetTreeKernel(), PartialTreeKernel()
+RAW_SST, RAW_PTK = SubsetTreeKernel(normalize=False), PartialTreeKernel(normalize=False)
+WORDS = SubsequenceKernel()
+TREES = sample(SST, 25)
+
+
+def examples(n=25):
+    sequences = sample(WORDS, n, seed=8)
+    return [
+        kw.Example(str(i), label=i % 2, views={"tree": TREES[i], "words": sequences[i]})
+        for i in range(n)
+    ]
+
+
+COMBINED = [
+    (SST + PTK, lambda s, p: s + p),
+    (SST * PTK, lambda s, p: s * p),
+    (0.3 * SST, lambda s, p: 0.3 * s),
+    (SST * 2, lambda s, p: 2 * s),
+    (SST**3, lambda s, p: s**3),
+    (0.5 * SST + PTK**2 * SST, lambda s, p: 0.5 * s + p**2 * s),
+    (SST + SST, lambda s, p: 2 * s),
+    (Normalized(PTK), lambda s, p: p),
+    (0 * SST + PTK, lambda s, p: p),
+]
+every_combination = pytest.mark.parametrize(
+    ("kernel", "formula"), COMBINED, ids=[repr(k) for k, _ in COMBINED]
+)
+
+
+@every_combination
+def test_gram_is_combined_entry_by_entry(kernel, formula):
+    expected = formula(SST.gram(TREES), PTK.gram(TREES))
+    np.testing.assert_allclose(kernel.gram(TREES), expected, rtol=1e-14)
+
+
+@every_combination
+def test_cross_is_combined_entry_by_entry(kernel, formula):
+    expected = formula(*(k.cross(TREES[:9], TREES[5:]) for k in (SST, PTK)))
+    np.testing.assert_allclose(kernel.cross(TREES[:9], TREES[5:]), expected, rtol=1e-14)
+
+
+@every_combination
+def test_diag_and_pairs_are_combined(kernel, formula):
+    np.testing.assert_allclose(kernel.diag(TREES), kernel.gram(TREES).diagonal(), rtol=1e-13)
+    np.testing.assert_allclose(
+        kernel.pairs(TREES, TREES[::-1]), kernel.gram(TREES)[:, ::-1].diagonal(), rtol=1e-13
+    )
+
+
+@every_combination
+def test_neighbors_of_a_combination_are_those_of_its_cross(kernel, formula):
+    indices, values = kernel.neighbors(TREES[:4], TREES, 25)
+    np.testing.assert_allclose(
+        values, np.take_along_axis(kernel.cross(TREES[:4], TREES), indices, axis=1), rtol=1e-13
+    )
+
+
+@every_combination
+def test_the_reference_of_a_combination_is_its_value(kernel, formula):
+    for a, b in [(TREES[0], TREES[1]), (TREES[2], TREES[2])]:
+        assert kernel.reference(a, b) == pytest.approx(kernel.value(a, b), rel=1e-12)
+
+
+@every_combination
+def test_combinations_come_in_float32(kernel, formula):
+    single = kernel.gram(TREES, dtype="float32")
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, kernel.gram(TREES), rtol=1e-5)
+
+
+@every_combination
+def test_combinations_can_be_cloned_pickled_and_compared(kernel, formula):
+    assert kernel.clone() == kernel == pickle.loads(pickle.dumps(kernel))
+    assert hash(kernel.clone()) == hash(kernel)
+
+
+@every_combination
+def test_the_repr_of_a_combination_can_be_evaluated(kernel, formula):
+    assert eval(repr(kernel), vars(kw.kernels)) == kernel
+
+
+@every_combination
+def test_tile_size_changes_no_bit_of_a_combination(kernel, formula, monkeypatch):
+    trees = kw.batch(TREES * 10)
+    whole = kernel.gram(trees)
+    monkeypatch.setattr("kernelwood.kernels.base.TILE", 128)
+    np.testing.assert_array_equal(kernel.gram(trees), whole)
+
+
+def test_parameters_inside_are_reached_by_name():
+    kernel = Normalized(0.5 * SubsetTreeKernel() + PartialTreeKernel())
+    assert kernel.get_params()["kernel__left__kernel__decay"] == 0.4
+    kernel.set_params(kernel__left__kernel__decay=0.7, kernel__left__factor=2)
+    assert kernel.kernel.left == 2 * SubsetTreeKernel(decay=0.7)
+
+
+def test_a_clone_shares_nothing():
+    kernel = SST + PTK
+    kernel.clone().set_params(left__decay=0.9)
+    assert kernel.left.decay == 0.4
+
+
+@pytest.mark.parametrize("factor", [np.float64(0.5), np.float32(0.5), np.int64(2)])
+def test_factors_come_from_numpy_too(factor):
+    expected = float(factor) * SST.gram(TREES)
+    np.testing.assert_array_equal((factor * SST).gram(TREES), expected)
+    np.testing.assert_array_equal((SST * factor).gram(TREES), expected)
+
+
+# Normalisation.
+
+
+def test_a_normalised_sum_is_divided_by_its_own_self_similarities():
+    raw = RAW_SST.gram(TREES) + RAW_PTK.gram(TREES)
+    expected = raw / np.sqrt(np.outer(raw.diagonal(), raw.diagonal()))
+    np.testing.assert_allclose(Normalized(RAW_SST + RAW_PTK).gram(TREES), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        Normalized(RAW_SST + RAW_PTK),
+        Normalized(Normalized(RAW_SST) + RAW_PTK**2),
+        Normalized(Normalized(RAW_SST)),
+    ],
+    ids=repr,
+)
+def test_every_verb_of_a_normalised_kernel_agrees(kernel):
+    gram = kernel.gram(TREES)
+    np.testing.assert_array_equal(gram.diagonal(), 1)
+    np.testing.assert_allclose(kernel.cross(TREES, TREES), gram, rtol=1e-13)
+    np.testing.assert_array_equal(kernel.diag(TREES), 1)
+    assert kernel.reference(*TREES[:2]) == pytest.approx(gram[0, 1], rel=1e-12)
+
+
+def test_normalising_gives_zero_where_there_is_nothing():
+    nothing = Tree("x")
+    with pytest.warns(RuntimeWarning, match="self-similarity 0"):
+        matrix = Normalized(RAW_SST + RAW_SST).gram([nothing, TREES[0]])
+    assert matrix.tolist() == [[0, 0], [0, 1]]
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda raw: Normalized(raw),
+        lambda raw: Normalized(Normalized(raw)),
+    ],
+    ids=["once", "twice"],
+)
+@pytest.mark.parametrize("method", ["gram", "diag"])
+def test_normalising_is_safe_where_raw_values_overflow(wrap, method):
+    huge = preterminals(1500)
+    found = getattr(wrap(SubsetTreeKernel(decay=1.0, normalize=False)), method)([huge])
+    np.testing.assert_array_equal(found.ravel(), [1])
+
+
+def test_normalising_is_safe_where_raw_values_underflow():
+    kernel = Normalized(SubsetTreeKernel(decay=1e-200, normalize=False))
+    a, b = (Tree.from_brackets(t) for t in ("(S (A x) (B y))", "(S (A x) (B z))"))
+    assert kernel.reference(a, b) == pytest.approx(kernel.value(a, b), rel=1e-9)
+
+
+def test_a_sum_that_overflows_is_refused():
+    large = SubsetTreeKernel(decay=1.0, normalize=False)
+    with pytest.raises(KernelOverflowError, match=r"Product.*float64"):
+        (large * large).gram([preterminals(700)])
+
+
+def test_a_power_that_overflows_float32_is_refused():
+    with pytest.raises(KernelOverflowError, match="float32"):
+        (SubsetTreeKernel(decay=1.0, normalize=False) ** 9).gram(
+            [preterminals(20)], dtype="float32"
+        )
+
+
+# Views.
+
+
+def test_views_are_compared_by_their_kernels():
+    kernel = 0.3 * OnView("words", WORDS) + 0.7 * OnView("tree", SST)
+    some = examples()
+    expected = 0.3 * WORDS.gram([e.view("words") for e in some]) + 0.7 * SST.gram(TREES)
+    np.testing.assert_allclose(kernel.gram(some), expected, rtol=1e-14)
+
+
+def test_a_batch_of_examples_gives_what_a_list_gives():
+    kernel = OnView("words", WORDS) * OnView("tree", SST)
+    some = examples()
+    np.testing.assert_array_equal(kernel.gram(kw.batch(some)), kernel.gram(some))
+
+
+def test_slices_of_a_batch_of_examples_are_compared():
+    kernel = OnView("tree", SST)
+    batch = kw.batch(examples())
+    whole = kernel.cross(batch, batch)
+    np.testing.assert_array_equal(kernel.cross(batch[3:9], batch[[20, 1]]), whole[3:9][:, [20, 1]])
+
+
+def test_every_verb_works_on_views():
+    kernel = OnView("tree", SST)
+    some = examples()
+    gram = SST.gram(TREES)
+    np.testing.assert_allclose(kernel.cross(some, some), gram, rtol=1e-14)
+    np.testing.assert_array_equal(kernel.diag(some), 1)
+    np.testing.assert_allclose(kernel.pairs(some, some), 1, rtol=1e-14)
+    assert kernel.value(some[0], some[1]) == pytest.approx(gram[0, 1], rel=1e-14)
+    assert kernel.reference(some[0], some[1]) == pytest.approx(gram[0, 1], rel=1e-14)
+    assert kernel.neighbors(some, some, 1)[1] == pytest.approx(1)
+
+
+def test_no_examples_give_empty_results():
+    kernel = OnView("tree", SST)
+    shapes = [kernel.gram([]).shape, kernel.cross([], examples()).shape, kernel.diag([]).shape]
+    assert shapes == [(0, 0), (0, 25), (0,)]
+
+
+def test_a_view_inside_a_view_kernel_is_normalised():
+    kernel = Normalized(OnView("tree", RAW_SST) + OnView("words", WORDS))
+    np.testing.assert_array_equal(kernel.gram(examples()).diagonal(), 1)
+
+
+def test_a_missing_view_is_named():
+    with pytest.raises(KernelInputError, match=r"no view 'tre'\n.*did you mean 'tree'"):
+        OnView("tre", SST).gram(examples())
+
+
+def test_a_view_of_the_wrong_kind_is_named():
+    with pytest.raises(KernelInputError, match="expected trees, got a batch of sequences"):
+        OnView("words", SST).gram(examples())
+
+
+def test_a_view_that_is_text_is_named():
+    example = kw.Example("1", views={"text": "the cat"})
+    with pytest.raises(KernelInputError, match=r"view 'text'.*got str"):
+        OnView("text", SST).gram([example])
+
+
+def test_trees_given_to_a_view_kernel_are_refused():
+    with pytest.raises(KernelInputError, match="should be an example, got Tree"):
+        OnView("tree", SST).gram(TREES)
+
+
+def test_mixed_kinds_without_views_are_refused_with_the_remedy():
+    with pytest.raises(KernelInputError, match=r"sequences and trees.*OnView"):
+        (SST + WORDS).gram(TREES)
+
+
+# Nonsense.
+
+
+@pytest.mark.parametrize("exponent", [0, -1, 0.5, "2", None, True, np.float64(2)])
+def test_an_exponent_that_makes_no_kernel_is_named(exponent):
+    with pytest.raises(KernelInputError, match="positive whole number"):
+        (SST**exponent).gram(TREES)
+
+
+@pytest.mark.parametrize("factor", [-1, -0.5, float("nan"), float("inf")])
+def test_a_factor_that_makes_no_kernel_is_named(factor):
+    with pytest.raises(KernelInputError, match=f"got {factor!r}"):
+        (factor * SST).gram(TREES)
+
+
+@pytest.mark.parametrize("other", ["x", None, [1]])
+def test_kernels_and_other_things_do_not_combine(other):
+    with pytest.raises(TypeError):
+        SST + other
+    with pytest.raises(TypeError):
+        SST * other
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        Sum(SST, 3),
+        Product("x", SST),
+        Normalized("x"),
+        OnView("tree", 3),
+        Scaled(SST, "x"),
+        Scaled(3, 3),
+    ],
+    ids=["Sum", "Product", "Normalized", "OnView", "factor", "Scaled"],
+)
+def test_what_is_no_kernel_inside_is_named(kernel):
+    data = examples() if isinstance(kernel, OnView) else TREES
+    with pytest.raises(KernelInputError, match=type(kernel).__name__ + "|scaled by"):
+        kernel.gram(data)
+
+
+# Kernels written by users.
+
+
+class LeafOverlapKernel(kw.Kernel):
+    accepts = kw.TreeBatch
+
+    def __init__(self, *, weight=1.0):
+        self.weight = weight
+
+    def reference(self, a, b):
+        labels = [{leaf.label for leaf in tree.leaves()} for tree in (a, b)]
+        return self.weight * len(labels[0] & labels[1])
+
+
+class SameRootKernel(kw.Kernel):
+    """No parameters, hence no constructor."""
+
+    accepts = kw.TreeBatch
+
+    def reference(self, a, b):
+        return float(a.label == b.label)
+
+
+def test_a_kernel_with_only_a_reference_has_every_verb():
+    kernel = LeafOverlapKernel(weight=2.0)
+    right = np.array([[kernel.reference(a, b) for b in TREES] for a in TREES])
+    np.testing.assert_array_equal(kernel.gram(TREES), right)
+    np.testing.assert_array_equal(kernel.cross(TREES[:4], TREES), right[:4])
+    np.testing.assert_array_equal(kernel.diag(TREES), right.diagonal())
+    np.testing.assert_array_equal(kernel.pairs(TREES, TREES), right.diagonal())
+    np.testing.assert_array_equal(kernel.neighbors(TREES, TREES, 1)[1][:, 0], right.max(axis=1))
+    assert kernel.value(TREES[0], TREES[1]) == right[0, 1]
+
+
+def test_a_kernel_with_only_a_reference_combines():
+    kernel = Normalized(LeafOverlapKernel() + SST)
+    np.testing.assert_array_equal(kernel.gram(TREES).diagonal(), 1)
+
+
+def test_a_kernel_with_only_a_reference_ignores_tiles(monkeypatch):
+    trees = TREES * 6
+    whole = LeafOverlapKernel().gram(trees)
+    monkeypatch.setattr("kernelwood.kernels.base.TILE", 128)
+    np.testing.assert_array_equal(LeafOverlapKernel().gram(trees), whole)
+
+
+def test_a_kernel_without_constructor_has_no_parameters():
+    kernel = SameRootKernel()
+    assert (kernel.get_params(), repr(kernel)) == ({}, "SameRootKernel()")
+    assert kernel.clone() == kernel
+
+
+def test_a_kernel_without_reference_says_so():
+    class Empty(kw.Kernel):
+        accepts = kw.TreeBatch
+
+        def __init__(self):
+            pass
+
+    with pytest.raises(NotImplementedError, match="Empty defines no reference"):
+        Empty().gram([Tree("x")])
+
+
+def test_a_user_kernel_that_is_not_finite_is_refused():
+    class Broken(LeafOverlapKernel):
+        def reference(self, a, b):
+            return float("nan")
+
+    with pytest.raises((KernelInputError, KernelOverflowError)):
+        Broken().gram(TREES[:2])
+
+
+def test_sequences_work_in_combinations_too():
+    kernel = WORDS + WORDS**2
+    sequences = [Sequence(["a"]), Sequence(["a", "b"])]
+    single = WORDS.value(*sequences)
+    assert kernel.value(*sequences) == pytest.approx(single + single**2)

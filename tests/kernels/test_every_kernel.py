@@ -1,0 +1,307 @@
+"""What holds for every row of ``KERNELS``, whatever it computes."""
+
+import pickle
+
+import numpy as np
+import pytest
+from cases import every_definite_variant, every_dtype, every_kernel, every_variant, sample, strategy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kernelwood as kw
+from kernelwood.structures import Sequence, Tree
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*self-similarity 0:RuntimeWarning")
+
+
+def with_labels(structure, rename):
+    """Return the structure with every node label replaced by ``rename(label)``."""
+    if isinstance(structure, Sequence):
+        return Sequence([(edge, rename(node)) for edge, node in structure])
+    labels, edges, n_children = structure.flatten()
+    return Tree.from_postorder([rename(label) for label in labels], edges, n_children)
+
+
+# What a kernel is.
+
+
+@every_variant
+def test_gram_is_symmetric_to_the_last_bit(kernel):
+    matrix = kernel.gram(sample(kernel, 40))
+    np.testing.assert_array_equal(matrix, matrix.T)
+
+
+@every_definite_variant
+def test_gram_is_positive_semidefinite(kernel):
+    @settings(max_examples=10)
+    @given(st.lists(strategy(kernel), min_size=2, max_size=6))
+    def check(structures):
+        assert np.linalg.eigvalsh(kernel.gram(structures)).min() >= -1e-9
+
+    check()
+
+
+@every_definite_variant
+def test_gram_of_many_is_positive_semidefinite(kernel):
+    assert np.linalg.eigvalsh(kernel.gram(sample(kernel, 150, seed=5))).min() >= -1e-9
+
+
+@every_variant
+@every_dtype
+def test_normalised_gram_has_a_unit_diagonal(kernel, dtype):
+    structures = sample(kernel, 30)
+    np.testing.assert_array_equal(kernel.gram(structures, dtype=dtype).diagonal(), 1)
+
+
+@every_variant
+def test_normalised_diag_is_one(kernel):
+    np.testing.assert_array_equal(kernel.diag(sample(kernel, 30)), 1)
+
+
+@every_definite_variant
+def test_normalised_values_lie_between_zero_and_one(kernel):
+    matrix = kernel.gram(sample(kernel, 60))
+    assert matrix.min() >= 0 and matrix.max() <= 1 + 1e-12
+
+
+@every_variant
+def test_raw_diag_is_the_diagonal_of_the_raw_gram(kernel):
+    raw = kernel.clone().set_params(normalize=False)
+    structures = sample(kernel, 30)
+    np.testing.assert_allclose(raw.diag(structures), raw.gram(structures).diagonal(), rtol=1e-14)
+
+
+@every_kernel
+def test_nothing_to_compare_gives_zero_and_a_warning(kernel):
+    nothing = Sequence([]) if kernel.accepts is kw.SequenceBatch else Tree("x")
+    if kernel.clone().set_params(normalize=False).value(nothing, nothing) > 0:
+        pytest.skip("a single node counts for this kernel")
+    with pytest.warns(RuntimeWarning, match=r"1 structure\(s\) have self-similarity 0"):
+        matrix = kernel.gram([nothing, *sample(kernel, 3)])
+    np.testing.assert_array_equal(matrix[0], 0)
+
+
+@every_kernel
+def test_equal_structures_are_completely_similar(kernel):
+    a = sample(kernel, 1, seed=3)[0]
+    assert kernel.value(a, pickle.loads(pickle.dumps(a))) == pytest.approx(1, abs=1e-14)
+
+
+# What must not matter.
+
+
+@every_variant
+def test_renaming_labels_changes_no_bit(kernel):
+    structures = sample(kernel, 30)
+    renamed = [with_labels(s, lambda label: f"{'zyx'['abc'.index(label)]} ñ") for s in structures]
+    np.testing.assert_array_equal(kernel.gram(renamed), kernel.gram(structures))
+
+
+@every_variant
+def test_interning_order_changes_no_bit(kernel):
+    structures = sample(kernel, 30)
+    other_order = kw.batch(structures, vocabulary=kw.Vocabulary(["e", "unused", "c", "b", "a"]))
+    np.testing.assert_array_equal(kernel.gram(other_order), kernel.gram(structures))
+
+
+@every_kernel
+def test_batches_with_different_vocabularies_are_compared_by_label(kernel):
+    structures = sample(kernel, 30)
+    left = kw.batch(structures[:10], vocabulary=kw.Vocabulary(["c", "a"]))
+    right = kw.batch(structures[10:], vocabulary=kw.Vocabulary(["unused", "e", "b"]))
+    expected = kernel.cross(structures[:10], structures[10:])
+    np.testing.assert_array_equal(kernel.cross(left, right), expected)
+
+
+@every_kernel
+def test_batches_with_one_vocabulary_are_compared_by_label(kernel):
+    structures = sample(kernel, 30)
+    vocabulary = kw.Vocabulary()
+    left, right = (kw.batch(s, vocabulary=vocabulary) for s in (structures[:10], structures[10:]))
+    expected = kernel.cross(structures[:10], structures[10:])
+    np.testing.assert_array_equal(kernel.cross(left, right), expected)
+
+
+@every_kernel
+def test_labels_unknown_to_the_other_side_match_nothing(kernel):
+    known = sample(kernel, 10)
+    unknown = [with_labels(s, lambda label: f"{label} unknown") for s in known]
+    batch = kw.batch(known)
+    assert not kernel.cross(batch, kw.batch(unknown)).any()
+    assert len(batch.vocabulary) <= 5  # and are not added to it
+
+
+@every_variant
+@every_dtype
+def test_other_structures_change_no_bit_of_a_pair(kernel, dtype):
+    # Many labels: most match nothing among the few, but something among all.
+    structures = sample(kernel, 80, alphabet=[*"abcdefghijklmnop"])
+    few = kernel.gram(structures[:30], dtype=dtype)
+    np.testing.assert_array_equal(kernel.gram(structures, dtype=dtype)[:30, :30], few)
+
+
+@every_variant
+@every_dtype
+def test_tile_size_changes_no_bit_of_a_gram(kernel, dtype, monkeypatch):
+    structures = kw.batch(sample(kernel, 300))
+    whole = kernel.gram(structures, dtype=dtype)
+    monkeypatch.setattr("kernelwood.kernels.base.TILE", 128)
+    np.testing.assert_array_equal(kernel.gram(structures, dtype=dtype), whole)
+
+
+@every_variant
+def test_tile_size_changes_no_bit_of_a_cross(kernel, monkeypatch):
+    structures = kw.batch(sample(kernel, 300))
+    whole = kernel.cross(structures, structures[:150])
+    monkeypatch.setattr("kernelwood.kernels.base.TILE", 128)
+    np.testing.assert_array_equal(kernel.cross(structures, structures[:150]), whole)
+
+
+@every_kernel
+@pytest.mark.parametrize(("queries", "searched"), [(128, 128), (1, 64), (1000, 7)])
+def test_block_size_changes_no_neighbor(kernel, queries, searched, monkeypatch):
+    structures = kw.batch(sample(kernel, 200))
+    whole = kernel.neighbors(structures[:50], structures, 5)
+    monkeypatch.setattr("kernelwood.kernels.neighbors.QUERIES", queries)
+    monkeypatch.setattr("kernelwood.kernels.neighbors.SEARCHED", searched)
+    cut = kernel.neighbors(structures[:50], structures, 5)
+    np.testing.assert_array_equal(cut[0], whole[0])
+    np.testing.assert_array_equal(cut[1], whole[1])
+
+
+@every_variant
+@every_dtype
+def test_number_of_threads_changes_no_bit_of_a_gram(kernel, dtype, force_threads):
+    structures = kw.batch(sample(kernel, 200))
+    alone, together = (
+        kernel.clone().set_params(n_jobs=n_jobs, dtype=dtype).gram(structures) for n_jobs in (1, 5)
+    )
+    np.testing.assert_array_equal(together, alone)
+
+
+@every_kernel
+def test_number_of_threads_changes_no_bit_of_a_cross(kernel, force_threads):
+    structures = kw.batch(sample(kernel, 200))
+    alone, together = (
+        kernel.clone().set_params(n_jobs=n_jobs).cross(structures, structures[:90])
+        for n_jobs in (1, 3)
+    )
+    np.testing.assert_array_equal(together, alone)
+
+
+@every_kernel
+def test_running_on_threads_changes_no_bit(kernel, monkeypatch):
+    structures = kw.batch(sample(kernel, 100))
+    kernel = kernel.clone().set_params(n_jobs=3)
+    inline = kernel.gram(structures)
+    monkeypatch.setattr("kernelwood.compute.runner._INLINE_COST", 0)
+    np.testing.assert_array_equal(kernel.gram(structures), inline)
+
+
+ISA_LINES = [
+    "import hashlib, warnings",
+    "from cases import CASES, sample",
+    "from kernelwood.kernels import KERNELS",
+    "from kernelwood import _native",
+    "print(_native.instruction_set())",
+    "for name, parameters in CASES:",
+    "    for dtype in ('float64', 'float32'):",
+    "        kernel = KERNELS[name](**parameters, dtype=dtype)",
+    "        X = sample(kernel, 60, seed=9)",
+    "        parts = kernel.gram(X), kernel.cross(X, X[:9]), *kernel.neighbors(X[:9], X, 3)",
+    "        print(name, hashlib.sha256(b''.join(p.tobytes() for p in parts)).hexdigest())",
+]
+
+
+def test_every_instruction_set_gives_the_same_bits(run_python):
+    import cases
+    import strategies
+
+    folders = [m.__file__.rpartition("/")[0] for m in (cases, strategies)]
+    lines = [f"import sys; sys.path[:0] = {folders!r}", *ISA_LINES]
+    printed = {
+        isa: run_python(*lines, env={"KERNELWOOD_ISA": isa}).splitlines()
+        for isa in ("baseline", "avx2", "avx512")
+    }
+    assert printed["baseline"][0] == "baseline"
+    assert printed["baseline"][1:] == printed["avx2"][1:] == printed["avx512"][1:]
+
+
+# Odd sizes.
+
+
+@every_kernel
+def test_nothing_gives_empty_matrices(kernel):
+    some = sample(kernel, 3)
+    shapes = [
+        kernel.gram([]).shape,
+        kernel.cross([], some).shape,
+        kernel.cross(some, []).shape,
+        kernel.diag([]).shape,
+        kernel.pairs([], []).shape,
+        kernel.neighbors([], some, 2)[0].shape,
+    ]
+    assert shapes == [(0, 0), (0, 3), (3, 0), (0,), (0,), (0, 2)]
+
+
+@every_kernel
+def test_an_empty_slice_of_a_batch_gives_empty_matrices(kernel):
+    batch = kw.batch(sample(kernel, 5))
+    assert kernel.gram(batch[3:3]).shape == (0, 0)
+    assert kernel.cross(batch[:0], batch).shape == (0, 5)
+
+
+@every_kernel
+def test_a_slice_of_a_batch_gives_the_slice_of_the_matrix(kernel):
+    batch = kw.batch(sample(kernel, 40))
+    expected = kernel.cross(batch, batch)[10:20, 25:]
+    np.testing.assert_array_equal(kernel.cross(batch[10:20], batch[25:]), expected)
+
+
+@every_kernel
+def test_one_structure_gives_one_value(kernel):
+    assert kernel.gram(sample(kernel, 1)).tolist() == [[1]]
+
+
+@every_kernel
+def test_single_nodes_are_compared(kernel):
+    make = Tree if kernel.accepts is kw.TreeBatch else lambda label: Sequence([label])
+    matrix = kernel.gram([make("a"), make("b"), make("a"), make("")])
+    assert np.isfinite(matrix).all()
+    assert matrix[0, 1] == matrix[0, 3] == 0
+
+
+# Arrays from elsewhere.
+
+
+@every_kernel
+def test_read_only_arrays_are_accepted(kernel):
+    batch = kw.batch(sample(kernel, 20))
+    arrays = [array.copy() for array in (batch.offsets, *batch.arrays)]
+    for array in arrays:
+        array.flags.writeable = False
+    wrapped = type(batch).from_arrays(*arrays, vocabulary=batch.vocabulary)
+    np.testing.assert_array_equal(kernel.gram(wrapped), kernel.gram(batch))
+
+
+@every_kernel
+def test_memory_mapped_arrays_are_accepted(kernel, tmp_path):
+    batch = kw.batch(sample(kernel, 20))
+    mapped = []
+    for i, array in enumerate((batch.offsets, *batch.arrays)):
+        np.save(tmp_path / f"{i}.npy", array)
+        mapped.append(np.load(tmp_path / f"{i}.npy", mmap_mode="r"))
+    wrapped = type(batch).from_arrays(*mapped, vocabulary=batch.vocabulary)
+    np.testing.assert_array_equal(kernel.gram(wrapped), kernel.gram(batch))
+
+
+@every_kernel
+def test_what_lies_outside_the_offsets_is_ignored(kernel):
+    batch = kw.batch(sample(kernel, 20))
+    window = batch[5:]
+    arrays = [array.copy() for array in batch.arrays]
+    for array in arrays:
+        array[: window.offsets[0]] = -9
+    wrapped = type(batch).from_arrays(window.offsets, *arrays, vocabulary=batch.vocabulary)
+    others = sample(kernel, 4, seed=1)
+    np.testing.assert_array_equal(kernel.cross(others, wrapped), kernel.cross(others, window))

@@ -1,0 +1,150 @@
+"""Depth and width far beyond what language offers."""
+
+import time
+from math import comb
+
+import numpy as np
+import pytest
+from oracles import exact_normalized
+from strategies import chain, star
+
+import kernelwood as kw
+from kernelwood.kernels import (
+    KERNELS,
+    PartialTreeKernel,
+    RootedTreeKernel,
+    SubsequenceKernel,
+    SubsetTreeKernel,
+    SubtreeKernel,
+)
+from kernelwood.structures import Sequence, Tree
+
+TREE_KERNELS = [KERNELS[name]() for name in KERNELS if KERNELS[name].accepts is kw.TreeBatch]
+every_tree_kernel = pytest.mark.parametrize("kernel", TREE_KERNELS, ids=repr)
+
+
+def raw(kernel):
+    return kernel.clone().set_params(normalize=False)
+
+
+def chain_value(kernel, n, m):
+    """Return the value of two chains of one label by the recursion from their ends upward."""
+    decay, shorter = kernel.decay, min(n, m)
+    if isinstance(kernel, SubtreeKernel):  # only subtrees of equal depth are equal
+        return sum(decay**productions for productions in range(1, shorter))
+    if isinstance(kernel, SubsetTreeKernel):
+        deltas = _iterate(0.0, lambda delta: decay * (1 + delta), shorter)
+    elif isinstance(kernel, PartialTreeKernel):
+        weight = kernel.depth_decay * decay**2
+        deltas = _iterate(weight, lambda delta: weight + kernel.depth_decay * delta, shorter)
+    else:
+        return _iterate(1.0, lambda delta: 1 + decay * delta, shorter)[-1]
+    # (n - d) + (m - d) + 1 pairs of nodes have d nodes in the shorter chain below them
+    return sum((n + m - 2 * d + 1) * delta for d, delta in enumerate(deltas, start=1))
+
+
+def _iterate(first, step, times):
+    values = [first]
+    while len(values) < times:
+        values.append(step(values[-1]))
+    return values
+
+
+@every_tree_kernel
+@pytest.mark.parametrize(("n", "m"), [(6, 6), (6, 4)])
+def test_the_values_of_chains_below_are_right(kernel, n, m):
+    assert chain_value(kernel, n, m) == pytest.approx(
+        kernel.reference(chain(n), chain(m)), rel=1e-12
+    )
+
+
+@every_tree_kernel
+def test_chains_of_one_label_ten_thousand_deep(kernel):
+    a, b = chain(10_000), chain(3_000)
+    value = raw(kernel).value(a, b)
+    assert value == pytest.approx(chain_value(kernel, 10_000, 3_000), rel=1e-9)
+
+
+@pytest.fixture(scope="module")
+def deep_chains():
+    return kw.batch([chain(depth, label=str) for depth in (100_000, 100_000, 90_000)])
+
+
+@every_tree_kernel
+def test_chains_of_distinct_labels_a_hundred_thousand_deep(kernel, deep_chains):
+    matrix = kernel.gram(deep_chains)
+    assert matrix[0, 1] == pytest.approx(1, rel=1e-9)
+    assert np.isfinite(matrix).all() and matrix.min() >= 0
+
+
+@every_tree_kernel
+def test_five_hundred_distinct_children(kernel):
+    a = star(500, label=str)
+    b = Tree("n", [a.children[0], *a.children[250:]])
+    right = exact_normalized(kernel, a, b)
+    assert kernel.value(a, b) == pytest.approx(right, rel=1e-9)
+
+
+WIDE = [SubtreeKernel(), SubsetTreeKernel(), PartialTreeKernel(), RootedTreeKernel(decay=1e-6)]
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [*WIDE[:2], *(pytest.param(kernel, marks=pytest.mark.slow) for kernel in WIDE[2:])],
+    ids=repr,
+)
+def test_fifty_thousand_distinct_children(kernel):
+    a, b = star(50_000, label=str), star(50_000, label=str)
+    assert kernel.value(a, b) == pytest.approx(1, rel=1e-9)
+
+
+@pytest.mark.parametrize("kernel", [PartialTreeKernel(), RootedTreeKernel()], ids=repr)
+def test_distinct_children_cost_by_their_matches_not_their_number(kernel):
+    a, b = star(6_000, label=str), star(6_000, label=lambda i: str(i + 5_900))
+    started = time.process_time()
+    kernel.gram([a, b])
+    assert time.process_time() - started < 1
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        PartialTreeKernel(),
+        PartialTreeKernel(decay_over="span", leaf_power=1),
+        RootedTreeKernel(decay=0.01),
+        RootedTreeKernel(contiguous=True),
+    ],
+    ids=repr,
+)
+def test_five_hundred_children_of_one_label(kernel):
+    a, b = star(500), star(200)
+    right = exact_normalized(kernel, a, b)
+    assert kernel.value(a, b) == pytest.approx(right, rel=1e-9)
+
+
+def test_five_hundred_children_without_decay():
+    kernel = PartialTreeKernel(decay=1.0, depth_decay=1.0, normalize=False)
+    assert kernel.value(star(500), star(500)) == pytest.approx(500**2 + comb(1000, 500), rel=1e-9)
+
+
+@every_tree_kernel
+def test_a_comb_of_repeated_leaves(kernel):
+    tree = Tree("n", [Tree("x")])
+    for _ in range(700):
+        tree = Tree("n", [Tree("x"), tree, Tree("x")])
+    assert kernel.value(tree, tree) == pytest.approx(1, rel=1e-9)
+
+
+def test_sequences_of_ten_thousand_distinct_elements():
+    kernel = SubsequenceKernel(decay=0.5)
+    a, b = Sequence(map(str, range(10_000))), Sequence(map(str, range(5_000, 15_000)))
+    matrix = kernel.gram([a, b])
+    assert matrix[0, 1] == pytest.approx(0.5, rel=1e-3)
+
+
+def test_wide_and_deep_trees_mix_with_ordinary_ones():
+    kernel = PartialTreeKernel()
+    trees = [Tree("n", [Tree("x")]), chain(2_000), star(2_000, label=str), star(300)]
+    matrix = kernel.gram(trees)
+    values = [[kernel.value(a, b) for b in trees] for a in trees]
+    np.testing.assert_allclose(matrix, values, rtol=1e-9)

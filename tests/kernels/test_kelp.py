@@ -1,0 +1,82 @@
+"""Values computed by KeLP on public questions, when they are on this machine."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+import kernelwood as kw
+from kernelwood.datasets import find_data
+from kernelwood.kernels import PartialTreeKernel, SubsequenceKernel, SubsetTreeKernel
+
+SST = SubsetTreeKernel(decay=0.4, count_leaves=True)
+PTK = PartialTreeKernel(decay=0.4, depth_decay=0.4, terminal_factor=5)
+
+
+def data_file(*parts):
+    path = find_data("/".join(parts))
+    if path is None:
+        pytest.skip(f"{'/'.join(parts)} is not in the data folder; set KERNELWOOD_DATA to it")
+    return path
+
+
+def views(name, file):
+    examples = kw.read(data_file("question-classification", file), views=[name])
+    return [example.view(name) for example in examples]
+
+
+@pytest.fixture(scope="module")
+def golden():
+    with gzip.open(data_file("kelp-golden", "pairs.json.gz"), "rt") as file:
+        return json.load(file)["kernels"]
+
+
+@pytest.mark.parametrize(("kernel", "file"), [(SST, "sstk_scores.txt"), (PTK, "ptk_scores.txt")])
+def test_consecutive_questions_are_as_similar_as_in_kelp(kernel, file):
+    scores = np.loadtxt(data_file("kelp-golden", file))
+    trees = views("grct", "TREC_10.coarse.klp.gz")[: len(scores) + 1]
+    np.testing.assert_allclose(kernel.pairs(trees[:-1], trees[1:]), scores, atol=1e-6)
+
+
+PAIRS = {
+    "sst_grct": ("grct", SST),
+    "sst_grct_nl": ("grct", SubsetTreeKernel(decay=0.4)),
+    "ptk_grct": ("grct", PartialTreeKernel()),
+    "ptk_grct_t5": ("grct", PTK),
+    "ptk_lct": ("lct", PartialTreeKernel()),
+    "ptk_loct": ("loct", PartialTreeKernel()),
+}
+
+
+@pytest.fixture(scope="module")
+def questions():
+    return {}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_pairs_of_questions_have_the_raw_values_of_kelp(name, golden, questions):
+    view, kernel = PAIRS[name]
+    if view not in questions:
+        questions[view] = views(view, "train_5500.coarse.klp.gz")[:1000]
+    trees = questions[view]
+    rows = np.array(golden[name]["pairs"])
+    left, right = ([trees[int(i)] for i in rows[:, side]] for side in (0, 1))
+    raw = kernel.clone().set_params(normalize=False)
+    np.testing.assert_allclose(raw.pairs(left, right), rows[:, 2], rtol=1e-6)
+    np.testing.assert_allclose(raw.diag(left), rows[:, 3], rtol=1e-6)
+    np.testing.assert_allclose(kernel.pairs(left, right), rows[:, 5], atol=1e-6)
+
+
+@pytest.mark.parametrize(("name", "max_length"), [("seq_seq", 4), ("seq_seq_2", 2)])
+def test_pairs_of_questions_have_the_sequence_values_of_kelp(name, max_length, golden):
+    texts = views("quest", "train_5500.coarse.klp.gz")[:1000]
+    words = [kw.Sequence(text.split()) for text in texts]
+    rows = np.array(golden[name]["pairs"])
+    left, right = ([words[int(i)] for i in rows[:, side]] for side in (0, 1))
+    raw = SubsequenceKernel(decay=0.75, max_length=max_length, normalize=False)
+    charge = raw.decay**2  # KeLP counts spans from the first to the last element inclusive
+    np.testing.assert_allclose(charge * raw.pairs(left, right), rows[:, 2], rtol=1e-6)
+    np.testing.assert_allclose(charge * raw.diag(right), rows[:, 4], rtol=1e-6)
+    kernel = raw.clone().set_params(normalize=True)
+    np.testing.assert_allclose(kernel.pairs(left, right), rows[:, 5], atol=1e-6)

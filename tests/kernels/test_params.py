@@ -1,0 +1,86 @@
+"""Parameters of every row of ``KERNELS``: reading, changing, copying, comparing."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from cases import every_kernel, every_variant, sample
+
+from kernelwood.errors import KernelInputError
+
+
+@every_variant
+def test_get_params_gives_back_what_the_constructor_took(kernel):
+    assert type(kernel)(**kernel.get_params()) == kernel
+
+
+@every_variant
+@pytest.mark.parametrize(
+    "duplicate",
+    [
+        lambda kernel: kernel.clone(),
+        copy.copy,
+        copy.deepcopy,
+        lambda kernel: pickle.loads(pickle.dumps(kernel)),
+        lambda kernel: eval(repr(kernel), {type(kernel).__name__: type(kernel)}),
+    ],
+    ids=["clone", "copy", "deepcopy", "pickle", "repr"],
+)
+def test_duplicates_are_equal_and_independent(kernel, duplicate):
+    other = duplicate(kernel)
+    assert other == kernel and hash(other) == hash(kernel) and other is not kernel
+    other.set_params(decay=0.123)
+    assert other != kernel
+
+
+@every_kernel
+def test_equal_kernels_have_equal_hashes(kernel):
+    one, other = (kernel.clone().set_params(decay=decay) for decay in (1, 1.0))
+    assert one == other and hash(one) == hash(other)
+
+
+@every_kernel
+def test_repr_shows_only_what_was_changed(kernel):
+    name = type(kernel).__name__
+    assert repr(type(kernel)()) == f"{name}()"
+    assert repr(type(kernel)(decay=0.25)) == f"{name}(decay=0.25)"
+
+
+@every_kernel
+def test_set_params_returns_the_kernel(kernel):
+    kernel = kernel.clone()
+    assert kernel.set_params(decay=0.3) is kernel and kernel.decay == 0.3
+
+
+@every_kernel
+def test_a_mistyped_parameter_is_guessed(kernel):
+    with pytest.raises(KernelInputError, match="no parameter 'decya'; did you mean 'decay'"):
+        kernel.clone().set_params(decya=0.3)
+
+
+@every_kernel
+def test_an_unknown_parameter_lists_the_known_ones(kernel):
+    with pytest.raises(KernelInputError, match=r"no parameter 'xyz'; it has decay.*n_jobs"):
+        kernel.clone().set_params(xyz=0.3)
+
+
+@every_kernel
+def test_a_parameter_of_a_parameter_is_refused_clearly(kernel):
+    with pytest.raises(KernelInputError, match="decay"):
+        kernel.clone().set_params(decay__inner=0.3)
+
+
+@every_kernel
+@pytest.mark.parametrize("number", [np.float32(0.5), np.float64(0.5), np.int64(1), 1])
+def test_numbers_from_numpy_are_numbers(kernel, number):
+    X = sample(kernel, 4)
+    expected = kernel.clone().set_params(decay=float(number)).gram(X)
+    np.testing.assert_array_equal(kernel.clone().set_params(decay=number).gram(X), expected)
+
+
+@every_kernel
+def test_a_thread_count_from_numpy_is_a_thread_count(kernel):
+    X = sample(kernel, 4)
+    expected = kernel.gram(X)
+    np.testing.assert_array_equal(kernel.clone().set_params(n_jobs=np.int64(2)).gram(X), expected)

@@ -1,0 +1,215 @@
+"""Kernels and batches where scikit-learn takes a kernel and data."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
+from sklearn.model_selection import (
+    GridSearchCV,
+    StratifiedKFold,
+    cross_val_score,
+    train_test_split,
+)
+from sklearn.svm import SVC, SVR
+
+import kernelwood as kw
+from kernelwood.kernels import (
+    KERNELS,
+    Normalized,
+    OnView,
+    PartialTreeKernel,
+    SubsequenceKernel,
+    SubsetTreeKernel,
+)
+from kernelwood.structures import Sequence, Tree
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*self-similarity 0:RuntimeWarning")
+
+QUESTIONS = [f"(S (W {w}) (V (V is) (N {n})))" for w in ("who", "where") for n in "abcdefghij"]
+TREES = [Tree.from_brackets(question) for question in QUESTIONS]
+LABELS = np.array(["person"] * 10 + ["place"] * 10)
+KERNEL = SubsetTreeKernel()
+
+
+def as_array(structures):
+    array = np.empty(len(structures), dtype=object)
+    array[:] = structures
+    return array
+
+
+@pytest.fixture(params=["batch", "list", "array"])
+def data(request):
+    return {"batch": kw.batch, "list": list, "array": as_array}[request.param](TREES)
+
+
+def test_svc_learns(data):
+    assert SVC(kernel=KERNEL).fit(data, LABELS).score(data, LABELS) == 1
+
+
+def test_svc_predicts_structures_with_labels_it_has_not_seen(data):
+    unseen = [Tree.from_brackets("(S (W who) (V (V was) (N zebra)))")]
+    assert SVC(kernel=KERNEL).fit(data, LABELS).predict(kw.batch(unseen)) == ["person"]
+
+
+def test_svc_is_cross_validated(data):
+    assert cross_val_score(SVC(kernel=KERNEL), data, LABELS, cv=5).mean() == 1
+
+
+def test_svr_learns():
+    numbers = np.arange(20.0)
+    fitted = SVR(kernel=PartialTreeKernel(), C=1e3).fit(kw.batch(TREES), numbers)
+    assert np.abs(fitted.predict(kw.batch(TREES)) - numbers).max() < 1
+
+
+def test_a_decay_is_searched_through_the_estimator(data):
+    search = GridSearchCV(
+        SVC(kernel=KERNEL), {"kernel__decay": [0.1, 0.5, 1.0], "C": [1, 10]}, cv=3
+    )
+    search.fit(data, LABELS)
+    assert search.best_score_ == 1 and len(search.cv_results_["params"]) == 6
+    assert KERNEL.decay == 0.4  # ours is left alone
+
+
+def test_numpy_grids_are_searched():
+    sequences = kw.batch([Sequence(t.label for t in tree.preorder()) for tree in TREES])
+    grid = {"kernel__max_length": np.arange(1, 4), "kernel__decay": np.linspace(0.2, 1, 3)}
+    search = GridSearchCV(SVC(kernel=SubsequenceKernel()), grid, cv=3).fit(sequences, LABELS)
+    assert search.best_score_ == 1
+
+
+def test_a_combination_is_searched_by_its_parts():
+    kernel = Normalized(0.5 * SubsetTreeKernel() + PartialTreeKernel())
+    grid = {"kernel__kernel__left__factor": [0.1, 1], "kernel__kernel__right__decay": [0.2, 0.4]}
+    search = GridSearchCV(SVC(kernel=kernel), grid, cv=3).fit(kw.batch(TREES), LABELS)
+    assert search.best_score_ == 1
+
+
+def test_views_of_examples_are_classified():
+    words = [Sequence(leaf.label for leaf in tree.leaves()) for tree in TREES]
+    examples = kw.batch(
+        [
+            kw.Example(str(i), views={"tree": t, "words": w})
+            for i, (t, w) in enumerate(zip(TREES, words, strict=True))
+        ]
+    )
+    kernel = OnView("tree", KERNEL) + OnView("words", SubsequenceKernel())
+    assert cross_val_score(SVC(kernel=kernel), examples, LABELS, cv=4).mean() == 1
+
+
+@pytest.mark.parametrize("kernel", [KERNELS[name]() for name in KERNELS], ids=KERNELS)
+def test_kernels_are_cloned(kernel):
+    kernel.set_params(decay=0.3)
+    assert clone(kernel) == kernel and clone(kernel) is not kernel
+
+
+def test_combinations_are_cloned():
+    kernel = Normalized(2 * SubsetTreeKernel(decay=0.3) + PartialTreeKernel() ** 2)
+    copy = clone(kernel)
+    assert copy == kernel and copy.kernel.left is not kernel.kernel.left
+
+
+def test_a_kernel_without_parameters_fits_into_an_estimator():
+    class SameRootKernel(kw.Kernel):
+        accepts = kw.TreeBatch
+
+        def reference(self, a, b):
+            return float(a.children[0] == b.children[0])
+
+    assert cross_val_score(SVC(kernel=SameRootKernel()), kw.batch(TREES), LABELS, cv=5).mean() == 1
+
+
+def test_estimators_show_their_kernel():
+    assert "SubsetTreeKernel(decay=0.3)" in repr(SVC(kernel=SubsetTreeKernel(decay=0.3)))
+
+
+def test_a_gaussian_process_classifies(data):
+    data = as_array(TREES) if isinstance(data, list) else data
+    model = GaussianProcessClassifier(kernel=5.0 * KERNEL).fit(data, LABELS)
+    assert model.score(data, LABELS) == 1
+    probabilities = model.predict_proba(data)
+    assert np.isfinite(probabilities).all() and np.allclose(probabilities.sum(axis=1), 1)
+
+
+def test_a_gaussian_process_classifies_several_classes():
+    labels = np.arange(20) % 3
+    model = GaussianProcessClassifier(kernel=KERNEL).fit(kw.batch(TREES), labels)
+    assert set(model.predict(kw.batch(TREES))) <= {0, 1, 2}
+
+
+def test_a_gaussian_process_is_cross_validated():
+    scores = cross_val_score(
+        GaussianProcessClassifier(kernel=KERNEL), as_array(TREES), LABELS, cv=4
+    )
+    assert scores.mean() == 1
+
+
+def test_a_gaussian_process_regresses():
+    model = GaussianProcessRegressor(kernel=KERNEL, alpha=1e-6).fit(as_array(TREES), range(20))
+    mean, deviation = model.predict(as_array(TREES), return_std=True)
+    assert np.abs(mean - range(20)).max() < 0.1 and np.isfinite(deviation).all()
+
+
+GAUSSIAN_PROCESS = [
+    "trees = [kw.Tree.from_brackets(f'(S (W {w}) (N {n}))') for w in 'xy' for n in 'abcdef']",
+    "model = GaussianProcessClassifier(kernel=kernel).fit(kw.batch(trees), [0] * 6 + [1] * 6)",
+    "print(model.score(kw.batch(trees), [0] * 6 + [1] * 6))",
+]
+
+
+@pytest.mark.parametrize(
+    "imports",
+    [
+        [
+            "import kernelwood as kw",
+            "kernel = kw.SubsetTreeKernel()",
+            "from sklearn.gaussian_process import GaussianProcessClassifier",
+        ],
+        [
+            "from sklearn.gaussian_process import GaussianProcessClassifier",
+            "import kernelwood as kw",
+            "kernel = kw.SubsetTreeKernel()",
+        ],
+        [
+            "import kernelwood as kw",
+            "from sklearn.gaussian_process import GaussianProcessClassifier",
+            "import pickle",
+            "kernel = pickle.loads(pickle.dumps(kw.SubsetTreeKernel() + kw.SubtreeKernel()))",
+        ],
+    ],
+    ids=["kernel first", "scikit-learn first", "pickled combination"],
+)
+def test_a_gaussian_process_takes_kernels_whatever_was_imported_first(imports, run_python):
+    assert run_python(*imports, *GAUSSIAN_PROCESS) == "1.0"
+
+
+def test_a_batch_is_split_into_training_and_test():
+    train, test, y_train, y_test = train_test_split(
+        kw.batch(TREES), LABELS, test_size=6, random_state=0, stratify=LABELS
+    )
+    assert (train.shape, test.shape) == ((14,), (6,))
+    by_tree = dict(zip(TREES, LABELS, strict=True))
+    assert [by_tree[tree] for tree in train] == list(y_train)
+    assert [by_tree[tree] for tree in test] == list(y_test)
+
+
+def test_folds_index_a_batch():
+    batch = kw.batch(TREES)
+    for train, test in StratifiedKFold(4).split(batch, LABELS):
+        assert list(batch[test]) == [TREES[i] for i in test]
+        assert len(batch[train]) == 15
+
+
+def test_a_fitted_svc_survives_pickling():
+    import pickle
+
+    model = SVC(kernel=KERNEL).fit(kw.batch(TREES), LABELS)
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.decision_function(TREES), model.decision_function(TREES))
+
+
+def test_parallel_cross_validation_gives_the_same_scores():
+    labels = np.arange(20) % 2
+    alone, together = (
+        cross_val_score(SVC(kernel=KERNEL), kw.batch(TREES), labels, cv=4, n_jobs=n) for n in (1, 2)
+    )
+    np.testing.assert_array_equal(alone, together)

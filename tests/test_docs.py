@@ -1,0 +1,60 @@
+"""Every Python block of the README and the documentation runs and shows what it says."""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *ROOT.glob("docs/kernels/*.md")])
+FENCE = re.compile(r"^```(?P<language>[^\n]*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def python_blocks(text: str) -> list[tuple[int, str]]:
+    """Return the first line number, counted from 0, and the code of every Python block."""
+    return [
+        (text.count("\n", 0, block.start("code")), block["code"])
+        for block in FENCE.finditer(text)
+        if block["language"] == "python"
+    ]
+
+
+def failures(page: str, text: str) -> str:
+    """Run the blocks of a page in one namespace; return what went wrong."""
+    names: dict[str, object] = {"__name__": "__main__"}
+    said: list[str] = []
+    runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)
+    for line, code in python_blocks(text):
+        if ">>> " in code:
+            test = doctest.DocTestParser().get_doctest(code, names, page, page, line)
+            runner.run(test, out=said.append, clear_globs=False)
+            names = test.globs
+        else:
+            exec(compile("\n" * line + code, page, "exec"), names)
+    return "".join(said)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_python_blocks_run_and_show_what_they_say(
+    page: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = failures(page.name, page.read_text(encoding="utf-8"))
+    if said:
+        pytest.fail(said, pytrace=False)
+
+
+def test_readme_has_blocks_that_run() -> None:
+    assert len(python_blocks((ROOT / "README.md").read_text(encoding="utf-8"))) >= 3
+
+
+def test_a_wrong_output_is_noticed() -> None:
+    assert "Expected" in failures("page", "```python\n>>> 1 + 1\n3\n```\n")
+
+
+def test_an_error_in_a_block_without_prompts_is_noticed() -> None:
+    with pytest.raises(ZeroDivisionError):
+        failures("page", "```python\n1 / 0\n```\n")

@@ -1,0 +1,175 @@
+"""What must hold of the repository as a whole."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import kernelwood
+from kernelwood.io import FORMATS, Format
+from kernelwood.kernels import KERNELS
+
+ROOT = Path(__file__).parent.parent
+SOURCES = ROOT / "src" / "kernelwood"
+
+# Folders and addresses that exist on one machine only. Written in pieces, or this file would
+# be the first one found.
+MACHINE_ONLY = re.compile(
+    "|".join(
+        [
+            r"(?<![\w.])/" + "home/",
+            r"(?<![\w.])/" + "root/",
+            r"(?<![\w.])/" + "work/",
+            r"(?<![\w.])/" + "opt/",
+            r"(?<![\w.])/" + "Users/",
+            r"file:" + "///",
+            r"(extra-)?index-" + "url",
+            r"find-" + "links",
+        ]
+    )
+)
+
+
+def tracked_files() -> list[Path]:
+    """Return the files that are, or are about to be, in the repository."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    try:
+        listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("not a git clone")
+    paths = [ROOT / name for name in listed.decode().split("\0") if name]
+    return [path for path in paths if path.is_file()]
+
+
+def text_of(folder: str, pattern: str) -> str:
+    return "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / folder).rglob(pattern))
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_every_kernel_has_a_test_file(name: str) -> None:
+    kernel = KERNELS[name]
+    module = kernel.__module__.rpartition(".")[2]
+    tests = ROOT / "tests" / "kernels" / f"test_{module}.py"
+    assert tests.exists(), f"{name}: write {tests.relative_to(ROOT)}"
+    assert kernel.__name__ in tests.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_every_kernel_has_a_page(name: str) -> None:
+    page = ROOT / "docs" / "kernels" / f"{name}.md"
+    assert page.exists(), f"write {page.relative_to(ROOT)}"
+    assert f"kernels/{name}\n" in (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_every_kernel_is_in_the_readme(name: str) -> None:
+    assert f"| `{KERNELS[name].__name__}` |" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_every_kernel_has_a_benchmark(name: str) -> None:
+    benchmarks = text_of("benchmarks", "*.py")
+    assert KERNELS[name].__name__ in benchmarks
+
+
+@pytest.mark.parametrize("name", [row.name for row in FORMATS])
+def test_every_format_has_a_test_file(name: str) -> None:
+    assert (ROOT / "tests" / "io" / f"test_{name}.py").exists()
+
+
+@pytest.mark.parametrize("name", [row.name for row in FORMATS])
+def test_every_format_is_in_the_documentation(name: str) -> None:
+    assert f"| `{name}` |" in (ROOT / "docs" / "reading.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("row", FORMATS, ids=lambda row: row.name)
+def test_every_format_has_a_benchmark(row: Format) -> None:
+    benchmarks = text_of("benchmarks", "*.py")
+    files = [suffix for suffix in row.suffixes if suffix in benchmarks]
+    assert files or f'"{row.name}"' in benchmarks, f"no benchmark reads {row.name}"
+
+
+@pytest.mark.parametrize("name", kernelwood.__all__)
+def test_every_public_name_resolves(name: str) -> None:
+    assert getattr(kernelwood, name) is not None
+
+
+@pytest.mark.parametrize("name", [name for name in kernelwood.__all__ if name != "__version__"])
+def test_every_public_name_is_in_the_api_reference(name: str) -> None:
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    assert re.search(rf"^\.\. auto(class|function|exception):: {name}$", page, re.MULTILINE)
+
+
+def test_public_names_for_type_checkers_are_those_of_the_running_program() -> None:
+    tree = ast.parse((SOURCES / "__init__.py").read_text(encoding="utf-8"))
+    [block] = [
+        node
+        for node in tree.body
+        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
+    ]
+    typed = {
+        (alias.name, node.module)
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert typed == set(kernelwood._EXPORTS.items())
+
+
+def test_version_is_the_same_everywhere() -> None:
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    [packaged] = re.findall(r'^version = "(.*)"$', project, re.MULTILINE)
+    [cited] = re.findall(r"^version: (.*)$", citation, re.MULTILINE)
+    assert packaged == cited == kernelwood.__version__
+
+
+def test_the_version_is_in_the_changelog() -> None:
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"## [{kernelwood.__version__}]" in changelog
+
+
+def test_only_one_module_imports_the_compiled_core() -> None:
+    importing = [
+        path.name
+        for path in SOURCES.rglob("*.py")
+        if re.search(r"import _core\b|kernelwood\._core\b", path.read_text(encoding="utf-8"))
+    ]
+    assert importing == ["_native.py"]
+
+
+def test_no_file_names_a_place_on_one_machine() -> None:
+    found = []
+    for path in tracked_files():
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            if MACHINE_ONLY.search(line):
+                found.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()[:100]}")
+    assert found == []
+
+
+def test_files_named_in_the_architecture_exist() -> None:
+    named = re.findall(
+        r"`([\w./-]+\.(?:pyi?|hpp|cpp))\b", (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    )
+    folders = (ROOT, SOURCES, ROOT / "native" / "include" / "kernelwood")
+    missing = [name for name in named if not any((folder / name).exists() for folder in folders)]
+    assert named and missing == []
+
+
+def test_every_native_header_is_in_the_architecture() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    plumbing = {"engine.hpp", "reduce.hpp", "tree_parameters.hpp"}
+    headers = {path.name for path in (ROOT / "native" / "include" / "kernelwood").glob("*.hpp")}
+    assert {name for name in headers - plumbing if f"`{name}`" not in text} == set()
+
+
+def test_modules_fit_in_a_head() -> None:
+    long = {
+        str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines())
+        for path in SOURCES.rglob("*.py")
+    }
+    assert {path: lines for path, lines in long.items() if lines > 400} == {}
