@@ -87,7 +87,7 @@ void diagonal(const Parameters& parameters, const Side& side, int64_t first, int
   require(0 <= first && first <= last && last <= side.size(), "range outside the batch");
   require(static_cast<int64_t>(out.size()) == last - first, "wrong length of results");
   for (int64_t t = first; t < last && !flag.raised(); t += group)
-    Engine(parameters, side.arrays(t, std::min(group, last - t)), nullptr)
+    Engine(parameters, side.arrays(t, std::min(group, last - t)), nullptr, flag)
         .diagonal(out.data() + (t - first), flag);
 }
 
@@ -98,11 +98,13 @@ void bind_engine(nb::module_& m, const char* name) {
   nb::class_<E>(m, name)
       .def(
           "__init__",
-          [](E* self, const Parameters& parameters, const Side& panel, const Side* stream) {
+          [](E* self, const Parameters& parameters, const Side& panel, const Side* stream,
+             std::optional<Vector<int32_t>> stop) {
             const auto other = stream ? stream->arrays() : panel.arrays();
-            new (self) E(parameters, panel.arrays(), stream ? &other : nullptr);
+            new (self) E(parameters, panel.arrays(), stream ? &other : nullptr,
+                         StopFlag(stop ? stop->data() : nullptr));
           },
-          "parameters"_a, "panel"_a, "stream"_a = nb::none(), Released())
+          "parameters"_a, "panel"_a, "stream"_a = nb::none(), "stop"_a = nb::none(), Released())
       .def_prop_ro("n_panels", &E::n_panels)
       .def_prop_ro_static("lanes", [](nb::handle) { return E::lanes; })
       .def(

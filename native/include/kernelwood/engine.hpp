@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stdexcept>
 #include <type_traits>
 
 #include "kernelwood/scaled.hpp"
@@ -27,6 +28,11 @@ struct Results {
   Output<Real>* data;
   int64_t stride;
   Output<Real>* row(int64_t s) const { return data + s * stride; }
+};
+
+// Thrown where a computation that was told to stop has nothing it could return.
+struct Stopped : std::runtime_error {
+  Stopped() : std::runtime_error("stopped") {}
 };
 
 // Set from another thread to make a running block return early, its results unfinished.

@@ -23,8 +23,8 @@ class SequenceEngine {
   using Plain = std::conditional_t<std::is_same_v<Real, Scaled>, Scaled, double>;
 
   SequenceEngine(const SequenceParameters& parameters, const SequenceArrays& panel,
-                 const SequenceArrays* stream)
-      : parameters_(parameters), sides_(parameters, panel, stream) {
+                 const SequenceArrays* stream, StopFlag stop)
+      : parameters_(parameters), sides_(parameters, panel, stream, stop) {
     split(this->panel(), short_, long_);
     split(this->stream(), short_stream_, long_stream_);
   }

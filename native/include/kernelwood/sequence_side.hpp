@@ -49,11 +49,11 @@ template <class Real>
 class SequenceSides {
  public:
   SequenceSides(const SequenceParameters& parameters, const SequenceArrays& panel,
-                const SequenceArrays* stream)
+                const SequenceArrays* stream, StopFlag stop)
       : decay_(parameters.decay), symmetric_(stream == nullptr) {
     SymbolInterner symbols;
-    add(panel, symbols, panel_);
-    if (stream) add(*stream, symbols, other_);
+    add(panel, symbols, panel_, stop);
+    if (stream) add(*stream, symbols, other_, stop);
     n_symbols_ = symbols.size();
     keep_matching();
   }
@@ -69,7 +69,8 @@ class SequenceSides {
   // log2 of what one side may contribute to a rescaled sum: two sides stay within the range.
   static constexpr double short_limit = sizeof(Real) == 4 ? 60.0 : 500.0;
 
-  void add(const SequenceArrays& arrays, SymbolInterner& symbols, SequenceSide<Real>& side) const {
+  void add(const SequenceArrays& arrays, SymbolInterner& symbols, SequenceSide<Real>& side,
+           StopFlag stop) const {
     const int64_t base = arrays.offsets[0];
     for (int64_t s = 0; s < arrays.n_sequences; ++s)
       side.begin.push_back(arrays.offsets[s + 1] - base);
@@ -77,6 +78,7 @@ class SequenceSides {
       side.symbols.push_back(symbols.intern(arrays.edges[e], arrays.labels[e]));
     std::vector<double> table;
     for (int64_t s = 0; s < side.size(); ++s) {
+      if (stop.raised()) throw Stopped();
       const SymbolSpan span = side.span(s);
       double self = 0.0;
       bool is_long = std::is_same_v<Real, Scaled> || span.size > longest_short;

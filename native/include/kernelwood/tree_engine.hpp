@@ -21,13 +21,15 @@ class TreeEngine {
   static constexpr int lanes = panel_lanes<Real>;
 
   // Without `stream` the panel trees are compared with each other.
-  TreeEngine(const TreeParameters& parameters, const TreeArrays& panel, const TreeArrays* stream)
+  TreeEngine(const TreeParameters& parameters, const TreeArrays& panel, const TreeArrays* stream,
+             StopFlag stop)
       : parameters_(parameters), symmetric_(stream == nullptr),
         table_(static_cast<size_t>(n_nodes(panel) + (stream ? n_nodes(*stream) : 0))),
         panel_(table_.add(panel, lists_leaves())),
         other_(stream ? table_.add(*stream, lists_leaves()) : TreeSide{}),
         slots_(table_, this->stream()),
         postings_(sums_over_children() ? new ChildPostings(table_, slots_) : nullptr) {
+    if (stop.raised()) throw Stopped();
     if (parameters.kind == TreeKernel::subtree) weigh_subtrees();
     if (parameters.kind == TreeKernel::rooted) return;
     features_.reset(new TreeFeatures(parameters.kind, parameters.count_leaves, table_, slots_,

@@ -152,6 +152,7 @@ class TreeRows {
     Real* values = row.values - row.begin;
     const int32_t* child_sub = table_.children(sub);
     for (const int32_t pair : postings_->pairs(table_.shape(sub))) {
+      if (stop_.raised()) return;
       const Row<Real> child = store_.row(*child_sub++);
       const int64_t n = live(pair, stream_begin);
       const ChildPostings::Entry* entries = postings_->entries(pair).first;
@@ -180,7 +181,8 @@ class TreeRows {
   void add_child_sequences(int32_t sub, int64_t stream_begin, Row<Real>& row) {
     sums_.begin(sub, store_);
     current_stamp_ += 2;
-    for (const int32_t pair : postings_->pairs(table_.shape(sub)))
+    for (const int32_t pair : postings_->pairs(table_.shape(sub))) {
+      if (stop_.raised()) break;
       for (const int32_t rank : postings_->ranks(pair)) {
         const Shape& shape = slots_.shape(rank);
         if (shape.last < stream_begin) break;
@@ -193,6 +195,7 @@ class TreeRows {
                           row.values + (shape.begin - row.begin));
         }
       }
+    }
     sums_.end();
   }
 

@@ -43,7 +43,7 @@ class EngineKernel(Kernel):
         if number != out.dtype.name:
             return self._fill_gram_by_cross(X, out, runner, number)
         n = len(X)
-        engine = self._engine(number, X)
+        engine = self._engine(number, runner, X)
         self._run(runner, engine.gram, engine.n_panels, n * (n + 1) // 2, X, X, out)
         selves = out.diagonal().copy()
         extreme = _extreme(selves, number)
@@ -97,7 +97,7 @@ class EngineKernel(Kernel):
 
     def _fill_cross_in(self, X: Any, Y: Any, out: Matrix, runner: Runner, number: str) -> None:
         """Fill ``out`` (of the number's own dtype, float64 for log2) with final values."""
-        engine = self._engine(number, Y, X)
+        engine = self._engine(number, runner, Y, X)
         n = len(X)
 
         def block(begin: int, end: int, out: Matrix, stop: Any) -> None:
@@ -158,10 +158,16 @@ class EngineKernel(Kernel):
             wanted = _NEXT[wanted]
         return wanted
 
-    def _engine(self, number: str, panel: Any, stream: Any = None) -> Any:
+    def _engine(self, number: str, runner: Runner, panel: Any, stream: Any = None) -> Any:
         native = _native.engine_class(self.accepts, number)
-        other = None if stream is None else _native.side(stream)
-        return native(self._parameters(), _native.side(panel), other)
+        sides = (_native.side(panel), None if stream is None else _native.side(stream))
+        made: list[Any] = []
+
+        def build(begin: int, end: int, out: Any, stop: Any) -> None:
+            made.append(native(self._parameters(), *sides, stop))
+
+        self._run(runner.quiet(), build, 1, 0, panel, panel if stream is None else stream, None)
+        return made[0]
 
     def _selves(self, X: Any, number: str, runner: Runner) -> NDArray[Any]:
         """Return raw self-similarities (their log2 for "log2")."""
