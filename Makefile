@@ -49,6 +49,7 @@ unit: $(VENV)/.dev
 
 bench: $(VENV)/.package
 	$(BIN)/python benchmarks/exact_kernels.py
+	$(BIN)/python benchmarks/reading.py
 
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
