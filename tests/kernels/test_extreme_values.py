@@ -228,7 +228,7 @@ def mixture(request):
     )
 
 
-@pytest.fixture(scope="module", params=["float64", "float32"])
+@pytest.fixture(scope="module", params=["float64", pytest.param("float32", marks=pytest.mark.slow)])
 def mixed_gram(request, mixture):
     return mixture[0].gram(mixture[1], dtype=request.param)
 
@@ -245,7 +245,7 @@ def test_huge_structures_change_no_bit_of_ordinary_pairs_in_a_gram(mixture, mixe
     np.testing.assert_array_equal(mixed_gram[np.ix_(where, where)], alone)
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", ["float64", pytest.param("float32", marks=pytest.mark.slow)])
 def test_huge_structures_change_no_bit_of_ordinary_pairs_in_a_cross(mixture, dtype):
     kernel, together, where = mixture
     ordinary = [together[i] for i in where]

@@ -30,10 +30,10 @@ class ChildSums {
         base_(kind_ == TreeKernel::rooted ? Real(1.0) : depth_decay_ * decay_ * decay_),
         head_(static_cast<size_t>(table.n_symbols()), -1) {}
 
-  // Delta of two inner nodes without a common child, and what one common child adds to it.
+  // Delta of two inner nodes without a common child, and the weight of a common child.
   Real base() const { return base_; }
-  Real single(Real delta) const {
-    return (kind_ == TreeKernel::partial ? depth_decay_ * start_ : decay_) * delta;
+  Real child_weight() const {
+    return kind_ == TreeKernel::partial ? depth_decay_ * start_ : decay_;
   }
 
   // Takes up the children of u, chained by symbol; `end` lets go of them.
@@ -63,7 +63,11 @@ class ChildSums {
         if (n_cells == many_cells) return sum_by_table(shape, n, out);
         cells_[n_cells++] = {i, j};
       }
-    if (n_cells == 2 && kind_ == TreeKernel::partial) return sum_two_cells(shape, n, out);
+    if (kind_ == TreeKernel::partial) {
+      if (n_cells == 2) return sum_few_cells<2>(shape, n, out);
+      if (n_cells == 3) return sum_few_cells<3>(shape, n, out);
+      if (n_cells == 4) return sum_few_cells<4>(shape, n, out);
+    }
     if (link_cells(n_cells) == 0) return;  // no two in order: single children were all
     if (kind_ == TreeKernel::partial)
       sum_cells_partial(shape, n_cells, n, out);
@@ -87,18 +91,34 @@ class ChildSums {
     Row<Real> row;
   };
 
-  void sum_two_cells(const Shape& shape, int32_t n, Real* out) {
-    const Row<Real>& first = children_[static_cast<size_t>(cells_[0].i)].row;
-    const Row<Real>& second = children_[static_cast<size_t>(cells_[1].i)].row;
-    const int32_t* first_at = slots_.child_slots(shape, cells_[0].j);
-    const int32_t* second_at = slots_.child_slots(shape, cells_[1].j);
-    const int32_t gap_i = cells_[1].i - cells_[0].i - 1, gap_j = cells_[1].j - cells_[0].j - 1;
-    if (gap_i < 0 || gap_j < 0) return;
-    const Real link = link_ * gap_power(gap_i + gap_j);
+  // The partial sums of a few cells, unrolled.
+  template <int n_cells>
+  void sum_few_cells(const Shape& shape, int32_t n, Real* out) {
+    Row<Real> rows[n_cells];
+    const int32_t* at[n_cells];
+    Real links[n_cells][n_cells];
+    bool linked = false;
+    for (int y = 0; y < n_cells; ++y) {
+      rows[y] = children_[static_cast<size_t>(cells_[y].i)].row;
+      at[y] = slots_.child_slots(shape, cells_[y].j);
+      for (int z = 0; z < y; ++z) {
+        const int32_t gap_i = cells_[y].i - cells_[z].i - 1, gap_j = cells_[y].j - cells_[z].j - 1;
+        const bool ordered = gap_i >= 0 && gap_j >= 0;
+        links[z][y] = ordered ? link_ * gap_power(gap_i + gap_j) : Real(0.0);
+        linked |= ordered;
+      }
+    }
+    if (!linked) return;  // single children were all
+    const Real start = start_, base = base_, depth_decay = depth_decay_;
     for (int32_t k = 0; k < n; ++k) {
-      const Real a = start_ * first[first_at[k]];
-      const Real b = second[second_at[k]] * (start_ + link * a);
-      out[k] = base_ + depth_decay_ * (a + b);
+      Real sums[n_cells], total(0.0);
+      for (int y = 0; y < n_cells; ++y) {
+        Real before = start;
+        for (int z = 0; z < y; ++z) before += links[z][y] * sums[z];
+        sums[y] = rows[y][at[y][k]] * before;
+        total += sums[y];
+      }
+      out[k] = base + depth_decay * total;
     }
   }
 
@@ -130,7 +150,7 @@ class ChildSums {
       for (int32_t k = 0; k < width; ++k) total[k] = Real(0.0);
       int link = 0;
       for (int y = 0; y < n_cells; ++y) {
-        const Row<Real>& child = children_[static_cast<size_t>(cells_[y].i)].row;
+        const Row<Real> child = children_[static_cast<size_t>(cells_[y].i)].row;
         const int32_t* at = slots_.child_slots(shape, cells_[y].j) + k0;
         Real* sum = sums_[y];
         for (int32_t k = 0; k < width; ++k) sum[k] = start_;

@@ -29,49 +29,33 @@ struct PanelProduct {
 };
 
 template <int Bytes, class Real>
-struct PanelLoop {
+class PanelLoop {
+ public:
   using Vector = typename VectorOf<Real, Bytes>::type;
   static constexpr int lanes = panel_lanes<Real>, n = lanes / VectorOf<Real, Bytes>::lanes;
 
-  static KW_INLINE void add(const PanelProduct<Real>& job, int64_t q, Vector* sums) {
-    const auto* values =
-        reinterpret_cast<const Vector*>(job.values + static_cast<int64_t>(job.ids[q]) * lanes);
+  // Every tree adds its features in their own order, so that no other tree shows in the result.
+  static KW_INLINE void run(const PanelProduct<Real>& job) {
+    for (int64_t s = job.stream_begin; s < job.stream_end; ++s) {
+      Vector sums[n] = {};
+      for (int64_t q = job.begin[s]; q < job.begin[s + 1]; ++q) {
+        const auto* values =
+            reinterpret_cast<const Vector*>(job.values + static_cast<int64_t>(job.ids[q]) * lanes);
 #pragma GCC unroll 16
-    for (int i = 0; i < n; ++i) sums[i] += values[i] * job.counts[q];
+        for (int i = 0; i < n; ++i) sums[i] += values[i] * job.counts[q];
+      }
+      store(job.out + (s - job.stream_begin) * job.stride, job.width, sums);
+    }
   }
 
-  static KW_INLINE void store(const PanelProduct<Real>& job, int64_t s, const Vector* sums) {
-    Real* out = job.out + (s - job.stream_begin) * job.stride;
-    if (job.width == lanes) {
+ private:
+  static KW_INLINE void store(Real* out, int width, const Vector* sums) {
+    if (width == lanes) {
 #pragma GCC unroll 16
       for (int i = 0; i < n; ++i) reinterpret_cast<Vector*>(out)[i] = sums[i];
     } else {
       const Real* all = reinterpret_cast<const Real*>(sums);
-      for (int i = 0; i < job.width; ++i) out[i] = all[i];
-    }
-  }
-
-  // Two trees at a time, so that one's additions need not wait for the other's; each adds its
-  // features in their own order.
-  static KW_INLINE void run(const PanelProduct<Real>& job) {
-    int64_t s = job.stream_begin;
-    for (; s + 1 < job.stream_end; s += 2) {
-      Vector first[n] = {}, second[n] = {};
-      int64_t q = job.begin[s], r = job.begin[s + 1];
-      const int64_t q_end = r, r_end = job.begin[s + 2];
-      for (; q < q_end && r < r_end; ++q, ++r) {
-        add(job, q, first);
-        add(job, r, second);
-      }
-      for (; q < q_end; ++q) add(job, q, first);
-      for (; r < r_end; ++r) add(job, r, second);
-      store(job, s, first);
-      store(job, s + 1, second);
-    }
-    if (s < job.stream_end) {
-      Vector last[n] = {};
-      for (int64_t q = job.begin[s]; q < job.begin[s + 1]; ++q) add(job, q, last);
-      store(job, s, last);
+      for (int i = 0; i < width; ++i) out[i] = all[i];
     }
   }
 };

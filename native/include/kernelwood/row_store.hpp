@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "kernelwood/scaled.hpp"
 #include "kernelwood/slot_index.hpp"
 
 namespace kernelwood {

@@ -106,14 +106,17 @@ class TreeFeatures {
                       const ChildPostings* postings) {
     if (kind_ == TreeKernel::subtree) return subs.reachable(sub);
     if (kind_ == TreeKernel::subset)
-      return shapes.reachable(table_.shape(sub)) && has_inner_child(sub);
+      return shapes.reachable(table_.shape(sub)) && has_reachable_child(sub, shapes);
     if (pairs_reachable_.empty()) find_reachable_pairs(shapes, *postings);
     return pairs_reachable_[static_cast<size_t>(table_.shape(sub))] != 0;
   }
 
-  bool has_inner_child(int32_t sub) const {
-    for (int64_t i = 0; i < table_.n_children(sub); ++i)
-      if (table_.shape(table_.children(sub)[i]) >= 0) return true;
+  // Two subsets exceed their common root only where a child's production is shared too.
+  bool has_reachable_child(int32_t sub, const Presence& shapes) const {
+    for (int64_t i = 0; i < table_.n_children(sub); ++i) {
+      const int32_t shape = table_.shape(table_.children(sub)[i]);
+      if (shape >= 0 && shapes.reachable(shape)) return true;
+    }
     return false;
   }
 

@@ -115,7 +115,8 @@ class TreeRows {
     return row;
   }
 
-  static void multiply_members(Real* values, const int32_t* at, int32_t n, const Row<Real>& child) {
+  // values[k] *= 1 + child[at[k]].
+  static void multiply_members(Real* values, const int32_t* at, int32_t n, const Row<Real> child) {
     if (child.size > 1) {
       for (int32_t k = 0; k < n; ++k) values[k] *= Real(1.0) + child[at[k]];
       return;
@@ -149,6 +150,7 @@ class TreeRows {
   }
 
   void add_single_children(int32_t sub, int64_t stream_begin, Row<Real>& row) {
+    const Real weight = sums_.child_weight(), base = inner_base_;
     Real* values = row.values - row.begin;
     const int32_t* child_sub = table_.children(sub);
     for (const int32_t pair : postings_->pairs(table_.shape(sub))) {
@@ -161,8 +163,8 @@ class TreeRows {
         const ChildPostings::Entry entry = entries[k];
         Real& value = values[entry.slot];
         *touched = {entry.slot, entry.feature};
-        touched += (entry.feature >= 0) & (value == inner_base_);
-        value += sums_.single(child[entry.child_slot]);
+        touched += (entry.feature >= 0) & (value == base);
+        value += weight * child[entry.child_slot];
       }
       store_.end_touched(touched);
     }

@@ -299,9 +299,14 @@ class Kernel(Parameterized):
     def _batch(self, X: Any) -> Any:
         self._check_params()
         try:
-            return as_batch(X, self._accepts())
+            batch = as_batch(X, self._accepts())
         except StructureError as error:
             raise KernelInputError(f"{type(self).__name__}: {error}") from None
+        self._warm(batch)
+        return batch
+
+    def _warm(self, X: Any) -> None:
+        """Let a batch do, before it is sliced, what each slice would do again."""
 
     def _accepts(self) -> type[Any]:
         return self.accepts

@@ -62,6 +62,10 @@ class CombinedKernel(Kernel):
                 )
             part._check_params()
 
+    def _warm(self, X: Any) -> None:
+        for part in self._parts():
+            part._warm(X)
+
     def _accepts(self) -> type[Any]:
         kinds = {part._accepts() for part in self._parts()}
         if len(kinds) > 1:
@@ -285,6 +289,9 @@ class OnView(CombinedKernel):
 
     def _accepts(self) -> type[Any]:
         return ExampleBatch
+
+    def _warm(self, X: Any) -> None:
+        self._view(X)
 
     def _view(self, X: Any) -> Any:
         if len(X) == 0:

@@ -17,6 +17,7 @@ from kernelwood.kernels.zeros import warn_of_zeros
 # compared again in the next type; log2 engines have no range.
 _TRUSTED = {"float32": (1e-30, 1e30), "float64": (1e-280, 1e290), "log2": (-np.inf, np.inf)}
 _LARGE = 2000  # nodes: beyond this a single pair may take long
+_LARGE_BUILD = 1e8  # pairs of nodes: beyond this building an engine may
 _NEXT = {"float32": "float64", "float64": "log2"}
 
 
@@ -166,7 +167,10 @@ class EngineKernel(Kernel):
         def build(begin: int, end: int, out: Any, stop: Any) -> None:
             made.append(native(self._parameters(), *sides, stop))
 
-        self._run(runner.quiet(), build, 1, 0, panel, panel if stream is None else stream, None)
+        other = panel if stream is None else stream
+        # Building may compare each structure with itself.
+        large = float((panel.sizes**2.0).sum() + (other.sizes**2.0).sum()) > _LARGE_BUILD
+        self._run(runner.quiet(), build, 1, 0, panel, other, None, large=large)
         return made[0]
 
     def _selves(self, X: Any, number: str, runner: Runner) -> NDArray[Any]:
@@ -182,12 +186,21 @@ class EngineKernel(Kernel):
         return out
 
     def _run(
-        self, runner: Runner, block: Any, n_panels: int, evaluations: int, X: Any, Y: Any, out: Any
+        self,
+        runner: Runner,
+        block: Any,
+        n_panels: int,
+        evaluations: int,
+        X: Any,
+        Y: Any,
+        out: Any,
+        *,
+        large: bool = False,
     ) -> None:
         def work(begin: int, end: int, stop: Any) -> None:
             block(begin, end, out, stop)
 
-        large = max(X.largest, Y.largest) > _LARGE
+        large = large or max(X.largest, Y.largest) > _LARGE
         cost = X.n_elements * Y.n_elements
         try:
             runner.run(work, n_panels, evaluations=evaluations, cost=cost, large=large)
@@ -204,15 +217,21 @@ class EngineKernel(Kernel):
 
     def _fit(self, values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
         with np.errstate(over="ignore"):
-            return values.astype(dtype)
+            fitted = values.astype(dtype)
+        if not np.isfinite(fitted).all():
+            raise self._overflow(dtype)
+        return fitted
 
     def _check_finite(self, out: Matrix) -> None:
         if not self.normalize and not np.isfinite(out).all():
-            raise KernelOverflowError(
-                f"{type(self).__name__}: a raw value exceeds the range of {out.dtype}. "
-                "Use normalize=True, a smaller decay"
-                + (", or dtype='float64'." if out.dtype == np.float32 else ".")
-            )
+            raise self._overflow(out.dtype)
+
+    def _overflow(self, dtype: np.dtype[Any]) -> KernelOverflowError:
+        return KernelOverflowError(
+            f"{type(self).__name__}: a raw value exceeds the range of {dtype}. "
+            "Use normalize=True, a smaller decay"
+            + (", or dtype='float64'." if dtype == np.float32 else ".")
+        )
 
     def _check_choice(self, name: str, choices: tuple[Any, ...]) -> None:
         value = getattr(self, name)

@@ -226,6 +226,10 @@ class PartialTreeKernel(TreeEngineKernel):
     The kernel of choice for dependency trees. On constituency trees :class:`SubsetTreeKernel`
     is faster and usually as good.
 
+    With ``terminal_factor`` above 1 or ``leaf_power`` above 2, a leaf is worth more against an
+    inner node than against itself: the Gram matrix need not be positive semidefinite then, and
+    normalised values may exceed 1 where one label is a leaf here and an inner node there.
+
     References
     ----------
     .. [1] A. Moschitti, "Efficient convolution kernels for dependency and constituent syntactic
