@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <vector>
 
+#include "kernelwood/buffer.hpp"
 #include "kernelwood/slot_index.hpp"
 
 namespace kernelwood {
@@ -55,7 +55,7 @@ class ChildPostings {
 
  private:
   template <class T>
-  static Span<T> span(const std::vector<T>& items, const std::vector<int64_t>& begin, int32_t i) {
+  static Span<T> span(const Buffer<T>& items, const Buffer<int64_t>& begin, int32_t i) {
     return {items.data() + begin[static_cast<size_t>(i)],
             items.data() + begin[static_cast<size_t>(i) + 1]};
   }
@@ -74,7 +74,7 @@ class ChildPostings {
     visit([&](int32_t pair, int32_t, int32_t) { ++entries_begin_[static_cast<size_t>(pair) + 1]; });
     for (size_t i = 1; i < entries_begin_.size(); ++i) entries_begin_[i] += entries_begin_[i - 1];
     entries_.resize(static_cast<size_t>(entries_begin_.back()));
-    std::vector<int64_t> next(entries_begin_.begin(), entries_begin_.end() - 1);
+    Buffer<int64_t> next(entries_begin_.begin(), entries_begin_.end() - 1);
     visit([&](int32_t pair, int32_t sub, int32_t child) {
       const auto at = static_cast<size_t>(pair);
       const int32_t slot = slots.slot(sub);
@@ -85,7 +85,7 @@ class ChildPostings {
   }
 
   void list_ranks(const SlotIndex& slots) {
-    std::vector<int32_t> last_rank(n_pairs(), -1);  // a shape counts once for a repeated pair
+    Buffer<int32_t> last_rank(n_pairs(), -1);  // a shape counts once for a repeated pair
     const auto visit = [&](auto&& f) {
       last_rank.assign(n_pairs(), -1);
       for (int32_t rank = 0; rank < slots.n_ranks(); ++rank) {
@@ -101,16 +101,16 @@ class ChildPostings {
     visit([&](int32_t pair, int32_t) { ++ranks_begin_[static_cast<size_t>(pair) + 1]; });
     for (size_t i = 1; i < ranks_begin_.size(); ++i) ranks_begin_[i] += ranks_begin_[i - 1];
     ranks_.resize(static_cast<size_t>(ranks_begin_.back()));
-    std::vector<int64_t> next(ranks_begin_.begin(), ranks_begin_.end() - 1);
+    Buffer<int64_t> next(ranks_begin_.begin(), ranks_begin_.end() - 1);
     visit([&](int32_t pair, int32_t rank) {
       ranks_[static_cast<size_t>(next[static_cast<size_t>(pair)]++)] = rank;
     });
   }
 
   KeyInterner keys_;
-  std::vector<int64_t> pairs_begin_{0}, entries_begin_, ranks_begin_;
-  std::vector<int32_t> pairs_, ranks_, first_slot_, last_slot_;
-  std::vector<Entry> entries_;
+  Buffer<int64_t> pairs_begin_{0}, entries_begin_, ranks_begin_;
+  Buffer<int32_t> pairs_, ranks_, first_slot_, last_slot_;
+  Buffer<Entry> entries_;
 };
 
 }  // namespace kernelwood

@@ -10,8 +10,8 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
+#include "kernelwood/buffer.hpp"
 #include "kernelwood/engine.hpp"
 #include "kernelwood/row_store.hpp"
 #include "kernelwood/tree_parameters.hpp"
@@ -264,9 +264,9 @@ class ChildSums {
   const SlotIndex& slots_;
   Real decay_, depth_decay_, start_, link_, base_;
 
-  std::vector<int32_t> head_, next_;
-  std::vector<Child> children_;
-  std::vector<Real> gap_powers_, table_a_, table_b_;
+  Buffer<int32_t> head_, next_;
+  Buffer<Child> children_;
+  Buffer<Real> gap_powers_, table_a_, table_b_;
   Cell cells_[many_cells];
   Link links_[many_cells * many_cells / 2];
   int links_end_[many_cells];

@@ -3,7 +3,8 @@
 
 #include <cstdint>
 #include <cstring>
-#include <vector>
+
+#include "kernelwood/buffer.hpp"
 
 namespace kernelwood {
 
@@ -56,8 +57,8 @@ class KeyInterner {
     }
   }
 
-  std::vector<int32_t> table_;
-  std::vector<uint64_t> keys_;
+  Buffer<int32_t> table_;
+  Buffer<uint64_t> keys_;
   size_t mask_ = 0;
 };
 
@@ -84,7 +85,7 @@ class SymbolInterner {
   }
 
   KeyInterner keys_;
-  std::vector<int32_t> direct_, symbols_;
+  Buffer<int32_t> direct_, symbols_;
   int32_t n_symbols_ = 0;
 };
 
@@ -140,9 +141,9 @@ class SpanInterner {
     }
   }
 
-  std::vector<int32_t> table_, heads_, items_;
-  std::vector<uint64_t> hashes_;
-  std::vector<int64_t> begin_{0};
+  Buffer<int32_t> table_, heads_, items_;
+  Buffer<uint64_t> hashes_;
+  Buffer<int64_t> begin_{0};
   size_t mask_ = 0;
 };
 

@@ -4,12 +4,14 @@
 // whose rows alone exceed that is handled frugally: each row is freed after its last parent.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "kernelwood/buffer.hpp"
 #include "kernelwood/scaled.hpp"
 #include "kernelwood/slot_index.hpp"
 
@@ -54,7 +56,8 @@ class RowStore {
   int32_t n_touched() const { return static_cast<int32_t>(n_touched_); }
   Touched* reserve_touched(int64_t n) {
     const size_t needed = n_touched_ + static_cast<size_t>(n) + 1;
-    if (needed > touched_.size()) touched_.resize(needed + needed / 2);
+    if (needed > touched_.size())
+      touched_.resize(std::max(needed + needed / 2, kept_touched + kept_touched / 4));
     return touched_.data() + n_touched_;
   }
   void end_touched(const Touched* end) { n_touched_ = static_cast<size_t>(end - touched_.data()); }
@@ -63,7 +66,7 @@ class RowStore {
   void begin_tree(const TreeSide& side, int64_t tree) {
     side_ = &side;
     tree_ = tree;
-    if (!frugal_ && used_ < kept_values) return;
+    if (!frugal_ && used_ < kept_values && n_touched_ < kept_touched) return;
     clear();
     frugal_ = false;
   }
@@ -95,6 +98,7 @@ class RowStore {
  private:
   static constexpr int64_t kept_values = int64_t{1} << 18;   // about a core's cache
   static constexpr int64_t most_values = int64_t{1} << 24;   // for the rows of one tree
+  static constexpr size_t kept_touched = size_t{1} << 18;
   static constexpr int64_t chunk_values = int64_t{1} << 16;
 
   // Counts how many parents each subtree of the current tree still serves.
@@ -118,9 +122,9 @@ class RowStore {
     }
     if (chunk_ == chunks_.size()) {
       chunk_size_.push_back(size > chunk_values ? size : chunk_values);
-      chunks_.emplace_back(new Real[static_cast<size_t>(chunk_size_.back())]);
+      chunks_.emplace_back(static_cast<size_t>(chunk_size_.back()));
     }
-    Real* values = chunks_[chunk_].get() + chunk_used_;
+    Real* values = chunks_[chunk_].data() + chunk_used_;
     chunk_used_ += size;
     used_ += size;
     return values;
@@ -142,11 +146,12 @@ class RowStore {
     chunk_ = 0;
   }
 
-  std::vector<Row<Real>> rows_;
-  std::vector<int32_t> stored_, uses_;
-  std::vector<Touched> touched_;
-  std::vector<std::unique_ptr<Real[]>> chunks_, alone_;
-  std::vector<int64_t> chunk_size_;
+  Buffer<Row<Real>> rows_;
+  Buffer<int32_t> stored_, uses_;
+  Buffer<Touched> touched_;
+  std::vector<Buffer<Real>> chunks_;
+  std::vector<std::unique_ptr<Real[]>> alone_;
+  Buffer<int64_t> chunk_size_;
   const TreeSide* side_ = nullptr;
   size_t chunk_ = 0, n_touched_ = 0;
   int64_t tree_ = 0, chunk_used_ = 0, used_ = 0, live_bytes_ = 0, max_bytes_;

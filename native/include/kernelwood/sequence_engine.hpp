@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
+#include "kernelwood/buffer.hpp"
 #include "kernelwood/engine.hpp"
 #include "kernelwood/sequence_window.hpp"
 
@@ -55,7 +55,7 @@ class SequenceEngine {
   void cross(int64_t panel_begin, int64_t panel_end, int64_t stream_begin, int64_t stream_end,
              Results<Real> out, StopFlag stop) const {
     Work work(*this, stop);
-    const auto inside = [&](const std::vector<int32_t>& all) {
+    const auto inside = [&](const Buffer<int32_t>& all) {
       return std::make_pair(std::lower_bound(all.begin(), all.end(), stream_begin),
                             std::lower_bound(all.begin(), all.end(), stream_end));
     };
@@ -97,9 +97,9 @@ class SequenceEngine {
           present(static_cast<size_t>(SequenceSides<Real>::longest_short) + 1) {}
     StopFlag stop;
     Window window;
-    std::vector<int32_t> present;
-    std::vector<Number> tables, values;
-    std::vector<Plain> table;
+    Buffer<int32_t> present;
+    Buffer<Number> tables, values;
+    Buffer<Plain> table;
   };
 
   const SequenceSide<Real>& panel() const { return sides_.panel(); }
@@ -107,8 +107,8 @@ class SequenceEngine {
   int64_t n_short() const { return static_cast<int64_t>(short_.size()); }
   int64_t n_windows() const { return (n_panel() + Window::size - 1) / Window::size; }
 
-  static void split(const SequenceSide<Real>& side, std::vector<int32_t>& shorts,
-                    std::vector<int32_t>& longs) {
+  static void split(const SequenceSide<Real>& side, Buffer<int32_t>& shorts,
+                    Buffer<int32_t>& longs) {
     for (int64_t s = 0; s < side.size(); ++s)
       (side.is_long[static_cast<size_t>(s)] ? longs : shorts).push_back(static_cast<int32_t>(s));
   }
@@ -189,7 +189,7 @@ class SequenceEngine {
 
   SequenceParameters parameters_;
   SequenceSides<Real> sides_;
-  std::vector<int32_t> short_, long_, short_stream_, long_stream_;
+  Buffer<int32_t> short_, long_, short_stream_, long_stream_;
 };
 
 }  // namespace kernelwood

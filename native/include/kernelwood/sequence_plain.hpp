@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
+#include "kernelwood/buffer.hpp"
 #include "kernelwood/engine.hpp"
 
 namespace kernelwood {
@@ -17,8 +17,7 @@ struct SymbolSpan {
 // The textbook recurrence without subtraction: P(a,b) = decay P(a-1,b) + run(a,b),
 // run(a,b) = decay run(a,b-1) + D(a,b), D(a,b) = [match] (1 + decay^2 P(a-1,b-1)).
 template <class Real>
-Real plain_all_lengths(SymbolSpan a, SymbolSpan b, Real decay, std::vector<Real>& table,
-                       StopFlag stop) {
+Real plain_all_lengths(SymbolSpan a, SymbolSpan b, Real decay, Buffer<Real>& table, StopFlag stop) {
   table.assign(static_cast<size_t>(b.size), Real(0.0));
   const Real squared = decay * decay;
   Real total(0.0);
@@ -41,8 +40,8 @@ Real plain_all_lengths(SymbolSpan a, SymbolSpan b, Real decay, std::vector<Real>
 
 // The same by layers of subsequence length.
 template <class Real>
-Real plain_bounded(SymbolSpan a, SymbolSpan b, Real decay, int64_t max_length,
-                   std::vector<Real>& table, StopFlag stop) {
+Real plain_bounded(SymbolSpan a, SymbolSpan b, Real decay, int64_t max_length, Buffer<Real>& table,
+                   StopFlag stop) {
   const int64_t layers = std::min(max_length, std::min(a.size, b.size));
   table.assign(static_cast<size_t>(layers * b.size), Real(0.0));
   const Real squared = decay * decay;

@@ -4,8 +4,8 @@
 
 #include <cmath>
 #include <cstdint>
-#include <vector>
 
+#include "kernelwood/buffer.hpp"
 #include "kernelwood/engine.hpp"
 #include "kernelwood/interning.hpp"
 #include "kernelwood/sequence_plain.hpp"
@@ -28,11 +28,11 @@ struct SequenceParameters {
 template <class Real>
 struct SequenceSide {
   using Weight = Output<Real>;
-  std::vector<int64_t> begin{0}, kept_begin{0};
-  std::vector<int32_t> symbols, kept;
-  std::vector<Weight> up, down;
-  std::vector<uint8_t> is_long;
-  std::vector<double> self;  // all-lengths self-similarity of the short ones
+  Buffer<int64_t> begin{0}, kept_begin{0};
+  Buffer<int32_t> symbols, kept;
+  Buffer<Weight> up, down;
+  Buffer<uint8_t> is_long;
+  Buffer<double> self;  // all-lengths self-similarity of the short ones
 
   int64_t size() const { return static_cast<int64_t>(begin.size()) - 1; }
   int64_t kept_length(int64_t s) const {
@@ -76,7 +76,7 @@ class SequenceSides {
       side.begin.push_back(arrays.offsets[s + 1] - base);
     for (int64_t e = base; e < arrays.offsets[arrays.n_sequences]; ++e)
       side.symbols.push_back(symbols.intern(arrays.edges[e], arrays.labels[e]));
-    std::vector<double> table;
+    Buffer<double> table;
     for (int64_t s = 0; s < side.size(); ++s) {
       if (stop.raised()) throw Stopped();
       const SymbolSpan span = side.span(s);
@@ -94,8 +94,8 @@ class SequenceSides {
 
   // An element is kept if another sequence (of the other side, or of the same) has its symbol.
   void keep_matching() {
-    std::vector<int64_t> first(n_symbols_, -1);
-    std::vector<uint8_t> in_panel(n_symbols_, 0), keep(n_symbols_, 0);
+    Buffer<int64_t> first(n_symbols_, -1);
+    Buffer<uint8_t> in_panel(n_symbols_, 0), keep(n_symbols_, 0);
     for (int64_t s = 0; s < panel_.size(); ++s)
       for (int64_t e = panel_.begin[static_cast<size_t>(s)];
            e < panel_.begin[static_cast<size_t>(s) + 1]; ++e) {
@@ -110,8 +110,8 @@ class SequenceSides {
     if (!symmetric_) weigh(other_, keep);
   }
 
-  void weigh(SequenceSide<Real>& side, const std::vector<uint8_t>& keep) const {
-    std::vector<double> powers{1.0};
+  void weigh(SequenceSide<Real>& side, const Buffer<uint8_t>& keep) const {
+    Buffer<double> powers{1.0};
     for (int64_t s = 0; s < side.size(); ++s) {
       const SymbolSpan span = side.span(s);
       for (int64_t i = 0; i < span.size && !side.is_long[static_cast<size_t>(s)]; ++i) {

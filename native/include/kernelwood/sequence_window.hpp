@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernelwood/buffer.hpp"
 #include "kernelwood/sequence_panel.hpp"
 #include "kernelwood/sequence_side.hpp"
 
@@ -23,19 +24,19 @@ class SequenceWindow {
   // One group of lanes of a window.
   struct Panel {
     int64_t length = 0;
-    std::vector<typename SequencePanel<Number>::Int> symbols;
-    std::vector<Number> up, down;
-    std::vector<ColumnRange> columns_of;  // by symbol
-    std::vector<int32_t> columns;
+    Buffer<typename SequencePanel<Number>::Int> symbols;
+    Buffer<Number> up, down;
+    Buffer<ColumnRange> columns_of;  // by symbol
+    Buffer<int32_t> columns;
   };
   int64_t begin = 0, end = 0;    // the window, in the list of short sequences
-  std::vector<int32_t> sorted;   // its sequences by length
-  std::vector<int32_t> lane_of;  // where each of them went
+  Buffer<int32_t> sorted;   // its sequences by length
+  Buffer<int32_t> lane_of;  // where each of them went
   std::vector<Panel> panels;
 
   // Lays the kept elements of a window out, lane by lane, in order of length, padded with a
   // symbol that matches nothing.
-  void lay_out(const SequenceSide<Real>& side, const std::vector<int32_t>& shorts, int64_t w) {
+  void lay_out(const SequenceSide<Real>& side, const Buffer<int32_t>& shorts, int64_t w) {
     const auto position = [&](int64_t index) {
       return std::lower_bound(shorts.begin(), shorts.end(), index) - shorts.begin();
     };
@@ -94,7 +95,7 @@ class SequenceWindow {
   }
 
   size_t n_symbols_;
-  std::vector<std::pair<int32_t, int32_t>> cells_;  // (symbol, column) of a panel
+  Buffer<std::pair<int32_t, int32_t>> cells_;  // (symbol, column) of a panel
 };
 
 }  // namespace kernelwood

@@ -6,8 +6,8 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
+#include "kernelwood/buffer.hpp"
 #include "kernelwood/subtree_table.hpp"
 
 namespace kernelwood {
@@ -46,7 +46,7 @@ class SlotIndex {
     return child_symbols_.data() + shape.child_symbols;
   }
   int32_t leaf_slot(int32_t symbol) const { return leaf_slot_[static_cast<size_t>(symbol)]; }
-  const std::vector<int32_t>& subs_by_last() const { return subs_by_last_; }
+  const Buffer<int32_t>& subs_by_last() const { return subs_by_last_; }
 
   // Last stream tree that holds the slot's subtree.
   int32_t last_of_slot(int32_t slot) const { return last_of_slot_[static_cast<size_t>(slot)]; }
@@ -79,7 +79,7 @@ class SlotIndex {
 
   void assign_slots() {
     const auto n_symbols = static_cast<size_t>(table_.n_symbols());
-    std::vector<int32_t> n_in_group(n_symbols, 0);
+    Buffer<int32_t> n_in_group(n_symbols, 0);
     shapes_.resize(static_cast<size_t>(table_.n_shapes()));
     leaf_slot_.assign(n_symbols, -1);
     for (const int32_t sub : subs_by_last_) {
@@ -91,7 +91,7 @@ class SlotIndex {
         if (shape.n_members++ == 0) shapes_by_last_.push_back(table_.shape(sub));
       }
     }
-    std::vector<int32_t> next(n_symbols);
+    Buffer<int32_t> next(n_symbols);
     int32_t at = 0;
     for (size_t s = 0; s < n_symbols; ++s) {
       next[s] = at;
@@ -107,7 +107,7 @@ class SlotIndex {
 
   // Lays the shapes out by symbol, latest first: the order in which rows walk through them.
   void rank_shapes() {
-    std::vector<int64_t> next(static_cast<size_t>(table_.n_symbols()) + 1, 0);
+    Buffer<int64_t> next(static_cast<size_t>(table_.n_symbols()) + 1, 0);
     for (const int32_t id : shapes_by_last_)
       ++next[static_cast<size_t>(table_.shape_symbol(id)) + 1];
     for (size_t s = 1; s < next.size(); ++s) next[s] += next[s - 1];
@@ -115,7 +115,7 @@ class SlotIndex {
     for (const int32_t id : shapes_by_last_)
       ranked_[static_cast<size_t>(next[static_cast<size_t>(table_.shape_symbol(id))]++)] = id;
     rank_of_.assign(shapes_.size(), -1);
-    std::vector<Shape> shapes;
+    Buffer<Shape> shapes;
     shapes.reserve(ranked_.size());
     int64_t n_symbols = 0, n_slots = 0;
     for (const int32_t id : ranked_) {
@@ -137,7 +137,7 @@ class SlotIndex {
   void place_members() {
     slot_of_.assign(static_cast<size_t>(table_.n_subtrees()), -1);
     last_of_slot_.resize(subs_by_last_.size());
-    std::vector<int32_t> placed(shapes_.size(), 0);
+    Buffer<int32_t> placed(shapes_.size(), 0);
     for (const int32_t sub : subs_by_last_) {
       const int32_t last = last_[static_cast<size_t>(sub)];
       int32_t slot = leaf_slot(table_.symbol(sub));
@@ -162,10 +162,10 @@ class SlotIndex {
   }
 
   const SubtreeTable& table_;
-  std::vector<int32_t> last_, last_of_slot_;
-  std::vector<int32_t> subs_by_last_, shapes_by_last_, slot_of_, leaf_slot_, child_slots_;
-  std::vector<int32_t> rank_of_, ranked_, child_symbols_;
-  std::vector<Shape> shapes_;
+  Buffer<int32_t> last_, last_of_slot_;
+  Buffer<int32_t> subs_by_last_, shapes_by_last_, slot_of_, leaf_slot_, child_slots_;
+  Buffer<int32_t> rank_of_, ranked_, child_symbols_;
+  Buffer<Shape> shapes_;
 };
 
 }  // namespace kernelwood

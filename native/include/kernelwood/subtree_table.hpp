@@ -4,8 +4,8 @@
 
 #include <cstdint>
 #include <stdexcept>
-#include <vector>
 
+#include "kernelwood/buffer.hpp"
 #include "kernelwood/interning.hpp"
 
 namespace kernelwood {
@@ -21,10 +21,10 @@ struct TreeArrays {
 
 // Each tree as a list of distinct subtrees with counts, children before parents.
 struct TreeSide {
-  std::vector<int64_t> begin{0};
-  std::vector<int32_t> sub;
-  std::vector<int32_t> count;
-  std::vector<int32_t> root;
+  Buffer<int64_t> begin{0};
+  Buffer<int32_t> sub;
+  Buffer<int32_t> count;
+  Buffer<int32_t> root;
 
   int64_t size() const { return static_cast<int64_t>(root.size()); }
 };
@@ -41,7 +41,7 @@ class SubtreeTable {
     const auto n_nodes = static_cast<size_t>(trees.offsets[trees.n_trees] - trees.offsets[0]);
     side.sub.reserve(n_nodes);
     side.count.reserve(n_nodes);
-    std::vector<int64_t> entry_of(shape_of_.size(), -1);
+    Buffer<int64_t> entry_of(shape_of_.size(), -1);
     for (int64_t t = 0; t < trees.n_trees; ++t) add_tree(trees, t, list_leaves, side, entry_of);
     return side;
   }
@@ -59,7 +59,7 @@ class SubtreeTable {
 
  private:
   void add_tree(const TreeArrays& trees, int64_t t, bool list_leaves, TreeSide& side,
-                std::vector<int64_t>& entry_of) {
+                Buffer<int64_t>& entry_of) {
     stack_.clear();
     const int64_t first_entry = side.begin.back();
     for (int64_t v = trees.offsets[t]; v < trees.offsets[t + 1]; ++v) {
@@ -107,7 +107,7 @@ class SubtreeTable {
 
   SymbolInterner symbols_;
   SpanInterner subtrees_, shapes_;
-  std::vector<int32_t> shape_of_, leaf_of_, stack_, child_symbols_;
+  Buffer<int32_t> shape_of_, leaf_of_, stack_, child_symbols_;
 };
 
 }  // namespace kernelwood

@@ -7,8 +7,8 @@
 #pragma once
 
 #include <memory>
-#include <vector>
 
+#include "kernelwood/buffer.hpp"
 #include "kernelwood/engine.hpp"
 #include "kernelwood/panel_product.hpp"
 #include "kernelwood/tree_rows.hpp"
@@ -81,13 +81,13 @@ class TreeEngine {
       touched_list.resize(touched.size() + 1);
     }
     TreeRows<Real> rows;
-    std::vector<Real> values;              // (features, lanes)
-    std::vector<uint8_t> touched;          // features with a value in this panel
-    std::vector<int32_t> touched_list;
+    Buffer<Real> values;              // (features, lanes)
+    Buffer<uint8_t> touched;          // features with a value in this panel
+    Buffer<int32_t> touched_list;
     size_t n_touched = 0;
-    std::vector<int32_t> chain_head, chain_next;  // entries of a tree by symbol or shape
+    Buffer<int32_t> chain_head, chain_next;  // entries of a tree by symbol or shape
     int64_t chain_first = 0;
-    std::vector<Real> scaled_out;
+    Buffer<Real> scaled_out;
   };
 
   const TreeSide& stream() const { return symmetric_ ? panel_ : other_; }
@@ -101,7 +101,7 @@ class TreeEngine {
 
   // lambda^(productions) of every distinct subtree.
   void weigh_subtrees() {
-    std::vector<int64_t> productions(static_cast<size_t>(table_.n_subtrees()), 0);
+    Buffer<int64_t> productions(static_cast<size_t>(table_.n_subtrees()), 0);
     for (int32_t sub = 0; sub < table_.n_subtrees(); ++sub) {
       if (table_.shape(sub) >= 0) productions[static_cast<size_t>(sub)] = 1;
       for (int64_t i = 0; i < table_.n_children(sub); ++i)
@@ -279,7 +279,7 @@ class TreeEngine {
   SlotIndex slots_;
   std::unique_ptr<ChildPostings> postings_;
   std::unique_ptr<TreeFeatures> features_;
-  std::vector<Real> counts_, weights_;
+  Buffer<Real> counts_, weights_;
 };
 
 }  // namespace kernelwood

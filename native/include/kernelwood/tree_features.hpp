@@ -8,8 +8,8 @@
 
 #include <cstdint>
 #include <numeric>
-#include <vector>
 
+#include "kernelwood/buffer.hpp"
 #include "kernelwood/child_postings.hpp"
 #include "kernelwood/tree_parameters.hpp"
 
@@ -37,7 +37,7 @@ class Presence {
     if (first_[at] < 0 || first < first_[at]) first_[at] = first;
     if (last > last_[at]) last_[at] = last;
   }
-  std::vector<int32_t> first_, last_;
+  Buffer<int32_t> first_, last_;
   bool symmetric_;
 };
 
@@ -135,7 +135,7 @@ class TreeFeatures {
     begin_.reserve(static_cast<size_t>(stream.size()) + 1);
     listed_.reserve(2 * stream.sub.size());
     counts_.reserve(2 * stream.sub.size());
-    std::vector<int64_t> listed_at(ids_.size(), -1);
+    Buffer<int64_t> listed_at(ids_.size(), -1);
     int64_t tree_begin = 0;
     const auto add = [&](size_t feature, int32_t count) {
       if (ids_[feature] < 0) return;
@@ -170,7 +170,7 @@ class TreeFeatures {
 
   // Frequent features get neighbouring ids, so that their values share cache lines.
   void renumber_by_frequency() {
-    std::vector<int32_t> used;
+    Buffer<int32_t> used;
     for (size_t f = 0; f < ids_.size(); ++f) {
       if (ids_[f] > 0) used.push_back(static_cast<int32_t>(f));
       if (ids_[f] == 0) ids_[f] = -1;
@@ -189,9 +189,9 @@ class TreeFeatures {
   const SubtreeTable& table_;
   const SlotIndex& slots_;
   int32_t n_shapes_ = 0, n_symbols_ = 0, n_features_ = 0;
-  std::vector<int32_t> ids_, listed_, counts_;
-  std::vector<int64_t> begin_{0};
-  std::vector<uint8_t> pairs_reachable_;
+  Buffer<int32_t> ids_, listed_, counts_;
+  Buffer<int64_t> begin_{0};
+  Buffer<uint8_t> pairs_reachable_;
 };
 
 }  // namespace kernelwood

@@ -10,8 +10,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <vector>
 
+#include "kernelwood/buffer.hpp"
 #include "kernelwood/child_sums.hpp"
 #include "kernelwood/engine.hpp"
 #include "kernelwood/row_store.hpp"
@@ -211,7 +211,7 @@ class TreeRows {
   ChildSums<Real> sums_;
   Real leaf_leaf_, leaf_inner_, inner_base_;
   int64_t current_stamp_ = 0;
-  std::vector<int64_t> stamp_, live_;
+  Buffer<int64_t> stamp_, live_;
 };
 
 }  // namespace kernelwood

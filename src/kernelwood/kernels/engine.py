@@ -201,7 +201,7 @@ class EngineKernel(Kernel):
             block(begin, end, out, stop)
 
         large = large or max(X.largest, Y.largest) > _LARGE
-        cost = X.n_elements * Y.n_elements
+        cost = X.n_elements * Y.n_elements // (2 if X is Y else 1)
         try:
             runner.run(work, n_panels, evaluations=evaluations, cost=cost, large=large)
         except _native.BudgetExceeded as error:
