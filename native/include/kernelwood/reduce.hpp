@@ -39,16 +39,28 @@ struct Square {
   }
 };
 
+inline constexpr int64_t mirror_tile = 32;
+
+// Rows far apart are not foreseen by the machine. The next tile always lies inside the matrix.
+template <class T>
+KW_INLINE void prefetch_tile(const T* tile, int64_t stride) {
+  constexpr int64_t line = 64 / static_cast<int64_t>(sizeof(T));
+  for (int64_t i = 0; i < mirror_tile; ++i)
+    for (int64_t j = 0; j < mirror_tile; j += line) __builtin_prefetch(tile + i * stride + j, 1);
+}
+
 // Scales rows [row_begin, row_end) of the lower triangle by scale[i] * scale[j] (if given) and
 // copies them to the upper triangle, tile by tile. The diagonal is left as it is.
 template <class T>
 void mirror(T* matrix, int64_t stride, int64_t row_begin, int64_t row_end, const T* scale) {
-  constexpr int64_t tile = 32;
+  constexpr int64_t tile = mirror_tile;
   using Block = Square<T>;
   for (int64_t i0 = row_begin; i0 < row_end; i0 += tile) {
     const int64_t i1 = std::min(i0 + tile, row_end);
     for (int64_t j0 = 0; j0 < i1; j0 += tile) {
       if (i1 - i0 == tile && j0 + tile <= i0) {  // a full tile below the diagonal
+        prefetch_tile(matrix + i0 * stride + j0 + tile, stride);
+        prefetch_tile(matrix + (j0 + tile) * stride + i0, stride);
         for (int64_t j = j0; j < j0 + tile; j += Block::size)
           for (int64_t i = i0; i < i1; i += Block::size) {
             Block block;
