@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, ClassVar, TypeVar, overload
 
 import numpy as np
@@ -97,17 +98,17 @@ class Batch:
         """Always 1."""
         return 1
 
-    @property
+    @cached_property
     def sizes(self) -> NDArray[np.int64]:
         """Number of elements or nodes of each structure."""
         return np.diff(self.offsets)
 
-    @property
+    @cached_property
     def largest(self) -> int:
         """Number of elements or nodes of the largest structure."""
         return int(self.sizes.max(initial=0))
 
-    @property
+    @cached_property
     def n_elements(self) -> int:
         """Number of elements or nodes of all structures together."""
         return int(self.offsets[-1] - self.offsets[0])

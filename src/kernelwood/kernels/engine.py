@@ -169,7 +169,8 @@ class EngineKernel(Kernel):
 
         other = panel if stream is None else stream
         # Building may compare each structure with itself.
-        large = float((panel.sizes**2.0).sum() + (other.sizes**2.0).sum()) > _LARGE_BUILD
+        squares = panel.largest * panel.n_elements + other.largest * other.n_elements
+        large = squares > _LARGE_BUILD
         self._run(runner.quiet(), build, 1, 0, panel, other, None, large=large)
         return made[0]
 
