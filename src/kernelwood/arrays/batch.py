@@ -7,6 +7,7 @@ from typing import Any, ClassVar, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelwood.arrays.onedim import OneDimensional, row_key
 from kernelwood.arrays.vocabulary import Vocabulary
 from kernelwood.errors import StructureError
 from kernelwood.structures import Sequence, Tree
@@ -16,7 +17,7 @@ IntArray = NDArray[np.int32]
 Offsets = NDArray[np.int64]
 
 
-class Batch:
+class Batch(OneDimensional):
     """Structures laid out as flat, read-only integer arrays.
 
     A batch looks to scikit-learn like a one-dimensional array of structures: it has ``shape``,
@@ -88,16 +89,6 @@ class Batch:
                     f"{name} hold ids outside the vocabulary of {len(self.vocabulary)} labels"
                 )
 
-    @property
-    def shape(self) -> tuple[int]:
-        """``(n,)``, as of a one-dimensional array."""
-        return (len(self),)
-
-    @property
-    def ndim(self) -> int:
-        """Always 1."""
-        return 1
-
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
         """Number of elements or nodes of each structure."""
@@ -125,18 +116,12 @@ class Batch:
             f"{self.n_elements:,} {'nodes' if self.kind == 'tree' else 'elements'})"
         )
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[np.object_]:
-        structures = np.empty(len(self), dtype=object)
-        structures[:] = list(self)
-        return structures
-
     @overload
     def __getitem__(self: B, key: int) -> Any: ...
     @overload
     def __getitem__(self: B, key: Any) -> B: ...
     def __getitem__(self: B, key: Any) -> Any:
-        if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
-            key = key[0]  # scikit-learn indexes rows as X[key, ...]
+        key = row_key(key)
         if isinstance(key, (int, np.integer)):
             if not -len(self) <= key < len(self):
                 raise IndexError(f"index {key} is out of range for {len(self)} structures")

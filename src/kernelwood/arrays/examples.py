@@ -5,14 +5,14 @@ from collections.abc import Sequence as SequenceABC
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernelwood.arrays.batch import Batch
+from kernelwood.arrays.onedim import OneDimensional, row_key
 from kernelwood.errors import StructureError
 from kernelwood.structures import Example
 
 
-class ExampleBatch:
+class ExampleBatch(OneDimensional):
     """Examples whose views are batched when a kernel first asks for them.
 
     Slices like a one-dimensional array; a slice keeps the batched views it already has.
@@ -33,16 +33,6 @@ class ExampleBatch:
     ) -> None:
         self._examples = tuple(examples)
         self._views = dict(views or {})
-
-    @property
-    def shape(self) -> tuple[int]:
-        """``(n,)``, as of a one-dimensional array."""
-        return (len(self),)
-
-    @property
-    def ndim(self) -> int:
-        """Always 1."""
-        return 1
 
     @property
     def labels(self) -> list[Any]:
@@ -74,14 +64,8 @@ class ExampleBatch:
         names = sorted(self._examples[0].views) if self._examples else []
         return f"ExampleBatch({len(self):,} examples, views {', '.join(names) or 'none'})"
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[np.object_]:
-        examples = np.empty(len(self), dtype=object)
-        examples[:] = self._examples
-        return examples
-
     def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
-            key = key[0]  # scikit-learn indexes rows as X[key, ...]
+        key = row_key(key)
         if isinstance(key, (int, np.integer)):
             return self._examples[key]
         picked = np.arange(len(self))[key]
