@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import tarfile
-import time
 import zipfile
 from pathlib import Path
 
@@ -43,13 +42,6 @@ def test_questions_are_written_as_they_were():
     write_kelp(again, second)
     assert [(e.label, e.views) for e in again] == [(e.label, e.views) for e in examples]
     assert first.getvalue() == second.getvalue()
-
-
-def test_questions_are_read_fast():
-    path = data_file("question-classification", "train_5500.coarse.klp.gz")
-    start = time.process_time()
-    read(path)
-    assert time.process_time() - start < 6  # about 1.7 s on an ordinary machine
 
 
 def test_the_whole_penn_sample_is_read():
