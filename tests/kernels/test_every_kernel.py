@@ -221,10 +221,10 @@ def test_every_instruction_set_gives_the_same_bits(run_python):
     lines = [f"import sys; sys.path[:0] = {folders!r}", *ISA_LINES]
     printed = {
         isa: run_python(*lines, env={"KERNELWOOD_ISA": isa}).splitlines()
-        for isa in ("baseline", "avx2", "avx512")
+        for isa in ("baseline", "avx2")
     }
     assert printed["baseline"][0] == "baseline"
-    assert printed["baseline"][1:] == printed["avx2"][1:] == printed["avx512"][1:]
+    assert printed["baseline"][1:] == printed["avx2"][1:]
 
 
 # Odd sizes.

@@ -130,7 +130,11 @@ def test_sequences_of_ten_thousand_distinct_elements():
     kernel = SubsequenceKernel(decay=0.5)
     a, b = Sequence(map(str, range(10_000))), Sequence(map(str, range(5_000, 15_000)))
     matrix = kernel.gram([a, b])
-    assert matrix[0, 1] == pytest.approx(0.5, rel=1e-3)
+
+    def raw(n):  # n elements match in order: subsets of a span d, times 0.5 ** (2 * d)
+        return n + sum((n - d) * 0.5 ** (d + 1) for d in range(1, 60))
+
+    assert matrix[0, 1] == pytest.approx(raw(5_000) / raw(10_000), rel=1e-9)
 
 
 def test_wide_and_deep_trees_mix_with_ordinary_ones():

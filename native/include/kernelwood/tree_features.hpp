@@ -6,8 +6,8 @@
 // Features that no other panel tree can reach are left out; the diagonal is summed elsewhere.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <numeric>
 
 #include "kernelwood/buffer.hpp"
 #include "kernelwood/child_postings.hpp"

@@ -14,11 +14,10 @@ def format_bytes(n_bytes: int) -> str:
     >>> format_bytes(80_000_000_000)
     '80.0 GB'
     """
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if n_bytes < 1000 or unit == "GB":
-            break
-        n_bytes = n_bytes / 1000  # type: ignore[assignment]
-    return f"{n_bytes:.1f} {unit}" if unit != "bytes" else f"{n_bytes} bytes"
+    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if n_bytes >= size:
+            return f"{n_bytes / size:.1f} {unit}"
+    return f"{n_bytes} bytes"
 
 
 def budget() -> int:

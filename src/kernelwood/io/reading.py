@@ -6,12 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Literal, TypeAlias
 
 from kernelwood.errors import ReadError
 from kernelwood.io.formats import Format, Views, find_format, recognize
-from kernelwood.io.source import Item, Readable, Source
+from kernelwood.io.source import Closing, Item, Readable, Source
 from kernelwood.structures import Example
 
 __all__ = ["ErrorPolicy", "ExampleStream", "Examples", "Tally", "iter_read", "read"]
@@ -68,7 +67,7 @@ class Examples(list[Example]):
         return f"<Examples: {len(self)}, {self.tally.skipped} skipped>"
 
 
-class ExampleStream(Iterator[Example]):
+class ExampleStream(Closing, Iterator[Example]):
     """Examples one at a time; made by :func:`iter_read`.
 
     Use it in a ``for`` loop, or in a ``with`` block when the loop may end early.
@@ -125,17 +124,6 @@ class ExampleStream(Iterator[Example]):
         """End the stream and close its file, if it was opened here."""
         self._items = iter(())
         self._source.close()
-
-    def __enter__(self) -> ExampleStream:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def iter_read(

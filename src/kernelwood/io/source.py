@@ -18,10 +18,12 @@ from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, BinaryIO, NamedTuple, TypeAlias
+from typing import IO, Any, BinaryIO, NamedTuple, TypeAlias, TypeVar
 
 from kernelwood.errors import ReadError
 from kernelwood.structures import Example, Origin
+
+C = TypeVar("C", bound="Closing")
 
 __all__ = ["Item", "Line", "Readable", "Source"]
 
@@ -48,7 +50,26 @@ class Line(NamedTuple):
     problem: ReadError | None = None
 
 
-class Source:
+class Closing:
+    """What is closed at the end of a ``with`` block."""
+
+    def close(self) -> None:
+        """Let go of what was opened."""
+        raise NotImplementedError
+
+    def __enter__(self: C) -> C:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class Source(Closing):
     r"""Decompressed bytes with a name.
 
     Parameters
@@ -182,17 +203,6 @@ class Source:
     def close(self) -> None:
         """Close the file if it was opened here."""
         self._opened.close()
-
-    def __enter__(self) -> Source:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 class _ChunkReader(io.RawIOBase):
