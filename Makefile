@@ -49,7 +49,9 @@ unit: $(VENV)/.dev
 
 bench: $(VENV)/.package
 	$(BIN)/python benchmarks/exact_kernels.py
+	$(BIN)/python benchmarks/soft_kernels.py
 	$(BIN)/python benchmarks/reading.py
+	$(BIN)/python benchmarks/vectors.py
 
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html

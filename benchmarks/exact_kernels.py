@@ -11,22 +11,31 @@ the same 1,000 questions, and are printed for comparison; machines differ.
 
 from __future__ import annotations
 
-import argparse
 import json
 import resource
 import subprocess
 import sys
-from itertools import islice
 from pathlib import Path
 
-from measure import cpu_seconds
+from measure import (
+    QUESTIONS,
+    WORDS,
+    cpu_seconds,
+    gram_ns,
+    kernel_options,
+    peak_memory,
+    read_view,
+)
 
 import kernelwood as kw
 from kernelwood.datasets import require_data
-from kernelwood.io import iter_read
 
-FILE = "question-classification/train_5500.coarse.klp.gz"
-TREES, WORDS = "grct", "words"
+TREES = "grct"
+PTK_SCRIPT = """
+import sys, kernelwood as kw
+trees = [e.view("grct") for e in kw.read(sys.argv[1], views=["grct"])[: int(sys.argv[2])]]
+kw.PartialTreeKernel().gram(trees)
+"""
 
 # Row -> (view, kernel, limit in ns at 1,000 and at all questions for float32, peers in ns)
 KERNELS: dict[str, tuple[str, kw.Kernel, tuple[float, float | None], str]] = {
@@ -49,14 +58,6 @@ KERNELS: dict[str, tuple[str, kw.Kernel, tuple[float, float | None], str]] = {
 }
 
 
-def read_view(path: Path, view: str, n: int) -> list[kw.Tree] | list[kw.Sequence]:
-    """Return one view of the first n questions; the words are the tokens of the raw text."""
-    source = "quest" if view == WORDS else view
-    with iter_read(path, views=[source]) as examples:
-        found = [example.view(source) for example in islice(examples, n)]
-    return [kw.Sequence(text.split()) for text in found] if view == WORDS else found
-
-
 def measure(path: Path, name: str, n: int, repeats: int) -> dict[str, object]:
     view, kernel, limits, peers = KERNELS[name]
     structures = read_view(path, view, n)
@@ -66,7 +67,7 @@ def measure(path: Path, name: str, n: int, repeats: int) -> dict[str, object]:
     row: dict[str, object] = {"kernel": name, "n": n, "peers": peers}
     row["elements"] = batch.n_elements / n
     for dtype in ("float32", "float64"):
-        row[dtype] = cpu_seconds(lambda d=dtype: kernel.gram(batch, dtype=d), repeats) / pairs * 1e9
+        row[dtype] = gram_ns(kernel, batch, dtype, repeats)
     laid_out = cpu_seconds(lambda: kw.batch(structures), min(repeats, 3))
     read = cpu_seconds(lambda: read_view(path, view, n), 1)
     row["with_batch"] = row["float32"] + laid_out / pairs * 1e9
@@ -87,18 +88,6 @@ def reference_ns(kernel: kw.Kernel, structures: list[kw.Tree] | list[kw.Sequence
                 kernel.reference(a, b)
 
     return cpu_seconds(work, 1) / 16 * 1e9
-
-
-def peak_memory(path: Path, n: int) -> float:
-    """Return the peak memory, in MB, of a fresh process that makes a float64 PTK Gram matrix."""
-    script = (
-        "import sys, resource, kernelwood as kw\n"
-        f"trees = [e.view('grct') for e in kw.read(sys.argv[1], views=['grct'])[:{n}]]\n"
-        "kw.PartialTreeKernel().gram(trees)\n"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
-    )
-    run = [sys.executable, "-c", script, str(path)]
-    return float(subprocess.run(run, check=True, capture_output=True, text=True).stdout)
 
 
 def import_seconds(code: str, repeats: int) -> float:
@@ -145,13 +134,8 @@ def show(rows: list[dict[str, object]], extra: dict[str, float]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", help="folder with the corpora (default: KERNELWOOD_DATA)")
-    parser.add_argument("--sizes", type=int, nargs="+", default=[1000, 5452])
-    parser.add_argument("--repeats", type=int, default=7)
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
-    path = require_data(FILE, data=options.data)
+    options = kernel_options(__doc__.splitlines()[0])
+    path = require_data(QUESTIONS, data=options.data)
     rows = [
         measure(path, name, n, options.repeats if n <= 1000 else 2)
         for n in options.sizes
@@ -159,7 +143,7 @@ def main() -> None:
     ]
     extra = {
         f"peak memory of a PTK Gram matrix of {max(options.sizes):,} questions, MB": peak_memory(
-            path, max(options.sizes)
+            PTK_SCRIPT, path, max(options.sizes)
         ),
         "CPU of `import kernelwood`, ms": 1000 * import_seconds("import kernelwood", 7),
         "CPU of importing its kernels too, with numpy, ms": 1000

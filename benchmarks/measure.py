@@ -1,9 +1,20 @@
-"""How the benchmarks measure."""
+"""How the benchmarks measure, and what they measure on."""
 
 from __future__ import annotations
 
+import argparse
+import subprocess
+import sys
 import time
 from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+
+import kernelwood as kw
+from kernelwood.io import iter_read
+
+QUESTIONS = "question-classification/train_5500.coarse.klp.gz"
+WORDS = "words"
 
 
 def cpu_seconds(work: Callable[[], object], repeats: int) -> float:
@@ -14,3 +25,34 @@ def cpu_seconds(work: Callable[[], object], repeats: int) -> float:
         work()
         best = min(best, time.process_time() - started)
     return best
+
+
+def gram_ns(kernel: kw.Kernel, batch: kw.TreeBatch, dtype: str, repeats: int) -> float:
+    """Return the CPU time of a Gram matrix in ns per pair of its upper triangle."""
+    pairs = len(batch) * (len(batch) + 1) / 2
+    return cpu_seconds(lambda: kernel.gram(batch, dtype=dtype), repeats) / pairs * 1e9
+
+
+def read_view(path: Path, view: str, n: int) -> list[kw.Tree] | list[kw.Sequence]:
+    """Return one view of the first n questions; the words are the tokens of the raw text."""
+    source = "quest" if view == WORDS else view
+    with iter_read(path, views=[source]) as examples:
+        found = [example.view(source) for example in islice(examples, n)]
+    return [kw.Sequence(text.split()) for text in found] if view == WORDS else found
+
+
+def peak_memory(script: str, *arguments: object) -> float:
+    """Return the peak memory, in MB, of a fresh process that runs a script."""
+    script += "\nimport resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
+    run = [sys.executable, "-c", script, *map(str, arguments)]
+    return float(subprocess.run(run, check=True, capture_output=True, text=True).stdout)
+
+
+def kernel_options(description: str) -> argparse.Namespace:
+    """Return the options that all benchmarks of kernels take."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--data", help="folder with the corpora (default: KERNELWOOD_DATA)")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[1000, 5452])
+    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--json", action="store_true")
+    return parser.parse_args()

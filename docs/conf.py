@@ -38,7 +38,7 @@ numpydoc_show_class_members = False
 sphinx_gallery_conf = {
     "examples_dirs": ["../examples"],
     "gallery_dirs": ["gallery"],
-    "filename_pattern": r"plot_",
+    "filename_pattern": r"\.py$",  # all are run, whether they draw or print
     "download_all_examples": False,
     "show_memory": False,
     "min_reported_time": 1e9,  # timings change from build to build and tell nobody anything

@@ -1,6 +1,8 @@
 """What all tests share: hypothesis settings, slow tests, the folder of shared helpers."""
 
+import os
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,10 @@ from hypothesis import settings
 
 # ``--import-mode=importlib`` leaves sys.path alone; this makes ``import strategies`` work.
 sys.path.insert(0, str(Path(__file__).parent))
+
+# Tests and the processes they start leave the user's cache alone.
+_CACHE = tempfile.TemporaryDirectory(prefix="kernelwood-tests-")
+os.environ["KERNELWOOD_CACHE"] = _CACHE.name
 
 # A busy machine must not turn a correct test red.
 settings.register_profile("kernelwood", deadline=None)

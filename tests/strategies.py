@@ -15,24 +15,24 @@ edges = st.sampled_from(EDGES)
 
 
 @st.composite
-def _trees(draw, below, max_children):
+def _trees(draw, below, max_children, of):
     """Trees over subtrees drawn from a small pool, so that subtrees repeat."""
     pool = draw(st.lists(below, min_size=1, max_size=3))
     children = draw(st.lists(st.sampled_from(pool), max_size=max_children))
-    return Tree(draw(labels), children, draw(edges))
+    return Tree(draw(of), children, draw(edges))
 
 
-def trees(*, max_children=3, depth=3):
-    """Small trees: an inner node here may be labeled like a leaf there."""
-    strategy = st.builds(Tree, labels, edge=edges)
+def trees(*, max_children=3, depth=3, of=labels):
+    """Small trees with labels from ``of``: an inner node here may be labeled like a leaf there."""
+    strategy = st.builds(Tree, of, edge=edges)
     for level in range(depth - 1):
-        strategy = st.one_of(strategy, _trees(strategy, max_children if level else 4))
+        strategy = st.one_of(strategy, _trees(strategy, max_children if level else 4, of))
     return strategy
 
 
-def sequences(*, max_size=6):
-    """Short sequences, the empty one among them."""
-    return st.builds(Sequence, st.lists(st.tuples(edges, labels), max_size=max_size))
+def sequences(*, max_size=6, of=labels):
+    """Short sequences with labels from ``of``, the empty one among them."""
+    return st.builds(Sequence, st.lists(st.tuples(edges, of), max_size=max_size))
 
 
 def random_tree(rng, n_nodes, alphabet=("a", "b", "c"), max_children=4):

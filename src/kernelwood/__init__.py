@@ -40,6 +40,7 @@ _EXPORTS = {
     "PartialTreeKernel": "kernelwood.kernels",
     "OnView": "kernelwood.kernels",
     "Normalized": "kernelwood.kernels",
+    "Vectors": "kernelwood.vectors",
     "shared_fragments": "kernelwood.explain",
     "KernelwoodError": "kernelwood.errors",
     "StructureError": "kernelwood.errors",
@@ -49,12 +50,17 @@ _EXPORTS = {
     "MemoryBudgetError": "kernelwood.errors",
 }
 
-__all__ = [*_EXPORTS, "__version__"]
+# Public modules, loaded the same way.
+_MODULES = ("similarity",)
+
+__all__ = [*_EXPORTS, *_MODULES, "__version__"]
 
 logging.getLogger("kernelwood").addHandler(logging.NullHandler())
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"kernelwood.{name}")
     if name in _EXPORTS:
         value = getattr(importlib.import_module(_EXPORTS[name]), name)
         globals()[name] = value
@@ -67,6 +73,7 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
+    from kernelwood import similarity as similarity
     from kernelwood.arrays import (
         ExampleBatch as ExampleBatch,
     )
@@ -153,4 +160,7 @@ if TYPE_CHECKING:
     )
     from kernelwood.structures import (
         Tree as Tree,
+    )
+    from kernelwood.vectors import (
+        Vectors as Vectors,
     )

@@ -9,7 +9,17 @@ from __future__ import annotations
 from typing import Any
 
 from kernelwood import _core
-from kernelwood._core import build_info, instruction_set, keep_best, mirror, scale_block
+from kernelwood._core import (
+    build_info,
+    fill_similarities,
+    instruction_set,
+    keep_best,
+    mirror,
+    parse_vector_lines,
+    parse_vector_records,
+    scale_block,
+    scale_to_unit_length,
+)
 from kernelwood.arrays import Batch, SequenceBatch, TreeBatch
 
 __all__ = [
@@ -17,34 +27,63 @@ __all__ = [
     "SequenceParameters",
     "TreeKernel",
     "TreeParameters",
+    "VectorChunk",
+    "VectorLayout",
+    "VectorProblem",
     "build_info",
     "engine_class",
+    "fill_similarities",
     "instruction_set",
     "keep_best",
+    "matching",
     "mirror",
+    "parse_vector_lines",
+    "parse_vector_records",
     "scale_block",
+    "scale_to_unit_length",
     "side",
+    "similarity_parameters",
 ]
 
 BudgetExceeded = _core.BudgetExceeded
 SequenceParameters = _core.SequenceParameters
 TreeKernel = _core.TreeKernel
 TreeParameters = _core.TreeParameters
+VectorChunk = _core.VectorChunk
+VectorLayout = _core.VectorLayout
+VectorProblem = _core.VectorProblem
 
-# (batch kind, number type) -> engine. "log2" engines never overflow and report log2 of values.
+# Batch kind and number type -> engine, for exact and for soft matching. "log2" engines never
+# overflow and report log2 of values.
 _ENGINES = {
-    (SequenceBatch, "float32"): _core.SequenceEngineFloat32,
-    (SequenceBatch, "float64"): _core.SequenceEngineFloat64,
-    (SequenceBatch, "log2"): _core.SequenceEngineLog2,
-    (TreeBatch, "float32"): _core.TreeEngineFloat32,
-    (TreeBatch, "float64"): _core.TreeEngineFloat64,
-    (TreeBatch, "log2"): _core.TreeEngineLog2,
+    (SequenceBatch, "float32"): (_core.SequenceEngineFloat32, _core.SoftSequenceEngineFloat32),
+    (SequenceBatch, "float64"): (_core.SequenceEngineFloat64, _core.SoftSequenceEngineFloat64),
+    (SequenceBatch, "log2"): (_core.SequenceEngineLog2, _core.SoftSequenceEngineLog2),
+    (TreeBatch, "float32"): (_core.TreeEngineFloat32, _core.SoftTreeEngineFloat32),
+    (TreeBatch, "float64"): (_core.TreeEngineFloat64, _core.SoftTreeEngineFloat64),
+    (TreeBatch, "log2"): (_core.TreeEngineLog2, _core.SoftTreeEngineLog2),
 }
 
 
-def engine_class(kind: type[Batch], number: str) -> Any:
+def engine_class(kind: type[Batch], number: str, soft: bool) -> Any:
     """Return the engine that compares batches of a kind in a number type."""
-    return _ENGINES[kind, number]
+    return _ENGINES[kind, number][soft]
+
+
+def matching(number: str, **arrays: Any) -> Any:
+    """Return gates and groups of labels (see label_matching.hpp) for engines of a number type."""
+    native = _core.MatchingFloat32 if number == "float32" else _core.MatchingFloat64
+    return native(**arrays)
+
+
+def similarity_parameters(function: str, weight: float, floor: float | None) -> Any:
+    """Return what becomes of the cosine of two vectors as the native core takes it."""
+    parameters = _core.SimilarityParameters()
+    parameters.function = getattr(_core.SimilarityFunction, function)
+    parameters.weight = float(weight)
+    parameters.has_floor = floor is not None
+    parameters.floor = float(floor or 0.0)
+    return parameters
 
 
 def side(batch: Batch) -> Any:

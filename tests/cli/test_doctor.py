@@ -35,12 +35,43 @@ def test_json_has_the_promised_keys():
 
 def test_every_kernel_is_tested():
     report = json.loads(_doctor("--json").stdout)
-    assert [test["kernel"] for test in report["self_test"]] == list(KERNELS)
+    assert [test["kernel"] for test in report["self_test"]] == [*KERNELS, "soft matching"]
 
 
 def test_speed_is_measured():
     report = json.loads(_doctor("--json").stdout)
-    assert all(test["ns_per_pair"] > 0 for test in report["self_test"])
+    assert all(t["ns_per_pair"] > 0 for t in report["self_test"] if t["kernel"] in KERNELS)
+
+
+def test_entries_of_the_self_test_have_the_same_keys():
+    entries = json.loads(_doctor("--json").stdout)["self_test"]
+    assert len({frozenset(entry) for entry in entries}) == 1
+
+
+def test_soft_matching_agrees_with_its_definition():
+    soft = json.loads(_doctor("--json").stdout)["self_test"][-1]
+    assert soft["ok"]
+
+
+@pytest.mark.parametrize("kernel", [kw.PartialTreeKernel, kw.SubsequenceKernel])
+def test_wrong_values_of_soft_matching_are_a_finding(monkeypatch, kernel):
+    exact = kernel._label_similarity
+    # Wrong for labels that differ only: the exact kernels stay right.
+    monkeypatch.setattr(
+        kernel, "_label_similarity", lambda self, a, b: exact(self, a, b) * (1 if a == b else 0.99)
+    )
+    result = _doctor()
+    assert result.exit_code == 1
+    wrong = [line.split()[1] for line in result.stdout.splitlines() if "✗" in line]
+    assert wrong[0] == "soft"
+
+
+def test_soft_matching_that_raises_is_a_finding(monkeypatch):
+    def fail(self, a, b):
+        raise ZeroDivisionError("no similarity")
+
+    monkeypatch.setattr(kw.similarity.Gaussian, "value", fail)
+    assert "soft matching: ZeroDivisionError: no similarity" in _doctor().stdout
 
 
 def test_native_build_is_shown():

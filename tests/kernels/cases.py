@@ -1,10 +1,15 @@
 """Every kernel in every variant, and structures that fit it."""
 
+from itertools import cycle
+
+import numpy as np
 import pytest
 import strategies
 
 from kernelwood.arrays import SequenceBatch, TreeBatch
 from kernelwood.kernels import KERNELS
+from kernelwood.similarity import Exponential, Gaussian, Lexical, Similarity
+from kernelwood.vectors import Vectors
 
 # Parameters worth testing beside the defaults; a new kernel may add a row.
 VARIANTS = {
@@ -35,12 +40,56 @@ VARIANTS = {
     ],
 }
 
+
+class NearLetters(Similarity):
+    """How near two labels begin to each other in the alphabet, as a user may write it."""
+
+    def table(self, left, right):
+        a, b = (np.array([ord(label[:1] or "\0") for label in side]) for side in (left, right))
+        return 1 / (1 + np.abs(a[:, None] - b))
+
+
+# Some labels have a vector, others have none; similarities with "a" are high, low and negative.
+_WITH_VECTOR = [*"abcdefghijkl", "né"]
+VECTORS = Vectors(_WITH_VECTOR, np.random.default_rng(3).normal(size=(len(_WITH_VECTOR), 3)))
+
+# Other ways to match labels, each of them tested with every kernel.
+MATCHINGS = {
+    "gaussian": {"similarity": Gaussian(VECTORS)},
+    "few": {"similarity": Exponential(VECTORS, floor=0.3), "gates": {"e": 0.25, "": 1.5}},
+    "words": {
+        "similarity": Lexical(VECTORS, weight=0.9),
+        "gates": {"a": 0.3, "b": 2.0},
+        "gate_on": "node",
+    },
+    "own": {"similarity": NearLetters()},
+    "gates": {"gates": {"e": 0.3, "": 1.25}},
+    "node-gates": {"gates": {"a": 0.3, "b": 1.25, "": 0.7}, "gate_on": "node"},
+}
+# The parameters they are tested with, in turn.
+MATCHED = {
+    "subsequence": [{}, {"max_length": 3}],
+    "rooted-tree": [{}, {"contiguous": True}],
+    "subset-tree": [{"count_leaves": True}, {}],
+    "partial-tree": [{}, {"decay_over": "span", "leaf_power": 1}, {"terminal_factor": 0.5}],
+}
+
+
+def _variants():
+    """Yield a name, the row of ``KERNELS`` and parameters of every kernel in every variant."""
+    for name in KERNELS:
+        for parameters in ({}, *VARIANTS.get(name, [])):
+            yield "-".join([name, *(f"{k}={v}" for k, v in parameters.items())]), name, parameters
+        for (how, matching), parameters in zip(
+            MATCHINGS.items(), cycle(MATCHED.get(name, [{}])), strict=False
+        ):
+            parts = [name, how, *(f"{k}={v}" for k, v in parameters.items())]
+            yield "-".join(parts), name, {**parameters, **matching}
+
+
 # All kernels with all variants, (row of KERNELS, parameters).
-CASES = [(name, parameters) for name in KERNELS for parameters in ({}, *VARIANTS.get(name, []))]
-IDS = [
-    "-".join([name, *(f"{key}={value}" for key, value in parameters.items())])
-    for name, parameters in CASES
-]
+CASES = [(name, parameters) for _, name, parameters in _variants()]
+IDS = [identifier for identifier, _, _ in _variants()]
 
 _STRATEGIES = {SequenceBatch: strategies.sequences, TreeBatch: strategies.trees}
 _SAMPLES = {SequenceBatch: strategies.sample_sequences, TreeBatch: strategies.sample_trees}
@@ -56,19 +105,30 @@ def sample(kernel, n, **options):
     return _SAMPLES[kernel.accepts](n, **options)
 
 
+def is_definite(kernel):
+    """Whether every Gram matrix is positive semidefinite."""
+    if getattr(kernel, "terminal_factor", 1) > 1 or getattr(kernel, "leaf_power", 2) > 2:
+        return False  # a leaf resembles an inner node more than itself; KeLP's values need it
+    if isinstance(kernel.similarity, NearLetters):
+        return True
+    return kernel.similarity is None or kernel.similarity.positive_semidefinite
+
+
+def matches_exactly(kernel):
+    """Whether labels match if they are equal, and all count alike."""
+    return kernel.similarity is None and kernel.gates is None
+
+
+def _each(condition):
+    """Return a mark that runs a test on every variant that fulfills a condition."""
+    kernels = [KERNELS[name](**parameters) for name, parameters in CASES]
+    chosen = [(kernel, i) for kernel, i in zip(kernels, IDS, strict=True) if condition(kernel)]
+    return pytest.mark.parametrize("kernel", [k for k, _ in chosen], ids=[i for _, i in chosen])
+
+
 every_kernel = pytest.mark.parametrize("kernel", [KERNELS[name]() for name in KERNELS], ids=KERNELS)
-every_variant = pytest.mark.parametrize(
-    "kernel", [KERNELS[name](**parameters) for name, parameters in CASES], ids=IDS
-)
-# With these a leaf resembles an inner node more than itself; KeLP's values need them all the same.
-NOT_DEFINITE = [
-    kernel
-    for kernel in (KERNELS[name](**parameters) for name, parameters in CASES)
-    if getattr(kernel, "terminal_factor", 1) > 1 or getattr(kernel, "leaf_power", 2) > 2
-]
-every_definite_variant = pytest.mark.parametrize(
-    "kernel",
-    [k for k in (KERNELS[n](**p) for n, p in CASES) if k not in NOT_DEFINITE],
-    ids=repr,
-)
+every_variant = _each(lambda kernel: True)
+every_definite_variant = _each(is_definite)
+every_exact_variant = _each(matches_exactly)
+every_variant_without_vectors = _each(lambda kernel: not hasattr(kernel.similarity, "vectors"))
 every_dtype = pytest.mark.parametrize("dtype", ["float64", "float32"])

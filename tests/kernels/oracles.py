@@ -19,10 +19,25 @@ from kernelwood.kernels import (
     SubsetTreeKernel,
     SubtreeKernel,
 )
+from kernelwood.similarity import Similarity
+
+
+class _Remembered(Similarity):
+    """A similarity that computes the value of two labels by its formula, once."""
+
+    def __init__(self, similarity):
+        self.similarity, self._known = similarity, {}
+
+    def value(self, a, b):
+        if (a, b) not in self._known:
+            self._known[a, b] = self.similarity.value(a, b)
+        return self._known[a, b]
 
 
 def reference_matrix(kernel, X, Y, *, normalize=None):
     """Return what ``kernel.cross`` should, by calling ``reference`` on every pair."""
+    if kernel.similarity is not None:
+        kernel = kernel.clone().set_params(similarity=_Remembered(kernel.similarity))
     raw = np.array([[kernel.reference(a, b) for b in Y] for a in X], dtype=float)
     if not (kernel.normalize if normalize is None else normalize):
         return raw.reshape(len(X), len(Y))
@@ -59,38 +74,84 @@ def exact_value(kernel, a, b, **numbers):
             name: Fraction(value) if isinstance(value, float) else value
             for name, value in parameters.items()
         }
+    matching = _Matching(kernel, exact=bool(numbers))
     if isinstance(kernel, SubsequenceKernel):
-        return _subsequences(a.elements, b.elements, parameters)
+        return _subsequences(a.elements, b.elements, matching, parameters)
     left, right = (sorted(Counter(t.preorder()).items(), key=_size) for t in (a, b))
-    rule = _RULES[type(kernel)]
+    rule, counts = _RULES[type(kernel)], _COUNTS.get(type(kernel), _delta)
     delta = {}
     total = 0
     for u, n_u in left:
         for v, n_v in right:
-            if (u.edge, u.label) == (v.edge, v.label):
-                delta[u, v] = rule(u, v, delta, parameters)
-                total += n_u * n_v * (delta[u, v] + _leaf_bonus(kernel, u, v, parameters))
+            if matching.similarity(_name(u), _name(v)):
+                delta[u, v] = rule(u, v, delta, matching, parameters)
+                total += n_u * n_v * counts(u, v, delta[u, v], matching, parameters)
     return delta.get((a, b), 0) if isinstance(kernel, RootedTreeKernel) else total
+
+
+class _Matching:
+    """How elements and nodes match, each given as (edge, label)."""
+
+    def __init__(self, kernel, exact):
+        self._kernel, self._number, self._known = kernel, Fraction if exact else float, {}
+        self._gates = {k: self._number(gate) for k, gate in (kernel.gates or {}).items()}
+
+    def similarity(self, x, y):
+        if x[0] != y[0]:
+            return 0
+        if self._kernel.similarity is None:
+            return int(x == y)
+        labels = x[1], y[1]
+        if labels not in self._known:
+            self._known[labels] = self._number(self._kernel.similarity.value(*labels))
+        return self._known[labels]
+
+    def match(self, x, y):
+        similarity = self.similarity(x, y)
+        return similarity * self._gate(x) * self._gate(y) if similarity else 0
+
+    def _gate(self, x):
+        return self._gates.get(x[0] if self._kernel.gate_on == "edge" else x[1], 1)
+
+
+def _name(node):
+    return node.edge, node.label
 
 
 def _size(item):
     return item[0].n_nodes
 
 
-def _subsequences(a, b, p):
+def _subsequences(a, b, matching, p):
     decay = p["decay"]
+    match = [[matching.match(x, y) for y in b] for x in a]
+    if p["max_length"] is None:
+        return _subsequences_of_all_lengths(match, decay)
     below = None  # sums over pairs that end at or before (i, j), decayed; None: the empty pair
     total = 0
-    for _ in range(min(len(a), len(b), p["max_length"] or len(a))):
+    for _ in range(min(len(a), len(b), p["max_length"])):
         ends = [
             [
-                (1 if below is None else decay**2 * _at(below, i - 1, j - 1)) if x == y else 0
-                for j, y in enumerate(b)
+                (1 if below is None else decay**2 * _at(below, i - 1, j - 1)) * k if k else 0
+                for j, k in enumerate(row)
             ]
-            for i, x in enumerate(a)
+            for i, row in enumerate(match)
         ]
         total += sum(map(sum, ends))
         below = _decayed_sums(ends, decay)
+    return total
+
+
+def _subsequences_of_all_lengths(match, decay):
+    sums, total = [], 0  # sums over pairs that end at or before (i, j), decayed
+    for i, row in enumerate(match):
+        sums.append([])
+        run = 0
+        for j, k in enumerate(row):
+            end = k * (1 + decay**2 * _at(sums, i - 1, j - 1)) if k else 0
+            total += end
+            run = run * decay + end
+            sums[i].append(run + decay * _at(sums, i - 1, j))
     return total
 
 
@@ -109,29 +170,31 @@ def _at(table, i, j):
     return table[i][j] if i >= 0 and j >= 0 else 0
 
 
-def _subtree(u, v, delta, p):
-    if u.is_leaf or u != v:
-        return 0
-    return p["decay"] ** sum(not node.is_leaf for node in u.preorder())
+# The rules give Delta of two nodes of some similarity, from that of the nodes below.
 
 
-def _subset(u, v, delta, p):
-    symbols = [[(c.edge, c.label) for c in node.children] for node in (u, v)]
-    if u.is_leaf or symbols[0] != symbols[1]:
+def _subtree(u, v, delta, matching, p):
+    if u.is_leaf and v.is_leaf:
+        return matching.similarity(_name(u), _name(v))
+    if len(u.children) != len(v.children):
         return 0
-    product = p["decay"]
+    product = p["decay"] * matching.match(_name(u), _name(v))
     for pair in zip(u.children, v.children, strict=True):
-        product *= 1 + delta[pair]
+        product *= delta.get(pair, 0)
     return product
 
 
-def _leaf_bonus(kernel, u, v, p):
-    counted = isinstance(kernel, SubsetTreeKernel) and p["count_leaves"]
-    return p["decay"] if counted and u.is_leaf and v.is_leaf else 0
+def _subset(u, v, delta, matching, p):
+    if u.is_leaf or v.is_leaf or len(u.children) != len(v.children):
+        return 0
+    product = p["decay"] * matching.match(_name(u), _name(v))
+    for c, d in zip(u.children, v.children, strict=True):
+        product *= matching.similarity(_name(c), _name(d)) + delta.get((c, d), 0)
+    return product
 
 
-def _partial(u, v, delta, p):
-    decay, depth_decay = p["decay"], p["depth_decay"]
+def _partial(u, v, delta, matching, p):
+    decay, depth_decay = p["decay"], p["depth_decay"] * matching.match(_name(u), _name(v))
     if u.is_leaf or v.is_leaf:
         power = p["leaf_power"] if u.is_leaf and v.is_leaf else 2
         return depth_decay * decay**power * p["terminal_factor"]
@@ -148,8 +211,8 @@ def _partial(u, v, delta, p):
     return depth_decay * (decay**2 + total)
 
 
-def _rooted(u, v, delta, p):
-    decay = p["decay"]
+def _rooted(u, v, delta, matching, p):
+    decay, own = p["decay"], matching.match(_name(u), _name(v))
     counts, values, total = [], [], 0
     for i, c in enumerate(u.children):
         counts.append([])
@@ -158,15 +221,16 @@ def _rooted(u, v, delta, p):
         for j, d in enumerate(v.children):
             count = value = 0
             if (c, d) in delta:
-                count = decay * (1 + _at(counts, i - 1, j - 1))
-                value = count * delta[c, d] + decay * _at(values, i - 1, j - 1)
+                weight = decay * matching.match(_name(c), _name(d))
+                count = weight * (1 + _at(counts, i - 1, j - 1))
+                value = count * delta[c, d] + weight * _at(values, i - 1, j - 1)
             total += value
             if not p["contiguous"]:
                 run_count, run_value = run_count + count, run_value + value
                 count, value = run_count + _at(counts, i - 1, j), run_value + _at(values, i - 1, j)
             counts[i].append(count)
             values[i].append(value)
-    return 1 + total
+    return own * (own + total)
 
 
 _RULES = {
@@ -175,3 +239,22 @@ _RULES = {
     PartialTreeKernel: _partial,
     RootedTreeKernel: _rooted,
 }
+
+
+# What a pair of nodes adds to the kernel's value.
+
+
+def _delta(u, v, delta, matching, p):
+    return delta
+
+
+def _delta_of_inner_nodes(u, v, delta, matching, p):
+    return 0 if u.is_leaf else delta
+
+
+def _delta_and_leaves(u, v, delta, matching, p):
+    counted = p["count_leaves"] and u.is_leaf and v.is_leaf
+    return delta + (p["decay"] * matching.match(_name(u), _name(v)) if counted else 0)
+
+
+_COUNTS = {SubtreeKernel: _delta_of_inner_nodes, SubsetTreeKernel: _delta_and_leaves}

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from functools import lru_cache
 
 import numpy as np
 import pytest
@@ -51,21 +52,53 @@ PAIRS = {
 
 @pytest.fixture(scope="module")
 def questions():
-    return {}
+    """Return a function that reads a view of the first thousand questions, once."""
+    return lru_cache(lambda view: views(view, "train_5500.coarse.klp.gz")[:1000])
 
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_pairs_of_questions_have_the_raw_values_of_kelp(name, golden, questions):
     view, kernel = PAIRS[name]
-    if view not in questions:
-        questions[view] = views(view, "train_5500.coarse.klp.gz")[:1000]
-    trees = questions[view]
+    trees = questions(view)
     rows = np.array(golden[name]["pairs"])
     left, right = ([trees[int(i)] for i in rows[:, side]] for side in (0, 1))
     raw = kernel.clone().set_params(normalize=False)
     np.testing.assert_allclose(raw.pairs(left, right), rows[:, 2], rtol=1e-6)
     np.testing.assert_allclose(raw.diag(left), rows[:, 3], rtol=1e-6)
     np.testing.assert_allclose(kernel.pairs(left, right), rows[:, 5], atol=1e-6)
+
+
+# KeLP compares relations of different names, and single words exactly where it composes.
+COMPOSED = {"same_relation": False, "lexical": False}
+SOFT_PAIRS = {
+    "sptk_grct": ("grct", PartialTreeKernel.sptk, {}),
+    "sptk_lct": ("lct", PartialTreeKernel.sptk, {}),
+    "sptk_lct_t02": ("lct", PartialTreeKernel.sptk, {"terminal_factor": 0.2}),
+    "sptk_loct": ("loct", PartialTreeKernel.sptk, {}),
+    "csptk_cgrct": ("cgrct", PartialTreeKernel.csptk, COMPOSED),
+    "csptk_clct": ("clct", PartialTreeKernel.csptk, COMPOSED),
+    "csptk_clct_prod": ("clct", PartialTreeKernel.csptk, {**COMPOSED, "operation": "product"}),
+    "csptk_clct_dil": ("clct", PartialTreeKernel.csptk, {**COMPOSED, "operation": "dilation"}),
+}
+
+
+@pytest.fixture(scope="module")
+def vectors():
+    return kw.Vectors.load(data_file("word-vectors", "qc-standin-250.txt.gz"), cache=False)
+
+
+@pytest.mark.parametrize("name", SOFT_PAIRS)
+def test_pairs_of_questions_have_the_smoothed_values_of_kelp(name, golden, questions, vectors):
+    view, constructor, parameters = SOFT_PAIRS[name]
+    kernel = constructor(vectors, **parameters)
+    rows = np.array(golden[name]["pairs"])
+    left, right = ([questions(view)[int(i)] for i in rows[:, side]] for side in (0, 1))
+    raw = kernel.clone().set_params(normalize=False)
+    # KeLP computes in single precision: some 4e-8 are its rounding.
+    np.testing.assert_allclose(raw.pairs(left, right), rows[:, 2], rtol=2e-7)
+    np.testing.assert_allclose(raw.diag(left), rows[:, 3], rtol=2e-7)
+    np.testing.assert_allclose(raw.diag(right), rows[:, 4], rtol=2e-7)
+    np.testing.assert_allclose(kernel.pairs(left, right), rows[:, 5], atol=2e-7)
 
 
 @pytest.mark.parametrize(("name", "max_length"), [("seq_seq", 4), ("seq_seq_2", 2)])

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from cases import CASES, IDS, sample, strategy
+from cases import CASES, IDS, matches_exactly, sample, strategy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import exact_value, reference_matrix
@@ -34,8 +34,9 @@ def known(request):
     """Return a kernel, two sets of structures, and the right matrices: normalised and raw."""
     name, parameters = request.param
     kernel = KERNELS[name](**parameters)
-    structures = sample(kernel, 21)
-    X, Y = structures[:9], structures[9:]
+    n_left, n_right = (9, 12) if matches_exactly(kernel) else (4, 7)  # soft ones take longer
+    structures = sample(kernel, n_left + n_right)
+    X, Y = structures[:n_left], structures[n_left:]
     right = {n: reference_matrix(kernel, X, Y, normalize=n) for n in (True, False)}
     return kernel, X, Y, right
 
@@ -67,7 +68,7 @@ def test_oracle_of_the_other_tests_agrees_with_the_reference(known):
 def test_any_structures_agree_with_the_reference(name, parameters, dtype):
     kernel = KERNELS[name](**parameters, normalize=False, dtype=dtype)
 
-    @settings(max_examples=25)
+    @settings(max_examples=25 if matches_exactly(kernel) else 12)
     @given(st.lists(strategy(kernel), min_size=1, max_size=4))
     def check(structures):
         right = reference_matrix(kernel, structures, structures)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import every_variant
 from sklearn.base import clone
 from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
 from sklearn.model_selection import (
@@ -14,14 +15,15 @@ from sklearn.svm import SVC, SVR
 
 import kernelwood as kw
 from kernelwood.kernels import (
-    KERNELS,
     Normalized,
     OnView,
     PartialTreeKernel,
     SubsequenceKernel,
     SubsetTreeKernel,
 )
+from kernelwood.similarity import Exponential
 from kernelwood.structures import Sequence, Tree
+from kernelwood.vectors import Vectors
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*self-similarity 0:RuntimeWarning")
 
@@ -29,6 +31,9 @@ QUESTIONS = [f"(S (W {w}) (V (V is) (N {n})))" for w in ("who", "where") for n i
 TREES = [Tree.from_brackets(question) for question in QUESTIONS]
 LABELS = np.array(["person"] * 10 + ["place"] * 10)
 KERNEL = SubsetTreeKernel()
+# "who" resembles "whom", "where" resembles "whither".
+VECTORS = Vectors("who whom where whither".split(), [[1, 0], [0.9, 0.1], [0, 1], [0.1, 0.9]])
+SOFT = SubsetTreeKernel(similarity=Exponential(VECTORS, floor=0.5), gates={"S": 0.5})
 
 
 def as_array(structures):
@@ -96,9 +101,9 @@ def test_views_of_examples_are_classified():
     assert cross_val_score(SVC(kernel=kernel), examples, LABELS, cv=4).mean() == 1
 
 
-@pytest.mark.parametrize("kernel", [KERNELS[name]() for name in KERNELS], ids=KERNELS)
+@every_variant
 def test_kernels_are_cloned(kernel):
-    kernel.set_params(decay=0.3)
+    kernel = kernel.clone().set_params(decay=0.3)
     assert clone(kernel) == kernel and clone(kernel) is not kernel
 
 
@@ -213,3 +218,42 @@ def test_parallel_cross_validation_gives_the_same_scores():
         cross_val_score(SVC(kernel=KERNEL), kw.batch(TREES), labels, cv=4, n_jobs=n) for n in (1, 2)
     )
     np.testing.assert_array_equal(alone, together)
+
+
+# Kernels with a similarity and gates.
+
+
+def test_a_soft_kernel_generalises_to_similar_words():
+    model = SVC(kernel=SOFT).fit(kw.batch(TREES), LABELS)
+    unseen = [Tree.from_brackets(f"(S (W {w}) (V (V was) (N z)))") for w in ("whom", "whither")]
+    assert model.predict(kw.batch(unseen)).tolist() == ["person", "place"]
+
+
+def test_parameters_of_a_similarity_are_searched_through_the_estimator():
+    grid = {
+        "kernel__similarity__floor": [0.1, 0.5],
+        "kernel__gates": [None, {"": 0.5}],
+        "kernel__gate_on": ["edge", "node"],
+    }
+    search = GridSearchCV(SVC(kernel=SOFT), grid, cv=3).fit(kw.batch(TREES), LABELS)
+    assert search.best_score_ == 1 and len(search.cv_results_["params"]) == 8
+    assert SOFT.similarity.floor == 0.5 and SOFT.gates == {"S": 0.5}  # ours is left alone
+
+
+def test_a_clone_of_a_soft_kernel_shares_the_vectors():
+    assert clone(SOFT).similarity is not SOFT.similarity
+    assert clone(SOFT).similarity.vectors is VECTORS
+
+
+def test_a_fitted_svc_with_a_soft_kernel_survives_pickling():
+    import pickle
+
+    model = SVC(kernel=SOFT).fit(kw.batch(TREES), LABELS)
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.decision_function(TREES), model.decision_function(TREES))
+
+
+def test_a_gaussian_process_takes_a_soft_kernel():
+    kernel = SubsetTreeKernel(similarity=Exponential(VECTORS), gates={"S": 0.5})
+    model = GaussianProcessClassifier(kernel=5.0 * kernel).fit(kw.batch(TREES), LABELS)
+    assert model.score(kw.batch(TREES), LABELS) == 1

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "kernelwood/buffer.hpp"
+#include "kernelwood/engine.hpp"
 #include "kernelwood/slot_index.hpp"
 
 namespace kernelwood {
@@ -49,6 +50,36 @@ class ChildPostings {
   Span<Entry> entries(int32_t pair) const { return span(entries_, entries_begin_, pair); }
   // Ranks of the stream shapes with a pair and at least two children, latest first.
   Span<int32_t> ranks(int32_t pair) const { return span(ranks_, ranks_begin_, pair); }
+  // Entries of a pair in stream trees from `stream_begin` on. Blocks go forward, so that the
+  // count, which the caller keeps (-1 at first), only falls.
+  int64_t live(int32_t pair, int64_t stream_begin, const SlotIndex& slots, int64_t& n) const {
+    const Span<Entry> all = entries(pair);
+    if (n < 0) n = all.size();
+    while (n > 0 && slots.last_of_slot(all.first[n - 1].slot) < stream_begin) --n;
+    return n;
+  }
+  // Calls visit(shape) for every stream shape with which a shape shares two pairs or more. `stamps`
+  // (by rank) and `stamp` are the caller's, 0 at first.
+  template <class Visit>
+  void for_each_met_twice(int32_t shape, const SlotIndex& slots, int64_t stream_begin,
+                          Buffer<int64_t>& stamps, int64_t& stamp, StopFlag stop,
+                          Visit&& visit) const {
+    stamp += 2;
+    for (const int32_t pair : pairs(shape)) {
+      if (stop.raised()) return;
+      for (const int32_t rank : ranks(pair)) {
+        const Shape& met = slots.shape(rank);
+        if (met.last < stream_begin) break;
+        int64_t& seen = stamps[static_cast<size_t>(rank)];
+        if (seen < stamp) {
+          seen = stamp;  // met once
+        } else if (seen == stamp) {
+          seen = stamp + 1;  // met twice: now it counts
+          visit(met);
+        }
+      }
+    }
+  }
   // Smallest range of slots that holds all entries of a pair.
   int32_t first_slot(int32_t pair) const { return first_slot_[static_cast<size_t>(pair)]; }
   int32_t last_slot(int32_t pair) const { return last_slot_[static_cast<size_t>(pair)]; }

@@ -4,7 +4,9 @@
 // subsequence pairs that end in cell y, and z before y in both trees (right before it in the
 // contiguous variant),
 //   partial S(y) = Delta(y) * (start + sum_z link(z, y) * S(z))
-//   rooted  A(y) = decay * (1 + sum_z A(z)),  B(y) = A(y) * Delta(y) + decay * sum_z B(z).
+//   rooted  A(y) = decay * k(y) * (1 + sum_z A(z)),
+//           B(y) = A(y) * Delta(y) + decay * k(y) * sum_z B(z)
+// where k(y) is how well the two children's labels match.
 // Few cells are summed over their list, for all subtrees of a shape at once; many by a running
 // table.
 #pragma once
@@ -13,24 +15,27 @@
 
 #include "kernelwood/buffer.hpp"
 #include "kernelwood/engine.hpp"
+#include "kernelwood/node_matching.hpp"
 #include "kernelwood/row_store.hpp"
 #include "kernelwood/tree_parameters.hpp"
 
 namespace kernelwood {
 
-template <class Real>
+template <class Real, class Nodes>
 class ChildSums {
  public:
   ChildSums(const TreeParameters& parameters, const SubtreeTable& table, const SlotIndex& slots,
-            StopFlag stop)
+            const Nodes& nodes, StopFlag stop)
       : kind_(parameters.kind), stop_(stop), contiguous_(parameters.contiguous), table_(table),
-        slots_(slots), decay_(parameters.decay), depth_decay_(parameters.depth_decay),
+        slots_(slots), nodes_(nodes), decay_(parameters.decay),
+        depth_decay_(parameters.depth_decay),
         start_(parameters.span_decay ? Real(parameters.decay) * Real(parameters.decay) : Real(1.0)),
-        link_(start_),
-        base_(kind_ == TreeKernel::rooted ? Real(1.0) : depth_decay_ * decay_ * decay_),
+        link_(start_), base_(kind_ == TreeKernel::partial ? depth_decay_ * decay_ * decay_
+                                                          : Real(Nodes::soft ? 0.0 : 1.0)),
         head_(static_cast<size_t>(table.n_symbols()), -1) {}
 
-  // Delta of two inner nodes without a common child, and the weight of a common child.
+  // What two inner nodes without a common child start from, and the weight of a common child.
+  // The rooted kernel starts from k of the two nodes: 1 here, 0 where it is added later.
   Real base() const { return base_; }
   Real child_weight() const {
     return kind_ == TreeKernel::partial ? depth_decay_ * start_ : decay_;
@@ -46,33 +51,53 @@ class ChildSums {
       int32_t& head = head_[static_cast<size_t>(table_.symbol(child))];
       next_[static_cast<size_t>(i)] = head;
       head = static_cast<int32_t>(i);
-      children_[static_cast<size_t>(i)] = {table_.symbol(child), rows.row(child)};
+      children_[static_cast<size_t>(i)] = {table_.symbol(child), child, rows.row(child)};
     }
+    if constexpr (!Nodes::soft)
+      if (kind_ == TreeKernel::rooted) base_ = nodes_.weight(table_.symbol(sub));
   }
   void end() {
     for (const Child& child : children_) head_[static_cast<size_t>(child.symbol)] = -1;
   }
 
-  // Overwrites what the shape's first n members have in `out`, if two children can match at once.
-  void sum_shape(const Shape& shape, int32_t n, Real* out) {
+  // Overwrites what n members of the shape have in `out`, if two children can match at once.
+  void sum_shape(const Shape& shape, int32_t first, int32_t n, Real* out) {
     const int32_t* symbols = slots_.child_symbols(shape);
     int n_cells = 0;
     for (int32_t j = 0; j < shape.arity; ++j)
       for (int32_t i = head_[static_cast<size_t>(symbols[j])]; i >= 0;
            i = next_[static_cast<size_t>(i)]) {
-        if (n_cells == many_cells) return sum_by_table(shape, n, out);
+        if (n_cells == many_cells) return sum_by_table(shape, first, n, out);
         cells_[n_cells++] = {i, j};
       }
     if (kind_ == TreeKernel::partial) {
-      if (n_cells == 2) return sum_few_cells<2>(shape, n, out);
-      if (n_cells == 3) return sum_few_cells<3>(shape, n, out);
-      if (n_cells == 4) return sum_few_cells<4>(shape, n, out);
+      if (n_cells == 2) return sum_few_cells<2>(shape, first, n, out);
+      if (n_cells == 3) return sum_few_cells<3>(shape, first, n, out);
+      if (n_cells == 4) return sum_few_cells<4>(shape, first, n, out);
     }
     if (link_cells(n_cells) == 0) return;  // no two in order: single children were all
     if (kind_ == TreeKernel::partial)
-      sum_cells_partial(shape, n_cells, n, out);
+      sum_cells_partial(shape, n_cells, first, n, out);
     else
-      sum_cells_rooted(shape, n_cells, n, out);
+      sum_cells_rooted(shape, n_cells, first, n, out);
+  }
+
+  // What a single member of the shape has, to the bit as where all of them are summed.
+  Real sum_member(const Shape& shape, int32_t k) {
+    Real value = base_;
+    int64_t n_cells = 0;
+    for (const Child& child : children_) {
+      const Real weight = child_weight();
+      for (int32_t j = 0; j < shape.arity; ++j) {
+        if (slots_.child_symbols(shape)[j] != child.symbol) continue;
+        const int32_t slot = slots_.child_slots(shape, j)[k];
+        const Real below = child.row[slot];
+        value += kind_ == TreeKernel::rooted ? weight * match(child, slot) * below : weight * below;
+        ++n_cells;
+      }
+    }
+    if (n_cells > 1) sum_shape(shape, k, 1, &value);
+    return value;
   }
 
  private:
@@ -87,20 +112,29 @@ class ChildSums {
     Real weight;
   };
   struct Child {
-    int32_t symbol;
+    int32_t symbol, sub;
     Row<Real> row;
   };
 
+  // k of a child of u and a slot with the child's symbol.
+  Real match(const Child& child, int32_t slot) const {
+    if constexpr (Nodes::soft) {
+      return nodes_.match(child.sub, slot);
+    } else {
+      return nodes_.weight(child.symbol);
+    }
+  }
+
   // The partial sums of a few cells, unrolled.
   template <int n_cells>
-  void sum_few_cells(const Shape& shape, int32_t n, Real* out) {
+  void sum_few_cells(const Shape& shape, int32_t first, int32_t n, Real* out) {
     Row<Real> rows[n_cells];
     const int32_t* at[n_cells];
     Real links[n_cells][n_cells];
     bool linked = false;
     for (int y = 0; y < n_cells; ++y) {
       rows[y] = children_[static_cast<size_t>(cells_[y].i)].row;
-      at[y] = slots_.child_slots(shape, cells_[y].j);
+      at[y] = slots_.child_slots(shape, cells_[y].j) + first;
       for (int z = 0; z < y; ++z) {
         const int32_t gap_i = cells_[y].i - cells_[z].i - 1, gap_j = cells_[y].j - cells_[z].j - 1;
         const bool ordered = gap_i >= 0 && gap_j >= 0;
@@ -143,7 +177,7 @@ class ChildSums {
     return gap_powers_[static_cast<size_t>(n)];
   }
 
-  void sum_cells_partial(const Shape& shape, int n_cells, int32_t n, Real* out) {
+  void sum_cells_partial(const Shape& shape, int n_cells, int32_t first, int32_t n, Real* out) {
     for (int32_t k0 = 0; k0 < n; k0 += chunk) {
       const int32_t width = n - k0 < chunk ? n - k0 : chunk;
       Real total[chunk];
@@ -151,7 +185,7 @@ class ChildSums {
       int link = 0;
       for (int y = 0; y < n_cells; ++y) {
         const Row<Real> child = children_[static_cast<size_t>(cells_[y].i)].row;
-        const int32_t* at = slots_.child_slots(shape, cells_[y].j) + k0;
+        const int32_t* at = slots_.child_slots(shape, cells_[y].j) + first + k0;
         Real* sum = sums_[y];
         for (int32_t k = 0; k < width; ++k) sum[k] = start_;
         for (; link < links_end_[y]; ++link) {
@@ -168,37 +202,45 @@ class ChildSums {
     }
   }
 
-  void sum_cells_rooted(const Shape& shape, int n_cells, int32_t n, Real* out) {
+  void sum_cells_rooted(const Shape& shape, int n_cells, int32_t first, int32_t n, Real* out) {
     Real products[many_cells];
-    int link = 0;
-    for (int y = 0; y < n_cells; ++y) {
-      Real sum(1.0);
-      for (; link < links_end_[y]; ++link) sum += products[links_[link].from];
-      products[y] = decay_ * sum;
-    }
     for (int32_t k = 0; k < n; ++k) {
+      // Where labels match exactly, the products are the same for all members.
+      if (Nodes::soft || k == 0) cell_products(shape, n_cells, first + k, products);
       Real total(0.0);
-      link = 0;
+      int link = 0;
       for (int y = 0; y < n_cells; ++y) {
         Real before(0.0);
         for (; link < links_end_[y]; ++link) before += sums_[links_[link].from][0];
-        const int32_t slot = slots_.child_slots(shape, cells_[y].j)[k];
-        const Real delta = children_[static_cast<size_t>(cells_[y].i)].row[slot];
-        sums_[y][0] = products[y] * delta + decay_ * before;
+        const Child& child = children_[static_cast<size_t>(cells_[y].i)];
+        const int32_t slot = slots_.child_slots(shape, cells_[y].j)[first + k];
+        sums_[y][0] = products[y] * child.row[slot] + decay_ * match(child, slot) * before;
         total += sums_[y][0];
       }
       out[k] = base_ + total;
     }
   }
 
-  // All subsequence pairs by running tables over (i, j): O(children * children) per member.
-  void sum_by_table(const Shape& shape, int32_t n, Real* out) {
-    for (int32_t k = 0; k < n; ++k)
-      out[k] = base_ + (kind_ == TreeKernel::partial ? depth_decay_ * table_partial(shape, k)
-                                                     : table_rooted(shape, k));
+  void cell_products(const Shape& shape, int n_cells, int32_t k, Real* products) {
+    int link = 0;
+    for (int y = 0; y < n_cells; ++y) {
+      Real sum(1.0);
+      for (; link < links_end_[y]; ++link) sum += products[links_[link].from];
+      const int32_t slot = slots_.child_slots(shape, cells_[y].j)[k];
+      products[y] = decay_ * match(children_[static_cast<size_t>(cells_[y].i)], slot) * sum;
+    }
   }
 
-  // Walks the table line by line: step(j, true, Delta) where the children i and j match.
+  // All subsequence pairs by running tables over (i, j): O(children * children) per member.
+  void sum_by_table(const Shape& shape, int32_t first, int32_t n, Real* out) {
+    for (int32_t k = 0; k < n; ++k)
+      out[k] =
+          base_ + (kind_ == TreeKernel::partial ? depth_decay_ * table_partial(shape, first + k)
+                                                : table_rooted(shape, first + k));
+  }
+
+  // Walks the table line by line: step(j, child, slot) where the children i and j can match,
+  // step(j, child, -1) where they cannot.
   template <class Start, class Step>
   void scan_table(const Shape& shape, int32_t k, Start&& start_line, Step&& step) {
     const int32_t* at = slots_.child_slots(shape, 0) + k;
@@ -207,9 +249,8 @@ class ChildSums {
       if (stop_.raised()) return;
       start_line();
       for (int32_t j = 0; j < shape.arity; ++j) {
-        const bool match = symbols[j] == child.symbol;
-        const int64_t slot = int64_t{j} * shape.n_members;
-        step(static_cast<size_t>(j), match, match ? child.row[at[slot]] : Real(0.0));
+        const bool possible = symbols[j] == child.symbol;
+        step(static_cast<size_t>(j), child, possible ? at[int64_t{j} * shape.n_members] : -1);
       }
     }
   }
@@ -219,11 +260,11 @@ class ChildSums {
     Real total(0.0), run(0.0), diagonal(0.0);
     scan_table(
         shape, k, [&] { run = diagonal = Real(0.0); },
-        [&](size_t j, bool match, Real delta) {
+        [&](size_t j, const Child& child, int32_t slot) {
           const Real above = table_a_[j];
           run *= decay_;
-          if (match) {
-            const Real sum = delta * (start_ + link_ * diagonal);
+          if (slot >= 0) {
+            const Real sum = child.row[slot] * (start_ + link_ * diagonal);
             run += sum;
             total += sum;
           }
@@ -239,12 +280,13 @@ class ChildSums {
     Real total(0.0), run_a(0.0), run_b(0.0), before_a(0.0), before_b(0.0);
     scan_table(
         shape, k, [&] { run_a = run_b = before_a = before_b = Real(0.0); },
-        [&](size_t j, bool match, Real delta) {
+        [&](size_t j, const Child& child, int32_t slot) {
           const Real above_a = table_a_[j], above_b = table_b_[j];
           Real a(0.0), b(0.0);
-          if (match) {
-            a = decay_ * (Real(1.0) + before_a);
-            b = a * delta + decay_ * before_b;
+          if (slot >= 0) {
+            const Real step = decay_ * match(child, slot);
+            a = step * (Real(1.0) + before_a);
+            b = a * child.row[slot] + step * before_b;
             total += b;
           }
           run_a += a;
@@ -262,6 +304,7 @@ class ChildSums {
   bool contiguous_;
   const SubtreeTable& table_;
   const SlotIndex& slots_;
+  const Nodes& nodes_;
   Real decay_, depth_decay_, start_, link_, base_;
 
   Buffer<int32_t> head_, next_;

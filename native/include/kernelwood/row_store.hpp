@@ -44,8 +44,8 @@ struct Row {
 template <class Real>
 class RowStore {
  public:
-  RowStore(int32_t n_subtrees, int64_t max_bytes)
-      : rows_(static_cast<size_t>(n_subtrees)), max_bytes_(max_bytes) {}
+  RowStore(int32_t n_subtrees, int64_t max_bytes, int64_t kept_values = int64_t{1} << 18)
+      : rows_(static_cast<size_t>(n_subtrees)), kept_values_(kept_values), max_bytes_(max_bytes) {}
 
   const Row<Real>& row(int32_t sub) const { return rows_[static_cast<size_t>(sub)]; }
   bool has(int32_t sub) const { return row(sub).values != nullptr; }
@@ -66,7 +66,7 @@ class RowStore {
   void begin_tree(const TreeSide& side, int64_t tree) {
     side_ = &side;
     tree_ = tree;
-    if (!frugal_ && used_ < kept_values && n_touched_ < kept_touched) return;
+    if (!frugal_ && used_ < kept_values_ && n_touched_ < kept_touched) return;
     clear();
     frugal_ = false;
   }
@@ -96,7 +96,6 @@ class RowStore {
   }
 
  private:
-  static constexpr int64_t kept_values = int64_t{1} << 18;   // about a core's cache
   static constexpr int64_t most_values = int64_t{1} << 24;   // for the rows of one tree
   static constexpr size_t kept_touched = size_t{1} << 18;
   static constexpr int64_t chunk_values = int64_t{1} << 16;
@@ -153,6 +152,7 @@ class RowStore {
   std::vector<std::unique_ptr<Real[]>> alone_;
   Buffer<int64_t> chunk_size_;
   const TreeSide* side_ = nullptr;
+  int64_t kept_values_;  // by default about a core's cache
   size_t chunk_ = 0, n_touched_ = 0;
   int64_t tree_ = 0, chunk_used_ = 0, used_ = 0, live_bytes_ = 0, max_bytes_;
   bool frugal_ = false;

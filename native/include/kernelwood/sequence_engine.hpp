@@ -3,30 +3,44 @@
 // Short sequences go through the vectorised prefix-sum form (sequence_panel.hpp). Where its
 // rescaling by decay^-(i+j) could overflow, and for extended range, pairs are computed one by one
 // with the plain recurrence. Which form a pair takes depends on the pair alone.
+//
+// Where labels match softly, similarities are made for a window of panel sequences and a chunk of
+// stream sequences at a time (similarity_block.hpp).
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "kernelwood/buffer.hpp"
 #include "kernelwood/engine.hpp"
 #include "kernelwood/sequence_window.hpp"
+#include "kernelwood/soft_rows.hpp"
 
 namespace kernelwood {
 
-template <class Real>
+template <class Real, bool soft>
 class SequenceEngine {
  public:
   static constexpr int lanes = sequence_lanes<Output<Real>>;
+  static constexpr bool softly = soft, makes_similarities = soft;
+  using Matching = LabelMatching<Output<Real>>;
+  using Elements =
+      std::conditional_t<soft, SoftElements<Output<Real>>, ExactElements<Output<Real>>>;
   // Plain pairs in double even for float results, since float tables lose digits.
   using Plain = std::conditional_t<std::is_same_v<Real, Scaled>, Scaled, double>;
 
-  SequenceEngine(const SequenceParameters& parameters, const SequenceArrays& panel,
-                 const SequenceArrays* stream, StopFlag stop)
-      : parameters_(parameters), sides_(parameters, panel, stream, stop) {
+  SequenceEngine(const SequenceParameters& parameters, const Matching& labels,
+                 const SequenceArrays& panel, const SequenceArrays* stream, StopFlag stop)
+      : parameters_(parameters), sides_(parameters, labels, panel, stream, stop),
+        frequent_(soft ? FrequentNames(sides_.names(), this->stream()) : FrequentNames()) {
     split(this->panel(), short_, long_);
     split(this->stream(), short_stream_, long_stream_);
+    if constexpr (!soft)
+      if (sides_.elements().gated())
+        for (int32_t name = 0; name < sides_.names().size(); ++name)
+          weights_.push_back(static_cast<Number>(sides_.elements().weight(name)));
   }
 
   // Windows of short sequences first, then one unit for each long one.
@@ -38,7 +52,8 @@ class SequenceEngine {
     Work work(*this, stop);
     for (int64_t p = panel_begin; p < panel_end && !stop.raised(); ++p) {
       if (p < n_windows()) {
-        work.window.lay_out(panel(), short_, p);
+        work.window.lay_out(short_, p);
+        begin_window(work);
         gram_inside(work, out);
         compare_window(work, short_.data() + work.window.end, n_short() - work.window.end, out, 0,
                        stop);
@@ -46,6 +61,7 @@ class SequenceEngine {
       }
       const auto at = static_cast<size_t>(p - n_windows());
       const int32_t t = long_[at];
+      begin_long(work, t);
       for (const int32_t s : short_) compare_plain(work, s, t, stop, out);
       for (size_t later = at; later < long_.size(); ++later)
         compare_plain(work, long_[later], t, stop, out);
@@ -66,14 +82,19 @@ class SequenceEngine {
     };
     for (int64_t p = panel_begin; p < panel_end && !stop.raised(); ++p) {
       if (p < n_windows()) {
-        work.window.lay_out(panel(), short_, p);
+        work.window.lay_out(short_, p);
+        begin_window(work);
         compare_window(work, short_stream_.data() + (shorts.first - short_stream_.begin()),
                        shorts.second - shorts.first, out, stream_begin, stop);
-        for (auto s = longs.first; s != longs.second; ++s)
-          for (int64_t i = work.window.begin; i < work.window.end; ++i)
-            plain_pair(*s, short_[static_cast<size_t>(i)]);
+        if (longs.first == longs.second) continue;
+        for (int64_t i = work.window.begin; i < work.window.end; ++i) {
+          const int32_t t = short_[static_cast<size_t>(i)];
+          begin_long(work, t);
+          for (auto s = longs.first; s != longs.second; ++s) plain_pair(*s, t);
+        }
       } else {
         const int32_t t = long_[static_cast<size_t>(p - n_windows())];
+        begin_long(work, t);
         for (int64_t s = stream_begin; s < stream_end; ++s) plain_pair(static_cast<int32_t>(s), t);
       }
     }
@@ -81,26 +102,93 @@ class SequenceEngine {
 
   void diagonal(Output<Real>* out, StopFlag stop) const {
     Work work(*this, stop);
-    for (int64_t s = 0; s < panel().size() && !stop.raised(); ++s)
+    for (int64_t s = 0; s < panel().size() && !stop.raised(); ++s) {
+      begin_long(work, s);
       out[s] = self_similarity(work, static_cast<int32_t>(s));
+    }
   }
 
  private:
   using Number = Output<Real>;
-  using Window = SequenceWindow<Real>;
+  using Sides = SequenceSides<Real, Elements>;
+  using Window = SequenceWindow<Real, Elements>;
   using Panel = typename Window::Panel;
-  static constexpr int64_t stream_chunk = 64;
+  static constexpr int64_t stream_chunk = soft ? 1024 : 64;  // at most
+  static constexpr int64_t block_values = int64_t{1} << 21;  // of similarities
+  static constexpr int64_t panels_at_once = 4;  // so that what they need fits a cache
 
+  // What soft matching needs beyond the rest.
+  struct Nothing {
+    explicit Nothing(const SequenceEngine&) {}
+  };
+  struct Similarities {
+    explicit Similarities(const SequenceEngine& engine)
+        : block(engine.sides_.elements().labels(), engine.sides_.names()),
+          rows(Window::size / lanes, SoftRows<Real>(engine.sides_.names(), engine.frequent_)),
+          jobs(rows.size()), tables(rows.size()),
+          seen(static_cast<size_t>(engine.sides_.names().size()), 0) {}
+    SimilarityBlock<Number> block;
+    // One for each panel of the window.
+    std::vector<SoftRows<Real>> rows;
+    std::vector<SequencePanel<Number>> jobs;
+    std::vector<Buffer<Number>> tables;
+    Buffer<int64_t> seen;
+    int64_t stamp = 0;
+  };
   struct Work {
     Work(const SequenceEngine& engine, StopFlag stop)
-        : stop(stop), window(engine.sides_.n_symbols()),
-          present(static_cast<size_t>(SequenceSides<Real>::longest_short) + 1) {}
+        : stop(stop), window(engine.sides_), similarities(engine),
+          present(static_cast<size_t>(Sides::longest_short) + 1) {}
     StopFlag stop;
     Window window;
+    std::conditional_t<soft, Similarities, Nothing> similarities;
     Buffer<int32_t> present;
     Buffer<Number> tables, values;
     Buffer<Plain> table;
   };
+
+  // Makes room for the similarities of the window's names, or of one sequence's ...
+  void begin_window(Work& work) const {
+    if constexpr (soft)
+      work.similarities.block.set_columns([&](auto&& visit) {
+        for (const int32_t t : work.window.sorted) visit_names(panel().span(t), visit);
+      });
+  }
+  void begin_long(Work& work, int64_t t) const {
+    if constexpr (soft)
+      work.similarities.block.set_columns(
+          [&](auto&& visit) { visit_names(panel().span(t), visit); });
+  }
+  // ... and makes those to some stream sequences.
+  void begin_chunk(Work& work, const int32_t* visited, int64_t n) const {
+    if constexpr (soft)
+      work.similarities.block.set_rows(
+          [&](auto&& visit) {
+            for (int64_t k = 0; k < n; ++k) visit_names(stream().span(visited[k]), visit);
+          },
+          work.stop);
+  }
+  template <class Visit>
+  static void visit_names(NameSpan span, Visit&& visit) {
+    for (int64_t i = 0; i < span.size; ++i) visit(span.data[i]);
+  }
+  // How many stream sequences make a chunk: soft matching has room for so many different names.
+  int64_t chunk_size(Work& work, const int32_t* visited, int64_t n) const {
+    n = std::min(n, stream_chunk);
+    if constexpr (soft) {
+      int64_t room = block_values / static_cast<int64_t>(work.similarities.block.width());
+      const int64_t stamp = ++work.similarities.stamp;
+      for (int64_t k = 0; k < n; ++k) {
+        visit_names(stream().span(visited[k]), [&](int32_t name) {
+          int64_t& seen = work.similarities.seen[static_cast<size_t>(name)];
+          room -= seen != stamp;
+          seen = stamp;
+        });
+        if (room < 0 && k > 0) return k;
+      }
+    }
+    return n;
+  }
 
   const SequenceSide<Real>& panel() const { return sides_.panel(); }
   const SequenceSide<Real>& stream() const { return sides_.stream(); }
@@ -114,18 +202,26 @@ class SequenceEngine {
   }
 
   Output<Real> self_similarity(Work& work, int32_t s) const {
-    const SymbolSpan span = panel().span(s);
-    if (parameters_.max_length == 0 && !panel().is_long[static_cast<size_t>(s)])
+    const NameSpan span = panel().span(s);
+    if (!soft && parameters_.max_length == 0 && !panel().is_long[static_cast<size_t>(s)])
       return static_cast<Output<Real>>(panel().self[static_cast<size_t>(s)]);
     return plain(work, span, span);
   }
 
-  Output<Real> plain(Work& work, SymbolSpan a, SymbolSpan b) const {
+  // Soft matching needs the names of b in the columns of the block.
+  Output<Real> plain(Work& work, NameSpan a, NameSpan b) const {
+    if constexpr (soft)
+      return plain_by(work, a, b, SimilarNames<Number>(work.similarities.block, a, b, work.stop));
+    else
+      return plain_by(work, a, b, EqualNames<Elements>(sides_.elements(), a, b));
+  }
+  template <class Match>
+  Output<Real> plain_by(Work& work, NameSpan a, NameSpan b, Match&& match) const {
     const Plain decay(parameters_.decay);
-    const Plain value =
-        parameters_.max_length == 0
-            ? plain_all_lengths<Plain>(a, b, decay, work.table, work.stop)
-            : plain_bounded<Plain>(a, b, decay, parameters_.max_length, work.table, work.stop);
+    const Plain value = parameters_.max_length == 0
+                            ? plain_all_lengths<Plain>(a, b, match, decay, work.table, work.stop)
+                            : plain_bounded<Plain>(a, b, match, decay, parameters_.max_length,
+                                                   work.table, work.stop);
     return static_cast<Output<Real>>(output(value));
   }
 
@@ -134,49 +230,120 @@ class SequenceEngine {
       out.row(std::max(s, t))[std::min(s, t)] = plain(work, panel().span(s), panel().span(t));
   }
 
-  // Some stream sequences against one panel of the window: out is (n, lanes).
-  void compare_lanes(Work& work, const Panel& panel, const int32_t* visited, int64_t n, Number* out,
+  SequencePanel<Number> job(Work& work, const Panel& panel, Buffer<Number>& tables) const {
+    const int64_t layers = std::min(parameters_.max_length, panel.length);
+    tables.resize(panel.symbols.size() * static_cast<size_t>(std::max<int64_t>(1, layers)));
+    const SequenceSide<Real>& side = stream();
+    return {panel.length,
+            panel.symbols.data(),
+            panel.up.data(),
+            panel.down.data(),
+            panel.columns_of.data(),
+            panel.columns.data(),
+            side.kept_begin.data(),
+            side.kept.data(),
+            weights_.empty() ? nullptr : weights_.data(),
+            side.up.data(),
+            side.down.data(),
+            nullptr,
+            0,
+            layers,
+            work.present.data(),
+            tables.data(),
+            nullptr,
+            0};
+  }
+
+  // Some stream sequences against a panel of the window: out is (n, lanes).
+  void compare_lanes(Work& work, int64_t first, const int32_t* visited, int64_t n, Number* out,
                      int64_t stride) const {
     if constexpr (!std::is_same_v<Real, Scaled>) {
-      const int64_t layers = std::min(parameters_.max_length, panel.length);
-      work.tables.resize(panel.symbols.size() * static_cast<size_t>(std::max<int64_t>(1, layers)));
-      const SequenceSide<Real>& side = stream();
-      compare_panel(SequencePanel<Real>{
-          panel.length, panel.symbols.data(), panel.up.data(), panel.down.data(),
-          panel.columns_of.data(), panel.columns.data(), side.kept_begin.data(), side.kept.data(),
-          side.up.data(), side.down.data(), visited, n, layers, work.present.data(),
-          work.tables.data(), out, stride});
+      const Panel& panel = work.window.panels[static_cast<size_t>(first / lanes)];
+      SequencePanel<Number> job = this->job(work, panel, work.tables);
+      job.visited = visited;
+      job.n_stream = n;
+      job.out = out;
+      job.out_stride = stride;
+      compare_panel(job);
     }
   }
 
-  // Pairs inside the window: every sequence against those not shorter.
-  void gram_inside(Work& work, Results<Real> out) const {
-    work.values.resize(static_cast<size_t>(Window::size) * lanes);
-    const auto n = static_cast<int64_t>(work.window.sorted.size());
-    for (int64_t first = 0; first < n; first += lanes) {
-      compare_lanes(work, work.window.panels[static_cast<size_t>(first / lanes)],
-                    work.window.sorted.data() + first, n - first, work.values.data(), lanes);
-      for (int64_t k = first; k < n; ++k)
-        for (int64_t lane = 0; lane < lanes && first + lane < k; ++lane) {
-          const int32_t s = work.window.sorted[static_cast<size_t>(k)];
-          const int32_t t = work.window.sorted[static_cast<size_t>(first + lane)];
-          out.row(std::max(s, t))[std::min(s, t)] =
-              work.values[static_cast<size_t>((k - first) * lanes + lane)];
+  // Some stream sequences against all panels of the window, or only those that start at or before
+  // the position of the sequence in the window, if `position` is that of the first of them. Panel
+  // by panel inside, so that the similarities of an element are fetched once for all of them.
+  void compare_softly(Work& work, const int32_t* visited, int64_t n, int64_t position,
+                      Number* out) const {
+    if constexpr (soft && !std::is_same_v<Real, Scaled>) {
+      Similarities& own = work.similarities;
+      const auto width = static_cast<int64_t>(work.window.sorted.size());
+      const int64_t n_panels = (width + lanes - 1) / lanes;
+      for (size_t p = 0; p < static_cast<size_t>(n_panels); ++p) {
+        own.rows[p].begin_panel(work.window.panels[p], own.block);
+        own.jobs[p] = job(work, work.window.panels[p], own.tables[p]);
+      }
+      for (int64_t first = 0; first < n_panels; first += panels_at_once)
+        for (int64_t k = 0; k < n && !work.stop.raised(); ++k) {
+          const int64_t last = position < 0 ? n_panels : (position + k) / lanes + 1;
+          compare_sequence(own, visited[k], first, std::min(first + panels_at_once, last),
+                           out + k * Window::size);
         }
     }
-    for (const int32_t s : work.window.sorted) out.row(s)[s] = self_similarity(work, s);
+  }
+
+  template <class Own>
+  void compare_sequence(Own& own, int32_t s, int64_t first, int64_t last, Number* out) const {
+    for (auto p = static_cast<size_t>(first); p < static_cast<size_t>(last); ++p) {
+      std::fill_n(out + p * lanes, lanes, Number(0));
+      std::fill(own.tables[p].begin(), own.tables[p].end(), Number(0));
+    }
+    const SequenceSide<Real>& side = stream();
+    for (int64_t e = side.kept_begin[static_cast<size_t>(s)];
+         e < side.kept_begin[static_cast<size_t>(s) + 1]; ++e)
+      for (auto p = static_cast<size_t>(first); p < static_cast<size_t>(last); ++p) {
+        const SoftRow<Number> row = own.rows[p].row(side.kept[static_cast<size_t>(e)]);
+        if (row.n_columns > 0) add_soft_element(own.jobs[p], row, e, out + p * lanes);
+      }
+  }
+
+  // Pairs inside the window: every sequence against those not longer.
+  void gram_inside(Work& work, Results<Real> out) const {
+    const int32_t* sorted = work.window.sorted.data();
+    const auto n = static_cast<int64_t>(work.window.sorted.size());
+    int64_t n_chunk = 0;
+    for (int64_t begin = 0; begin < n; begin += n_chunk) {
+      n_chunk = soft ? chunk_size(work, sorted + begin, n - begin) : n;
+      compare_chunk(work, sorted + begin, n_chunk, begin);
+      for (int64_t k = begin; k < begin + n_chunk; ++k) {
+        const Number* values = work.values.data() + (k - begin) * Window::size;
+        for (int64_t i = 0; i < k; ++i)
+          out.row(std::max(sorted[k], sorted[i]))[std::min(sorted[k], sorted[i])] = values[i];
+        out.row(sorted[k])[sorted[k]] = self_similarity(work, sorted[k]);
+      }
+    }
+  }
+
+  // Fills the first rows of `values` with a chunk against the window; see compare_softly.
+  void compare_chunk(Work& work, const int32_t* visited, int64_t n, int64_t position) const {
+    work.values.resize(static_cast<size_t>(n * Window::size));
+    begin_chunk(work, visited, n);
+    if (soft) return compare_softly(work, visited, n, position, work.values.data());
+    const auto width = static_cast<int64_t>(work.window.sorted.size());
+    for (int64_t first = 0; first < width; first += lanes) {
+      const int64_t skipped = position < 0 ? 0 : std::max<int64_t>(0, first - position);
+      if (skipped < n)
+        compare_lanes(work, first, visited + skipped, n - skipped,
+                      work.values.data() + skipped * Window::size + first, Window::size);
+    }
   }
 
   // The window against stream sequences outside it, a chunk at a time, written row by row.
   void compare_window(Work& work, const int32_t* visited, int64_t n, Results<Real> out,
                       int64_t first_row, StopFlag stop) const {
-    work.values.resize(static_cast<size_t>(stream_chunk * Window::size));
     const auto width = static_cast<int64_t>(work.window.sorted.size());
-    for (int64_t k0 = 0; k0 < n && !stop.raised(); k0 += stream_chunk) {
-      const int64_t n_chunk = std::min(stream_chunk, n - k0);
-      for (int64_t first = 0; first < width; first += lanes)
-        compare_lanes(work, work.window.panels[static_cast<size_t>(first / lanes)], visited + k0,
-                      n_chunk, work.values.data() + first, Window::size);
+    int64_t n_chunk = 0;
+    for (int64_t k0 = 0; k0 < n && !stop.raised(); k0 += n_chunk) {
+      n_chunk = chunk_size(work, visited + k0, n - k0);
+      compare_chunk(work, visited + k0, n_chunk, -1);
       for (int64_t k = 0; k < n_chunk; ++k) {
         const Number* values = work.values.data() + k * Window::size;
         Number* row = out.row(visited[k0 + k] - first_row);
@@ -188,7 +355,9 @@ class SequenceEngine {
   }
 
   SequenceParameters parameters_;
-  SequenceSides<Real> sides_;
+  Sides sides_;
+  FrequentNames frequent_;
+  Buffer<Number> weights_;  // by name, exact and gated only
   Buffer<int32_t> short_, long_, short_stream_, long_stream_;
 };
 

@@ -8,6 +8,10 @@
 // stream sequence needs work only in the columns where some lane has its symbol; in the others
 // its running sum is added to Q. With a bounded length there is a table Q for each length l, and
 // S_l(i,j) = [s_i = t_j] * Q_{l-1}(i,j).
+//
+// Gates multiply [s_i = t_j]. Where labels match softly it is a number between 0 and 1: the caller
+// lays out the row of similarities of one stream element to all cells of the panel (soft_rows.hpp)
+// and asks for one element at a time.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +42,7 @@ struct SequencePanel {
   // The stream: kept elements of sequence s are [begin[s], begin[s+1]).
   const int64_t* begin;
   const int32_t* stream_symbols;
+  const Real* weights;     // by symbol, squared gates; null: all 1
   const Real* stream_up;
   const Real* stream_down;
   const int32_t* visited;  // stream sequences to compare
@@ -49,17 +54,71 @@ struct SequencePanel {
   int64_t out_stride;
 };
 
+// One stream element and its similarities to the cells of some columns of a panel.
+template <class Real>
+struct SoftRow {
+  const int32_t* columns;
+  int32_t n_columns;
+  const Real* similarities;  // (n_columns, lanes)
+};
+
+// How a stream element meets the cells of a panel: `where(c, at, z, value)` is value times k.
+template <class Loop>
+struct ExactMeeting {
+  using Panel = typename Loop::Panel;
+  KW_INLINE ExactMeeting(const Panel& job, int64_t e)
+      : symbols(reinterpret_cast<const typename Loop::IntVector*>(job.symbols)),
+        symbol(job.stream_symbols[e]), range(job.columns_of[symbol]), columns(job.columns) {}
+  KW_INLINE int32_t begin() const { return range.begin; }
+  KW_INLINE int32_t end() const { return range.end; }
+  KW_INLINE typename Loop::Vector where(int32_t, int64_t at, int,
+                                        typename Loop::Vector value) const {
+    using IntVector = typename Loop::IntVector;
+    const auto mask = reinterpret_cast<IntVector>(symbols[at] == symbol);
+    return reinterpret_cast<typename Loop::Vector>(mask & reinterpret_cast<IntVector>(value));
+  }
+  const typename Loop::IntVector* symbols;
+  typename Loop::Int symbol;
+  ColumnRange range;
+  const int32_t* columns;
+};
+
+template <class Loop>
+struct GatedMeeting : ExactMeeting<Loop> {
+  KW_INLINE GatedMeeting(const typename Loop::Panel& job, int64_t e)
+      : ExactMeeting<Loop>(job, e), weight(job.weights[job.stream_symbols[e]]) {}
+  KW_INLINE typename Loop::Vector where(int32_t c, int64_t at, int z,
+                                        typename Loop::Vector value) const {
+    return ExactMeeting<Loop>::where(c, at, z, value * weight);
+  }
+  typename Loop::Number weight;
+};
+
+template <class Loop>
+struct SoftMeeting {
+  KW_INLINE explicit SoftMeeting(const SoftRow<typename Loop::Number>& row)
+      : similarities(reinterpret_cast<const typename Loop::Vector*>(row.similarities)),
+        columns(row.columns), n_columns(row.n_columns) {}
+  KW_INLINE int32_t begin() const { return 0; }
+  KW_INLINE int32_t end() const { return n_columns; }
+  KW_INLINE typename Loop::Vector where(int32_t c, int64_t, int z,
+                                        typename Loop::Vector value) const {
+    return similarities[int64_t{c} * Loop::n + z] * value;
+  }
+  const typename Loop::Vector* similarities;
+  const int32_t* columns;
+  int32_t n_columns;
+};
+
 template <int Bytes, class Real>
 struct SequenceLoop {
+  using Number = Real;
+  using Panel = SequencePanel<Real>;
   using Vector = typename VectorOf<Real, Bytes>::type;
-  using Int = typename SequencePanel<Real>::Int;
+  using Int = typename Panel::Int;
   using IntVector = typename VectorOf<Int, Bytes>::type;
   static constexpr int lanes = sequence_lanes<Real>;
   static constexpr int n = lanes / VectorOf<Real, Bytes>::lanes;
-
-  static KW_INLINE Vector where(IntVector mask, Vector value) {
-    return reinterpret_cast<Vector>(mask & reinterpret_cast<IntVector>(value));
-  }
 
   static KW_INLINE void add_between(Vector* table, int64_t from, int64_t to, const Vector* run) {
     for (int64_t j = from; j < to; ++j) {
@@ -69,26 +128,23 @@ struct SequenceLoop {
   }
 
   // One element of the stream sequence, all subsequence lengths.
-  static KW_INLINE void all_lengths(const SequencePanel<Real>& job, int64_t e, bool last,
+  template <class Meeting>
+  static KW_INLINE void all_lengths(const Panel& job, const Meeting& meeting, int64_t e, bool last,
                                     Vector* total) {
-    const auto* symbols = reinterpret_cast<const IntVector*>(job.symbols);
     const auto* up = reinterpret_cast<const Vector*>(job.up);
     const auto* down = reinterpret_cast<const Vector*>(job.down);
     auto* table = reinterpret_cast<Vector*>(job.tables);
-    const Int symbol = job.stream_symbols[e];
     const Real up_i = job.stream_up[e];
-    const ColumnRange range = job.columns_of[symbol];
     Vector run[n] = {}, weighted[n] = {};
-    int64_t done = job.columns[range.begin];
-    for (int32_t c = range.begin; c < range.end; ++c) {
-      const int64_t j = job.columns[c];
+    int64_t done = meeting.columns[meeting.begin()];
+    for (int32_t c = meeting.begin(); c < meeting.end(); ++c) {
+      const int64_t j = meeting.columns[c];
       if (!last) add_between(table, done, j, run);
 #pragma GCC unroll 8
       for (int z = 0; z < n; ++z) {
         const int64_t at = j * n + z;
         const Vector before = table[at];
-        const Vector sum =
-            where(reinterpret_cast<IntVector>(symbols[at] == symbol), up[at] * up_i + before);
+        const Vector sum = meeting.where(c, at, z, up[at] * up_i + before);
         table[at] = before + run[z];
         run[z] += sum;
         weighted[z] += sum * down[at];
@@ -102,24 +158,22 @@ struct SequenceLoop {
 
   // The same for subsequences of one length; lengths go from long to short, since each reads the
   // table of the next shorter one as it was before this element.
-  static KW_INLINE void one_length(const SequencePanel<Real>& job, int64_t e, int64_t length,
-                                   Vector* total) {
-    const auto* symbols = reinterpret_cast<const IntVector*>(job.symbols);
+  template <class Meeting>
+  static KW_INLINE void one_length(const Panel& job, const Meeting& meeting, int64_t e,
+                                   int64_t length, Vector* total) {
     const auto* up = reinterpret_cast<const Vector*>(job.up);
     const auto* down = reinterpret_cast<const Vector*>(job.down);
     auto* table = reinterpret_cast<Vector*>(job.tables) + (length - 1) * job.length * n;
     const auto* shorter = length > 1 ? table - job.length * n : table;
-    const Int symbol = job.stream_symbols[e];
-    const ColumnRange range = job.columns_of[symbol];
     Vector run[n] = {}, weighted[n] = {};
-    int64_t done = job.columns[range.begin];
-    for (int32_t c = range.begin; c < range.end; ++c) {
-      const int64_t j = job.columns[c];
+    int64_t done = meeting.columns[meeting.begin()];
+    for (int32_t c = meeting.begin(); c < meeting.end(); ++c) {
+      const int64_t j = meeting.columns[c];
       add_between(table, done, j + 1, run);
       for (int z = 0; z < n; ++z) {
         const int64_t at = j * n + z;
         const Vector reach = length == 1 ? up[at] * job.stream_up[e] : shorter[at];
-        const Vector sum = where(reinterpret_cast<IntVector>(symbols[at] == symbol), reach);
+        const Vector sum = meeting.where(c, at, z, reach);
         run[z] += sum;
         weighted[z] += sum * down[at];
       }
@@ -129,9 +183,22 @@ struct SequenceLoop {
     for (int z = 0; z < n; ++z) total[z] += weighted[z] * job.stream_down[e];
   }
 
-  static KW_INLINE void run(const SequencePanel<Real>& job) {
+  template <class Meeting>
+  static KW_INLINE void add_element(const Panel& job, const Meeting& meeting, int64_t e, bool last,
+                                    Vector* total) {
+    if (job.max_length == 0) return all_lengths(job, meeting, e, last, total);
+    for (int64_t length = job.max_length; length > 0; --length)
+      one_length(job, meeting, e, length, total);
+  }
+
+  static KW_INLINE void clear_tables(const Panel& job) {
     auto* tables = reinterpret_cast<Vector*>(job.tables);
     const int64_t n_tables = job.max_length > 0 ? job.max_length : 1;
+    for (int64_t i = 0; i < n_tables * job.length * n; ++i) tables[i] = Vector{};
+  }
+
+  template <class Meeting>
+  static KW_INLINE void run_all(const Panel& job) {
     for (int64_t k = 0; k < job.n_stream; ++k) {
       const int64_t s = job.visited[k];
       int64_t n_present = 0;
@@ -140,21 +207,27 @@ struct SequenceLoop {
         job.present[n_present] = static_cast<int32_t>(e - job.begin[s]);
         n_present += range.begin < range.end;
       }
-      if (n_present > 0)
-        for (int64_t i = 0; i < n_tables * job.length * n; ++i) tables[i] = Vector{};
+      if (n_present > 0) clear_tables(job);
       Vector total[n] = {};
       for (int64_t i = 0; i < n_present; ++i) {
         const int64_t e = job.begin[s] + job.present[i];
-        if (job.max_length == 0) {
-          all_lengths(job, e, i + 1 == n_present, total);
-        } else {
-          for (int64_t length = job.max_length; length > 0; --length)
-            one_length(job, e, length, total);
-        }
+        add_element(job, Meeting(job, e), e, i + 1 == n_present, total);
       }
       for (int z = 0; z < n; ++z)
         reinterpret_cast<Vector*>(job.out + k * job.out_stride)[z] = total[z];
     }
+  }
+
+  static KW_INLINE void run(const Panel& job) {
+    if (job.weights)
+      run_all<GatedMeeting<SequenceLoop>>(job);
+    else
+      run_all<ExactMeeting<SequenceLoop>>(job);
+  }
+
+  // One element where labels match softly; `out` is what earlier elements of the sequence gave.
+  static KW_INLINE void run_soft(const Panel& job, const SoftRow<Real>& row, int64_t e, Real* out) {
+    add_element(job, SoftMeeting<SequenceLoop>(row), e, false, reinterpret_cast<Vector*>(out));
   }
 };
 
@@ -166,10 +239,34 @@ template <int Bytes>
 KW_INLINE void compare_f64_impl(const SequencePanel<double>& job) {
   SequenceLoop<Bytes, double>::run(job);
 }
+template <int Bytes>
+KW_INLINE void add_soft_f32_impl(const SequencePanel<float>& job, const SoftRow<float>& row,
+                                 int64_t e, float* out) {
+  SequenceLoop<Bytes, float>::run_soft(job, row, e, out);
+}
+template <int Bytes>
+KW_INLINE void add_soft_f64_impl(const SequencePanel<double>& job, const SoftRow<double>& row,
+                                 int64_t e, double* out) {
+  SequenceLoop<Bytes, double>::run_soft(job, row, e, out);
+}
 KW_DISPATCH(compare_f32, (const SequencePanel<float>& job), (job))
 KW_DISPATCH(compare_f64, (const SequencePanel<double>& job), (job))
+KW_DISPATCH(add_soft_f32,
+            (const SequencePanel<float>& job, const SoftRow<float>& row, int64_t e, float* out),
+            (job, row, e, out))
+KW_DISPATCH(add_soft_f64,
+            (const SequencePanel<double>& job, const SoftRow<double>& row, int64_t e, double* out),
+            (job, row, e, out))
 
 inline void compare_panel(const SequencePanel<float>& job) { compare_f32(job); }
 inline void compare_panel(const SequencePanel<double>& job) { compare_f64(job); }
+inline void add_soft_element(const SequencePanel<float>& job, const SoftRow<float>& row, int64_t e,
+                             float* out) {
+  add_soft_f32(job, row, e, out);
+}
+inline void add_soft_element(const SequencePanel<double>& job, const SoftRow<double>& row,
+                             int64_t e, double* out) {
+  add_soft_f64(job, row, e, out);
+}
 
 }  // namespace kernelwood

@@ -1,4 +1,8 @@
 // The subsequence kernel of one pair of sequences by its textbook recurrence.
+//
+// A sequence is the names of its elements. `match.begin_row(i)` announces an element of the first
+// one; then `match(j)` says how well it and an element of the second match. Where that is 0 nothing
+// is computed.
 #pragma once
 
 #include <algorithm>
@@ -9,25 +13,28 @@
 
 namespace kernelwood {
 
-struct SymbolSpan {
+struct NameSpan {
   const int32_t* data;
   int64_t size;
 };
 
 // The textbook recurrence without subtraction: P(a,b) = decay P(a-1,b) + run(a,b),
-// run(a,b) = decay run(a,b-1) + D(a,b), D(a,b) = [match] (1 + decay^2 P(a-1,b-1)).
-template <class Real>
-Real plain_all_lengths(SymbolSpan a, SymbolSpan b, Real decay, Buffer<Real>& table, StopFlag stop) {
+// run(a,b) = decay run(a,b-1) + D(a,b), D(a,b) = match (1 + decay^2 P(a-1,b-1)).
+template <class Real, class Match>
+Real plain_all_lengths(NameSpan a, NameSpan b, Match&& match, Real decay, Buffer<Real>& table,
+                       StopFlag stop) {
   table.assign(static_cast<size_t>(b.size), Real(0.0));
   const Real squared = decay * decay;
   Real total(0.0);
   for (int64_t i = 0; i < a.size && !stop.raised(); ++i) {
+    match.begin_row(i);
     Real run(0.0), diagonal(0.0);
     for (int64_t j = 0; j < b.size; ++j) {
       const Real above = table[static_cast<size_t>(j)];
+      const Real matched(match(j));
       run *= decay;
-      if (a.data[i] == b.data[j]) {
-        const Real value = Real(1.0) + squared * diagonal;
+      if (matched != Real(0.0)) {
+        const Real value = matched * (Real(1.0) + squared * diagonal);
         run += value;
         total += value;
       }
@@ -39,28 +46,33 @@ Real plain_all_lengths(SymbolSpan a, SymbolSpan b, Real decay, Buffer<Real>& tab
 }
 
 // The same by layers of subsequence length.
-template <class Real>
-Real plain_bounded(SymbolSpan a, SymbolSpan b, Real decay, int64_t max_length, Buffer<Real>& table,
-                   StopFlag stop) {
+template <class Real, class Match>
+Real plain_bounded(NameSpan a, NameSpan b, Match&& match, Real decay, int64_t max_length,
+                   Buffer<Real>& table, StopFlag stop) {
   const int64_t layers = std::min(max_length, std::min(a.size, b.size));
   table.assign(static_cast<size_t>(layers * b.size), Real(0.0));
   const Real squared = decay * decay;
   Real total(0.0);
-  for (int64_t i = 0; i < a.size && !stop.raised(); ++i)
+  for (int64_t i = 0; i < a.size && !stop.raised(); ++i) {
+    match.begin_row(i);
     for (int64_t l = layers - 1; l >= 0; --l) {
       Real* line = table.data() + l * b.size;
       const Real* below = line - b.size;
       Real run(0.0);
       for (int64_t j = 0; j < b.size; ++j) {
+        const Real matched(match(j));
         run *= decay;
-        if (a.data[i] == b.data[j]) {
-          const Real value = l == 0 ? Real(1.0) : j == 0 ? Real(0.0) : squared * below[j - 1];
+        if (matched != Real(0.0)) {
+          const Real value = matched * (l == 0   ? Real(1.0)
+                                        : j == 0 ? Real(0.0)
+                                                 : squared * below[j - 1]);
           run += value;
           total += value;
         }
         line[j] = decay * line[j] + run;
       }
     }
+  }
   return total;
 }
 

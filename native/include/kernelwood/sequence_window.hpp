@@ -12,20 +12,23 @@
 
 namespace kernelwood {
 
-template <class Real>
+template <class Real, class Elements>
 class SequenceWindow {
  public:
   using Number = Output<Real>;
+  using Sides = SequenceSides<Real, Elements>;
   static constexpr int lanes = sequence_lanes<Number>;
-  static constexpr int64_t size = 128;  // a window holds the short ones of as many sequences
+  // A window holds the short ones of as many sequences.
+  static constexpr int64_t size = Elements::soft ? 256 : 128;
 
-  explicit SequenceWindow(size_t n_symbols) : panels(size / lanes), n_symbols_(n_symbols) {}
+  explicit SequenceWindow(const Sides& sides) : panels(size / lanes), sides_(sides) {}
 
   // One group of lanes of a window.
   struct Panel {
     int64_t length = 0;
     Buffer<typename SequencePanel<Number>::Int> symbols;
     Buffer<Number> up, down;
+    Buffer<int32_t> names;  // of the cells, -1 where there is none; soft matching only
     Buffer<ColumnRange> columns_of;  // by symbol
     Buffer<int32_t> columns;
   };
@@ -36,7 +39,8 @@ class SequenceWindow {
 
   // Lays the kept elements of a window out, lane by lane, in order of length, padded with a
   // symbol that matches nothing.
-  void lay_out(const SequenceSide<Real>& side, const Buffer<int32_t>& shorts, int64_t w) {
+  void lay_out(const Buffer<int32_t>& shorts, int64_t w) {
+    const SequenceSide<Real>& side = sides_.panel();
     const auto position = [&](int64_t index) {
       return std::lower_bound(shorts.begin(), shorts.end(), index) - shorts.begin();
     };
@@ -51,11 +55,12 @@ class SequenceWindow {
       lane_of[static_cast<size_t>(at - shorts.begin() - begin)] = static_cast<int32_t>(i);
     }
     for (size_t first = 0; first < sorted.size(); first += lanes)
-      lay_out_panel(side, first, panels[first / lanes]);
+      lay_out_panel(first, panels[first / lanes]);
   }
 
  private:
-  void lay_out_panel(const SequenceSide<Real>& side, size_t first, Panel& panel) {
+  void lay_out_panel(size_t first, Panel& panel) {
+    const SequenceSide<Real>& side = sides_.panel();
     const size_t width = std::min<size_t>(lanes, sorted.size() - first);
     panel.length = 0;
     for (size_t lane = 0; lane < width; ++lane)
@@ -64,16 +69,20 @@ class SequenceWindow {
     panel.symbols.assign(n_cells, -1);
     panel.up.assign(n_cells, 0);
     panel.down.assign(n_cells, 0);
+    if (Elements::soft) panel.names.assign(n_cells, -1);
     cells_.clear();
     for (size_t lane = 0; lane < width; ++lane) {
       const auto t = static_cast<size_t>(sorted[first + lane]);
       for (int64_t e = side.kept_begin[t]; e < side.kept_begin[t + 1]; ++e) {
         const auto column = static_cast<int32_t>(e - side.kept_begin[t]);
         const size_t at = static_cast<size_t>(column) * lanes + lane;
-        panel.symbols[at] = side.kept[static_cast<size_t>(e)];
+        const int32_t name = side.kept[static_cast<size_t>(e)];
+        const int32_t symbol = sides_.names().symbol(name);
+        panel.symbols[at] = symbol;
         panel.up[at] = side.up[static_cast<size_t>(e)];
         panel.down[at] = side.down[static_cast<size_t>(e)];
-        cells_.emplace_back(side.kept[static_cast<size_t>(e)], column);
+        cells_.emplace_back(symbol, column);
+        if (Elements::soft) panel.names[at] = name;
       }
     }
     list_columns(panel);
@@ -84,7 +93,7 @@ class SequenceWindow {
     std::sort(cells_.begin(), cells_.end());
     cells_.erase(std::unique(cells_.begin(), cells_.end()), cells_.end());
     panel.columns.clear();
-    panel.columns_of.assign(n_symbols_, {});
+    panel.columns_of.assign(static_cast<size_t>(sides_.names().n_symbols()), {});
     for (const auto& cell : cells_) {
       ColumnRange& range = panel.columns_of[static_cast<size_t>(cell.first)];
       const auto at = static_cast<int32_t>(panel.columns.size());
@@ -94,7 +103,7 @@ class SequenceWindow {
     }
   }
 
-  size_t n_symbols_;
+  const Sides& sides_;
   Buffer<std::pair<int32_t, int32_t>> cells_;  // (symbol, column) of a panel
 };
 

@@ -22,6 +22,12 @@ struct Shape {
   int64_t child_slots = 0;
 };
 
+struct SlotRange {
+  int32_t begin = 0, end = 0;
+  int32_t size() const { return end - begin; }
+  bool contains(int32_t slot) const { return begin <= slot && slot < end; }
+};
+
 // Slots of the stream side, and the shapes that can meet a given one.
 class SlotIndex {
  public:
@@ -45,9 +51,19 @@ class SlotIndex {
   const int32_t* child_symbols(const Shape& shape) const {
     return child_symbols_.data() + shape.child_symbols;
   }
-  int32_t leaf_slot(int32_t symbol) const { return leaf_slot_[static_cast<size_t>(symbol)]; }
+  // Slots of the subtrees with a symbol, and of the leaves among them, which come first.
+  SlotRange group(int32_t symbol) const {
+    const auto at = static_cast<size_t>(symbol);
+    return {group_begin_[at], group_begin_[at + 1]};
+  }
+  SlotRange leaves(int32_t symbol) const {
+    const auto at = static_cast<size_t>(symbol);
+    return {group_begin_[at], leaves_end_[at]};
+  }
   const Buffer<int32_t>& subs_by_last() const { return subs_by_last_; }
 
+  // Rank of the shape of a slot that is no leaf.
+  int32_t rank_of_slot(int32_t slot) const { return rank_of_slot_[static_cast<size_t>(slot)]; }
   // Last stream tree that holds the slot's subtree.
   int32_t last_of_slot(int32_t slot) const { return last_of_slot_[static_cast<size_t>(slot)]; }
   // How many members of the shape can occur in stream trees from `stream_begin` on: an upper
@@ -79,25 +95,25 @@ class SlotIndex {
 
   void assign_slots() {
     const auto n_symbols = static_cast<size_t>(table_.n_symbols());
-    Buffer<int32_t> n_in_group(n_symbols, 0);
+    group_begin_.assign(n_symbols + 1, 0);
+    Buffer<int32_t> n_leaves(n_symbols, 0);
     shapes_.resize(static_cast<size_t>(table_.n_shapes()));
-    leaf_slot_.assign(n_symbols, -1);
     for (const int32_t sub : subs_by_last_) {
-      ++n_in_group[static_cast<size_t>(table_.symbol(sub))];
+      const auto symbol = static_cast<size_t>(table_.symbol(sub));
+      ++group_begin_[symbol + 1];
       if (table_.shape(sub) < 0) {
-        leaf_slot_[static_cast<size_t>(table_.symbol(sub))] = 0;  // placed below
+        ++n_leaves[symbol];
       } else {
         Shape& shape = shapes_[static_cast<size_t>(table_.shape(sub))];
         if (shape.n_members++ == 0) shapes_by_last_.push_back(table_.shape(sub));
       }
     }
-    Buffer<int32_t> next(n_symbols);
-    int32_t at = 0;
+    leaves_end_.resize(n_symbols);
     for (size_t s = 0; s < n_symbols; ++s) {
-      next[s] = at;
-      at += n_in_group[s];
-      if (leaf_slot_[s] == 0) leaf_slot_[s] = next[s]++;
+      leaves_end_[s] = group_begin_[s] + n_leaves[s];
+      group_begin_[s + 1] += group_begin_[s];
     }
+    Buffer<int32_t> next(leaves_end_);
     for (const int32_t id : shapes_by_last_) {
       Shape& shape = shapes_[static_cast<size_t>(id)];
       shape.begin = next[static_cast<size_t>(table_.shape_symbol(id))];
@@ -137,14 +153,19 @@ class SlotIndex {
   void place_members() {
     slot_of_.assign(static_cast<size_t>(table_.n_subtrees()), -1);
     last_of_slot_.resize(subs_by_last_.size());
+    rank_of_slot_.resize(subs_by_last_.size());
     Buffer<int32_t> placed(shapes_.size(), 0);
+    Buffer<int32_t> next_leaf(group_begin_);
     for (const int32_t sub : subs_by_last_) {
       const int32_t last = last_[static_cast<size_t>(sub)];
-      int32_t slot = leaf_slot(table_.symbol(sub));
-      if (table_.shape(sub) >= 0) {
+      int32_t slot;
+      if (table_.shape(sub) < 0) {
+        slot = next_leaf[static_cast<size_t>(table_.symbol(sub))]++;
+      } else {
         const auto rank = static_cast<size_t>(this->rank(table_.shape(sub)));
         if (placed[rank] == 0) shapes_[rank].last = last;
         slot = shapes_[rank].begin + placed[rank]++;
+        rank_of_slot_[static_cast<size_t>(slot)] = static_cast<int32_t>(rank);
       }
       slot_of_[static_cast<size_t>(sub)] = slot;
       last_of_slot_[static_cast<size_t>(slot)] = last;
@@ -163,7 +184,8 @@ class SlotIndex {
 
   const SubtreeTable& table_;
   Buffer<int32_t> last_, last_of_slot_;
-  Buffer<int32_t> subs_by_last_, shapes_by_last_, slot_of_, leaf_slot_, child_slots_;
+  Buffer<int32_t> subs_by_last_, shapes_by_last_, slot_of_, child_slots_;
+  Buffer<int32_t> group_begin_, leaves_end_, rank_of_slot_;
   Buffer<int32_t> rank_of_, ranked_, child_symbols_;
   Buffer<Shape> shapes_;
 };

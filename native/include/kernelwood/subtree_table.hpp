@@ -7,6 +7,7 @@
 
 #include "kernelwood/buffer.hpp"
 #include "kernelwood/interning.hpp"
+#include "kernelwood/label_matching.hpp"
 
 namespace kernelwood {
 
@@ -31,7 +32,9 @@ struct TreeSide {
 
 class SubtreeTable {
  public:
-  explicit SubtreeTable(size_t n_nodes) : subtrees_(n_nodes / 2 + 16), shapes_(n_nodes / 4 + 16) {}
+  // `groups` by label for soft matching, or null.
+  SubtreeTable(size_t n_nodes, const int32_t* groups)
+      : names_(groups), subtrees_(n_nodes / 2 + 16), shapes_(n_nodes / 4 + 16) {}
 
   // Leaves are listed only if the kernel counts them.
   TreeSide add(const TreeArrays& trees, bool list_leaves) {
@@ -48,8 +51,10 @@ class SubtreeTable {
 
   int32_t n_subtrees() const { return static_cast<int32_t>(subtrees_.size()); }
   int32_t n_shapes() const { return static_cast<int32_t>(shapes_.size()); }
-  int32_t n_symbols() const { return static_cast<int32_t>(symbols_.size()); }
-  int32_t symbol(int32_t sub) const { return subtrees_.head(sub); }
+  int32_t n_symbols() const { return names_.n_symbols(); }
+  const NameTable& names() const { return names_; }
+  int32_t name(int32_t sub) const { return subtrees_.head(sub); }
+  int32_t symbol(int32_t sub) const { return symbol_of_[static_cast<size_t>(sub)]; }
   int32_t shape(int32_t sub) const { return shape_of_[static_cast<size_t>(sub)]; }  // -1: a leaf
   const int32_t* children(int32_t sub) const { return subtrees_.items(sub); }
   int64_t n_children(int32_t sub) const { return subtrees_.n_items(sub); }
@@ -67,9 +72,10 @@ class SubtreeTable {
       if (n < 0 || n > static_cast<int64_t>(stack_.size()))
         throw std::invalid_argument("tree arrays are not a post-order listing");
       const int32_t* kids = stack_.data() + stack_.size() - n;
-      const int32_t symbol = symbols_.intern(trees.edges[v], trees.labels[v]);
-      const int32_t sub = n == 0 ? leaf(symbol) : subtrees_.intern(symbol, kids, n);
+      const int32_t name = names_.intern(trees.edges[v], trees.labels[v]);
+      const int32_t sub = n == 0 ? leaf(name) : subtrees_.intern(name, kids, n);
       if (sub == static_cast<int32_t>(shape_of_.size())) {
+        symbol_of_.push_back(names_.symbol(name));
         shape_of_.push_back(n == 0 ? -1 : intern_shape(sub));
         entry_of.push_back(-1);
       }
@@ -90,11 +96,11 @@ class SubtreeTable {
     side.begin.push_back(static_cast<int64_t>(side.sub.size()));
   }
 
-  int32_t leaf(int32_t symbol) {
-    if (static_cast<size_t>(symbol) >= leaf_of_.size())
-      leaf_of_.resize(static_cast<size_t>(symbol) + 1, -1);
-    int32_t& sub = leaf_of_[static_cast<size_t>(symbol)];
-    if (sub < 0) sub = subtrees_.intern(symbol, nullptr, 0);
+  int32_t leaf(int32_t name) {
+    if (static_cast<size_t>(name) >= leaf_of_.size())
+      leaf_of_.resize(static_cast<size_t>(name) + 1, -1);
+    int32_t& sub = leaf_of_[static_cast<size_t>(name)];
+    if (sub < 0) sub = subtrees_.intern(name, nullptr, 0);
     return sub;
   }
 
@@ -105,9 +111,9 @@ class SubtreeTable {
     return shapes_.intern(symbol(sub), child_symbols_.data(), n_children(sub));
   }
 
-  SymbolInterner symbols_;
+  NameTable names_;
   SpanInterner subtrees_, shapes_;
-  Buffer<int32_t> shape_of_, leaf_of_, stack_, child_symbols_;
+  Buffer<int32_t> symbol_of_, shape_of_, leaf_of_, stack_, child_symbols_;
 };
 
 }  // namespace kernelwood

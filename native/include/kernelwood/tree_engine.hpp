@@ -2,7 +2,8 @@
 //
 // K = C * Delta * C' with C the counts of distinct subtrees: for each panel tree the rows of
 // Delta are made (tree_rows.hpp) and scattered into one column of `values` (tree_features.hpp);
-// then every stream tree multiplies its sparse counts with the whole panel.
+// then every stream tree multiplies its sparse counts with the whole panel. Where labels match
+// softly there are no constants to share: the rows (soft_tree_rows.hpp) are added up slot by slot.
 // A value depends only on its two trees, never on what else is in the block.
 #pragma once
 
@@ -11,30 +12,43 @@
 #include "kernelwood/buffer.hpp"
 #include "kernelwood/engine.hpp"
 #include "kernelwood/panel_product.hpp"
+#include "kernelwood/slot_lists.hpp"
+#include "kernelwood/soft_tree_rows.hpp"
 #include "kernelwood/tree_rows.hpp"
 
 namespace kernelwood {
 
-template <class Real>
+template <class Real, bool soft>
 class TreeEngine {
  public:
   static constexpr int lanes = panel_lanes<Real>;
+  using Nodes = std::conditional_t<soft, SoftNodes<Real>, ExactNodes<Real>>;
+  using Features = std::conditional_t<soft, SlotLists, TreeFeatures>;
+  static constexpr bool softly = soft, makes_similarities = false;
+  using Matching = LabelMatching<Output<Real>>;
 
   // Without `stream` the panel trees are compared with each other.
-  TreeEngine(const TreeParameters& parameters, const TreeArrays& panel, const TreeArrays* stream,
-             StopFlag stop)
+  TreeEngine(const TreeParameters& parameters, const Matching& labels, const TreeArrays& panel,
+             const TreeArrays* stream, StopFlag stop)
       : parameters_(parameters), symmetric_(stream == nullptr),
-        table_(static_cast<size_t>(n_nodes(panel) + (stream ? n_nodes(*stream) : 0))),
+        table_(static_cast<size_t>(n_nodes(panel) + (stream ? n_nodes(*stream) : 0)),
+               labels.groups),
         panel_(table_.add(panel, lists_leaves())),
         other_(stream ? table_.add(*stream, lists_leaves()) : TreeSide{}),
-        slots_(table_, this->stream()),
+        slots_(table_, this->stream()), nodes_(labels, table_, slots_),
         postings_(sums_over_children() ? new ChildPostings(table_, slots_) : nullptr) {
     if (stop.raised()) throw Stopped();
-    if (parameters.kind == TreeKernel::subtree) weigh_subtrees();
     if (parameters.kind == TreeKernel::rooted) return;
-    features_.reset(new TreeFeatures(parameters.kind, parameters.count_leaves, table_, slots_,
-                                     postings_.get(), panel_, this->stream(), symmetric_));
-    if (postings_) postings_->set_features([&](int32_t slot) { return features_->of_slot(slot); });
+    if constexpr (soft) {
+      features_.reset(
+          new SlotLists(slots_, this->stream(), [&](int32_t sub) { return counts(sub); }));
+    } else {
+      if (parameters.kind == TreeKernel::subtree) weigh_subtrees();
+      features_.reset(new TreeFeatures(parameters.kind, parameters.count_leaves, table_, slots_,
+                                       postings_.get(), panel_, this->stream(), symmetric_));
+      if (postings_)
+        postings_->set_features([&](int32_t slot) { return features_->of_slot(slot); });
+    }
     const int64_t n = features_->begin(this->stream().size());
     counts_.reserve(static_cast<size_t>(n));
     for (int64_t q = 0; q < n; ++q) counts_.push_back(Real(double(features_->counts()[q])));
@@ -69,19 +83,24 @@ class TreeEngine {
   }
 
  private:
+  using Rows = std::conditional_t<soft, SoftTreeRows<Real>, TreeRows<Real>>;
+
   // Scratch of one call; nothing in the engine itself changes after construction.
   struct Work {
     Work(const TreeEngine& engine, StopFlag stop)
-        : rows(engine.parameters_, engine.table_, engine.slots_, engine.postings_.get(),
-               engine.features_.get(), stop),
-          chain_head(static_cast<size_t>(engine.chain_keys()), -1) {
+        : rows(engine.make_rows(stop)), chain_head(static_cast<size_t>(engine.chain_keys()), -1) {
       if (!engine.features_) return;
       values.assign(static_cast<size_t>(engine.features_->size()) * lanes, Real(0.0));
-      touched.assign(static_cast<size_t>(engine.features_->size()), 0);
-      touched_list.resize(touched.size() + 1);
+      if (soft) {
+        by_lane.assign(values.size(), Real(0.0));
+      } else {
+        touched.assign(static_cast<size_t>(engine.features_->size()), 0);
+        touched_list.resize(touched.size() + 1);
+      }
     }
-    TreeRows<Real> rows;
+    Rows rows;
     Buffer<Real> values;              // (features, lanes)
+    Buffer<Real> by_lane;             // the same turned, (lanes, features): where rows are added
     Buffer<uint8_t> touched;          // features with a value in this panel
     Buffer<int32_t> touched_list;
     size_t n_touched = 0;
@@ -90,8 +109,20 @@ class TreeEngine {
     Buffer<Real> scaled_out;
   };
 
+  Rows make_rows(StopFlag stop) const {
+    if constexpr (soft) {
+      return {parameters_, table_, slots_, nodes_, postings_.get(), stop};
+    } else {
+      return {parameters_, table_, slots_, nodes_, postings_.get(), features_.get(), stop};
+    }
+  }
+
   const TreeSide& stream() const { return symmetric_ ? panel_ : other_; }
-  bool lists_leaves() const { return sums_over_children() || parameters_.count_leaves; }
+  bool lists_leaves() const { return soft || sums_over_children() || parameters_.count_leaves; }
+  // Whether pairs with a subtree add to the value of the kernel.
+  bool counts(int32_t sub) const {
+    return table_.shape(sub) >= 0 || sums_over_children() || parameters_.count_leaves;
+  }
   bool sums_over_children() const {
     return parameters_.kind == TreeKernel::partial || parameters_.kind == TreeKernel::rooted;
   }
@@ -99,15 +130,22 @@ class TreeEngine {
     return trees.offsets[trees.n_trees] - trees.offsets[0];
   }
 
-  // lambda^(productions) of every distinct subtree.
+  // lambda^(productions) of every distinct subtree, times the weights of its inner nodes.
   void weigh_subtrees() {
     Buffer<int64_t> productions(static_cast<size_t>(table_.n_subtrees()), 0);
+    Buffer<Real> gates(static_cast<size_t>(table_.n_subtrees()), Real(1.0));
     for (int32_t sub = 0; sub < table_.n_subtrees(); ++sub) {
-      if (table_.shape(sub) >= 0) productions[static_cast<size_t>(sub)] = 1;
-      for (int64_t i = 0; i < table_.n_children(sub); ++i)
-        productions[static_cast<size_t>(sub)] +=
-            productions[static_cast<size_t>(table_.children(sub)[i])];
-      weights_.push_back(power<Real>(parameters_.decay, productions[static_cast<size_t>(sub)]));
+      const auto at = static_cast<size_t>(sub);
+      if (table_.shape(sub) >= 0) {
+        productions[at] = 1;
+        gates[at] = nodes_.weight(table_.symbol(sub));
+      }
+      for (int64_t i = 0; i < table_.n_children(sub); ++i) {
+        const auto child = static_cast<size_t>(table_.children(sub)[i]);
+        productions[at] += productions[child];
+        gates[at] *= gates[child];
+      }
+      weights_.push_back(power<Real>(parameters_.decay, productions[at]) * gates[at]);
     }
   }
 
@@ -128,7 +166,8 @@ class TreeEngine {
   // the engine is symmetric.
   Real run_tree(Work& work, int64_t tree, int64_t stream_begin, int lane, Results<Real> out,
                 int64_t stream_end) const {
-    if (parameters_.kind == TreeKernel::subtree) return run_subtrees(work, tree, lane);
+    if constexpr (!soft)
+      if (parameters_.kind == TreeKernel::subtree) return run_subtrees(work, tree, lane);
     Real diagonal(0.0);
     if (symmetric_) chain_entries(work, tree);
     work.rows.for_each_row(panel_, tree, stream_begin, [&](int64_t entry, int32_t sub) {
@@ -139,8 +178,13 @@ class TreeEngine {
         if (lane >= 0) write_roots(work, sub, stream_begin, stream_end, lane, out);
         return;
       }
+      if (!counts(sub)) return;
       if (symmetric_) diagonal += count * self_sum(work, sub);
-      if (lane >= 0) scatter(work, sub, count, lane);
+      if (lane < 0) return;
+      if constexpr (soft)
+        add_row(work, work.rows.row(sub), count, lane);
+      else
+        scatter(work, sub, count, lane);
     });
     if (symmetric_) unchain_entries(work, tree);
     return diagonal;
@@ -161,15 +205,18 @@ class TreeEngine {
     return diagonal;
   }
 
+  void add_row(Work& work, const Row<Real>& row, Real count, int lane) const {
+    Real* sums = work.by_lane.data() + lane * features_->size() + row.begin;
+    for (int32_t k = 0; k < row.size; ++k) sums[k] += count * row.values[k];
+  }
+
   void scatter(Work& work, int32_t sub, Real count, int lane) const {
     const int32_t symbol = table_.symbol(sub), shape = table_.shape(sub);
     if (parameters_.kind == TreeKernel::partial) {
       add(work, features_->of_inner(symbol), lane, count * work.rows.base(sub));
-      add(work, features_->of_leaf(symbol), lane,
-          count * (shape < 0 ? work.rows.leaf_leaf() : work.rows.leaf_inner()));
+      add(work, features_->of_leaf(symbol), lane, count * work.rows.against_leaf(sub));
     } else if (shape < 0) {
-      if (parameters_.count_leaves)
-        add(work, features_->of_leaf(symbol), lane, count * Real(parameters_.decay));
+      add(work, features_->of_leaf(symbol), lane, count * leaf_match(symbol));
     } else {
       add(work, features_->of_shape(shape), lane, count * work.rows.base(sub));
     }
@@ -185,8 +232,15 @@ class TreeEngine {
     work.touched[static_cast<size_t>(feature)] = 1;
   }
 
+  // Two leaves of a symbol in a subset kernel that counts them.
+  Real leaf_match(int32_t symbol) const {
+    const Real decay(parameters_.decay);
+    return nodes_.gated() ? decay * nodes_.weight(symbol) : decay;
+  }
+
   void multiply(Work& work, int64_t stream_begin, int64_t stream_end, int width,
                 Results<Real> out) const {
+    if (soft) turn_lanes(work);
     PanelProduct<Real> job{work.values.data(),
                            features_->ids(),
                            counts_.data(),
@@ -209,6 +263,7 @@ class TreeEngine {
       job.stride = out.stride;
       multiply_panel(job);
     }
+    if (soft) return;  // turning the lanes wrote every value
     for (size_t i = 0; i < work.n_touched; ++i) {
       const auto feature = static_cast<size_t>(work.touched_list[i]);
       work.touched[feature] = 0;
@@ -216,6 +271,21 @@ class TreeEngine {
         work.values[feature * lanes + static_cast<size_t>(lane)] = Real(0.0);
     }
     work.n_touched = 0;
+  }
+
+  // values = by_lane turned, a few features at a time so that both stay in cache; clears by_lane.
+  void turn_lanes(Work& work) const {
+    constexpr int64_t step = 16;
+    const int64_t n = features_->size();
+    for (int64_t first = 0; first < n; first += step) {
+      const int64_t last = std::min(first + step, n);
+      for (int lane = 0; lane < lanes; ++lane) {
+        Real* from = work.by_lane.data() + lane * n;
+        for (int64_t f = first; f < last; ++f)
+          work.values[static_cast<size_t>(f * lanes + lane)] = from[f];
+        for (int64_t f = first; f < last; ++f) from[f] = Real(0.0);
+      }
+    }
   }
 
   void write_roots(Work& work, int32_t root, int64_t stream_begin, int64_t stream_end, int lane,
@@ -231,11 +301,10 @@ class TreeEngine {
 
   // Entries of one tree that can meet each other: same symbol, for subset kernels same shape.
   int32_t chain_keys() const {
-    return parameters_.kind == TreeKernel::subset ? table_.n_shapes() + table_.n_symbols()
-                                                  : table_.n_symbols();
+    return sums_over_children() ? table_.n_symbols() : table_.n_shapes() + table_.n_symbols();
   }
   size_t chain_key(int32_t sub) const {
-    if (parameters_.kind != TreeKernel::subset) return static_cast<size_t>(table_.symbol(sub));
+    if (sums_over_children()) return static_cast<size_t>(table_.symbol(sub));
     const int32_t shape = table_.shape(sub);
     return static_cast<size_t>(shape >= 0 ? shape : table_.n_shapes() + table_.symbol(sub));
   }
@@ -258,16 +327,18 @@ class TreeEngine {
 
   // Sum of Delta(sub, v) over the nodes v of its own tree.
   Real self_sum(Work& work, int32_t sub) const {
-    const bool leaf = table_.shape(sub) < 0;
-    const bool subset_leaf = leaf && parameters_.kind == TreeKernel::subset;
-    if (subset_leaf && !parameters_.count_leaves) return Real(0.0);
+    const bool exact_leaf = !soft && table_.shape(sub) < 0 && !sums_over_children();
     Real sum(0.0);
     for (int32_t at = work.chain_head[chain_key(sub)]; at >= 0;
          at = work.chain_next[static_cast<size_t>(at)]) {
       const auto entry = static_cast<size_t>(work.chain_first + at);
       const Real count(double(panel_.count[entry]));
-      sum += count * (subset_leaf ? Real(parameters_.decay)
-                                  : work.rows.row(sub)[slots_.slot(panel_.sub[entry])]);
+      if constexpr (!soft)
+        if (exact_leaf) {
+          sum += count * leaf_match(table_.symbol(sub));
+          continue;
+        }
+      sum += count * work.rows.row(sub)[slots_.slot(panel_.sub[entry])];
     }
     return sum;
   }
@@ -277,8 +348,9 @@ class TreeEngine {
   SubtreeTable table_;
   TreeSide panel_, other_;
   SlotIndex slots_;
+  Nodes nodes_;
   std::unique_ptr<ChildPostings> postings_;
-  std::unique_ptr<TreeFeatures> features_;
+  std::unique_ptr<Features> features_;
   Buffer<Real> counts_, weights_;
 };
 

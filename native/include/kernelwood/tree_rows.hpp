@@ -1,9 +1,10 @@
 // Rows of the node-pair function Delta: one panel subtree u against many stream subtrees v.
 //
-//   subset  Delta = decay * prod_j (1 + Delta(u_j, v_j))            same production
-//   partial Delta = mu * (decay^2 + sum_J,J' weight * prod Delta)   same label, inner nodes
-//   rooted  Delta = 1 + sum_I,I' decay^l * (sum_s Delta(u_is, v_js))   same label
+//   subset  Delta = k * decay * prod_j (1 + Delta(u_j, v_j))                same production
+//   partial Delta = k * mu * (decay^2 + sum_J,J' weight * prod Delta)       same label
+//   rooted  Delta = k * (k + sum_I,I' decay^l * (sum_s Delta(u_is, v_js)) * prod k)   same label
 //
+// with k = 1, or the squared gate of the label.
 // The sums over child subsequences are those of child_sums.hpp.
 #pragma once
 
@@ -23,21 +24,25 @@ template <class Real>
 class TreeRows {
  public:
   TreeRows(const TreeParameters& parameters, const SubtreeTable& table, const SlotIndex& slots,
-           const ChildPostings* postings, const TreeFeatures* features, StopFlag stop)
-      : kind_(parameters.kind), stop_(stop), table_(table), slots_(slots), postings_(postings),
-        features_(features), store_(table.n_subtrees(), parameters.max_bytes),
-        sums_(parameters, table, slots, stop),
+           const ExactNodes<Real>& nodes, const ChildPostings* postings,
+           const TreeFeatures* features, StopFlag stop)
+      : kind_(parameters.kind), stop_(stop), table_(table), slots_(slots), nodes_(nodes),
+        postings_(postings), features_(features), store_(table.n_subtrees(), parameters.max_bytes),
+        sums_(parameters, table, slots, nodes, stop),
         leaf_leaf_(leaf_value(parameters, parameters.leaf_power)),
         leaf_inner_(leaf_value(parameters, 2.0)),
         inner_base_(kind_ == TreeKernel::subset ? Real(parameters.decay) : sums_.base()),
         stamp_(static_cast<size_t>(slots.n_ranks()), 0),
-        live_(postings ? postings->n_pairs() : 0, -1) {}
+        live_(postings ? postings->n_pairs() : 0, -1),
+        children_show_(!nodes.gated() && parameters.depth_decay > 1e-6 &&
+                       parameters.terminal_factor > 0.1 && parameters.leaf_power < 3) {}
 
-  // The value a row has wherever nothing below the two roots matches.
-  Real base(int32_t sub) const { return table_.shape(sub) < 0 ? leaf_inner_ : inner_base_; }
-  // Delta of two nodes of which one is a leaf, the other too or not.
-  Real leaf_leaf() const { return leaf_leaf_; }
-  Real leaf_inner() const { return leaf_inner_; }
+  // The value a row of these kernels has wherever nothing below the two roots matches.
+  Real base(int32_t sub) const { return weighted(sub, unweighted_base(sub)); }
+  // Delta against a leaf with the same symbol.
+  Real against_leaf(int32_t sub) const {
+    return weighted(sub, table_.shape(sub) < 0 ? leaf_leaf_ : leaf_inner_);
+  }
   const Row<Real>& row(int32_t sub) const { return store_.row(sub); }
 
   // Calls visit(feature, excess) for each slot in which the row of `sub` differs from its base.
@@ -71,12 +76,23 @@ class TreeRows {
            Real(parameters.terminal_factor);
   }
 
+  Real unweighted_base(int32_t sub) const {
+    return table_.shape(sub) < 0 ? leaf_inner_ : inner_base_;
+  }
+  Real weighted(int32_t sub, Real value) const {
+    return nodes_.gated() ? nodes_.weight(table_.symbol(sub)) * value : value;
+  }
+
   void make_row(int32_t sub, int64_t stream_begin) {
     const int32_t touched_begin = store_.n_touched();
-    Row<Real>& row =
-        kind_ == TreeKernel::subset ? subset_row(sub, stream_begin) : group_row(sub, stream_begin);
+    const Real weight = nodes_.weight(table_.symbol(sub));
+    Row<Real>& row = weight == Real(0.0)           ? allocate(sub, 0, 0, Real(0.0), Real(0.0))
+                     : kind_ == TreeKernel::subset ? subset_row(sub, stream_begin)
+                                                   : group_row(sub, stream_begin);
     row.touched_begin = touched_begin;
     row.touched_end = store_.n_touched();
+    if (nodes_.gated())
+      for (int32_t k = 0; k <= row.size; ++k) row.values[k] *= weight;
   }
 
   Row<Real>& allocate(int32_t sub, int32_t begin, int32_t end, Real inside, Real outside) {
@@ -131,8 +147,12 @@ class TreeRows {
   // alike; then, again, those in which two children or more can match.
   Row<Real>& group_row(int32_t sub, int64_t stream_begin) {
     const bool is_leaf = table_.shape(sub) < 0;
-    const Real base = this->base(sub), leaf_value = is_leaf ? leaf_leaf_ : leaf_inner_;
-    const int32_t leaf = leaf_value != base ? slots_.leaf_slot(table_.symbol(sub)) : -1;
+    const bool rooted = kind_ == TreeKernel::rooted;
+    const Real k = nodes_.weight(table_.symbol(sub));
+    const Real base = rooted ? k : unweighted_base(sub);
+    const Real leaf_value = rooted ? k : is_leaf ? leaf_leaf_ : leaf_inner_;
+    const SlotRange leaves = slots_.leaves(table_.symbol(sub));
+    const int32_t leaf = leaf_value != base && leaves.size() > 0 ? leaves.begin : -1;
     int32_t begin = leaf >= 0 ? leaf : std::numeric_limits<int32_t>::max(), end = leaf + 1;
     if (is_leaf) {
       Row<Real>& row = allocate(sub, begin, end, leaf_value, base);
@@ -150,54 +170,49 @@ class TreeRows {
   }
 
   void add_single_children(int32_t sub, int64_t stream_begin, Row<Real>& row) {
-    const Real weight = sums_.child_weight(), base = inner_base_;
-    Real* values = row.values - row.begin;
     const int32_t* child_sub = table_.children(sub);
     for (const int32_t pair : postings_->pairs(table_.shape(sub))) {
       if (stop_.raised()) return;
+      const Real weight = kind_ == TreeKernel::rooted
+                              ? sums_.child_weight() * nodes_.weight(table_.symbol(*child_sub))
+                              : sums_.child_weight();
       const Row<Real> child = store_.row(*child_sub++);
-      const int64_t n = live(pair, stream_begin);
-      const ChildPostings::Entry* entries = postings_->entries(pair).first;
-      Touched* touched = store_.reserve_touched(n);
-      for (int64_t k = 0; k < n; ++k) {
-        const ChildPostings::Entry entry = entries[k];
-        Real& value = values[entry.slot];
-        *touched = {entry.slot, entry.feature};
-        touched += (entry.feature >= 0) & (value == base);
-        value += weight * child[entry.child_slot];
-      }
-      store_.end_touched(touched);
+      if (children_show_)
+        add_child<true>(pair, live(pair, stream_begin), weight, child, row);
+      else
+        add_child<false>(pair, live(pair, stream_begin), weight, child, row);
     }
   }
 
-  // Entries of a pair in stream trees from `stream_begin` on. Blocks go forward, so the count
-  // only falls.
+  // A slot is touched when it first leaves the base; a child too small to show leaves it there.
+  template <bool always_shows>
+  void add_child(int32_t pair, int64_t n, Real weight, const Row<Real> child, Row<Real>& row) {
+    const Real base = inner_base_;
+    Real* values = row.values - row.begin;
+    const ChildPostings::Entry* entries = postings_->entries(pair).first;
+    Touched* touched = store_.reserve_touched(n);
+    for (int64_t k = 0; k < n; ++k) {
+      const ChildPostings::Entry entry = entries[k];
+      Real& value = values[entry.slot];
+      const Real sum = value + weight * child[entry.child_slot];
+      *touched = {entry.slot, entry.feature};
+      touched += (entry.feature >= 0) & (value == base) & (always_shows || sum != base);
+      value = sum;
+    }
+    store_.end_touched(touched);
+  }
+
   int64_t live(int32_t pair, int64_t stream_begin) {
-    const auto entries = postings_->entries(pair);
-    int64_t& n = live_[static_cast<size_t>(pair)];
-    if (n < 0) n = entries.size();
-    while (n > 0 && slots_.last_of_slot(entries.first[n - 1].slot) < stream_begin) --n;
-    return n;
+    return postings_->live(pair, stream_begin, slots_, live_[static_cast<size_t>(pair)]);
   }
 
   void add_child_sequences(int32_t sub, int64_t stream_begin, Row<Real>& row) {
     sums_.begin(sub, store_);
-    current_stamp_ += 2;
-    for (const int32_t pair : postings_->pairs(table_.shape(sub))) {
-      if (stop_.raised()) break;
-      for (const int32_t rank : postings_->ranks(pair)) {
-        const Shape& shape = slots_.shape(rank);
-        if (shape.last < stream_begin) break;
-        int64_t& stamp = stamp_[static_cast<size_t>(rank)];
-        if (stamp < current_stamp_) {
-          stamp = current_stamp_;  // met once
-        } else if (stamp == current_stamp_) {
-          stamp = current_stamp_ + 1;  // met twice: now it counts
-          sums_.sum_shape(shape, slots_.live(shape, stream_begin),
-                          row.values + (shape.begin - row.begin));
-        }
-      }
-    }
+    postings_->for_each_met_twice(table_.shape(sub), slots_, stream_begin, stamp_, current_stamp_,
+                                  stop_, [&](const Shape& shape) {
+                                    sums_.sum_shape(shape, 0, slots_.live(shape, stream_begin),
+                                                    row.values + (shape.begin - row.begin));
+                                  });
     sums_.end();
   }
 
@@ -205,13 +220,15 @@ class TreeRows {
   StopFlag stop_;
   const SubtreeTable& table_;
   const SlotIndex& slots_;
+  const ExactNodes<Real>& nodes_;
   const ChildPostings* postings_;
   const TreeFeatures* features_;
   RowStore<Real> store_;
-  ChildSums<Real> sums_;
+  ChildSums<Real, ExactNodes<Real>> sums_;
   Real leaf_leaf_, leaf_inner_, inner_base_;
   int64_t current_stamp_ = 0;
   Buffer<int64_t> stamp_, live_;
+  bool children_show_;  // any child that matches changes the sum it is added to
 };
 
 }  // namespace kernelwood

@@ -32,6 +32,7 @@ _TREES = (
     "(S)",
 )
 _SEQUENCES = ("the cat saw a dog", "a dog saw the cat", "the the the", "cat", "no match here")
+_VECTORS = {"cat": (1, 0), "dog": (0.8, 0.6), "saw": (0, 1), "ran": (-0.6, 0.8), "the": (1, 1)}
 _TOLERANCE = 1e-9
 
 
@@ -123,7 +124,7 @@ def _data() -> dict[str, Any]:
 def _self_test() -> list[dict[str, Any]]:
     from kernelwood.kernels import KERNELS
 
-    return [_test_kernel(name, kind) for name, kind in KERNELS.items()]
+    return [*(_test_kernel(name, kind) for name, kind in KERNELS.items()), _test_soft_matching()]
 
 
 def _test_kernel(name: str, kind: Any) -> dict[str, Any]:
@@ -142,6 +143,27 @@ def _test_kernel(name: str, kind: Any) -> dict[str, Any]:
         "ns_per_pair": round(1e9 * seconds / pairs, 1),
         "error": None,
     }
+
+
+def _test_soft_matching() -> dict[str, Any]:
+    """Compare a tree and a sequence kernel with word vectors with their definitions."""
+    from kernelwood import PartialTreeKernel, SubsequenceKernel
+    from kernelwood.similarity import Gaussian
+    from kernelwood.vectors import Vectors
+
+    names = f"{PartialTreeKernel.__name__}, {SubsequenceKernel.__name__}"
+    result: dict[str, Any] = {"kernel": "soft matching", "class": names, "ns_per_pair": None}
+    try:
+        vectors = Vectors(list(_VECTORS), list(_VECTORS.values()))
+        kernels = [
+            PartialTreeKernel.sptk(vectors, normalize=False),
+            SubsequenceKernel(similarity=Gaussian(vectors), normalize=False),
+        ]
+        difference = max(_largest_difference(k, _small_structures(k)) for k in kernels)
+    except Exception as error:  # whatever goes wrong is the finding
+        problem = f"{type(error).__name__}: {error}"
+        return result | {"ok": False, "difference": None, "error": problem}
+    return result | {"ok": difference <= _TOLERANCE, "difference": difference, "error": None}
 
 
 def _small_structures(kernel: Any) -> list[Any]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kernelwood.structures import Sequence, Tree
 
-__all__ = ["Fragment", "Steps", "first_occurrence", "sequence_text"]
+__all__ = ["Fragment", "Steps", "first_occurrence", "label_text", "sequence_text"]
+
+Element = tuple[str, str]  # edge and node of a sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,7 @@ class Fragment:
     text : str
         The piece, readable: bracket notation for trees, where a node that is cut off is a bare
         label, ``(NP (DT the) NN)``; words for sequences, with ``…`` where others lie between.
+        Different labels that match are written with their similarity, ``dog~cat (0.80)``.
     weight : float
         What it adds to the raw value of the kernel.
     share : float
@@ -27,7 +29,7 @@ class Fragment:
     count_a, count_b : int
         How often it occurs in each structure.
     structure : Tree or Sequence
-        The piece itself.
+        The piece itself, as it stands in the first structure.
     covers : float or None
         Share of the raw value owed to the piece together with all its parts in the same places;
         None if pieces are ordered by weight, where the parts are listed on their own.
@@ -35,6 +37,10 @@ class Fragment:
         The view it was found in, "" if the kernel names none.
     kernel : str
         The kernel that counts it.
+    counterpart : Tree, Sequence or None
+        The piece as it stands in the second structure, if labels differ; None if it is the same.
+    similarity : float
+        The similarities of all its labels, multiplied; 1 where only equal labels match.
     """
 
     text: str
@@ -46,6 +52,8 @@ class Fragment:
     covers: float | None = None
     view: str = ""
     kernel: str = ""
+    counterpart: Tree | Sequence | None = None
+    similarity: float = 1.0
 
     @property
     def size(self) -> int:
@@ -87,28 +95,58 @@ class Steps:
             )
 
 
-def sequence_text(elements: Iterable[tuple[str, str]], wholes: Iterable[Sequence]) -> str:
-    """Write a subsequence, with ``…`` where it is not contiguous in all of ``wholes``.
+def label_text(left: str, right: str, similarity: float) -> str:
+    """Write two different labels that match.
 
     Examples
     --------
-    >>> whole = Sequence("who was the first emperor".split())
-    >>> sequence_text([("", "who"), ("", "was"), ("", "emperor")], [whole])
-    'who was … emperor'
+    >>> label_text("dog", "cat", 0.8)
+    'dog~cat (0.80)'
+    >>> label_text("dog", "idea", 0.0007)
+    'dog~idea (7e-04)'
     """
-    chosen = list(elements)
-    gaps = [False] * len(chosen)
-    for whole in wholes:
+    number = f"{similarity:.2f}" if similarity >= 0.005 else f"{similarity:.0e}"
+    return f"{left}~{right} ({number})"
+
+
+def sequence_text(
+    left: list[Element],
+    right: list[Element],
+    similarities: list[float],
+    wholes: tuple[Sequence, Sequence],
+) -> str:
+    """Write a subsequence, with ``…`` where it is not contiguous in both sequences.
+
+    Parameters
+    ----------
+    left, right : list of (str, str)
+        Its elements (edge, node) in the first and in the second sequence.
+    similarities : list of float
+        How similar they are.
+    wholes : pair of Sequence
+        The two sequences.
+
+    Examples
+    --------
+    >>> wholes = Sequence("the old dog sat".split()), Sequence("the cat sat".split())
+    >>> left, right = ([("", "the"), ("", noun), ("", "sat")] for noun in ("dog", "cat"))
+    >>> sequence_text(left, right, [1.0, 0.8, 1.0], wholes)
+    'the … dog~cat (0.80) sat'
+    """
+    gaps = [False] * len(left)
+    for chosen, whole in zip((left, right), wholes, strict=True):
         places = _tightest(chosen, whole.elements)
         for k in range(1, len(places)):
             gaps[k] = gaps[k] or places[k] - places[k - 1] > 1
-    words = [f"{edge}:{node}" if edge else node for edge, node in chosen]
-    return "".join(
-        word if k == 0 else f" … {word}" if gaps[k] else f" {word}" for k, word in enumerate(words)
-    )
+    text = ""
+    for k, ((edge, node), (_, other)) in enumerate(zip(left, right, strict=True)):
+        word = f"{edge}:{node}" if edge else node
+        word = word if node == other else label_text(word, other, similarities[k])
+        text += word if k == 0 else f" … {word}" if gaps[k] else f" {word}"
+    return text
 
 
-def _tightest(chosen: list[tuple[str, str]], whole: tuple[tuple[str, str], ...]) -> list[int]:
+def _tightest(chosen: list[Element], whole: tuple[Element, ...]) -> list[int]:
     """Return where a subsequence stands in a whole, over the shortest stretch."""
     starts: list[int | None] = [None] * len(chosen)  # of the latest match of chosen[: k + 1]
     best: tuple[int, int] | None = None

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from kernelwood.explain.fragment import label_text
+from kernelwood.explain.matching import Matching
 from kernelwood.structures import Tree
 
 __all__ = ["Found", "Pairs", "Shapes"]
@@ -18,29 +20,49 @@ __all__ = ["Found", "Pairs", "Shapes"]
 class Shapes:
     """Fragments of trees, numbered so that equal ones are one; parts have smaller numbers.
 
-    A fragment is a head and its parts; a part is the number of a fragment or, if the node is cut
-    off there, ``~head``.
+    A fragment is a pair of heads, one of each tree, and its parts; a part is the number of a
+    fragment or, if the node is cut off there, ``~pair``.
 
     Parameters
     ----------
-    labels : list of (str, str)
-        Label and edge of each head.
+    matching : Matching
+        The pairs of heads.
+
+    Attributes
+    ----------
+    keys : list of (int, tuple of int)
+        The pair of heads and the parts of each fragment.
+    n_nodes, n_inner : list of int
+        Number of all nodes, and of those with parts.
+    similarities : list of float
+        The similarities of all its labels, multiplied.
+    scores : list of float
+        The similarities of all its labels, added: the number of nodes if they are equal.
     """
 
-    def __init__(self, labels: list[tuple[str, str]]) -> None:
-        self.labels = labels
+    def __init__(self, matching: Matching) -> None:
+        self.matching = matching
         self.known: dict[tuple[int, tuple[int, ...]], int] = {}
         self.keys: list[tuple[int, tuple[int, ...]]] = []
         self.n_nodes: list[int] = []
         self.n_inner: list[int] = []
+        self.similarities: list[float] = []
+        self.scores: list[float] = []
 
-    def add(self, head: int, parts: tuple[int, ...]) -> int:
+    def add(self, pair: int, parts: tuple[int, ...]) -> int:
         """Return the number of a fragment."""
-        index = self.known.setdefault((head, parts), len(self.keys))
+        index = self.known.setdefault((pair, parts), len(self.keys))
         if index == len(self.keys):
-            self.keys.append((head, parts))
+            self.keys.append((pair, parts))
             self.n_nodes.append(1 + sum(self.n_nodes[p] if p >= 0 else 1 for p in parts))
             self.n_inner.append(bool(parts) + sum(self.n_inner[p] for p in parts if p >= 0))
+            single = self.matching.similarities
+            product = score = single[pair]
+            for p in parts:
+                product *= self.similarities[p] if p >= 0 else single[~p]
+                score += self.scores[p] if p >= 0 else single[~p]
+            self.similarities.append(product)
+            self.scores.append(score)
         return index
 
     def inside(self, index: int) -> list[int]:
@@ -54,19 +76,52 @@ class Shapes:
                     todo.append(part)
         return sorted(seen)
 
-    def tree(self, index: int) -> Tree:
-        """Return a fragment as a tree, cut-off nodes as leaves."""
+    def tree(self, index: int, side: int = 0) -> Tree:
+        """Return a fragment as it stands in one of the trees, cut-off nodes as leaves."""
         made: dict[int, Tree] = {}
         for number in self.inside(index):
-            head, parts = self.keys[number]
-            label, edge = self.labels[head]
-            children = [made[p] if p >= 0 else self._bare(~p) for p in parts]
+            pair, parts = self.keys[number]
+            label, edge = self.matching.head(pair, side)
+            children = [made[p] if p >= 0 else self._bare(~p, side) for p in parts]
             made[number] = Tree(label, children, edge)
         return made[index]
 
-    def _bare(self, head: int) -> Tree:
-        label, edge = self.labels[head]
+    def _bare(self, pair: int, side: int) -> Tree:
+        label, edge = self.matching.head(pair, side)
         return Tree(label, (), edge)
+
+    def text(self, index: int) -> str:
+        """Write a fragment in bracket notation, labels that differ as ``left~right (similarity)``.
+
+        Where all labels are equal, this is what ``Tree.to_brackets`` writes.
+        """
+        pieces: list[str] = []
+        todo: list[int | str] = [")", index, "("]
+        if self.keys[index][1]:
+            todo = [index]
+        while todo:
+            part = todo.pop()
+            if isinstance(part, str):
+                pieces.append(part)
+                continue
+            pair, parts = self.keys[part] if part >= 0 else (~part, ())
+            if not parts:
+                pieces.append(self._word(pair))
+                continue
+            pieces.append("(" + self._word(pair))
+            todo.append(")")
+            for below in reversed(parts):
+                todo += [below, " "]
+        return "".join(pieces)
+
+    def _word(self, pair: int) -> str:
+        written = self._bare(pair, 0).to_brackets()[1:-1]
+        (label, _), (other, _) = (self.matching.head(pair, side) for side in (0, 1))
+        if label == other:
+            return written
+        return label_text(
+            written, Tree(other).to_brackets()[1:-1], self.matching.similarities[pair]
+        )
 
 
 @dataclass

@@ -3,14 +3,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
+from math import prod
 from typing import Any
 
 from kernelwood.errors import KernelInputError, KernelOverflowError
 from kernelwood.explain.best_first import heaviest_subset_trees
 from kernelwood.explain.classes import Classes
 from kernelwood.explain.fragment import Fragment, Steps, sequence_text
+from kernelwood.explain.matching import Matching
 from kernelwood.explain.pairs import Shapes
-from kernelwood.explain.partial import PartialRules, partial_trees, rooted_trees
+from kernelwood.explain.partial import PartialRules, number_nodes, partial_trees, rooted_trees
 from kernelwood.explain.subsequences import heaviest_subsequences, longest_subsequences
 from kernelwood.explain.whole_productions import Counted, largest_subset_trees, subtrees
 from kernelwood.kernels import (
@@ -93,6 +95,12 @@ def shared_fragments(
     * Rooted tree kernel: likewise, with the pairs that are reached from the roots. A pair adds the
       product of the factors on the way to it, so that all of them sum to the raw value.
 
+    Gates and similarities multiply these weights as they do in the kernel: every node or element
+    adds both gates and the similarity of its labels, the cut-off nodes of a subset tree and the
+    leaves of a subtree the similarity alone. Where different labels match, a fragment is a
+    ``structure`` in ``a`` and its ``counterpart`` in ``b``, the counts are those of either, and by
+    size children and elements are aligned so that most match, each counted by its similarity.
+
     For a combination the weights are what each fragment adds to its value, before the outermost
     normalisation.
 
@@ -107,6 +115,9 @@ def shared_fragments(
     >>> heavy = kw.shared_fragments(kw.SubsetTreeKernel(decay=0.5), a, b, 2, order="weight")
     >>> [(fragment.text, fragment.weight) for fragment in heavy]
     [('(NP DT NN)', 0.5), ('(DT the)', 0.5)]
+    >>> pets = kw.similarity.Table.from_pairs({("cat", "dog"): 0.8})
+    >>> kw.shared_fragments(kw.SubsetTreeKernel(similarity=pets), a, b)[0].text
+    '(S (NP (DT the) (NN cat~dog (0.80))) (VP (VB sat)))'
     """
     _check_request(kernel, top, order, max_steps)
     parts = _parts(kernel, a, b)
@@ -220,7 +231,7 @@ def _raw_value(kernel: Kernel, a: Any, b: Any) -> float:
     except KernelOverflowError:
         raise KernelOverflowError(
             f"{kernel!r}: the raw value of this pair exceeds the range of a double, so that no "
-            "share of it can be told; explain it with a smaller decay"
+            "share of it can be told; explain it with a smaller decay, or smaller gates"
         ) from None
 
 
@@ -245,18 +256,22 @@ class _Request:
     steps: Steps
 
 
-def _explain_subtrees(kernel: SubtreeKernel, a: Tree, b: Tree, request: _Request) -> list[Fragment]:
+def _subtrees_of(kernel: Kernel, a: Tree, b: Tree, request: _Request) -> tuple[Classes, Shapes]:
     classes = Classes.of(a, b)
-    shapes = Shapes(classes.labels)
-    found = subtrees(classes, shapes, kernel.decay, largest=request.largest)
+    matching = Matching(kernel, classes.labels, classes.used_heads(), request.steps)
+    return classes, Shapes(matching)
+
+
+def _explain_subtrees(kernel: SubtreeKernel, a: Tree, b: Tree, request: _Request) -> list[Fragment]:
+    classes, shapes = _subtrees_of(kernel, a, b, request)
+    found = subtrees(classes, shapes, kernel.decay, request.steps, largest=request.largest)
     return _tree_fragments(found, shapes, request)
 
 
 def _explain_subset_trees(
     kernel: SubsetTreeKernel, a: Tree, b: Tree, request: _Request
 ) -> list[Fragment]:
-    classes = Classes.of(a, b)
-    shapes = Shapes(classes.labels)
+    classes, shapes = _subtrees_of(kernel, a, b, request)
     find = largest_subset_trees if request.largest else heaviest_subset_trees
     found = find(classes, shapes, kernel.decay, request.steps, count_leaves=kernel.count_leaves)
     # Both hand fragments out in the order wanted, and work no further than asked.
@@ -266,8 +281,7 @@ def _explain_subset_trees(
 def _explain_partial_trees(
     kernel: PartialTreeKernel, a: Tree, b: Tree, request: _Request
 ) -> list[Fragment]:
-    classes = Classes.of(a, b)
-    shapes = Shapes(classes.labels)
+    classes, shapes = _subtrees_of(kernel, a, b, request)
     rules = PartialRules(
         kernel.decay,
         kernel.depth_decay,
@@ -282,9 +296,11 @@ def _explain_partial_trees(
 def _explain_rooted_trees(
     kernel: RootedTreeKernel, a: Tree, b: Tree, request: _Request
 ) -> list[Fragment]:
-    shapes = Shapes([])
+    heads, nodes = number_nodes((a, b))
+    left, right = (list(dict.fromkeys(node.head for node in side)) for side in nodes)
+    shapes = Shapes(Matching(kernel, heads, (left, right), request.steps))
     found = rooted_trees(
-        (a, b),
+        nodes,
         shapes,
         kernel.decay,
         request.steps,
@@ -304,7 +320,20 @@ def _tree_fragments(found: Iterator[Counted], shapes: Shapes, request: _Request)
     fragments = []
     for shape, weight, count_a, count_b, covers in sorted(found, key=rank)[: request.top]:
         tree = shapes.tree(shape)
-        fragments.append(Fragment(tree.to_brackets(), weight, 0.0, count_a, count_b, tree, covers))
+        other = shapes.tree(shape, 1) if shapes.matching.is_soft else tree
+        fragments.append(
+            Fragment(
+                shapes.text(shape),
+                weight,
+                0.0,
+                count_a,
+                count_b,
+                tree,
+                covers,
+                counterpart=None if other == tree else other,
+                similarity=shapes.similarities[shape],
+            )
+        )
     return fragments
 
 
@@ -313,14 +342,28 @@ def _explain_subsequences(
 ) -> list[Fragment]:
     symbols: dict[tuple[str, str], int] = {}
     left, right = ([symbols.setdefault(x, len(symbols)) for x in side] for side in (a, b))
+    used = list(dict.fromkeys(left)), list(dict.fromkeys(right))
+    matching = Matching(kernel, [(node, edge) for edge, node in symbols], used, request.steps)
     elements = list(symbols)
     find = longest_subsequences if request.largest else heaviest_subsequences
-    found = find(left, right, kernel.decay, kernel.max_length, request.steps)
+    found = find(left, right, matching, kernel.decay, kernel.max_length, request.steps)
     fragments = []
-    for chosen, weight, count_a, count_b, covers in islice(found, request.top):
-        labels = [elements[symbol] for symbol in chosen]
-        text = sequence_text(labels, (a, b))
-        fragments.append(Fragment(text, weight, 0.0, count_a, count_b, Sequence(labels), covers))
+    for pairs, weight, count_a, count_b, covers in islice(found, request.top):
+        piece, other = ([elements[matching.pairs[p][side]] for p in pairs] for side in (0, 1))
+        similarities = [matching.similarities[p] for p in pairs]
+        fragments.append(
+            Fragment(
+                sequence_text(piece, other, similarities, (a, b)),
+                weight,
+                0.0,
+                count_a,
+                count_b,
+                Sequence(piece),
+                covers,
+                counterpart=None if piece == other else Sequence(other),
+                similarity=prod(similarities),
+            )
+        )
     return fragments
 
 

@@ -2,6 +2,9 @@
 
 A subsequence u weighs the product of its values in the two sequences, each the sum over its
 occurrences of ``decay ** (last index - first index)``; the weights of all u sum to the raw value.
+
+Where elements match softly, u is one subsequence in the first sequence and another of equal length
+in the second, and every pair of elements adds its match (similarity and gates) as a factor.
 """
 
 from __future__ import annotations
@@ -13,14 +16,17 @@ from math import isqrt
 from typing import NamedTuple
 
 from kernelwood.explain.fragment import Steps
+from kernelwood.explain.matching import Matching
 
 __all__ = ["Subsequence", "heaviest_subsequences", "longest_subsequences"]
 
 
 class Subsequence(NamedTuple):
-    """A shared subsequence with its weight, counts, and value with all parts (or None)."""
+    """A shared subsequence (pairs of elements by number) with its weight, counts, and value with
+    all parts (or None).
+    """
 
-    symbols: tuple[int, ...]
+    pairs: tuple[int, ...]
     weight: float
     count_a: int
     count_b: int
@@ -37,9 +43,22 @@ class _Ends(NamedTuple):
     def total(self) -> float:
         return sum(self.values)
 
+    def times(self, factor: float) -> _Ends:
+        if factor == 1:
+            return self
+        return self._replace(values=[factor * value for value in self.values])
+
+
+_BothEnds = tuple[_Ends, _Ends]  # the values of the first hold the matches of all elements
+
 
 def heaviest_subsequences(
-    a: list[int], b: list[int], decay: float, max_length: int | None, steps: Steps
+    a: list[int],
+    b: list[int],
+    matching: Matching,
+    decay: float,
+    max_length: int | None,
+    steps: Steps,
 ) -> Iterator[Subsequence]:
     """Yield the shared subsequences from the heaviest on.
 
@@ -47,36 +66,50 @@ def heaviest_subsequences(
     all of these, read off one table over both sequences. If that table is beyond the steps, the
     weight itself takes its place, and the order is no longer guaranteed.
     """
-    bound = _Bound(a, b, decay, steps)
-    queue: list[tuple[float, int, tuple[int, ...], tuple[_Ends, _Ends], bool]] = []
+    bound = _Bound(a, b, matching, decay, steps)
+    queue: list[tuple[float, int, tuple[int, ...], _BothEnds, bool]] = []
     serial = 0
-    for symbol, sides in _extend(a, b, decay, None):
+    for pair, sides in _extend(a, b, matching, decay, steps, None):
         serial += 1
-        heappush(queue, (-bound(*sides), serial, (symbol,), sides, False))
+        heappush(queue, (-bound(*sides), serial, (pair,), sides, False))
     while queue:
-        weight, number, symbols, sides, is_final = heappop(queue)
+        weight, number, pairs, sides, is_final = heappop(queue)
         if is_final:
-            yield Subsequence(symbols, -weight, sum(sides[0].counts), sum(sides[1].counts), None)
+            yield Subsequence(pairs, -weight, sum(sides[0].counts), sum(sides[1].counts), None)
             continue
         weight = sides[0].total() * sides[1].total()
-        heappush(queue, (-weight, number, symbols, sides, True))
-        longest = max_length is not None and len(symbols) >= max_length
+        heappush(queue, (-weight, number, pairs, sides, True))
+        longest = max_length is not None and len(pairs) >= max_length
         if longest or not steps.take(len(a) + len(b)):
             continue
-        for symbol, grown in _extend(a, b, decay, sides):
+        for pair, grown in _extend(a, b, matching, decay, steps, sides):
             serial += 1
-            heappush(queue, (-bound(*grown), serial, (*symbols, symbol), grown, False))
+            heappush(queue, (-bound(*grown), serial, (*pairs, pair), grown, False))
 
 
 def _extend(
-    a: list[int], b: list[int], decay: float, sides: tuple[_Ends, _Ends] | None
-) -> list[tuple[int, tuple[_Ends, _Ends]]]:
-    """Return every symbol that can follow in both sequences, with the new ends."""
+    a: list[int],
+    b: list[int],
+    matching: Matching,
+    decay: float,
+    steps: Steps,
+    sides: _BothEnds | None,
+) -> list[tuple[int, _BothEnds]]:
+    """Return every pair of elements that can follow in the sequences, with the new ends."""
     left, right = (
         _extend_in(sequence, decay, None if sides is None else sides[side])
         for side, sequence in enumerate((a, b))
     )
-    return [(symbol, (left[symbol], right[symbol])) for symbol in left if symbol in right]
+    others = list(right)
+    grown: list[tuple[int, _BothEnds]] = []
+    for one, ends in left.items():
+        following = others if matching.is_soft else [one] if one in right else []
+        for other, match in zip(following, matching.match_all(one, following), strict=True):
+            if match and matching.is_soft and not steps.take(matching.pair_cost):
+                return grown
+            if match:
+                grown.append((matching.pair(one, other), (ends.times(match), right[other])))
+    return grown
 
 
 def _extend_in(sequence: list[int], decay: float, ends: _Ends | None) -> dict[int, _Ends]:
@@ -103,7 +136,9 @@ def _append(ends: _Ends, position: int, value: float, count: int) -> None:
 class _Bound:
     """Returns the summed weight of a subsequence and all its continuations."""
 
-    def __init__(self, a: list[int], b: list[int], decay: float, steps: Steps) -> None:
+    def __init__(
+        self, a: list[int], b: list[int], matching: Matching, decay: float, steps: Steps
+    ) -> None:
         self.table: list[list[float]] | None = None
         # The larger part of the steps is for the search itself.
         if len(a) * len(b) > steps.left // 2 or not steps.take(len(a) * len(b)):
@@ -114,9 +149,10 @@ class _Bound:
         table = []
         for symbol in reversed(a):
             row, sums, in_row = [], [0.0], 0.0
+            matches = matching.match_all(symbol, b)
             for q in range(len(b) - 1, -1, -1):
                 row.append(1 + decay**2 * below[q + 1])
-                in_row = decay * in_row + (row[-1] if symbol == b[q] else 0.0)
+                in_row = decay * in_row + (matches[q] * row[-1] if matches[q] else 0.0)
                 sums.append(in_row + decay * below[q])
             table.append(row[::-1])
             below = sums[::-1]
@@ -135,40 +171,59 @@ class _Bound:
 
 
 def longest_subsequences(
-    a: list[int], b: list[int], decay: float, max_length: int | None, steps: Steps
+    a: list[int],
+    b: list[int],
+    matching: Matching,
+    decay: float,
+    max_length: int | None,
+    steps: Steps,
 ) -> Iterator[Subsequence]:
-    """Yield, longest first, for every pair of equal elements a subsequence that runs through it.
+    """Yield, longest first, for every pair of elements that match a subsequence through it.
 
-    It is a longest one and, among these, the closest together. What is itself a subsequence of
-    another one found is left out. Every element that can be matched is in at least one.
+    It is a longest one, where elements count by how similar they are, and among these the closest
+    together. What is itself a subsequence of another one found is left out. Every element that
+    can be matched is in at least one.
     """
     full = (a, b)
     a, b = _affordable(a, b, steps)
-    ahead, back = _longest_paths(a, b), _longest_paths(a[::-1], b[::-1])
+    matches = [matching.match_all(symbol, b) for symbol in a]
+    scores = _scores(a, b, matches, matching)
+    ahead, back = _longest_paths(scores), _longest_paths([row[::-1] for row in scores[::-1]])
     found: dict[tuple[int, ...], float] = {}
     covered: set[tuple[int, int]] = set()
-    for p, q in sorted(ahead, key=lambda pair: (-_through(pair, a, b, ahead, back), pair)):
+    for p, q in sorted(ahead, key=lambda pair: (-_through(pair, scores, ahead, back), pair)):
         if (p, q) in covered:
             continue
-        path = _path(a, b, (p, q), ahead, back)
+        path = _path((len(a), len(b)), (p, q), ahead, back)
         if not steps.take(len(path)):
             break
         if max_length is not None:
             path = _window(path, path.index((p, q)), max_length)
         covered.update(path)
-        symbols = tuple(a[i] for i, _ in path)
-        found[symbols] = max(_value_along(path, decay), found.get(symbols, 0.0))
+        pairs = tuple(matching.pair(a[i], b[j]) for i, j in path)
+        found[pairs] = max(_value_along(path, matches, decay), found.get(pairs, 0.0))
     kept: list[tuple[int, ...]] = []
-    for symbols in sorted(found, key=lambda some: (-len(some), -found[some])):
-        if not any(len(other) > len(symbols) and _is_within(symbols, other) for other in kept):
-            kept.append(symbols)
-            yield _weigh(*full, symbols, decay, found[symbols])
+    for pairs in sorted(found, key=lambda some: (-len(some), -found[some])):
+        if not any(len(other) > len(pairs) and _is_within(pairs, other) for other in kept):
+            kept.append(pairs)
+            yield _weigh(*full, pairs, matching, decay, found[pairs])
 
 
+def _scores(a: list[int], b: list[int], matches: _Table, matching: Matching) -> _Table:
+    """Return how similar the elements are that match, 0 for the others."""
+    if not matching.is_soft:
+        return [[float(match > 0) for match in row] for row in matches]
+    return [
+        [matching.similarity(one, b[q]) if match else 0.0 for q, match in enumerate(row)]
+        for one, row in zip(a, matches, strict=True)
+    ]
+
+
+_Table = list[list[float]]
 _Pair = tuple[int, int]
-# For a pair of equal elements: length of the best chain that starts there, minus the sum of the
-# positions where it ends, and the pair it goes on to.
-_Paths = dict[_Pair, tuple[int, int, _Pair | None]]
+# For a pair of elements that match: length of the best chain that starts there, minus the sum of
+# the positions where it ends, and the pair it goes on to.
+_Paths = dict[_Pair, tuple[float, int, _Pair | None]]
 
 
 def _affordable(a: list[int], b: list[int], steps: Steps) -> tuple[list[int], list[int]]:
@@ -181,19 +236,20 @@ def _affordable(a: list[int], b: list[int], steps: Steps) -> tuple[list[int], li
     return a, b
 
 
-def _longest_paths(a: list[int], b: list[int]) -> _Paths:
-    """Return for each pair of equal elements the longest chain of such pairs that starts there."""
+def _longest_paths(scores: _Table) -> _Paths:
+    """Return for each pair of elements that match the longest chain of such that starts there."""
     paths: _Paths = {}
+    width = len(scores[0]) if scores else 0
     # best[q]: the best chain that starts below the current row, at column q or later.
-    best: list[tuple[int, int, _Pair | None]] = [(0, 0, None)] * (len(b) + 1)
-    for p in range(len(a) - 1, -1, -1):
+    best: list[tuple[float, int, _Pair | None]] = [(0.0, 0, None)] * (width + 1)
+    for p in range(len(scores) - 1, -1, -1):
         now = best[:]
-        for q in range(len(b) - 1, -1, -1):
+        for q in range(width - 1, -1, -1):
             if now[q + 1][:2] > now[q][:2]:
                 now[q] = now[q + 1]
-            if a[p] == b[q]:
+            if scores[p][q]:
                 length, end, follower = best[q + 1]
-                chain = (length + 1, -(p + q) if follower is None else end)
+                chain = (length + scores[p][q], -(p + q) if follower is None else end)
                 paths[p, q] = (*chain, follower)
                 if chain > now[q][:2]:
                     now[q] = (*chain, (p, q))
@@ -201,16 +257,20 @@ def _longest_paths(a: list[int], b: list[int]) -> _Paths:
     return paths
 
 
-def _through(pair: _Pair, a: list[int], b: list[int], ahead: _Paths, back: _Paths) -> int:
-    mirrored = (len(a) - 1 - pair[0], len(b) - 1 - pair[1])
-    return ahead[pair][0] + back[mirrored][0] - 1
+def _mirrored(pair: _Pair, sizes: tuple[int, int]) -> _Pair:
+    return sizes[0] - 1 - pair[0], sizes[1] - 1 - pair[1]
 
 
-def _path(a: list[int], b: list[int], pair: _Pair, ahead: _Paths, back: _Paths) -> list[_Pair]:
+def _through(pair: _Pair, scores: _Table, ahead: _Paths, back: _Paths) -> float:
+    mirrored = _mirrored(pair, (len(scores), len(scores[0])))
+    return ahead[pair][0] + back[mirrored][0] - scores[pair[0]][pair[1]]
+
+
+def _path(sizes: tuple[int, int], pair: _Pair, ahead: _Paths, back: _Paths) -> list[_Pair]:
     before: list[_Pair] = []
-    step = back[len(a) - 1 - pair[0], len(b) - 1 - pair[1]][2]
+    step = back[_mirrored(pair, sizes)][2]
     while step is not None:
-        before.append((len(a) - 1 - step[0], len(b) - 1 - step[1]))
+        before.append(_mirrored(step, sizes))
         step = back[step][2]
     after: list[_Pair] = []
     step = ahead[pair][2]
@@ -234,31 +294,40 @@ def _window(path: list[_Pair], through: int, length: int) -> list[_Pair]:
     return path[start : start + length]
 
 
-def _value_along(path: list[_Pair], decay: float) -> float:
+def _value_along(path: list[_Pair], matches: _Table, decay: float) -> float:
     """Return what the kernel counts along one alignment: its pairs, and all ways to skip some."""
     total, sums = 0.0, 0.0
     last: _Pair | None = None
     for p, q in path:
         if last is not None:
             sums *= decay ** (p - last[0] + q - last[1])
-        total += 1 + sums
-        sums += 1 + sums
+        ending = matches[p][q] * (1 + sums)
+        total += ending
+        sums += ending
         last = (p, q)
     return total
 
 
 def _weigh(
-    a: list[int], b: list[int], symbols: tuple[int, ...], decay: float, covers: float
+    a: list[int],
+    b: list[int],
+    pairs: tuple[int, ...],
+    matching: Matching,
+    decay: float,
+    covers: float,
 ) -> Subsequence:
-    sides: tuple[_Ends, _Ends] | None = None
-    for symbol in symbols:
-        sides = dict(_extend(a, b, decay, sides))[symbol]
-    if sides is None:
+    left: _Ends | None = None
+    right: _Ends | None = None
+    for pair in pairs:
+        one, other = matching.pairs[pair]
+        left = _extend_in(a, decay, left)[one].times(matching.matches[pair])
+        right = _extend_in(b, decay, right)[other]
+    if left is None or right is None:
         raise AssertionError("a shared subsequence has at least one element")
-    weight = sides[0].total() * sides[1].total()
-    return Subsequence(symbols, weight, sum(sides[0].counts), sum(sides[1].counts), covers)
+    weight = left.total() * right.total()
+    return Subsequence(pairs, weight, sum(left.counts), sum(right.counts), covers)
 
 
 def _is_within(short: tuple[int, ...], long: tuple[int, ...]) -> bool:
     rest = iter(long)
-    return all(symbol in rest for symbol in short)
+    return all(pair in rest for pair in short)

@@ -36,7 +36,7 @@ def write_text(path: str | os.PathLike[str] | IO[str], pieces: Iterable[str]) ->
     # A link keeps pointing to the file it names.
     target = Path(os.path.realpath(path))
     special = target.exists() and not target.is_file()
-    with target.open("wb") if special else _replacing(target) as file:
+    with target.open("wb") if special else replacing(target) as file:
         packed = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if _is_gzip(target) else file
         for piece in pieces:
             packed.write(_encode(piece))
@@ -45,7 +45,7 @@ def write_text(path: str | os.PathLike[str] | IO[str], pieces: Iterable[str]) ->
 
 
 @contextmanager
-def _replacing(target: Path) -> Iterator[BinaryIO]:
+def replacing(target: Path) -> Iterator[BinaryIO]:
     """Open a new file beside ``target`` that takes its place when the block ends well."""
     # In the same folder, because a rename is atomic only within one file system.
     temporary = target.with_name(f".kernelwood-{secrets.token_hex(8)}.tmp")

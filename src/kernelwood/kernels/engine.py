@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,12 +12,17 @@ from kernelwood.compute import Runner, format_bytes
 from kernelwood.compute.memory import budget
 from kernelwood.errors import KernelInputError, KernelOverflowError, MemoryBudgetError
 from kernelwood.kernels.base import Kernel, Matrix
+from kernelwood.kernels.matching import TABLE_BYTES, MatchedLabels, check_gates
 from kernelwood.kernels.zeros import warn_of_zeros
+from kernelwood.similarity import Exact, Similarity
+from kernelwood.similarity.base import SMALLEST
 
 # A number type is trusted while self-similarities stay in this range: every raw value and every
 # partial sum then does too (Cauchy-Schwarz, and no term is negative). Structures beyond it are
 # compared again in the next type; log2 engines have no range.
 _TRUSTED = {"float32": (1e-30, 1e30), "float64": (1e-280, 1e290), "log2": (-np.inf, np.inf)}
+_SELVES_AT_ONCE = 16  # their labels are all compared, though only with those of the same structure
+_WINDOW = 256  # Gram matrices are cut only where the native core begins to sort sequences anew
 _LARGE = 2000  # nodes: beyond this a single pair may take long
 _LARGE_BUILD = 1e8  # pairs of nodes: beyond this building an engine may
 _NEXT = {"float32": "float64", "float64": "log2"}
@@ -24,10 +31,25 @@ _NEXT = {"float32": "float64", "float64": "log2"}
 class EngineKernel(Kernel):
     """A kernel evaluated by a native engine, in number types as large as the values need."""
 
+    similarity: Similarity | None = None
+    gates: Mapping[str, float] | None = None
+    gate_on: str = "edge"
     normalize: bool = True
+    _similarity_plan = "table"  # how the engine wants similarities: see MatchedLabels.native
+    _matches_in_unit = 1  # how often the match of two nodes enters the smallest value
 
     def _check_params(self) -> None:
         self._check_choice("normalize", (False, True))
+        self._check_choice("gate_on", ("edge", "node"))
+        check_gates(type(self).__name__, self.gates)
+        if self.similarity is None:
+            return
+        if not isinstance(self.similarity, Similarity):
+            raise KernelInputError(
+                f"{type(self).__name__}: similarity must be one of kw.similarity or None, got "
+                f"{self.similarity!r}"
+            )
+        self.similarity.check()
 
     def _parameters(self) -> Any:
         """Return the parameters as the native engine takes them."""
@@ -37,10 +59,51 @@ class EngineKernel(Kernel):
         """Return the smallest value two matching nodes can contribute."""
         return 1.0
 
+    # How labels match.
+
+    def _matches_softly(self) -> bool:
+        return self.similarity is not None and not isinstance(self.similarity, Exact)
+
+    def _gate(self, edge: str, label: str) -> float:
+        """Return the gate of a node or element."""
+        return float((self.gates or {}).get(edge if self.gate_on == "edge" else label, 1.0))
+
+    def _label_similarity(self, a: str, b: str) -> float:
+        return float(a == b) if self.similarity is None else self.similarity.value(a, b)
+
+    def _node_similarity(self, m: Any, n: Any) -> float:
+        """Return how similar two nodes are, by the definition: equal edges, similar labels."""
+        return self._label_similarity(m.label, n.label) if m.edge == n.edge else 0.0
+
+    def _node_match(self, m: Any, n: Any) -> float:
+        """Return k of two nodes: how similar they are, times both gates."""
+        gates = self._gate(m.edge, m.label) * self._gate(n.edge, n.label)
+        return gates * self._node_similarity(m, n)
+
+    def _align(self, *batches: Any) -> tuple[Any, ...]:
+        """Number the labels of batches alike, so that what they match is known by number."""
+        vocabulary = batches[0].vocabulary
+        if isinstance(vocabulary, MatchedLabels):
+            return batches
+        if self.gates or self._matches_softly():
+            similarity = self.similarity if self._matches_softly() else None
+            vocabulary = MatchedLabels(batches, similarity, self.gates, self.gate_on)
+        return tuple(batch.in_vocabulary(vocabulary) for batch in batches)
+
+    def _too_many_labels(self, X: Any, Y: Any, number: str) -> bool:
+        """Whether two batches must be compared in parts for the sake of memory."""
+        labels = X.vocabulary
+        if not isinstance(labels, MatchedLabels) or len(X) * len(Y) <= 1:
+            return False
+        return labels.table_bytes(X, Y, number, self._similarity_plan) > TABLE_BYTES
+
     # Filling matrices.
 
     def _fill_gram(self, X: Any, out: Matrix, runner: Runner) -> None:
+        (X,) = self._align(X)
         number = self._first_number(out.dtype.name)
+        if self._too_many_labels(X, X, number):
+            return self._fill_gram_in_parts(X, out, runner)
         if number != out.dtype.name:
             return self._fill_gram_by_cross(X, out, runner, number)
         n = len(X)
@@ -57,7 +120,36 @@ class EngineKernel(Kernel):
             np.fill_diagonal(out, selves != 0)
         if extreme.any():
             self._redo_gram(X, np.flatnonzero(extreme), out, number, runner)
+        self._redo_overflows(X, X, out, number, runner)
         self._check_finite(out)
+
+    def _fill_gram_in_parts(self, X: Any, out: Matrix, runner: Runner) -> None:
+        middle = -(-len(X) // 2)
+        if middle > _WINDOW:
+            middle -= middle % _WINDOW
+        first, second = slice(None, middle), slice(middle, None)
+        self._fill_gram(X[first], out[first, first], runner)
+        self._fill_gram(X[second], out[second, second], runner)
+        self._fill_cross(X[second], X[first], out[second, first], runner)
+        out[first, second] = out[second, first].T
+
+    def _redo_overflows(self, X: Any, Y: Any, out: Matrix, number: str, runner: Runner) -> None:
+        """Compute single values again that outgrew a number type though no structure does.
+
+        Only a similarity that is not positive semidefinite can do that. Of a Gram matrix (Y is X)
+        the lower triangle decides.
+        """
+        if not self._matches_softly() or np.isfinite(out).all():
+            return
+        wrong = ~np.isfinite(np.tril(out) if Y is X else out)
+        rows = np.flatnonzero(wrong.any(axis=1))
+        again = np.empty((len(rows), len(Y)))
+        self._fill_cross_in(X[rows], Y, again, runner.quiet(), _NEXT[number])
+        again = self._fit(again, out.dtype)
+        for k, i in enumerate(rows.tolist()):
+            out[i, wrong[i]] = again[k, wrong[i]]
+            if Y is X:
+                out[wrong[i], i] = again[k, wrong[i]]
 
     def _redo_gram(
         self, X: Any, again: NDArray[np.int64], out: Matrix, number: str, runner: Runner
@@ -86,8 +178,10 @@ class EngineKernel(Kernel):
             np.fill_diagonal(out, np.diagonal(out) != 0)
 
     def _fill_cross(self, X: Any, Y: Any, out: Matrix, runner: Runner) -> None:
-        Y = Y.in_vocabulary(X.vocabulary)
+        X, Y = self._align(X, Y)
         number = self._first_number(out.dtype.name)
+        if self._too_many_labels(X, Y, number):
+            return self._fill_cross_in_parts(X, Y, out, runner)
         if number == out.dtype.name:
             self._fill_cross_in(X, Y, out, runner, number)
         else:
@@ -95,6 +189,15 @@ class EngineKernel(Kernel):
             self._fill_cross_in(X, Y, values, runner, number)
             out[...] = self._fit(values, out.dtype)
         self._check_finite(out)
+
+    def _fill_cross_in_parts(self, X: Any, Y: Any, out: Matrix, runner: Runner) -> None:
+        by_rows = len(X) >= len(Y)
+        middle = max(len(X), len(Y)) // 2
+        for part in (slice(None, middle), slice(middle, None)):
+            if by_rows:
+                self._fill_cross(X[part], Y, out[part], runner)
+            else:
+                self._fill_cross(X, Y[part], out[:, part], runner)
 
     def _fill_cross_in(self, X: Any, Y: Any, out: Matrix, runner: Runner, number: str) -> None:
         """Fill ``out`` (of the number's own dtype, float64 for log2) with final values."""
@@ -106,7 +209,8 @@ class EngineKernel(Kernel):
 
         self._run(runner, block, engine.n_panels, n * len(Y), X, Y, out)
         if number == "log2":
-            return self._finish_log2(X, Y, out, runner)
+            self._finish_log2(X, Y, out, runner)
+            return
         own_x, own_y = self._selves(X, number, runner), self._selves(Y, number, runner)
         extreme_x, extreme_y = _extreme(own_x, number), _extreme(own_y, number)
         if self.normalize:
@@ -119,7 +223,7 @@ class EngineKernel(Kernel):
             if again.size:
                 self._fill_cross_in(X[rows], Y[columns], again, runner.quiet(), _NEXT[number])
                 out[rows, columns] = self._fit(again, out.dtype)
-        return None
+        self._redo_overflows(X, Y, out, number, runner)
 
     def _finish_log2(self, X: Any, Y: Any, out: Matrix, runner: Runner) -> None:
         if self.normalize:
@@ -131,6 +235,7 @@ class EngineKernel(Kernel):
             np.exp2(out, out=out)
 
     def _fill_diag(self, X: Any, out: Matrix, runner: Runner) -> None:
+        (X,) = self._align(X)
         number = self._first_number("float64")
         if number == "float64":
             selves = self._selves(X, number, runner)
@@ -155,17 +260,22 @@ class EngineKernel(Kernel):
 
     def _first_number(self, wanted: str) -> str:
         """Return the smallest number type from ``wanted`` up that holds single matches."""
-        while self._unit() < _TRUSTED[wanted][0]:
+        gates = [float(gate) for gate in (self.gates or {}).values() if 0 < gate < 1]
+        match = min(gates, default=1.0) ** 2 * (SMALLEST if self._matches_softly() else 1.0)
+        unit, n_matches = self._unit(), self._matches_in_unit
+        smallest = n_matches * math.log2(match) + (math.log2(unit) if unit > 0 else -math.inf)
+        while wanted != "log2" and smallest < math.log2(_TRUSTED[wanted][0]):
             wanted = _NEXT[wanted]
         return wanted
 
     def _engine(self, number: str, runner: Runner, panel: Any, stream: Any = None) -> Any:
-        native = _native.engine_class(self.accepts, number)
+        native = _native.engine_class(self.accepts, number, self._matches_softly())
         sides = (_native.side(panel), None if stream is None else _native.side(stream))
+        matching = self._native_matching(number, runner, panel, stream)
         made: list[Any] = []
 
         def build(begin: int, end: int, out: Any, stop: Any) -> None:
-            made.append(native(self._parameters(), *sides, stop))
+            made.append(native(self._parameters(), *sides, stop, matching))
 
         other = panel if stream is None else stream
         # Building may compare each structure with itself.
@@ -174,17 +284,30 @@ class EngineKernel(Kernel):
         self._run(runner.quiet(), build, 1, 0, panel, other, None, large=large)
         return made[0]
 
+    def _native_matching(self, number: str, runner: Runner, panel: Any, stream: Any) -> Any:
+        labels = panel.vocabulary
+        if not isinstance(labels, MatchedLabels):
+            return None
+        return labels.native(panel, stream, number, runner, self._similarity_plan)
+
     def _selves(self, X: Any, number: str, runner: Runner) -> NDArray[Any]:
         """Return raw self-similarities (their log2 for "log2")."""
-        native, parameters = _native.engine_class(self.accepts, number), self._parameters()
-        side = _native.side(X)
         out = np.empty(len(X), dtype="float64" if number == "log2" else number)
+        at_once = _SELVES_AT_ONCE if self._matches_softly() else max(len(X), 1)
+        for first in range(0, len(X), at_once):
+            some = slice(first, first + at_once)
+            self._fill_selves(X[some], out[some], number, runner)
+        return out
+
+    def _fill_selves(self, X: Any, out: NDArray[Any], number: str, runner: Runner) -> None:
+        native = _native.engine_class(self.accepts, number, self._matches_softly())
+        parameters, side = self._parameters(), _native.side(X)
+        matching = self._native_matching(number, runner, X, None)
 
         def block(begin: int, end: int, out: Any, stop: Any) -> None:
-            native.diagonal(parameters, side, begin, end, out[begin:end], stop)
+            native.diagonal(parameters, side, begin, end, out[begin:end], stop, matching)
 
         self._run(runner.quiet(), block, len(X), 0, X, X, out)
-        return out
 
     def _run(
         self,

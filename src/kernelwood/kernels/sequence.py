@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
 
@@ -10,6 +12,7 @@ from kernelwood import _native
 from kernelwood.arrays import SequenceBatch
 from kernelwood.errors import KernelInputError
 from kernelwood.kernels.engine import EngineKernel
+from kernelwood.similarity import Similarity
 from kernelwood.structures import Sequence
 
 
@@ -18,11 +21,14 @@ class SubsequenceKernel(EngineKernel):
 
     .. math::
 
-        K(s, t) = \sum_{|i| = |j|} \prod_k [s_{i_k} = t_{j_k}] \; \lambda^{l(i) + l(j)}
+        K(s, t) = \sum_{|i| = |j|} \lambda^{l(i) + l(j)} \prod_p k(s_{i_p}, t_{j_p}), \qquad
+        k(x, y) = g(x) \, g(y) \, \sigma(x, y)
 
     over all pairs of equally long index tuples, where :math:`l` is the last index minus the
-    first, so that a single element costs nothing. Two elements match if both their edge and
-    their node label are equal.
+    first, so that a single element costs nothing. Two elements match by :math:`\sigma`, the
+    similarity of their node labels if their edge labels are equal and 0 otherwise, and count by
+    their gates :math:`g`. Unless told otherwise, :math:`\sigma` is 1 for equal node labels and 0
+    for others, and all gates are 1.
 
     Cost: :math:`O(|s||t|)` for all lengths, times ``max_length`` if it is given.
 
@@ -32,6 +38,14 @@ class SubsequenceKernel(EngineKernel):
         :math:`\lambda`, the price of every step a subsequence spans.
     max_length : int, optional
         Longest subsequences to count; None counts all lengths.
+    similarity : Similarity, optional
+        :math:`\sigma`, how well two node labels match, one of :mod:`kernelwood.similarity`; None
+        is :class:`kernelwood.similarity.Exact`. Edge labels always match exactly.
+    gates : mapping from str to float, optional
+        :math:`g`, how much labels count: 0 or a positive number. A label with the gate 0 matches
+        nothing, not even itself. Labels that are not named have the gate 1.
+    gate_on : {"edge", "node"}
+        Whether ``gates`` names edge labels or node labels.
     normalize : bool
         Divide by the self-similarities, so that :math:`K(s, s) = 1`.
     n_jobs : int, optional
@@ -42,7 +56,12 @@ class SubsequenceKernel(EngineKernel):
     Notes
     -----
     KeLP's sequence kernel counts the span as last minus first plus one on both sides: its raw
-    values are ours times :math:`\lambda^2`, its normalised ones are the same.
+    values are ours times :math:`\lambda^2`, its normalized ones are the same.
+
+    An element with the gate 0 keeps its place: a subsequence that steps over it pays for the gap.
+
+    The kernel is positive semidefinite if the similarity is, whatever the gates;
+    :meth:`Kernel.smallest_eigenvalue` examines a sample.
 
     References
     ----------
@@ -54,21 +73,37 @@ class SubsequenceKernel(EngineKernel):
     >>> kernel = kw.SubsequenceKernel(decay=0.5, normalize=False)
     >>> kernel.value(kw.Sequence("the cat sat".split()), kw.Sequence("the dog sat".split()))
     2.0625
+
+    Words that match in part, and a word that does not count:
+
+    >>> near = kw.similarity.Table.from_pairs({("cat", "dog"): 0.5})
+    >>> soft = kw.SubsequenceKernel(
+    ...     decay=0.5, similarity=near, gates={"the": 0.0}, gate_on="node", normalize=False
+    ... )
+    >>> soft.value(kw.Sequence("the cat sat".split()), kw.Sequence("the dog sat".split()))
+    1.625
     """
 
     accepts = SequenceBatch
+    _similarity_plan = "blocks"
 
     def __init__(
         self,
         *,
         decay: float = 0.8,
         max_length: int | None = None,
+        similarity: Similarity | None = None,
+        gates: Mapping[str, float] | None = None,
+        gate_on: str = "edge",
         normalize: bool = True,
         n_jobs: int | None = None,
         dtype: DTypeLike = "float64",
     ) -> None:
         self.decay = decay
         self.max_length = max_length
+        self.similarity = similarity
+        self.gates = gates
+        self.gate_on = gate_on
         self.normalize = normalize
         self.n_jobs = n_jobs
         self.dtype = dtype
@@ -76,14 +111,22 @@ class SubsequenceKernel(EngineKernel):
     def reference(self, a: Sequence, b: Sequence) -> float:
         """Return the raw value by enumerating all pairs of subsequences."""
         left, right = a.elements, b.elements
+        match = [[self._element_match(x, y) for y in right] for x in left]
         longest = min(len(left), len(right), self.max_length or len(left))
         total = 0.0
         for length in range(1, longest + 1):
             for i in combinations(range(len(left)), length):
                 for j in combinations(range(len(right)), length):
-                    if all(left[p] == right[q] for p, q in zip(i, j, strict=True)):
-                        total += self.decay ** (i[-1] - i[0] + j[-1] - j[0])
+                    product = math.prod(match[p][q] for p, q in zip(i, j, strict=True))
+                    total += self.decay ** (i[-1] - i[0] + j[-1] - j[0]) * product
         return total
+
+    def _element_match(self, a: tuple[str, str], b: tuple[str, str]) -> float:
+        (edge, label), (other_edge, other_label) = a, b
+        if edge != other_edge:
+            return 0.0
+        gates = self._gate(edge, label) * self._gate(other_edge, other_label)
+        return gates * self._label_similarity(label, other_label)
 
     def _check_params(self) -> None:
         super()._check_params()

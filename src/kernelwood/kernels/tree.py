@@ -1,7 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 from numpy.typing import DTypeLike
 
@@ -9,7 +10,9 @@ from kernelwood import _native
 from kernelwood.arrays import TreeBatch
 from kernelwood.compute.memory import budget
 from kernelwood.kernels.engine import EngineKernel
+from kernelwood.similarity import Compositional, Lexical, Similarity
 from kernelwood.structures import Tree
+from kernelwood.vectors import Vectors
 
 
 class TreeEngineKernel(EngineKernel):
@@ -39,18 +42,21 @@ class SubtreeKernel(TreeEngineKernel):
 
     .. math::
 
-        K(T_1, T_2) = \sum_{n_1, n_2} [T(n_1) = T(n_2)] \; \lambda^{p(n_1)}
+        K(T_1, T_2) = \sum_{n_1, n_2} \Delta(n_1, n_2), \qquad
+        \Delta(n_1, n_2) = \lambda \, k(n_1, n_2) \prod_j \Delta(c_j(n_1), c_j(n_2))
 
-    over the inner nodes of both trees, where :math:`T(n)` is the whole tree below n and
-    :math:`p(n)` the number of productions (inner nodes) in it.
+    over the inner nodes of both trees, for nodes with as many children; two leaves compare as
+    :math:`\sigma`, a leaf and an inner node as 0. :math:`\sigma` and :math:`k = g g' \sigma` are
+    those of :class:`SubsequenceKernel`. With exact matching and no gates, equal trees below
+    two nodes add :math:`\lambda^p`, p being the number of productions (inner nodes) in them.
 
-    Cost: linear in the nodes of both trees.
+    Cost: linear in the nodes of both trees; with a similarity, the pairs of nodes that match.
 
     Parameters
     ----------
     decay : float in (0, 1]
         :math:`\lambda`, the weight of each production.
-    normalize, n_jobs, dtype
+    similarity, gates, gate_on, normalize, n_jobs, dtype
         As for :class:`SubsequenceKernel`.
 
     Notes
@@ -58,6 +64,8 @@ class SubtreeKernel(TreeEngineKernel):
     The strictest tree kernel: one different word makes every subtree above it different. Prefer
     :class:`SubsetTreeKernel` unless exact repetition is what matters. KeLP's subtree kernel
     computes something else, whose Gram matrix is not positive semidefinite.
+
+    Gates weigh inner nodes: no subtree that has one with the gate 0 counts. Leaves have none.
 
     References
     ----------
@@ -78,27 +86,37 @@ class SubtreeKernel(TreeEngineKernel):
         self,
         *,
         decay: float = 0.4,
+        similarity: Similarity | None = None,
+        gates: Mapping[str, float] | None = None,
+        gate_on: str = "edge",
         normalize: bool = True,
         n_jobs: int | None = None,
         dtype: DTypeLike = "float64",
     ) -> None:
         self.decay = decay
+        self.similarity = similarity
+        self.gates = gates
+        self.gate_on = gate_on
         self.normalize = normalize
         self.n_jobs = n_jobs
         self.dtype = dtype
 
     def reference(self, a: Tree, b: Tree) -> float:
-        """Return the raw value by comparing all pairs of inner nodes."""
+        """Return the raw value by the recursion over all pairs of inner nodes."""
 
-        def productions(tree: Tree) -> int:
-            return sum(not node.is_leaf for node in tree.preorder())
+        def delta(m: Tree, n: Tree) -> float:
+            if m.is_leaf and n.is_leaf:
+                return self._node_similarity(m, n)
+            if len(m.children) != len(n.children):
+                return 0.0
+            value = self.decay * self._node_match(m, n)
+            for c, d in zip(m.children, n.children, strict=True):
+                value *= delta(c, d)
+            return value
 
-        return sum(
-            self.decay ** productions(m)
-            for m in a.preorder()
-            for n in b.preorder()
-            if not m.is_leaf and m == n
-        )
+        inner = ([node for node in tree.preorder() if not node.is_leaf] for tree in (a, b))
+        left, right = inner
+        return sum(delta(m, n) for m in left for n in right)
 
 
 class SubsetTreeKernel(TreeEngineKernel):
@@ -107,27 +125,33 @@ class SubsetTreeKernel(TreeEngineKernel):
     .. math::
 
         K(T_1, T_2) = \sum_{n_1, n_2} \Delta(n_1, n_2), \qquad
-        \Delta(n_1, n_2) = \lambda \prod_j \bigl(1 + \Delta(c_j(n_1), c_j(n_2))\bigr)
+        \Delta(n_1, n_2) = \lambda \, k(n_1, n_2)
+        \prod_j \bigl(\sigma(c_j(n_1), c_j(n_2)) + \Delta(c_j(n_1), c_j(n_2))\bigr)
 
-    if the productions at both nodes are equal (a node and its children's labels, in order), and
-    0 otherwise. A leaf has no production and contributes the factor 1. With ``decay=1`` this
-    counts common fragments.
+    for inner nodes with as many children, and 0 otherwise; :math:`\sigma` and
+    :math:`k = g g' \sigma` are those of :class:`SubsequenceKernel`. With exact matching and no
+    gates this is the classic :math:`\lambda \prod_j (1 + \Delta)` for nodes of one production (a
+    node and its children's labels, in order), which counts common fragments if ``decay=1``.
 
-    Cost: the pairs of nodes with equal productions.
+    Cost: the pairs of nodes with equal productions, or with productions that match.
 
     Parameters
     ----------
     decay : float in (0, 1]
         :math:`\lambda`, the weight of each production in a fragment.
     count_leaves : bool
-        Also add :math:`\lambda` for every pair of equal leaves, as KeLP and SVM-light-TK can.
-    normalize, n_jobs, dtype
+        Also add :math:`\lambda k` for every pair of leaves, as KeLP and SVM-light-TK can.
+    similarity, gates, gate_on, normalize, n_jobs, dtype
         As for :class:`SubsequenceKernel`.
 
     Notes
     -----
     The kernel of choice for constituency trees. For dependency trees, whose nodes rarely have the
     same children, prefer :class:`PartialTreeKernel`.
+
+    With the gate 0 no fragment is rooted or expanded at a node, as if the tree were cut off there;
+    the node may still be the end of a fragment from above. The gates of leaves count only with
+    ``count_leaves``.
 
     References
     ----------
@@ -148,12 +172,18 @@ class SubsetTreeKernel(TreeEngineKernel):
         *,
         decay: float = 0.4,
         count_leaves: bool = False,
+        similarity: Similarity | None = None,
+        gates: Mapping[str, float] | None = None,
+        gate_on: str = "edge",
         normalize: bool = True,
         n_jobs: int | None = None,
         dtype: DTypeLike = "float64",
     ) -> None:
         self.decay = decay
         self.count_leaves = count_leaves
+        self.similarity = similarity
+        self.gates = gates
+        self.gate_on = gate_on
         self.normalize = normalize
         self.n_jobs = n_jobs
         self.dtype = dtype
@@ -161,21 +191,18 @@ class SubsetTreeKernel(TreeEngineKernel):
     def reference(self, a: Tree, b: Tree) -> float:
         """Return the raw value by the recursion over all pairs of nodes."""
 
-        def production(node: Tree) -> list[tuple[str, str]]:
-            return [(n.edge, n.label) for n in (node, *node.children)]
-
         def delta(m: Tree, n: Tree) -> float:
-            if m.is_leaf or n.is_leaf or production(m) != production(n):
+            if m.is_leaf or n.is_leaf or len(m.children) != len(n.children):
                 return 0.0
-            value = self.decay
+            value = self.decay * self._node_match(m, n)
             for c, d in zip(m.children, n.children, strict=True):
-                value *= 1 + delta(c, d)
+                value *= self._node_similarity(c, d) + delta(c, d)
             return value
 
         total = sum(delta(m, n) for m in a.preorder() for n in b.preorder())
         if self.count_leaves:
-            equal = sum(m == n for m in a.leaves() for n in b.leaves())
-            total += self.decay * equal
+            matches = sum(self._node_match(m, n) for m in a.leaves() for n in b.leaves())
+            total += self.decay * matches
         return total
 
     def _check_params(self) -> None:
@@ -194,15 +221,15 @@ class PartialTreeKernel(TreeEngineKernel):
     .. math::
 
         K(T_1, T_2) = \sum_{n_1, n_2} \Delta(n_1, n_2), \qquad
-        \Delta = \mu \Bigl(\lambda^2 + \sum_{|J_1| = |J_2|} \lambda^{g(J_1) + g(J_2)}
+        \Delta = k \mu \Bigl(\lambda^2 + \sum_{|J_1| = |J_2|} \lambda^{d(J_1) + d(J_2)}
         \prod_s \Delta(c_{J_1^s}, c_{J_2^s})\Bigr)
 
-    for nodes with equal labels, and 0 otherwise. :math:`J` runs over subsequences of children,
-    and :math:`g(J)` is what the subsequence skips. Two leaves compare as
-    :math:`\mu\lambda^p`, a leaf and an inner node of the same label as :math:`\mu\lambda^2`; both
-    are multiplied by ``terminal_factor``.
+    where k of two nodes is that of :class:`SubsequenceKernel`: 1 for equal labels and 0 otherwise
+    with exact matching and no gates. :math:`J` runs over subsequences of children, and
+    :math:`d(J)` is what the subsequence skips. Two leaves compare as :math:`k\mu\lambda^p`, a
+    leaf and an inner node as :math:`k\mu\lambda^2`; both times ``terminal_factor``.
 
-    Cost: the pairs of children of the pairs of nodes with equal labels.
+    Cost: the pairs of children of the pairs of nodes that match.
 
     Parameters
     ----------
@@ -216,19 +243,24 @@ class PartialTreeKernel(TreeEngineKernel):
     terminal_factor : float > 0
         Multiplies the value of any pair of nodes of which one is a leaf.
     decay_over : {"gaps", "span"}
-        What :math:`g(J)` counts: the children skipped inside J, so that adjacent children cost
+        What :math:`d(J)` counts: the children skipped inside J, so that adjacent children cost
         nothing (the published figures), or the whole span, last minus first plus one.
-    normalize, n_jobs, dtype
+    similarity, gates, gate_on, normalize, n_jobs, dtype
         As for :class:`SubsequenceKernel`.
 
     Notes
     -----
     The kernel of choice for dependency trees. On constituency trees :class:`SubsetTreeKernel`
-    is faster and usually as good.
+    is faster and usually as good. A node with the gate 0 matches nothing.
+
+    With word vectors it is the smoothed (SPTK, :meth:`sptk`) or compositionally smoothed kernel
+    (CSPTK, :meth:`csptk`). KeLP has the defaults of ``sptk``: ``floor=0.01`` is its threshold,
+    ``leaf_power=2`` its exponent; its terminal factor is ``terminal_factor``. Its CSPTK is
+    ``csptk(vectors, same_relation=False, lexical=False)``.
 
     With ``terminal_factor`` above 1 or ``leaf_power`` above 2, a leaf is worth more against an
     inner node than against itself: the Gram matrix need not be positive semidefinite then, and
-    normalised values may exceed 1 where one label is a leaf here and an inner node there.
+    normalized values may exceed 1 where one label is a leaf here and an inner node there.
 
     References
     ----------
@@ -253,6 +285,9 @@ class PartialTreeKernel(TreeEngineKernel):
         leaf_power: float = 2,
         terminal_factor: float = 1.0,
         decay_over: str = "gaps",
+        similarity: Similarity | None = None,
+        gates: Mapping[str, float] | None = None,
+        gate_on: str = "edge",
         normalize: bool = True,
         n_jobs: int | None = None,
         dtype: DTypeLike = "float64",
@@ -262,9 +297,55 @@ class PartialTreeKernel(TreeEngineKernel):
         self.leaf_power = leaf_power
         self.terminal_factor = terminal_factor
         self.decay_over = decay_over
+        self.similarity = similarity
+        self.gates = gates
+        self.gate_on = gate_on
         self.normalize = normalize
         self.n_jobs = n_jobs
         self.dtype = dtype
+
+    @classmethod
+    def sptk(
+        cls, vectors: Vectors, *, weight: float = 1.0, floor: float = 0.01, **parameters: Any
+    ) -> PartialTreeKernel:
+        """Return the smoothed partial tree kernel (SPTK): words match by the cosine of vectors.
+
+        Parameters
+        ----------
+        vectors : Vectors
+            Word vectors.
+        weight, floor : float
+            As for :class:`kernelwood.similarity.Lexical`.
+        **parameters
+            Everything else the kernel takes.
+        """
+        return cls(similarity=Lexical(vectors, weight=weight, floor=floor), **parameters)
+
+    @classmethod
+    def csptk(
+        cls,
+        vectors: Vectors,
+        *,
+        operation: Literal["sum", "product", "dilation"] = "sum",
+        same_relation: bool = True,
+        lexical: bool = True,
+        **parameters: Any,
+    ) -> PartialTreeKernel:
+        """Return the compositionally smoothed partial tree kernel (CSPTK).
+
+        Parameters
+        ----------
+        vectors : Vectors
+            Word vectors.
+        operation, same_relation, lexical
+            As for :class:`kernelwood.similarity.Compositional`, which has more of them.
+        **parameters
+            Everything else the kernel takes.
+        """
+        similarity = Compositional(
+            vectors, operation=operation, same_relation=same_relation, lexical=lexical
+        )
+        return cls(similarity=similarity, **parameters)
 
     def reference(self, a: Tree, b: Tree) -> float:
         """Return the raw value by enumerating all pairs of child subsequences."""
@@ -275,12 +356,13 @@ class PartialTreeKernel(TreeEngineKernel):
             return span if self.decay_over == "span" else span - len(chosen)
 
         def delta(m: Tree, n: Tree) -> float:
-            if (m.edge, m.label) != (n.edge, n.label):
+            match = self._node_match(m, n)
+            if match == 0:
                 return 0.0
             if m.is_leaf and n.is_leaf:
-                return float(depth_decay * decay**self.leaf_power * factor)
+                return float(match * depth_decay * decay**self.leaf_power * factor)
             if m.is_leaf or n.is_leaf:
-                return depth_decay * decay**2 * factor
+                return match * depth_decay * decay**2 * factor
             total = decay**2
             values = [[delta(c, d) for d in n.children] for c in m.children]
             for length in range(1, min(len(m.children), len(n.children)) + 1):
@@ -290,7 +372,7 @@ class PartialTreeKernel(TreeEngineKernel):
                         for p, q in zip(i, j, strict=True):
                             product *= values[p][q]
                         total += product
-            return depth_decay * total
+            return match * depth_decay * total
 
         return sum(delta(m, n) for m in a.preorder() for n in b.preorder())
 

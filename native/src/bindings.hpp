@@ -1,0 +1,11 @@
+// The parts of the extension module, one function each.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace kernelwood {
+
+void bind_similarity(nanobind::module_& m);
+void bind_vectors(nanobind::module_& m);
+
+}  // namespace kernelwood

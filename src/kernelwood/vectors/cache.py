@@ -1,0 +1,192 @@
+"""Copies of vectors that have been read, as files that are mapped into memory.
+
+An entry is a folder with the matrix, the words and a description. It appears under its name only
+when it is complete, and nothing in it ever changes. Whatever is wrong with an entry, or with the
+whole folder, the vectors are read from their file again: a cache may be deleted at any time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import secrets
+import shutil
+import sys
+import time
+import zlib
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from kernelwood.vectors.archive import DAMAGED
+from kernelwood.vectors.collect import Loaded
+
+__all__ = ["VARIABLE", "Key", "cache_folder", "fetch", "store"]
+
+logger = logging.getLogger("kernelwood")
+
+VARIABLE = "KERNELWOOD_CACHE"
+SMALLEST = 1 << 20  # bytes of a file below which reading it takes no longer than its copy
+_VERSION = 1  # of what an entry holds; counts up when that changes
+_DAY = 24 * 60 * 60
+
+
+@dataclass(frozen=True)
+class Key:
+    """What must be the same for a copy to be used.
+
+    Attributes
+    ----------
+    source : str
+        The file, as an absolute path without links.
+    size, mtime_ns : int
+        Of the file.
+    format : str or None
+        As asked for.
+    normalize : bool
+        Whether rows have length 1.
+    version : int
+        Of the cache itself.
+    """
+
+    source: str
+    size: int
+    mtime_ns: int
+    format: str | None
+    normalize: bool
+    version: int = _VERSION
+
+    @classmethod
+    def of(cls, path: Path, format: str | None, normalize: bool) -> Key:
+        """Return the key of a file as it is now."""
+        source = path.resolve()
+        status = source.stat()
+        return cls(str(source), status.st_size, status.st_mtime_ns, format, normalize)
+
+    @property
+    def family(self) -> str:
+        """The start of the names of all entries made from this file."""
+        return _digest(self.source)
+
+    @property
+    def state(self) -> str:
+        """The start of the names of the entries made from the file as it is now."""
+        return f"{self.family}-{_digest(f'{self.size} {self.mtime_ns} {self.version}')}"
+
+    @property
+    def name(self) -> str:
+        """The name of the entry."""
+        return f"{self.state}-{self.format or 'any'}-{'unit' if self.normalize else 'raw'}"
+
+
+def cache_folder() -> Path:
+    """Return the folder of the entries, which need not exist.
+
+    It is in ``$KERNELWOOD_CACHE`` if that is set, else where the platform keeps such files.
+    """
+    named = os.environ.get(VARIABLE)
+    if named:
+        return Path(named).expanduser() / "vectors"
+    home = Path.home()
+    if sys.platform == "darwin":
+        place = home / "Library" / "Caches"
+    elif sys.platform == "win32":
+        place = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
+    else:
+        place = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
+    return place / "kernelwood" / "vectors"
+
+
+def fetch(key: Key) -> Loaded | None:
+    """Return the copy of a file, its matrix mapped into memory, or None if there is no good one."""
+    entry = cache_folder() / key.name
+    try:
+        if not entry.is_dir():
+            return None
+        about = json.loads((entry / "about.json").read_text(encoding="utf-8"))
+        text = (entry / "words.txt").read_bytes()
+        mapped = np.load(entry / "matrix.npy", mmap_mode="r", allow_pickle=False)
+        loaded = Loaded(
+            tuple(text.decode("utf-8").split("\n")),
+            np.asarray(mapped),
+            np.array(about["zeros"], dtype=np.int64),
+        )
+        if about["key"] != asdict(key) or about["checksum"] != zlib.crc32(text):
+            raise ValueError("it does not belong to the file")
+        _check(loaded)
+    except DAMAGED as failure:
+        logger.warning("the cached vectors in %s are not used: %s", entry, failure)
+        return None
+    return loaded
+
+
+def store(key: Key, loaded: Loaded) -> None:
+    """Keep a copy of what was read; if that is not possible, only log it."""
+    temporary = None
+    try:
+        folder = cache_folder()
+        folder.mkdir(parents=True, exist_ok=True)
+        temporary = folder / f"{secrets.token_hex(8)}.partial"
+        temporary.mkdir()
+        _write(temporary, key, loaded)
+        _publish(temporary, folder / key.name, key)
+        _remove_old(folder, key)
+    except OSError as failure:
+        logger.warning("the vectors of %s are not cached: %s", key.source, failure)
+    finally:
+        if temporary is not None:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _check(loaded: Loaded) -> None:
+    matrix, zeros = loaded.matrix, loaded.zeros
+    if matrix.dtype != np.float32 or matrix.ndim != 2 or not matrix.flags.c_contiguous:
+        raise ValueError("the matrix is not what was stored")
+    if len(loaded.words) != len(matrix) or zeros.ndim != 1:
+        raise ValueError("words and matrix do not fit together")
+    if len(zeros) and not 0 <= zeros.min() <= zeros.max() < len(matrix):
+        raise ValueError("there are rows marked that do not exist")
+
+
+def _write(folder: Path, key: Key, loaded: Loaded) -> None:
+    text = "\n".join(loaded.words).encode("utf-8")
+    about = {"key": asdict(key), "checksum": zlib.crc32(text), "zeros": loaded.zeros.tolist()}
+    for name in ("matrix.npy", "words.txt", "about.json"):
+        with (folder / name).open("xb") as file:
+            if name == "matrix.npy":
+                np.save(file, loaded.matrix, allow_pickle=False)
+            else:
+                file.write(text if name == "words.txt" else json.dumps(about).encode("utf-8"))
+            file.flush()
+            # Else a power cut could leave holes in a file that has its full size.
+            os.fsync(file.fileno())
+
+
+def _publish(temporary: Path, entry: Path, key: Key) -> None:
+    """Give a complete entry its name, unless somebody else was faster."""
+    if entry.exists():
+        if fetch(key) is not None:
+            return
+        shutil.rmtree(entry, ignore_errors=True)
+    try:
+        temporary.rename(entry)
+    except OSError:
+        if not entry.exists():
+            raise
+
+
+def _remove_old(folder: Path, key: Key) -> None:
+    """Remove what was made from earlier states of the file, and what was never completed."""
+    for entry in folder.glob(f"{key.family}-*"):
+        if not entry.name.startswith(f"{key.state}-"):
+            shutil.rmtree(entry, ignore_errors=True)
+    for partial in folder.glob("*.partial"):
+        if partial.stat().st_mtime < time.time() - _DAY:
+            shutil.rmtree(partial, ignore_errors=True)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
