@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "kernelwood/buffer.hpp"
+#include "kernelwood/simd.hpp"
 
 namespace kernelwood {
 
@@ -103,7 +104,7 @@ class SpanInterner {
     items_.reserve(expected);
   }
 
-  int32_t intern(int32_t head, const int32_t* items, int64_t n) {
+  KW_INLINE int32_t intern(int32_t head, const int32_t* items, int64_t n) {
     if (heads_.size() * 2 >= table_.size()) grow();
     uint64_t hash = mix(static_cast<uint64_t>(n), static_cast<uint32_t>(head));
     for (int64_t i = 0; i < n; ++i) hash = mix(hash, static_cast<uint32_t>(items[i]));

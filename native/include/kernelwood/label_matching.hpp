@@ -67,11 +67,7 @@ class NameTable {
 
   int32_t intern(int32_t edge, int32_t label) {
     const int32_t name = names_.intern(edge, label);
-    if (static_cast<size_t>(name) == labels_.size()) {
-      edges_.push_back(edge);
-      labels_.push_back(label);
-      if (groups_) symbol_of_.push_back(symbols_.intern(edge, groups_[label]));
-    }
+    if (static_cast<size_t>(name) == labels_.size()) add(edge, label);
     return name;
   }
 
@@ -86,6 +82,12 @@ class NameTable {
   }
 
  private:
+  __attribute__((noinline)) void add(int32_t edge, int32_t label) {
+    edges_.push_back(edge);
+    labels_.push_back(label);
+    if (groups_) symbol_of_.push_back(symbols_.intern(edge, groups_[label]));
+  }
+
   const int32_t* groups_;  // by label; null: labels match exactly
   SymbolInterner names_, symbols_;
   Buffer<int32_t> edges_, labels_, symbol_of_;

@@ -44,7 +44,7 @@ class SubtreeTable {
     const auto n_nodes = static_cast<size_t>(trees.offsets[trees.n_trees] - trees.offsets[0]);
     side.sub.reserve(n_nodes);
     side.count.reserve(n_nodes);
-    Buffer<int64_t> entry_of(shape_of_.size(), -1);
+    Buffer<int64_t> entry_of(roots_.size(), -1);
     for (int64_t t = 0; t < trees.n_trees; ++t) add_tree(trees, t, list_leaves, side, entry_of);
     return side;
   }
@@ -54,8 +54,9 @@ class SubtreeTable {
   int32_t n_symbols() const { return names_.n_symbols(); }
   const NameTable& names() const { return names_; }
   int32_t name(int32_t sub) const { return subtrees_.head(sub); }
-  int32_t symbol(int32_t sub) const { return symbol_of_[static_cast<size_t>(sub)]; }
-  int32_t shape(int32_t sub) const { return shape_of_[static_cast<size_t>(sub)]; }  // -1: a leaf
+  int32_t symbol(int32_t sub) const { return roots_[static_cast<size_t>(sub)].symbol; }
+  // The shape is -1 for a leaf.
+  int32_t shape(int32_t sub) const { return roots_[static_cast<size_t>(sub)].shape; }
   const int32_t* children(int32_t sub) const { return subtrees_.items(sub); }
   int64_t n_children(int32_t sub) const { return subtrees_.n_items(sub); }
   int32_t shape_symbol(int32_t shape) const { return shapes_.head(shape); }
@@ -63,6 +64,10 @@ class SubtreeTable {
   int64_t arity(int32_t shape) const { return shapes_.n_items(shape); }
 
  private:
+  struct Root {
+    int32_t symbol, shape;
+  };
+
   void add_tree(const TreeArrays& trees, int64_t t, bool list_leaves, TreeSide& side,
                 Buffer<int64_t>& entry_of) {
     stack_.clear();
@@ -74,9 +79,9 @@ class SubtreeTable {
       const int32_t* kids = stack_.data() + stack_.size() - n;
       const int32_t name = names_.intern(trees.edges[v], trees.labels[v]);
       const int32_t sub = n == 0 ? leaf(name) : subtrees_.intern(name, kids, n);
-      if (sub == static_cast<int32_t>(shape_of_.size())) {
-        symbol_of_.push_back(names_.symbol(name));
-        shape_of_.push_back(n == 0 ? -1 : intern_shape(sub));
+      if (sub == static_cast<int32_t>(roots_.size())) {
+        const int32_t symbol = names_.symbol(name);
+        roots_.push_back({symbol, n == 0 ? -1 : intern_shape(symbol, sub)});
         entry_of.push_back(-1);
       }
       stack_.resize(stack_.size() - static_cast<size_t>(n) + 1);
@@ -104,16 +109,17 @@ class SubtreeTable {
     return sub;
   }
 
-  int32_t intern_shape(int32_t sub) {
+  int32_t intern_shape(int32_t symbol, int32_t sub) {
     child_symbols_.clear();
     for (int64_t i = 0; i < n_children(sub); ++i)
-      child_symbols_.push_back(symbol(children(sub)[i]));
-    return shapes_.intern(symbol(sub), child_symbols_.data(), n_children(sub));
+      child_symbols_.push_back(this->symbol(children(sub)[i]));
+    return shapes_.intern(symbol, child_symbols_.data(), n_children(sub));
   }
 
   NameTable names_;
   SpanInterner subtrees_, shapes_;
-  Buffer<int32_t> symbol_of_, shape_of_, leaf_of_, stack_, child_symbols_;
+  Buffer<Root> roots_;
+  Buffer<int32_t> leaf_of_, stack_, child_symbols_;
 };
 
 }  // namespace kernelwood

@@ -133,19 +133,24 @@ class TreeEngine {
   // lambda^(productions) of every distinct subtree, times the weights of its inner nodes.
   void weigh_subtrees() {
     Buffer<int64_t> productions(static_cast<size_t>(table_.n_subtrees()), 0);
-    Buffer<Real> gates(static_cast<size_t>(table_.n_subtrees()), Real(1.0));
     for (int32_t sub = 0; sub < table_.n_subtrees(); ++sub) {
-      const auto at = static_cast<size_t>(sub);
-      if (table_.shape(sub) >= 0) {
-        productions[at] = 1;
-        gates[at] = nodes_.weight(table_.symbol(sub));
-      }
-      for (int64_t i = 0; i < table_.n_children(sub); ++i) {
-        const auto child = static_cast<size_t>(table_.children(sub)[i]);
-        productions[at] += productions[child];
-        gates[at] *= gates[child];
-      }
-      weights_.push_back(power<Real>(parameters_.decay, productions[at]) * gates[at]);
+      if (table_.shape(sub) >= 0) productions[static_cast<size_t>(sub)] = 1;
+      for (int64_t i = 0; i < table_.n_children(sub); ++i)
+        productions[static_cast<size_t>(sub)] +=
+            productions[static_cast<size_t>(table_.children(sub)[i])];
+      weights_.push_back(power<Real>(parameters_.decay, productions[static_cast<size_t>(sub)]));
+    }
+    if (nodes_.gated()) gate_subtrees();
+  }
+
+  void gate_subtrees() {
+    Buffer<Real> gates(weights_.size(), Real(1.0));
+    for (int32_t sub = 0; sub < table_.n_subtrees(); ++sub) {
+      Real& gate = gates[static_cast<size_t>(sub)];
+      if (table_.shape(sub) >= 0) gate = nodes_.weight(table_.symbol(sub));
+      for (int64_t i = 0; i < table_.n_children(sub); ++i)
+        gate *= gates[static_cast<size_t>(table_.children(sub)[i])];
+      weights_[static_cast<size_t>(sub)] *= gate;
     }
   }
 
@@ -178,7 +183,7 @@ class TreeEngine {
         if (lane >= 0) write_roots(work, sub, stream_begin, stream_end, lane, out);
         return;
       }
-      if (!counts(sub)) return;
+      if (soft && !counts(sub)) return;
       if (symmetric_) diagonal += count * self_sum(work, sub);
       if (lane < 0) return;
       if constexpr (soft)

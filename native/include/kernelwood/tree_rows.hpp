@@ -27,7 +27,8 @@ class TreeRows {
            const ExactNodes<Real>& nodes, const ChildPostings* postings,
            const TreeFeatures* features, StopFlag stop)
       : kind_(parameters.kind), stop_(stop), table_(table), slots_(slots), nodes_(nodes),
-        postings_(postings), features_(features), store_(table.n_subtrees(), parameters.max_bytes),
+        postings_(postings), features_(features), gated_(nodes.gated()),
+        store_(table.n_subtrees(), parameters.max_bytes),
         sums_(parameters, table, slots, nodes, stop),
         leaf_leaf_(leaf_value(parameters, parameters.leaf_power)),
         leaf_inner_(leaf_value(parameters, 2.0)),
@@ -80,19 +81,25 @@ class TreeRows {
     return table_.shape(sub) < 0 ? leaf_inner_ : inner_base_;
   }
   Real weighted(int32_t sub, Real value) const {
-    return nodes_.gated() ? nodes_.weight(table_.symbol(sub)) * value : value;
+    return gated_ ? nodes_.weight(table_.symbol(sub)) * value : value;
   }
 
   void make_row(int32_t sub, int64_t stream_begin) {
     const int32_t touched_begin = store_.n_touched();
-    const Real weight = nodes_.weight(table_.symbol(sub));
-    Row<Real>& row = weight == Real(0.0)           ? allocate(sub, 0, 0, Real(0.0), Real(0.0))
+    Row<Real>& row = gated_                        ? gated_row(sub, stream_begin)
                      : kind_ == TreeKernel::subset ? subset_row(sub, stream_begin)
                                                    : group_row(sub, stream_begin);
     row.touched_begin = touched_begin;
     row.touched_end = store_.n_touched();
-    if (nodes_.gated())
-      for (int32_t k = 0; k <= row.size; ++k) row.values[k] *= weight;
+  }
+
+  __attribute__((noinline)) Row<Real>& gated_row(int32_t sub, int64_t stream_begin) {
+    const Real weight = nodes_.weight(table_.symbol(sub));
+    if (weight == Real(0.0)) return allocate(sub, 0, 0, Real(0.0), Real(0.0));
+    Row<Real>& row =
+        kind_ == TreeKernel::subset ? subset_row(sub, stream_begin) : group_row(sub, stream_begin);
+    for (int32_t k = 0; k <= row.size; ++k) row.values[k] *= weight;
+    return row;
   }
 
   Row<Real>& allocate(int32_t sub, int32_t begin, int32_t end, Real inside, Real outside) {
@@ -223,6 +230,7 @@ class TreeRows {
   const ExactNodes<Real>& nodes_;
   const ChildPostings* postings_;
   const TreeFeatures* features_;
+  bool gated_;
   RowStore<Real> store_;
   ChildSums<Real, ExactNodes<Real>> sums_;
   Real leaf_leaf_, leaf_inner_, inner_base_;
