@@ -28,7 +28,9 @@ class Fixed(Similarity):
 @pytest.mark.parametrize("wrong", ["gaussian", 0.5, VECTORS, Gaussian, {"a": 1.0}])
 def test_what_is_no_similarity_is_refused(name, wrong):
     kernel = KERNELS[name](similarity=wrong)
-    with pytest.raises(KernelInputError, match=f"{type(kernel).__name__}: similarity must be one"):
+    with pytest.raises(
+        KernelInputError, match=f"{type(kernel).__name__}: similarity must be None or an object"
+    ):
         kernel.gram(sample(kernel, 2))
 
 
@@ -83,3 +85,18 @@ def test_a_table_for_a_single_pair_is_held_to_the_budget():
         pytest.raises(MemoryBudgetError, match=r"(?s)label similarities needs 1\.3 MB.*smaller"),
     ):
         kernel.value(Sequence(words), Sequence(words))
+
+
+class Alphabetical(Similarity):
+    """1 for labels in order, 0 otherwise: not symmetric."""
+
+    def table(self, left, right):
+        return [[float(a <= b) for b in right] for a in left]
+
+
+@every_name
+def test_a_similarity_that_depends_on_the_order_is_refused(name):
+    kernel = KERNELS[name](similarity=Alphabetical())
+    message = "Alphabetical.table is not symmetric: [01] for .*, [01] the other way round"
+    with pytest.raises(KernelInputError, match=message):
+        kernel.gram(sample(kernel, 10))

@@ -219,3 +219,22 @@ def test_a_tiny_decay_leaves_normalised_self_similarities_one(decay):
 def test_a_large_leaf_power_leaves_leaves_similar():
     kernel = PartialTreeKernel(decay=1e-4, leaf_power=100)
     assert kernel.value(Tree("a"), Tree("a")) == 1
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"decay": 1.0, "depth_decay": 1.0, "terminal_factor": 1e-9},
+        {"terminal_factor": 1e-17},
+        {"leaf_power": 60},
+    ],
+    ids=["float32", "float64", "power"],
+)
+def test_children_too_small_to_show_are_counted_once(parameters, dtype):
+    # b is too small to change the sum it is added to; (c d) below the same node is not.
+    trees = [Tree.from_brackets(t) for t in ("(A b (c (d e)) f)", "(A b (c (d e)) g)")]
+    kernel = PartialTreeKernel(**parameters, normalize=False)
+    value = kernel.cross(trees, trees, dtype=dtype)
+    expected = [[kernel.reference(a, b) for b in trees] for a in trees]
+    np.testing.assert_allclose(value, expected, rtol=1e-5)

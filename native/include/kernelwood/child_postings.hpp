@@ -50,36 +50,6 @@ class ChildPostings {
   Span<Entry> entries(int32_t pair) const { return span(entries_, entries_begin_, pair); }
   // Ranks of the stream shapes with a pair and at least two children, latest first.
   Span<int32_t> ranks(int32_t pair) const { return span(ranks_, ranks_begin_, pair); }
-  // Entries of a pair in stream trees from `stream_begin` on. Blocks go forward, so that the
-  // count, which the caller keeps (-1 at first), only falls.
-  int64_t live(int32_t pair, int64_t stream_begin, const SlotIndex& slots, int64_t& n) const {
-    const Span<Entry> all = entries(pair);
-    if (n < 0) n = all.size();
-    while (n > 0 && slots.last_of_slot(all.first[n - 1].slot) < stream_begin) --n;
-    return n;
-  }
-  // Calls visit(shape) for every stream shape with which a shape shares two pairs or more. `stamps`
-  // (by rank) and `stamp` are the caller's, 0 at first.
-  template <class Visit>
-  void for_each_met_twice(int32_t shape, const SlotIndex& slots, int64_t stream_begin,
-                          Buffer<int64_t>& stamps, int64_t& stamp, StopFlag stop,
-                          Visit&& visit) const {
-    stamp += 2;
-    for (const int32_t pair : pairs(shape)) {
-      if (stop.raised()) return;
-      for (const int32_t rank : ranks(pair)) {
-        const Shape& met = slots.shape(rank);
-        if (met.last < stream_begin) break;
-        int64_t& seen = stamps[static_cast<size_t>(rank)];
-        if (seen < stamp) {
-          seen = stamp;  // met once
-        } else if (seen == stamp) {
-          seen = stamp + 1;  // met twice: now it counts
-          visit(met);
-        }
-      }
-    }
-  }
   // Smallest range of slots that holds all entries of a pair.
   int32_t first_slot(int32_t pair) const { return first_slot_[static_cast<size_t>(pair)]; }
   int32_t last_slot(int32_t pair) const { return last_slot_[static_cast<size_t>(pair)]; }
@@ -142,6 +112,50 @@ class ChildPostings {
   Buffer<int64_t> pairs_begin_{0}, entries_begin_, ranks_begin_;
   Buffer<int32_t> pairs_, ranks_, first_slot_, last_slot_;
   Buffer<Entry> entries_;
+};
+
+// Walks through postings for one panel tree after the other, in stream trees from some index on.
+// Blocks go forward: that index never falls.
+class PostingsWalk {
+ public:
+  PostingsWalk(const ChildPostings* postings, const SlotIndex& slots)
+      : postings_(postings), slots_(slots), stamps_(static_cast<size_t>(slots.n_ranks()), 0),
+        live_(postings ? postings->n_pairs() : 0, -1) {}
+
+  // Number of entries of a pair that are left.
+  int64_t live(int32_t pair, int64_t stream_begin) {
+    const auto entries = postings_->entries(pair);
+    int64_t& n = live_[static_cast<size_t>(pair)];
+    if (n < 0) n = entries.size();
+    while (n > 0 && slots_.last_of_slot(entries.first[n - 1].slot) < stream_begin) --n;
+    return n;
+  }
+
+  // Calls visit(shape) for every stream shape with which a shape shares two pairs or more.
+  template <class Visit>
+  void for_each_met_twice(int32_t shape, int64_t stream_begin, StopFlag stop, Visit&& visit) {
+    stamp_ += 2;
+    for (const int32_t pair : postings_->pairs(shape)) {
+      if (stop.raised()) return;
+      for (const int32_t rank : postings_->ranks(pair)) {
+        const Shape& met = slots_.shape(rank);
+        if (met.last < stream_begin) break;
+        int64_t& seen = stamps_[static_cast<size_t>(rank)];
+        if (seen < stamp_) {
+          seen = stamp_;  // met once
+        } else if (seen == stamp_) {
+          seen = stamp_ + 1;  // met twice: now it counts
+          visit(met);
+        }
+      }
+    }
+  }
+
+ private:
+  const ChildPostings* postings_;
+  const SlotIndex& slots_;
+  Buffer<int64_t> stamps_, live_;  // by rank; by pair, -1 until asked for
+  int64_t stamp_ = 0;
 };
 
 }  // namespace kernelwood

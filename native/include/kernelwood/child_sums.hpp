@@ -14,6 +14,7 @@
 #include <cstdint>
 
 #include "kernelwood/buffer.hpp"
+#include "kernelwood/child_postings.hpp"
 #include "kernelwood/engine.hpp"
 #include "kernelwood/node_matching.hpp"
 #include "kernelwood/row_store.hpp"
@@ -39,6 +40,16 @@ class ChildSums {
   Real base() const { return base_; }
   Real child_weight() const {
     return kind_ == TreeKernel::partial ? depth_decay_ * start_ : decay_;
+  }
+
+  // Overwrites what the row of u has at stream subtrees in which two children can match at once.
+  void add_sequences(int32_t sub, int64_t stream_begin, const RowStore<Real>& rows,
+                     PostingsWalk& walk, Row<Real>& row) {
+    begin(sub, rows);
+    walk.for_each_met_twice(table_.shape(sub), stream_begin, stop_, [&](const Shape& shape) {
+      sum_shape(shape, 0, slots_.live(shape, stream_begin), row.values + (shape.begin - row.begin));
+    });
+    end();
   }
 
   // Takes up the children of u, chained by symbol; `end` lets go of them.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kernelwood/buffer.hpp"
+#include "kernelwood/engine.hpp"
 #include "kernelwood/scaled.hpp"
 #include "kernelwood/slot_index.hpp"
 
@@ -62,13 +63,19 @@ class RowStore {
   }
   void end_touched(const Touched* end) { n_touched_ = static_cast<size_t>(end - touched_.data()); }
 
-  // Announces a tree. Rows of earlier trees may go; those of this tree stay till its end.
-  void begin_tree(const TreeSide& side, int64_t tree) {
-    side_ = &side;
-    tree_ = tree;
-    if (!frugal_ && used_ < kept_values_ && n_touched_ < kept_touched) return;
-    clear();
-    frugal_ = false;
+  // Makes the rows of one tree's subtrees in turn by make(sub), unless they are there, and shows
+  // each to visit(entry, sub).
+  template <class Make, class Visit>
+  void for_each_row(const SubtreeTable& table, const TreeSide& side, int64_t tree, StopFlag stop,
+                    Make&& make, Visit&& visit) {
+    begin_tree(side, tree);
+    for (int64_t e = side.begin[static_cast<size_t>(tree)];
+         e < side.begin[static_cast<size_t>(tree) + 1] && !stop.raised(); ++e) {
+      const int32_t sub = side.sub[static_cast<size_t>(e)];
+      if (!has(sub)) make(sub);
+      visit(e, sub);
+      finish(sub, table);
+    }
   }
 
   Row<Real>& allocate(int32_t sub, int32_t begin, int32_t size, const SubtreeTable& table) {
@@ -80,6 +87,20 @@ class RowStore {
     row.size = size;
     stored_.push_back(sub);
     return row;
+  }
+
+ private:
+  static constexpr int64_t most_values = int64_t{1} << 24;   // for the rows of one tree
+  static constexpr size_t kept_touched = size_t{1} << 18;
+  static constexpr int64_t chunk_values = int64_t{1} << 16;
+
+  // Announces a tree. Rows of earlier trees may go; those of this tree stay till its end.
+  void begin_tree(const TreeSide& side, int64_t tree) {
+    side_ = &side;
+    tree_ = tree;
+    if (!frugal_ && used_ < kept_values_ && n_touched_ < kept_touched) return;
+    clear();
+    frugal_ = false;
   }
 
   // The row has been used: in a frugal tree, children nobody else waits for are freed.
@@ -94,11 +115,6 @@ class RowStore {
       rows_[child] = {};
     }
   }
-
- private:
-  static constexpr int64_t most_values = int64_t{1} << 24;   // for the rows of one tree
-  static constexpr size_t kept_touched = size_t{1} << 18;
-  static constexpr int64_t chunk_values = int64_t{1} << 16;
 
   // Counts how many parents each subtree of the current tree still serves.
   void be_frugal(const SubtreeTable& table) {

@@ -27,8 +27,7 @@ class SoftTreeRows {
         store_(table.n_subtrees(), parameters.max_bytes, kept_values),
         sums_(parameters, table, slots, nodes, stop), decay_(parameters.decay),
         leaf_leaf_(leaf_value(parameters, parameters.leaf_power)),
-        leaf_inner_(leaf_value(parameters, 2.0)), stamp_(static_cast<size_t>(slots.n_ranks()), 0),
-        live_(postings ? postings->n_pairs() : 0, -1) {}
+        leaf_inner_(leaf_value(parameters, 2.0)), walk_(postings, slots) {}
 
   const Row<Real>& row(int32_t sub) const { return store_.row(sub); }
 
@@ -36,14 +35,8 @@ class SoftTreeRows {
   // Only slots of stream trees from `stream_begin` on are filled.
   template <class Visit>
   void for_each_row(const TreeSide& side, int64_t tree, int64_t stream_begin, Visit&& visit) {
-    store_.begin_tree(side, tree);
-    for (int64_t e = side.begin[static_cast<size_t>(tree)];
-         e < side.begin[static_cast<size_t>(tree) + 1] && !stop_.raised(); ++e) {
-      const int32_t sub = side.sub[static_cast<size_t>(e)];
-      if (!store_.has(sub)) make_row(sub, stream_begin);
-      visit(e, sub);
-      store_.finish(sub, table_);
-    }
+    const auto make = [&](int32_t sub) { make_row(sub, stream_begin); };
+    store_.for_each_row(table_, side, tree, stop_, make, visit);
   }
 
  private:
@@ -127,7 +120,7 @@ class SoftTreeRows {
         sum_single_slots(sub, leaves.size(), row);
       } else {
         add_single_children(sub, stream_begin, row);
-        if (table_.n_children(sub) > 1) add_child_sequences(sub, stream_begin, row);
+        if (table_.n_children(sub) > 1) sums_.add_sequences(sub, stream_begin, store_, walk_, row);
       }
     }
     if (rooted)
@@ -154,7 +147,7 @@ class SoftTreeRows {
       if (stop_.raised()) return;
       const int32_t child = *child_sub++;
       const Row<Real> below = store_.row(child);
-      const int64_t n = live(pair, stream_begin);
+      const int64_t n = walk_.live(pair, stream_begin);
       const ChildPostings::Entry* entries = postings_->entries(pair).first;
       if (kind_ == TreeKernel::rooted) {
         for (int64_t k = 0; k < n; ++k)
@@ -165,20 +158,6 @@ class SoftTreeRows {
           values[entries[k].slot] += weight * below[entries[k].child_slot];
       }
     }
-  }
-
-  int64_t live(int32_t pair, int64_t stream_begin) {
-    return postings_->live(pair, stream_begin, slots_, live_[static_cast<size_t>(pair)]);
-  }
-
-  void add_child_sequences(int32_t sub, int64_t stream_begin, Row<Real>& row) {
-    sums_.begin(sub, store_);
-    postings_->for_each_met_twice(table_.shape(sub), slots_, stream_begin, stamp_, current_stamp_,
-                                  stop_, [&](const Shape& shape) {
-                                    sums_.sum_shape(shape, 0, slots_.live(shape, stream_begin),
-                                                    row.values + (shape.begin - row.begin));
-                                  });
-    sums_.end();
   }
 
   TreeKernel kind_;
@@ -193,8 +172,7 @@ class SoftTreeRows {
   Real decay_, leaf_leaf_, leaf_inner_;
   Buffer<Real> match_;
   int32_t n_matches_ = 0;
-  int64_t current_stamp_ = 0;
-  Buffer<int64_t> stamp_, live_;
+  PostingsWalk walk_;
 };
 
 }  // namespace kernelwood

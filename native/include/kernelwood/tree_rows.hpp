@@ -9,6 +9,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -33,10 +34,7 @@ class TreeRows {
         leaf_leaf_(leaf_value(parameters, parameters.leaf_power)),
         leaf_inner_(leaf_value(parameters, 2.0)),
         inner_base_(kind_ == TreeKernel::subset ? Real(parameters.decay) : sums_.base()),
-        stamp_(static_cast<size_t>(slots.n_ranks()), 0),
-        live_(postings ? postings->n_pairs() : 0, -1),
-        children_show_(!nodes.gated() && parameters.depth_decay > 1e-6 &&
-                       parameters.terminal_factor > 0.1 && parameters.leaf_power < 3) {}
+        walk_(postings, slots), children_show_(!gated_ && smallest_child(parameters) > 1e-6) {}
 
   // The value a row of these kernels has wherever nothing below the two roots matches.
   Real base(int32_t sub) const { return weighted(sub, unweighted_base(sub)); }
@@ -60,14 +58,8 @@ class TreeRows {
   // Only slots of stream trees from `stream_begin` on are filled.
   template <class Visit>
   void for_each_row(const TreeSide& side, int64_t tree, int64_t stream_begin, Visit&& visit) {
-    store_.begin_tree(side, tree);
-    for (int64_t e = side.begin[static_cast<size_t>(tree)];
-         e < side.begin[static_cast<size_t>(tree) + 1] && !stop_.raised(); ++e) {
-      const int32_t sub = side.sub[static_cast<size_t>(e)];
-      if (!store_.has(sub)) make_row(sub, stream_begin);
-      visit(e, sub);
-      store_.finish(sub, table_);
-    }
+    const auto make = [&](int32_t sub) { make_row(sub, stream_begin); };
+    store_.for_each_row(table_, side, tree, stop_, make, visit);
   }
 
  private:
@@ -75,6 +67,13 @@ class TreeRows {
     if (parameters.kind == TreeKernel::rooted) return Real(1.0);
     return Real(parameters.depth_decay) * power<Real>(parameters.decay, decay_power) *
            Real(parameters.terminal_factor);
+  }
+
+  // What the least child that matches adds to a sum, relative to its base.
+  static double smallest_child(const TreeParameters& p) {
+    const double leaf = p.depth_decay * std::pow(p.decay, std::max(p.leaf_power, 2.0)) *
+                        std::min(p.terminal_factor, 1.0);
+    return p.span_decay ? leaf : leaf / (p.decay * p.decay);
   }
 
   Real unweighted_base(int32_t sub) const {
@@ -172,7 +171,7 @@ class TreeRows {
     Row<Real>& row = allocate(sub, begin, end, base, base);
     if (leaf >= 0) row.values[leaf - begin] = leaf_value;
     add_single_children(sub, stream_begin, row);
-    if (table_.n_children(sub) > 1) add_child_sequences(sub, stream_begin, row);
+    if (table_.n_children(sub) > 1) sums_.add_sequences(sub, stream_begin, store_, walk_, row);
     return row;
   }
 
@@ -185,9 +184,9 @@ class TreeRows {
                               : sums_.child_weight();
       const Row<Real> child = store_.row(*child_sub++);
       if (children_show_)
-        add_child<true>(pair, live(pair, stream_begin), weight, child, row);
+        add_child<true>(pair, walk_.live(pair, stream_begin), weight, child, row);
       else
-        add_child<false>(pair, live(pair, stream_begin), weight, child, row);
+        add_child<false>(pair, walk_.live(pair, stream_begin), weight, child, row);
     }
   }
 
@@ -209,20 +208,6 @@ class TreeRows {
     store_.end_touched(touched);
   }
 
-  int64_t live(int32_t pair, int64_t stream_begin) {
-    return postings_->live(pair, stream_begin, slots_, live_[static_cast<size_t>(pair)]);
-  }
-
-  void add_child_sequences(int32_t sub, int64_t stream_begin, Row<Real>& row) {
-    sums_.begin(sub, store_);
-    postings_->for_each_met_twice(table_.shape(sub), slots_, stream_begin, stamp_, current_stamp_,
-                                  stop_, [&](const Shape& shape) {
-                                    sums_.sum_shape(shape, 0, slots_.live(shape, stream_begin),
-                                                    row.values + (shape.begin - row.begin));
-                                  });
-    sums_.end();
-  }
-
   TreeKernel kind_;
   StopFlag stop_;
   const SubtreeTable& table_;
@@ -234,8 +219,7 @@ class TreeRows {
   RowStore<Real> store_;
   ChildSums<Real, ExactNodes<Real>> sums_;
   Real leaf_leaf_, leaf_inner_, inner_base_;
-  int64_t current_stamp_ = 0;
-  Buffer<int64_t> stamp_, live_;
+  PostingsWalk walk_;
   bool children_show_;  // any child that matches changes the sum it is added to
 };
 

@@ -46,8 +46,8 @@ class EngineKernel(Kernel):
             return
         if not isinstance(self.similarity, Similarity):
             raise KernelInputError(
-                f"{type(self).__name__}: similarity must be one of kw.similarity or None, got "
-                f"{self.similarity!r}"
+                f"{type(self).__name__}: similarity must be None or an object such as "
+                f"kw.similarity.Lexical(vectors), got {self.similarity!r}"
             )
         self.similarity.check()
 
@@ -356,28 +356,6 @@ class EngineKernel(Kernel):
             "Use normalize=True, a smaller decay"
             + (", or dtype='float64'." if dtype == np.float32 else ".")
         )
-
-    def _check_choice(self, name: str, choices: tuple[Any, ...]) -> None:
-        value = getattr(self, name)
-        if value not in choices:
-            raise KernelInputError(
-                f"{type(self).__name__}: {name} must be one of {choices}, got {value!r}"
-            )
-
-    def _check_number(
-        self, name: str, low: float, high: float, *, closed_low: bool = False
-    ) -> None:
-        value = getattr(self, name)
-        number = isinstance(value, (int, float, np.integer, np.floating))
-        if (
-            not number
-            or isinstance(value, bool)
-            or not (low < value <= high or (closed_low and value == low))
-        ):
-            interval = f"{'[' if closed_low else '('}{low:g}, {high:g}]"
-            raise KernelInputError(
-                f"{type(self).__name__}: {name} must be a number in {interval}, got {value!r}"
-            )
 
 
 def _extreme(selves: NDArray[Any], number: str) -> NDArray[np.bool_]:

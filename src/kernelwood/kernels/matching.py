@@ -21,6 +21,7 @@ TABLE_BYTES = 1 << 27
 GATE_RANGE = (1e-100, 1e100)  # of gates that are not 0: their squares must be numbers
 
 _SINGLES_AT_ONCE = 64
+_ROUNDING = 1e-9  # by which a symmetric table may miss
 
 
 def check_gates(kernel: str, gates: Any) -> None:
@@ -132,7 +133,7 @@ class MatchedLabels(Vocabulary):
         if self._resolution.table is None:
             self._fill_from_vectors(layout, symmetric, table[:n_values], runner)
         else:
-            self._fill_from_blocks(layout, table[:n_values])
+            self._fill_from_blocks(layout, symmetric, table[:n_values])
         rows = np.full(len(self), -1, dtype=np.int64)
         rows[layout.left] = layout.offsets
         columns = np.zeros(len(self), dtype=np.int32)
@@ -167,7 +168,7 @@ class MatchedLabels(Vocabulary):
         cost = table.size * vectors.shape[1] // 4
         runner.quiet().run(fill, len(rows), evaluations=0, cost=cost)
 
-    def _fill_from_blocks(self, layout: _Layout, table: NDArray[Any]) -> None:
+    def _fill_from_blocks(self, layout: _Layout, symmetric: bool, table: NDArray[Any]) -> None:
         """Ask for the table group by group; labels alone in their group come a few at once."""
         block = self._resolution.table
         assert block is not None
@@ -184,7 +185,19 @@ class MatchedLabels(Vocabulary):
             some = np.flatnonzero(rest & (layout.begin == begin) & (widths > 0))
             right = layout.right[begin : layout.end[some[0]]]
             values = block(layout.left[some], right)
+            if symmetric:
+                self._check_symmetric(values, right)
             table[layout.offsets[some][:, None] + np.arange(len(right))] = values
+
+    def _check_symmetric(self, values: NDArray[np.float64], labels: NDArray[np.int64]) -> None:
+        gaps = np.abs(values - values.T)
+        if gaps.max() > _ROUNDING:
+            i, j = np.unravel_index(int(gaps.argmax()), gaps.shape)
+            a, b = (self.label(int(labels[k])) for k in (i, j))
+            raise KernelInputError(
+                f"{type(self._similarity).__name__}.table is not symmetric: {values[i, j]:g} for "
+                f"{a!r} and {b!r}, {values[j, i]:g} the other way round"
+            )
 
 
 class _Layout(NamedTuple):

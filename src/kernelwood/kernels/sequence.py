@@ -130,7 +130,7 @@ class SubsequenceKernel(EngineKernel):
 
     def _check_params(self) -> None:
         super()._check_params()
-        self._check_number("decay", 0, 1)
+        self._check_number("decay", 0, 1, "(0, 1]")
         length = self.max_length
         if length is None:
             return

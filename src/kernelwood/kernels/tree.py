@@ -24,7 +24,7 @@ class TreeEngineKernel(EngineKernel):
 
     def _check_params(self) -> None:
         super()._check_params()
-        self._check_number("decay", 0, 1)
+        self._check_number("decay", 0, 1, "(0, 1]")
 
     def _unit(self) -> float:
         return float(self.decay)
@@ -378,9 +378,9 @@ class PartialTreeKernel(TreeEngineKernel):
 
     def _check_params(self) -> None:
         super()._check_params()
-        self._check_number("depth_decay", 0, 1)
-        self._check_number("leaf_power", 0, 100, closed_low=True)
-        self._check_number("terminal_factor", 0, 1e6)
+        self._check_number("depth_decay", 0, 1, "(0, 1]")
+        self._check_number("leaf_power", 0, 100, "[0, 100]")
+        self._check_number("terminal_factor", 0, 1e6, "(0, 1e6]")
         self._check_choice("decay_over", ("gaps", "span"))
 
     def _unit(self) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -148,31 +147,6 @@ class Similarity(Parameterized):
                 "similarities must lie between 0 and 1"
             )
         return np.where(table < SMALLEST, 0.0, table)
-
-    # Checks of single parameters.
-
-    def _check_number(self, name: str, low: float, high: float, interval: str) -> None:
-        """Refuse a parameter outside of ``interval``, such as ``"[0, 1)"``."""
-        value = getattr(self, name)
-        number = isinstance(value, (int, float, np.integer, np.floating))
-        inside = (
-            number
-            and not isinstance(value, bool)
-            and math.isfinite(value)
-            and (low < value if interval[0] == "(" else low <= value)
-            and (value < high if interval[-1] == ")" else value <= high)
-        )
-        if not inside:
-            raise KernelInputError(
-                f"{type(self).__name__}: {name} must be a number in {interval}, got {value!r}"
-            )
-
-    def _check_choice(self, name: str, choices: tuple[Any, ...]) -> None:
-        value = getattr(self, name)
-        if not any(type(value) is type(choice) and value == choice for choice in choices):
-            raise KernelInputError(
-                f"{type(self).__name__}: {name} must be one of {choices}, got {value!r}"
-            )
 
 
 class BuiltIn(Similarity):
