@@ -21,12 +21,17 @@ from kernelwood.io import write
 FILES = {
     "questions, one view": ("question-classification/train_5500.coarse.klp.gz", "kelp", "grct"),
     "questions, all views": ("question-classification/train_5500.coarse.klp.gz", "kelp", None),
+    "questions, JSON lines": ("question-classification/train_5500.coarse.klp.gz", "jsonl", None),
     "Penn Treebank sample": ("ptb-sample/treebank.zip", "penn", "tree"),
 }
 
 
-def unpacked(path: Path, folder: Path) -> Path:
-    """Return the trees of the Penn sample as one file, the path itself for other files."""
+def prepared(path: Path, format_name: str, folder: Path) -> Path:
+    """Return the corpus as one file in the format, the path itself if it is one already."""
+    if format_name == "jsonl":
+        converted = folder / "questions.jsonl"
+        write(kw.read(path), converted)
+        return converted
     if path.suffix != ".zip":
         return path
     with zipfile.ZipFile(path) as archive:
@@ -38,7 +43,7 @@ def unpacked(path: Path, folder: Path) -> Path:
 
 def measure(name: str, folder: Path, data: str | None, repeats: int) -> dict[str, object]:
     file, format_name, view = FILES[name]
-    path = unpacked(require_data(file, data=data), folder)
+    path = prepared(require_data(file, data=data), format_name, folder)
     views = None if view is None or format_name == "penn" else [view]
     examples = kw.read(path, format=format_name, views=views)
     row: dict[str, object] = {"file": name, "format": format_name, "examples": len(examples)}

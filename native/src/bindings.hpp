@@ -5,6 +5,8 @@
 
 namespace kernelwood {
 
+void bind_forests(nanobind::module_& m);
+void bind_parsing(nanobind::module_& m);
 void bind_similarity(nanobind::module_& m);
 void bind_vectors(nanobind::module_& m);
 

@@ -6,42 +6,17 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "bindings.hpp"
+#include "engine_bindings.hpp"
 #include "kernelwood/reduce.hpp"
 #include "kernelwood/sequence_engine.hpp"
 #include "kernelwood/simd.hpp"
 #include "kernelwood/tree_engine.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
 using namespace kernelwood;
 
 namespace {
-
-template <class T>
-using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Output1 = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Matrix = nb::ndarray<T, nb::ndim<2>, nb::device::cpu>;
-template <class T>
-using Rows = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Released = nb::call_guard<nb::gil_scoped_release>;
-
-void require(bool condition, const char* message) {
-  if (!condition) throw std::invalid_argument(message);
-}
-
-// Offsets must rise and stay inside the arrays they index: they may come from a file.
-void check_offsets(Vector<int64_t> offsets, size_t n) {
-  require(offsets.size() > 0, "offsets must not be empty");
-  const int64_t* at = offsets.data();
-  for (size_t i = 1; i < offsets.size(); ++i) require(at[i - 1] <= at[i], "offsets must not fall");
-  require(at[0] >= 0 && at[offsets.size() - 1] <= static_cast<int64_t>(n),
-          "offsets reach beyond the arrays");
-}
 
 // Holds the arrays of a side while an engine reads them.
 struct Trees {
@@ -75,190 +50,6 @@ struct Sequences {
   Vector<int64_t> offsets;
   Vector<int32_t> labels, edges;
 };
-
-// Holds the arrays that say how labels match; see label_matching.hpp.
-template <class Number>
-struct Matching {
-  Matching(std::optional<Vector<double>> edge_gates, std::optional<Vector<double>> node_gates,
-           std::optional<Vector<int32_t>> groups)
-      : edge_gates(edge_gates), node_gates(node_gates), groups(groups) {}
-  void set_table(Vector<int64_t> row_of, Vector<int32_t> column_of, Vector<Number> values) {
-    rows = row_of;
-    columns = column_of;
-    table = values;
-    check_table();
-  }
-  template <class Stored>
-  void set_vectors(const SimilarityParameters& parameters, Rows<Stored> vectors,
-                   Vector<int64_t> row_of) {
-    require(groups && groups->size() == row_of.size(), "groups and vectors differ in length");
-    for (size_t i = 0; i < row_of.size(); ++i)
-      require(row_of.data()[i] < static_cast<int64_t>(vectors.shape(0)), "no such vector");
-    vector_rows = row_of;
-    source.parameters = parameters;
-    source.dim = static_cast<int64_t>(vectors.shape(1));
-    source.rows = row_of.data();
-    hold(vectors);
-  }
-  LabelMatching<Number> labels() const {
-    return {edge_gates ? edge_gates->data() : nullptr,
-            node_gates ? node_gates->data() : nullptr,
-            groups ? groups->data() : nullptr,
-            rows ? rows->data() : nullptr,
-            columns ? columns->data() : nullptr,
-            table ? table->data() : nullptr,
-            vector_rows ? &source : nullptr};
-  }
-  // Every label of a side must have its entry in each array.
-  template <class Side>
-  void check(const Side& side) const {
-    const auto largest = [](const Vector<int32_t>& ids) {
-      int32_t most = -1;
-      for (size_t i = 0; i < ids.size(); ++i) {
-        require(ids.data()[i] >= 0, "negative label");
-        most = std::max(most, ids.data()[i]);
-      }
-      return static_cast<int64_t>(most);
-    };
-    const int64_t label = largest(side.labels), edge = largest(side.edges);
-    require(!edge_gates || edge < static_cast<int64_t>(edge_gates->size()), "too few edge gates");
-    require(!node_gates || label < static_cast<int64_t>(node_gates->size()), "too few node gates");
-    require(!groups || label < static_cast<int64_t>(groups->size()), "too few groups");
-  }
-  // Every column must be readable from every row.
-  void check_table() const {
-    const size_t n = groups ? groups->size() : 0;
-    require(rows->size() == n && columns->size() == n, "groups, rows and columns differ in length");
-    int64_t last_row = -1, last_column = -1;
-    for (size_t i = 0; i < n; ++i) {
-      require(columns->data()[i] >= 0, "no such column");
-      last_row = std::max(last_row, rows->data()[i]);
-      last_column = std::max(last_column, int64_t{columns->data()[i]});
-    }
-    require(last_row + last_column < static_cast<int64_t>(table->size()), "the table is too small");
-  }
-  std::optional<Vector<double>> edge_gates, node_gates;
-  std::optional<Vector<int32_t>> groups;
-  std::optional<Vector<int64_t>> rows;
-  std::optional<Vector<int32_t>> columns;
-  std::optional<Vector<Number>> table;
-  std::optional<Vector<int64_t>> vector_rows;
-  std::optional<Rows<float>> single;
-  std::optional<Rows<double>> twice;
-  VectorSource source;
-
- private:
-  void hold(const Rows<float>& vectors) {
-    single = vectors;
-    source.single = vectors.data();
-  }
-  void hold(const Rows<double>& vectors) {
-    twice = vectors;
-    source.twice = vectors.data();
-  }
-};
-
-template <class Number>
-void bind_matching(nb::module_& m, const char* name) {
-  using M = Matching<Number>;
-  nb::class_<M>(m, name)
-      .def(nb::init<std::optional<Vector<double>>, std::optional<Vector<double>>,
-                    std::optional<Vector<int32_t>>>(),
-           "edge_gates"_a = nb::none(), "node_gates"_a = nb::none(), "groups"_a = nb::none())
-      .def("set_table", &M::set_table, "rows"_a.noconvert(), "columns"_a.noconvert(),
-           "table"_a.noconvert())
-      .def("set_vectors", &M::template set_vectors<float>, "parameters"_a, "vectors"_a.noconvert(),
-           "rows"_a.noconvert())
-      .def("set_vectors", &M::template set_vectors<double>, "parameters"_a, "vectors"_a.noconvert(),
-           "rows"_a.noconvert());
-}
-
-// The labels of a side as an engine sees them; without `matching` equal labels match.
-template <class Engine, class Number, class Side>
-LabelMatching<Number> labels_of(const Matching<Number>* matching, const Side& panel,
-                                const Side* stream) {
-  if (Engine::softly)
-    require(matching && matching->groups &&
-                (matching->table || (Engine::makes_similarities && matching->vector_rows)),
-            "soft matching needs similarities");
-  if (!matching) return {};
-  matching->check(panel);
-  if (stream) matching->check(*stream);
-  return matching->labels();
-}
-
-template <class T>
-void require_rows(const Matrix<T>& out) {
-  require(out.shape(0) == 0 || out.shape(1) == 0 || out.stride(1) == 1,
-          "results must be row-major");
-}
-
-// Self-similarities, by small engines so that no structure meets many others.
-template <class Engine, class Result, class Parameters, class Side>
-void diagonal(const Parameters& parameters, const Side& side, int64_t first, int64_t last,
-              Output1<Result> out, std::optional<Vector<int32_t>> stop,
-              const Matching<Result>* matching) {
-  const StopFlag flag(stop ? stop->data() : nullptr);
-  constexpr int64_t group = Engine::softly ? 1 : 32;
-  const auto labels = labels_of<Engine, Result, Side>(matching, side, nullptr);
-  require(0 <= first && first <= last && last <= side.size(), "range outside the batch");
-  require(static_cast<int64_t>(out.size()) == last - first, "wrong length of results");
-  for (int64_t t = first; t < last && !flag.raised(); t += group)
-    Engine(parameters, labels, side.arrays(t, std::min(group, last - t)), nullptr, flag)
-        .diagonal(out.data() + (t - first), flag);
-}
-
-template <class E, class Real, class Parameters, class Side>
-void bind_engine(nb::module_& m, const char* name) {
-  using Result = Output<Real>;
-  nb::class_<E>(m, name)
-      .def(
-          "__init__",
-          [](E* self, const Parameters& parameters, const Side& panel, const Side* stream,
-             std::optional<Vector<int32_t>> stop, const Matching<Result>* matching) {
-            const auto other = stream ? stream->arrays() : panel.arrays();
-            new (self)
-                E(parameters, labels_of<E, Result, Side>(matching, panel, stream), panel.arrays(),
-                  stream ? &other : nullptr, StopFlag(stop ? stop->data() : nullptr));
-          },
-          "parameters"_a, "panel"_a, "stream"_a = nb::none(), "stop"_a = nb::none(),
-          "matching"_a = nb::none(), nb::keep_alive<1, 6>(), Released())
-      .def_prop_ro("n_panels", &E::n_panels)
-      .def_prop_ro_static("lanes", [](nb::handle) { return E::lanes; })
-      .def(
-          "gram",
-          [](const E& self, int64_t panel_begin, int64_t panel_end, Matrix<Result> out,
-             std::optional<Vector<int32_t>> stop) {
-            require_rows(out);
-            require(0 <= panel_begin && panel_end <= self.n_panels(), "no such panel");
-            require(static_cast<int64_t>(out.shape(0)) == self.n_panel() &&
-                        out.shape(0) == out.shape(1),
-                    "wrong shape of results");
-            self.gram(panel_begin, panel_end, {out.data(), out.stride(0)},
-                      StopFlag(stop ? stop->data() : nullptr));
-          },
-          "panel_begin"_a, "panel_end"_a, "out"_a, "stop"_a = nb::none(), Released())
-      .def(
-          "cross",
-          [](const E& self, int64_t panel_begin, int64_t panel_end, int64_t stream_begin,
-             int64_t stream_end, Matrix<Result> out, std::optional<Vector<int32_t>> stop) {
-            require_rows(out);
-            require(0 <= panel_begin && panel_end <= self.n_panels(), "no such panel");
-            require(
-                0 <= stream_begin && stream_begin <= stream_end && stream_end <= self.n_stream(),
-                "stream range outside the batch");
-            require(static_cast<int64_t>(out.shape(0)) == stream_end - stream_begin &&
-                        static_cast<int64_t>(out.shape(1)) == self.n_panel(),
-                    "wrong shape of results");
-            self.cross(panel_begin, panel_end, stream_begin, stream_end,
-                       {out.data(), out.stride(0)}, StopFlag(stop ? stop->data() : nullptr));
-          },
-          "panel_begin"_a, "panel_end"_a, "stream_begin"_a, "stream_end"_a, "out"_a,
-          "stop"_a = nb::none(), Released())
-      .def_static("diagonal", &diagonal<E, Result, Parameters, Side>, "parameters"_a, "side"_a,
-                  "first"_a, "last"_a, "out"_a, "stop"_a = nb::none(), "matching"_a = nb::none(),
-                  Released());
-}
 
 // Engines that match labels exactly and softly, for every number type.
 template <template <class, bool> class Engine, class Parameters, class Side>
@@ -354,9 +145,11 @@ NB_MODULE(_core, m) {
   bind_matching<double>(m, "MatchingFloat64");
   bind_engines<TreeEngine, TreeParameters, Trees>(m, "TreeEngine");
   bind_engines<SequenceEngine, SequenceParameters, Sequences>(m, "SequenceEngine");
+  bind_forests(m);
   bind_reductions<float>(m);
   bind_reductions<double>(m);
   bind_vectors(m);
+  bind_parsing(m);
 
   m.def("instruction_set", [] { return std::string(isa_name(isa())); });
   m.def("build_info", [] {

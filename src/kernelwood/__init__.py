@@ -20,6 +20,7 @@ __version__ = "0.1.0"
 _EXPORTS = {
     "Sequence": "kernelwood.structures",
     "Tree": "kernelwood.structures",
+    "Forest": "kernelwood.structures",
     "Graph": "kernelwood.structures",
     "Example": "kernelwood.structures",
     "read": "kernelwood.io",
@@ -27,6 +28,7 @@ _EXPORTS = {
     "Vocabulary": "kernelwood.arrays",
     "SequenceBatch": "kernelwood.arrays",
     "TreeBatch": "kernelwood.arrays",
+    "ForestBatch": "kernelwood.arrays",
     "ExampleBatch": "kernelwood.arrays",
     "config_context": "kernelwood.compute",
     "get_config": "kernelwood.compute",
@@ -38,16 +40,20 @@ _EXPORTS = {
     "SubtreeKernel": "kernelwood.kernels",
     "SubsetTreeKernel": "kernelwood.kernels",
     "PartialTreeKernel": "kernelwood.kernels",
+    "ForestKernel": "kernelwood.kernels",
     "OnView": "kernelwood.kernels",
     "Normalized": "kernelwood.kernels",
     "Vectors": "kernelwood.vectors",
     "shared_fragments": "kernelwood.explain",
+    "save": "kernelwood.persist",
+    "load": "kernelwood.persist",
     "KernelwoodError": "kernelwood.errors",
     "StructureError": "kernelwood.errors",
     "ReadError": "kernelwood.errors",
     "KernelInputError": "kernelwood.errors",
     "KernelOverflowError": "kernelwood.errors",
     "MemoryBudgetError": "kernelwood.errors",
+    "ModelFormatError": "kernelwood.errors",
 }
 
 # Public modules, loaded the same way.
@@ -76,6 +82,9 @@ if TYPE_CHECKING:
     from kernelwood import similarity as similarity
     from kernelwood.arrays import (
         ExampleBatch as ExampleBatch,
+    )
+    from kernelwood.arrays import (
+        ForestBatch as ForestBatch,
     )
     from kernelwood.arrays import (
         SequenceBatch as SequenceBatch,
@@ -114,6 +123,9 @@ if TYPE_CHECKING:
         MemoryBudgetError as MemoryBudgetError,
     )
     from kernelwood.errors import (
+        ModelFormatError as ModelFormatError,
+    )
+    from kernelwood.errors import (
         ReadError as ReadError,
     )
     from kernelwood.errors import (
@@ -124,6 +136,9 @@ if TYPE_CHECKING:
     )
     from kernelwood.io import (
         read as read,
+    )
+    from kernelwood.kernels import (
+        ForestKernel as ForestKernel,
     )
     from kernelwood.kernels import (
         Kernel as Kernel,
@@ -149,8 +164,17 @@ if TYPE_CHECKING:
     from kernelwood.kernels import (
         SubtreeKernel as SubtreeKernel,
     )
+    from kernelwood.persist import (
+        load as load,
+    )
+    from kernelwood.persist import (
+        save as save,
+    )
     from kernelwood.structures import (
         Example as Example,
+    )
+    from kernelwood.structures import (
+        Forest as Forest,
     )
     from kernelwood.structures import (
         Graph as Graph,

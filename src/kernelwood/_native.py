@@ -20,10 +20,11 @@ from kernelwood._core import (
     scale_block,
     scale_to_unit_length,
 )
-from kernelwood.arrays import Batch, SequenceBatch, TreeBatch
+from kernelwood.arrays import Batch, ForestBatch, SequenceBatch, TreeBatch
 
 __all__ = [
     "BudgetExceeded",
+    "ForestParameters",
     "SequenceParameters",
     "TreeKernel",
     "TreeParameters",
@@ -46,6 +47,7 @@ __all__ = [
 ]
 
 BudgetExceeded = _core.BudgetExceeded
+ForestParameters = _core.ForestParameters
 SequenceParameters = _core.SequenceParameters
 TreeKernel = _core.TreeKernel
 TreeParameters = _core.TreeParameters
@@ -55,13 +57,16 @@ VectorProblem = _core.VectorProblem
 
 # Batch kind and number type -> engine, for exact and for soft matching. "log2" engines never
 # overflow and report log2 of values.
-_ENGINES = {
+_ENGINES: dict[tuple[type[Batch], str], tuple[Any, ...]] = {
     (SequenceBatch, "float32"): (_core.SequenceEngineFloat32, _core.SoftSequenceEngineFloat32),
     (SequenceBatch, "float64"): (_core.SequenceEngineFloat64, _core.SoftSequenceEngineFloat64),
     (SequenceBatch, "log2"): (_core.SequenceEngineLog2, _core.SoftSequenceEngineLog2),
     (TreeBatch, "float32"): (_core.TreeEngineFloat32, _core.SoftTreeEngineFloat32),
     (TreeBatch, "float64"): (_core.TreeEngineFloat64, _core.SoftTreeEngineFloat64),
     (TreeBatch, "log2"): (_core.TreeEngineLog2, _core.SoftTreeEngineLog2),
+    (ForestBatch, "float32"): (_core.ForestEngineFloat32,),
+    (ForestBatch, "float64"): (_core.ForestEngineFloat64,),
+    (ForestBatch, "log2"): (_core.ForestEngineLog2,),
 }
 
 
@@ -88,5 +93,11 @@ def similarity_parameters(function: str, weight: float, floor: float | None) -> 
 
 def side(batch: Batch) -> Any:
     """Return a batch's arrays as the native core takes them."""
+    if isinstance(batch, ForestBatch):
+        (nodes, (labels, *_)), edges, children, (each, (roots, *_)) = (
+            (part.offsets, part.arrays) for part in batch.parts
+        )
+        flat = (nodes, labels, edges[0], *edges[1], children[0], *children[1], each, roots)
+        return _core.Forests(*flat)
     native = _core.Trees if isinstance(batch, TreeBatch) else _core.Sequences
     return native(batch.offsets, *batch.arrays)

@@ -7,21 +7,28 @@
     │   └── ReadError                        a file is malformed; always carries its path
     ├── KernelInputError (ValueError)        a kernel got parameters or data it cannot use
     ├── KernelOverflowError (OverflowError)  a raw value lies outside double range
-    └── MemoryBudgetError (MemoryError)      the result would not fit the memory budget
+    ├── MemoryBudgetError (MemoryError)      the result would not fit the memory budget
+    └── ModelFormatError (ValueError)        a model file cannot be read, or a model not be saved
 
 Each also derives from the built-in class a plain caller would catch.
 """
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 __all__ = [
     "KernelInputError",
     "KernelOverflowError",
     "KernelwoodError",
     "MemoryBudgetError",
+    "ModelFormatError",
     "ReadError",
     "StructureError",
 ]
+
+
+E = TypeVar("E", "StructureError", "ModelFormatError")
 
 
 class KernelwoodError(Exception):
@@ -93,6 +100,44 @@ class MemoryBudgetError(KernelwoodError, MemoryError):
     """A result would exceed the memory budget."""
 
 
+class ModelFormatError(KernelwoodError, ValueError):
+    """A file is no model that can be loaded, or an object none that can be saved.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong, in one sentence.
+    path : str, optional
+        The file.
+    member : str, optional
+        The part of the file that is meant, by its name in the archive.
+    hint : str, optional
+        How to fix it.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        path: str | None = None,
+        member: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        self.problem = problem
+        self.path = path
+        self.member = member
+        self.hint = hint
+        super().__init__(self._render())
+
+    def _render(self) -> str:
+        text = ": ".join(part for part in (self.path, self.member, self.problem) if part)
+        return f"{text}\n    {self.hint}" if self.hint else text
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Keyword-only arguments do not survive the default exception pickling.
+        return (_rebuild, (type(self), dict(self.__dict__)))
+
+
 def _point_at(snippet: str, column: int, width: int = 72) -> str:
     """Return ``snippet`` cut to ``width`` around ``column`` with a caret beneath."""
     start = max(0, min(column - 1 - width // 2, len(snippet) - width))
@@ -100,7 +145,7 @@ def _point_at(snippet: str, column: int, width: int = 72) -> str:
     return f"    {shown}\n    {' ' * (column - 1 - start)}^"
 
 
-def _rebuild(kind: type[StructureError], state: dict[str, object]) -> StructureError:
+def _rebuild(kind: type[E], state: dict[str, object]) -> E:
     error = kind.__new__(kind)
     error.__dict__.update(state)
     error.args = (error._render(),)

@@ -43,7 +43,19 @@ SAMPLES = {
         column=10,
         n_left=2,
     ),
+    "jsonl": Sample(
+        text='{"id": "a", "label": "NUM", "views": {"text": "how many"}}\n\n'
+        '{"views": {"tree": {"tree": "(A B Ç)"}, "point": [1, 2.5]}}\n',
+        n_examples=2,
+        broken='{"views": {"t": "a"}}\n{"views": {"t" "b"}}\n{"views": {}}\n',
+        line=2,
+        column=16,
+        n_left=2,
+    ),
 }
+
+# What the formats are made of, and what damage is likely to hit.
+MARKS = '()|BETSQGVD:<>,&%" \n\\{}[]'
 
 every_format = pytest.mark.parametrize("name", [row.name for row in FORMATS])
 
@@ -216,7 +228,7 @@ def test_damaged_files_give_only_read_errors(name, data):
         start = data.draw(st.integers(0, len(damaged)))
         length = data.draw(st.integers(0, 8))
         damaged[start : start + length] = data.draw(
-            st.binary(max_size=4) | st.text('()|BETSQGVD:<>,&%" \n\\', max_size=6).map(str.encode)
+            st.binary(max_size=4) | st.text(MARKS, max_size=6).map(str.encode)
         )
     assert parse(bytes(damaged), name, "skip").tally.skipped >= 0
     try:

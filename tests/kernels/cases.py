@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import strategies
 
-from kernelwood.arrays import SequenceBatch, TreeBatch
+from kernelwood.arrays import ForestBatch, SequenceBatch, TreeBatch
 from kernelwood.kernels import KERNELS
 from kernelwood.similarity import Exponential, Gaussian, Lexical, Similarity
 from kernelwood.vectors import Vectors
@@ -38,6 +38,13 @@ VARIANTS = {
         {"decay_over": "span"},
         {"decay_over": "span", "decay": 1.0, "terminal_factor": 2},
     ],
+    "forest": [
+        {"decay": 1.0},
+        {"decay": 1e-3},
+        {"sharpness": 0},
+        {"sharpness": 0.5, "decay": 1.0},
+        {"sharpness": 3.5},
+    ],
 }
 
 
@@ -53,7 +60,9 @@ class NearLetters(Similarity):
 _WITH_VECTOR = [*"abcdefghijkl", "né"]
 VECTORS = Vectors(_WITH_VECTOR, np.random.default_rng(3).normal(size=(len(_WITH_VECTOR), 3)))
 
-# Other ways to match labels, each of them tested with every kernel.
+# Kernels that can match labels in other ways than exactly.
+MATCHABLE = [name for name in KERNELS if "similarity" in KERNELS[name]().get_params()]
+# These ways, each of them tested with every such kernel.
 MATCHINGS = {
     "gaussian": {"similarity": Gaussian(VECTORS)},
     "few": {"similarity": Exponential(VECTORS, floor=0.3), "gates": {"e": 0.25, "": 1.5}},
@@ -81,7 +90,9 @@ def _variants():
         for parameters in ({}, *VARIANTS.get(name, [])):
             yield "-".join([name, *(f"{k}={v}" for k, v in parameters.items())]), name, parameters
         for (how, matching), parameters in zip(
-            MATCHINGS.items(), cycle(MATCHED.get(name, [{}])), strict=False
+            MATCHINGS.items() if name in MATCHABLE else (),
+            cycle(MATCHED.get(name, [{}])),
+            strict=False,
         ):
             parts = [name, how, *(f"{k}={v}" for k, v in parameters.items())]
             yield "-".join(parts), name, {**parameters, **matching}
@@ -91,8 +102,16 @@ def _variants():
 CASES = [(name, parameters) for _, name, parameters in _variants()]
 IDS = [identifier for identifier, _, _ in _variants()]
 
-_STRATEGIES = {SequenceBatch: strategies.sequences, TreeBatch: strategies.trees}
-_SAMPLES = {SequenceBatch: strategies.sample_sequences, TreeBatch: strategies.sample_trees}
+_STRATEGIES = {
+    SequenceBatch: strategies.sequences,
+    TreeBatch: strategies.trees,
+    ForestBatch: strategies.small_forests,
+}
+_SAMPLES = {
+    SequenceBatch: strategies.sample_sequences,
+    TreeBatch: strategies.sample_trees,
+    ForestBatch: strategies.sample_forests,
+}
 
 
 def strategy(kernel, **options):

@@ -5,6 +5,7 @@ from itertools import takewhile
 import numpy as np
 import pytest
 import strategies
+from cases import MATCHABLE
 from hypothesis import strategies as st
 
 from kernelwood.arrays import SequenceBatch
@@ -79,8 +80,8 @@ PARAMETERS = {
         "decay_over": st.sampled_from(["gaps", "span"]),
     },
 }
-every_name = pytest.mark.parametrize("name", KERNELS)
-tree_names = [name for name in KERNELS if KERNELS[name].accepts is not SequenceBatch]
+every_name = pytest.mark.parametrize("name", MATCHABLE)
+tree_names = [name for name in MATCHABLE if KERNELS[name].accepts is not SequenceBatch]
 
 
 def gates(keys, values=(0, 1e-3, 0.25, 1, 2.0, 7.5)):

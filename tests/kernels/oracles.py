@@ -13,6 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from kernelwood.kernels import (
+    ForestKernel,
     PartialTreeKernel,
     RootedTreeKernel,
     SubsequenceKernel,
@@ -74,6 +75,8 @@ def exact_value(kernel, a, b, **numbers):
             name: Fraction(value) if isinstance(value, float) else value
             for name, value in parameters.items()
         }
+    if isinstance(kernel, ForestKernel):
+        return _forests(a, b, parameters)
     matching = _Matching(kernel, exact=bool(numbers))
     if isinstance(kernel, SubsequenceKernel):
         return _subsequences(a.elements, b.elements, matching, parameters)
@@ -168,6 +171,45 @@ def _decayed_sums(ends, decay):
 
 def _at(table, i, j):
     return table[i][j] if i >= 0 and j >= 0 else 0
+
+
+def _forests(a, b, p):
+    """Return the dot product of expected fragment counts, by probabilities given the head."""
+    weights = [_forest_weights(forest, p["sharpness"]) for forest in (a, b)]
+    (q, expected), (r, expected_too) = weights
+    shared, total = {}, 0
+    for v in a.bottom_up():
+        for w in b.bottom_up():
+            shared[v, w] = 0
+            for e in a.edges_of(v):
+                for f in b.edges_of(w):
+                    pairs = [*zip(a.edges[e][1], b.edges[f][1], strict=False)]
+                    same = len(a.edges[e][1]) == len(b.edges[f][1]) and all(
+                        a.labels[c] == b.labels[d] for c, d in [(v, w), *pairs]
+                    )
+                    if same:
+                        grown = math.prod(1 + shared[pair] for pair in pairs)
+                        shared[v, w] += p["decay"] * q[e] * r[f] * grown
+            total += expected[v] * expected_too[w] * shared[v, w]
+    return total
+
+
+def _forest_weights(forest, sharpness):
+    """Return the probability of each hyper-edge given its head, and expected counts of nodes."""
+    inside, q, expected = {}, {}, dict.fromkeys(range(forest.n_nodes), 0)
+    for v in forest.bottom_up():
+        scores = {}
+        for e in forest.edges_of(v):
+            _, children, probability = forest.edges[e]
+            scores[e] = Fraction(probability**sharpness) * math.prod(inside[c] for c in children)
+        inside[v] = sum(scores.values()) if scores else Fraction(1)
+        q.update({e: score / inside[v] for e, score in scores.items()})
+    expected[forest.root] = 1
+    for v in reversed(forest.bottom_up()):
+        for e in forest.edges_of(v):
+            for c in forest.edges[e][1]:
+                expected[c] += expected[v] * q[e]
+    return q, expected
 
 
 # The rules give Delta of two nodes of some similarity, from that of the nodes below.

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kernelwood as kw
-from kernelwood.structures import Sequence, Tree
+from kernelwood.structures import Forest, Sequence, Tree
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*self-similarity 0:RuntimeWarning")
 
@@ -26,8 +26,17 @@ def with_labels(structure, rename):
     """Return the structure with every node label replaced by ``rename(label)``."""
     if isinstance(structure, Sequence):
         return Sequence([(edge, rename(node)) for edge, node in structure])
+    if isinstance(structure, Forest):
+        labels = [rename(label) for label in structure.labels]
+        return Forest(labels, structure.edges, structure.root, structure.spans)
     labels, edges, n_children = structure.flatten()
     return Tree.from_postorder([rename(label) for label in labels], edges, n_children)
+
+
+def single(kernel, label):
+    """Return the structure of one node that a kernel reads."""
+    make = {kw.SequenceBatch: lambda x: Sequence([x]), kw.ForestBatch: lambda x: Forest([x], [], 0)}
+    return make.get(kernel.accepts, Tree)(label)
 
 
 # What a kernel is.
@@ -81,7 +90,7 @@ def test_raw_diag_is_the_diagonal_of_the_raw_gram(kernel):
 
 @every_kernel
 def test_nothing_to_compare_gives_zero_and_a_warning(kernel):
-    nothing = Sequence([]) if kernel.accepts is kw.SequenceBatch else Tree("x")
+    nothing = single(kernel, "x") if kernel.accepts is not kw.SequenceBatch else Sequence([])
     if kernel.clone().set_params(normalize=False).value(nothing, nothing) > 0:
         pytest.skip("a single node counts for this kernel")
     with pytest.warns(RuntimeWarning, match=r"1 structure\(s\) have self-similarity 0"):
@@ -274,8 +283,7 @@ def test_one_structure_gives_one_value(kernel):
 
 @every_kernel
 def test_single_nodes_are_compared(kernel):
-    make = Tree if kernel.accepts is kw.TreeBatch else lambda label: Sequence([label])
-    matrix = kernel.gram([make("a"), make("b"), make("a"), make("")])
+    matrix = kernel.gram([single(kernel, label) for label in ("a", "b", "a", "")])
     assert np.isfinite(matrix).all()
     assert matrix[0, 1] == matrix[0, 3] == 0
 
@@ -283,34 +291,52 @@ def test_single_nodes_are_compared(kernel):
 # Arrays from elsewhere.
 
 
+def from_groups(batch, change):
+    """Return a batch made from another's arrays after ``change(offsets, array)`` of each."""
+    groups = [
+        (part.offsets, *(change(part.offsets, array) for array in part.arrays))
+        for part in batch.parts
+    ]
+    if isinstance(batch, kw.ForestBatch):
+        *groups, (offsets, *roots) = groups
+        groups.append([array[offsets[0] :] for array in roots])  # there is one root a forest
+    else:
+        (groups,) = groups
+    return type(batch).from_arrays(*groups, vocabulary=batch.vocabulary)
+
+
 @every_kernel
 def test_read_only_arrays_are_accepted(kernel):
-    batch = kw.batch(sample(kernel, 20))
-    arrays = [array.copy() for array in (batch.offsets, *batch.arrays)]
-    for array in arrays:
+    def read_only(offsets, array):
+        array = array.copy()
         array.flags.writeable = False
-    wrapped = type(batch).from_arrays(*arrays, vocabulary=batch.vocabulary)
+        return array
+
+    batch = kw.batch(sample(kernel, 20))
+    wrapped = from_groups(batch, read_only)
     np.testing.assert_array_equal(kernel.gram(wrapped), kernel.gram(batch))
 
 
 @every_kernel
 def test_memory_mapped_arrays_are_accepted(kernel, tmp_path):
+    def mapped(offsets, array):
+        path = tmp_path / f"{len([*tmp_path.iterdir()])}.npy"
+        np.save(path, array)
+        return np.load(path, mmap_mode="r")
+
     batch = kw.batch(sample(kernel, 20))
-    mapped = []
-    for i, array in enumerate((batch.offsets, *batch.arrays)):
-        np.save(tmp_path / f"{i}.npy", array)
-        mapped.append(np.load(tmp_path / f"{i}.npy", mmap_mode="r"))
-    wrapped = type(batch).from_arrays(*mapped, vocabulary=batch.vocabulary)
+    wrapped = from_groups(batch, mapped)
     np.testing.assert_array_equal(kernel.gram(wrapped), kernel.gram(batch))
 
 
 @every_kernel
 def test_what_lies_outside_the_offsets_is_ignored(kernel):
-    batch = kw.batch(sample(kernel, 20))
-    window = batch[5:]
-    arrays = [array.copy() for array in batch.arrays]
-    for array in arrays:
-        array[: window.offsets[0]] = -9
-    wrapped = type(batch).from_arrays(window.offsets, *arrays, vocabulary=batch.vocabulary)
+    def spoiled(offsets, array):
+        array = array.copy()
+        array[: offsets[0]] = -9
+        return array
+
+    window = kw.batch(sample(kernel, 20))[5:]
+    wrapped = from_groups(window, spoiled)
     others = sample(kernel, 4, seed=1)
     np.testing.assert_array_equal(kernel.cross(others, wrapped), kernel.cross(others, window))

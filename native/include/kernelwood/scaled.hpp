@@ -40,6 +40,8 @@ class Scaled {
   friend Scaled operator-(Scaled a, Scaled b) { return combine(a, b, -1.0); }
   Scaled& operator*=(Scaled other) { return *this = *this * other; }
   Scaled& operator+=(Scaled other) { return *this = *this + other; }
+  // a / b as a plain number, 0 where it is too small for one.
+  friend double ratio(Scaled a, Scaled b) { return shifted(a.m_ / b.m_, a.e_ - b.e_); }
   friend bool operator==(Scaled a, Scaled b) { return a.m_ == b.m_ && a.e_ == b.e_; }
   friend bool operator!=(Scaled a, Scaled b) { return !(a == b); }
 

@@ -24,7 +24,7 @@ template <class Real, bool soft>
 class SequenceEngine {
  public:
   static constexpr int lanes = sequence_lanes<Output<Real>>;
-  static constexpr bool softly = soft, makes_similarities = soft;
+  static constexpr bool softly = soft, makes_similarities = soft, takes_matching = true;
   using Matching = LabelMatching<Output<Real>>;
   using Elements =
       std::conditional_t<soft, SoftElements<Output<Real>>, ExactElements<Output<Real>>>;

@@ -11,7 +11,7 @@
 
 #include "kernelwood/buffer.hpp"
 #include "kernelwood/engine.hpp"
-#include "kernelwood/panel_product.hpp"
+#include "kernelwood/panel_values.hpp"
 #include "kernelwood/slot_lists.hpp"
 #include "kernelwood/soft_tree_rows.hpp"
 #include "kernelwood/tree_rows.hpp"
@@ -24,7 +24,7 @@ class TreeEngine {
   static constexpr int lanes = panel_lanes<Real>;
   using Nodes = std::conditional_t<soft, SoftNodes<Real>, ExactNodes<Real>>;
   using Features = std::conditional_t<soft, SlotLists, TreeFeatures>;
-  static constexpr bool softly = soft, makes_similarities = false;
+  static constexpr bool softly = soft, makes_similarities = false, takes_matching = true;
   using Matching = LabelMatching<Output<Real>>;
 
   // Without `stream` the panel trees are compared with each other.
@@ -90,23 +90,14 @@ class TreeEngine {
     Work(const TreeEngine& engine, StopFlag stop)
         : rows(engine.make_rows(stop)), chain_head(static_cast<size_t>(engine.chain_keys()), -1) {
       if (!engine.features_) return;
-      values.assign(static_cast<size_t>(engine.features_->size()) * lanes, Real(0.0));
-      if (soft) {
-        by_lane.assign(values.size(), Real(0.0));
-      } else {
-        touched.assign(static_cast<size_t>(engine.features_->size()), 0);
-        touched_list.resize(touched.size() + 1);
-      }
+      values = PanelValues<Real>(engine.features_->size());
+      if (soft) by_lane.assign(values.size(), Real(0.0));
     }
     Rows rows;
-    Buffer<Real> values;              // (features, lanes)
-    Buffer<Real> by_lane;             // the same turned, (lanes, features): where rows are added
-    Buffer<uint8_t> touched;          // features with a value in this panel
-    Buffer<int32_t> touched_list;
-    size_t n_touched = 0;
+    PanelValues<Real> values;
+    Buffer<Real> by_lane;  // the same turned, (lanes, features): where rows are added
     Buffer<int32_t> chain_head, chain_next;  // entries of a tree by symbol or shape
     int64_t chain_first = 0;
-    Buffer<Real> scaled_out;
   };
 
   Rows make_rows(StopFlag stop) const {
@@ -205,7 +196,7 @@ class TreeEngine {
       const Real value = count * weights_[static_cast<size_t>(sub)];
       diagonal += count * value;
       const int32_t slot = slots_.slot(sub);
-      if (lane >= 0 && slot >= 0) add(work, features_->of_slot(slot), lane, value);
+      if (lane >= 0 && slot >= 0) work.values.add(features_->of_slot(slot), lane, value);
     }
     return diagonal;
   }
@@ -218,23 +209,15 @@ class TreeEngine {
   void scatter(Work& work, int32_t sub, Real count, int lane) const {
     const int32_t symbol = table_.symbol(sub), shape = table_.shape(sub);
     if (parameters_.kind == TreeKernel::partial) {
-      add(work, features_->of_inner(symbol), lane, count * work.rows.base(sub));
-      add(work, features_->of_leaf(symbol), lane, count * work.rows.against_leaf(sub));
+      work.values.add(features_->of_inner(symbol), lane, count * work.rows.base(sub));
+      work.values.add(features_->of_leaf(symbol), lane, count * work.rows.against_leaf(sub));
     } else if (shape < 0) {
-      add(work, features_->of_leaf(symbol), lane, count * leaf_match(symbol));
+      work.values.add(features_->of_leaf(symbol), lane, count * leaf_match(symbol));
     } else {
-      add(work, features_->of_shape(shape), lane, count * work.rows.base(sub));
+      work.values.add(features_->of_shape(shape), lane, count * work.rows.base(sub));
     }
     work.rows.for_each_touched(
-        sub, [&](int32_t feature, Real excess) { add(work, feature, lane, count * excess); });
-  }
-
-  void add(Work& work, int32_t feature, int lane, Real value) const {
-    if (feature < 0) return;
-    work.values[static_cast<size_t>(feature) * lanes + static_cast<size_t>(lane)] += value;
-    work.touched_list[work.n_touched] = feature;
-    work.n_touched += 1u - work.touched[static_cast<size_t>(feature)];
-    work.touched[static_cast<size_t>(feature)] = 1;
+        sub, [&](int32_t feature, Real excess) { work.values.add(feature, lane, count * excess); });
   }
 
   // Two leaves of a symbol in a subset kernel that counts them.
@@ -246,36 +229,9 @@ class TreeEngine {
   void multiply(Work& work, int64_t stream_begin, int64_t stream_end, int width,
                 Results<Real> out) const {
     if (soft) turn_lanes(work);
-    PanelProduct<Real> job{work.values.data(),
-                           features_->ids(),
-                           counts_.data(),
-                           features_->begins(),
-                           stream_begin,
-                           stream_end,
-                           width,
-                           nullptr,
-                           0};
-    if constexpr (std::is_same_v<Real, Scaled>) {
-      work.scaled_out.resize(static_cast<size_t>(stream_end - stream_begin));
-      job.out = work.scaled_out.data();
-      job.stride = 1;
-      multiply_panel(job);
-      for (int64_t s = stream_begin; s < stream_end; ++s)
-        out.row(s - stream_begin)[0] =
-            output(work.scaled_out[static_cast<size_t>(s - stream_begin)]);
-    } else {
-      job.out = out.data;
-      job.stride = out.stride;
-      multiply_panel(job);
-    }
-    if (soft) return;  // turning the lanes wrote every value
-    for (size_t i = 0; i < work.n_touched; ++i) {
-      const auto feature = static_cast<size_t>(work.touched_list[i]);
-      work.touched[feature] = 0;
-      for (int lane = 0; lane < lanes; ++lane)
-        work.values[feature * lanes + static_cast<size_t>(lane)] = Real(0.0);
-    }
-    work.n_touched = 0;
+    work.values.multiply({features_->ids(), counts_.data(), features_->begins()}, stream_begin,
+                         stream_end, width, out);
+    if (!soft) work.values.clear_touched();  // turning the lanes writes every value
   }
 
   // values = by_lane turned, a few features at a time so that both stay in cache; clears by_lane.
@@ -286,8 +242,7 @@ class TreeEngine {
       const int64_t last = std::min(first + step, n);
       for (int lane = 0; lane < lanes; ++lane) {
         Real* from = work.by_lane.data() + lane * n;
-        for (int64_t f = first; f < last; ++f)
-          work.values[static_cast<size_t>(f * lanes + lane)] = from[f];
+        for (int64_t f = first; f < last; ++f) work.values.data()[f * lanes + lane] = from[f];
         for (int64_t f = first; f < last; ++f) from[f] = Real(0.0);
       }
     }

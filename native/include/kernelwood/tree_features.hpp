@@ -11,35 +11,10 @@
 
 #include "kernelwood/buffer.hpp"
 #include "kernelwood/child_postings.hpp"
+#include "kernelwood/presence.hpp"
 #include "kernelwood/tree_parameters.hpp"
 
 namespace kernelwood {
-
-// Which panel trees hold a symbol, shape or subtree: none, one, or more.
-class Presence {
- public:
-  Presence(size_t n, bool symmetric) : first_(n, -1), last_(n, -1), symmetric_(symmetric) {}
-  void see(int32_t id, int32_t tree) { widen(id, tree, tree); }
-  void widen(int32_t id, const Presence& other, int32_t other_id) {
-    const auto at = static_cast<size_t>(other_id);
-    if (other.first_[at] >= 0) widen(id, other.first_[at], other.last_[at]);
-  }
-  Presence like(size_t n) const { return Presence(n, symmetric_); }
-  // Against itself a tree set needs a second tree; against another set one is enough.
-  bool reachable(int32_t id) const {
-    const auto at = static_cast<size_t>(id);
-    return first_[at] >= 0 && (!symmetric_ || first_[at] != last_[at]);
-  }
-
- private:
-  void widen(int32_t id, int32_t first, int32_t last) {
-    const auto at = static_cast<size_t>(id);
-    if (first_[at] < 0 || first < first_[at]) first_[at] = first;
-    if (last > last_[at]) last_[at] = last;
-  }
-  Buffer<int32_t> first_, last_;
-  bool symmetric_;
-};
 
 class TreeFeatures {
  public:
@@ -168,19 +143,8 @@ class TreeFeatures {
     }
   }
 
-  // Frequent features get neighbouring ids, so that their values share cache lines.
   void renumber_by_frequency() {
-    Buffer<int32_t> used;
-    for (size_t f = 0; f < ids_.size(); ++f) {
-      if (ids_[f] > 0) used.push_back(static_cast<int32_t>(f));
-      if (ids_[f] == 0) ids_[f] = -1;
-    }
-    std::stable_sort(used.begin(), used.end(), [&](int32_t a, int32_t b) {
-      return ids_[static_cast<size_t>(a)] > ids_[static_cast<size_t>(b)];
-    });
-    n_features_ = static_cast<int32_t>(used.size());
-    for (int32_t i = 0; i < n_features_; ++i)
-      ids_[static_cast<size_t>(used[static_cast<size_t>(i)])] = i;
+    n_features_ = number_by_frequency(ids_);
     for (int32_t& feature : listed_) feature = ids_[static_cast<size_t>(feature)];
   }
 

@@ -8,17 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood.arrays.onedim import OneDimensional, row_key
+from kernelwood.arrays.ragged import Offsets, Ragged, checked
 from kernelwood.arrays.vocabulary import Vocabulary
 from kernelwood.errors import StructureError
 from kernelwood.structures import Sequence, Tree
 
 B = TypeVar("B", bound="Batch")
+F = TypeVar("F", bound="FlatBatch")
 IntArray = NDArray[np.int32]
-Offsets = NDArray[np.int64]
 
 
 class Batch(OneDimensional):
-    """Structures laid out as flat, read-only integer arrays.
+    """Structures laid out as flat, read-only arrays.
 
     A batch looks to scikit-learn like a one-dimensional array of structures: it has ``shape``,
     and can be sliced by an integer, a slice, a boolean mask or an array of indices. Slicing
@@ -27,72 +28,41 @@ class Batch(OneDimensional):
 
     kind: ClassVar[str]
     fields: ClassVar[tuple[str, ...]]
+    unit: ClassVar[str] = "elements"  # what the structures consist of
+    n_label_fields: ClassVar[int] = 2  # so many of the fields hold labels
 
     vocabulary: Vocabulary
-    offsets: Offsets
-    arrays: tuple[IntArray, ...]
+    parts: tuple[Ragged, ...]
 
     @classmethod
-    def from_arrays(cls: type[B], offsets: Offsets, *arrays: IntArray, vocabulary: Vocabulary) -> B:
-        """Wrap existing arrays, which may be read-only or memory-mapped, without copying.
-
-        Parameters
-        ----------
-        offsets : ndarray of int64, shape (n + 1,)
-            Structure ``i`` owns the elements ``offsets[i]`` to ``offsets[i + 1]``.
-        *arrays : ndarrays of int32
-            One for each of ``fields``, all of the same length.
-        vocabulary : Vocabulary
-            What the label and edge ids mean.
-        """
-        if len(arrays) != len(cls.fields):
-            raise StructureError(
-                f"{cls.__name__} needs {len(cls.fields)} arrays ({', '.join(cls.fields)}), "
-                f"got {len(arrays)}"
-            )
-        batch = cls._wrap(
-            _checked(offsets, np.int64, "offsets"),
-            tuple(
-                _checked(array, np.int32, name)
-                for name, array in zip(cls.fields, arrays, strict=True)
-            ),
-            vocabulary,
-        )
-        batch._check()
-        return batch
-
-    @classmethod
-    def _wrap(
-        cls: type[B], offsets: Offsets, arrays: tuple[IntArray, ...], vocabulary: Vocabulary
-    ) -> B:
+    def _wrap(cls: type[B], parts: tuple[Ragged, ...], vocabulary: Vocabulary) -> B:
         batch = cls.__new__(cls)
-        everything: list[NDArray[Any]] = [offsets, *arrays]
-        for array in everything:
-            if array.flags.writeable:
-                array.flags.writeable = False
-        batch.offsets, batch.arrays, batch.vocabulary = offsets, arrays, vocabulary
+        batch.parts, batch.vocabulary = parts, vocabulary
         return batch
 
     def _check(self) -> None:
-        offsets = self.offsets
-        if len(offsets) == 0 or offsets[0] < 0 or np.any(np.diff(offsets) < 0):
-            raise StructureError("offsets must start at 0 or above and never fall")
-        lengths = {len(array) for array in self.arrays}
-        if len(lengths) > 1 or offsets[-1] > min(lengths):
-            raise StructureError(
-                f"offsets end at {offsets[-1]}, but the arrays have lengths {sorted(lengths)}"
-            )
-        for name, array in zip(self.fields[:2], self.arrays[:2], strict=True):
-            used = array[offsets[0] : offsets[-1]]
+        self.parts[0].check(self.fields)
+        for name, array in zip(self.fields, self.arrays[: self.n_label_fields], strict=False):
+            used = array[self.parts[0].window]
             if used.size and (used.min() < 0 or used.max() >= len(self.vocabulary)):
                 raise StructureError(
                     f"{name} hold ids outside the vocabulary of {len(self.vocabulary)} labels"
                 )
 
+    @property
+    def offsets(self) -> Offsets:
+        """Where the elements or nodes of each structure begin, and where the last ends."""
+        return self.parts[0].offsets
+
+    @property
+    def arrays(self) -> tuple[IntArray, ...]:
+        """What ``fields`` names, one value for each element or node."""
+        return self.parts[0].arrays
+
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
         """Number of elements or nodes of each structure."""
-        return np.diff(self.offsets)
+        return self.parts[0].sizes
 
     @cached_property
     def largest(self) -> int:
@@ -111,10 +81,7 @@ class Batch(OneDimensional):
         return (self._decode(i) for i in range(len(self)))
 
     def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}({len(self):,} {self.kind}s, "
-            f"{self.n_elements:,} {'nodes' if self.kind == 'tree' else 'elements'})"
-        )
+        return f"{type(self).__name__}({len(self):,} {self.kind}s, {self.n_elements:,} {self.unit})"
 
     @overload
     def __getitem__(self: B, key: int) -> Any: ...
@@ -129,8 +96,7 @@ class Batch(OneDimensional):
         if isinstance(key, slice):
             start, stop, step = key.indices(len(self))
             if step == 1:
-                offsets = self.offsets[start : max(start, stop) + 1]
-                return self._wrap(offsets, self.arrays, self.vocabulary)
+                return self._wrap(tuple(p.cut(start, stop) for p in self.parts), self.vocabulary)
         return self.take(np.arange(len(self))[key])
 
     def take(self: B, indices: NDArray[np.int64]) -> B:
@@ -139,10 +105,7 @@ class Batch(OneDimensional):
         if indices.ndim != 1:
             raise IndexError(f"a batch has one dimension, but the index has {indices.ndim}")
         indices = np.arange(len(self))[indices]  # counts negative ones from the end
-        sizes = self.sizes[indices]
-        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        picked = np.repeat(self.offsets[indices] - offsets[:-1], sizes) + np.arange(offsets[-1])
-        return self._wrap(offsets, tuple(array[picked] for array in self.arrays), self.vocabulary)
+        return self._wrap(tuple(part.take(indices) for part in self.parts), self.vocabulary)
 
     def in_vocabulary(self: B, vocabulary: Vocabulary) -> B:
         """Return the same structures with labels numbered as in another vocabulary.
@@ -152,29 +115,53 @@ class Batch(OneDimensional):
         """
         if vocabulary is self.vocabulary:
             return self
-        labels, edges, *rest = (array[self._window()] for array in self.arrays)
-        both = self.vocabulary.translate(np.concatenate([labels, edges]), vocabulary)
-        arrays = (both[: len(labels)], both[len(labels) :], *rest)
-        return self._wrap(self.offsets - self.offsets[0], arrays, vocabulary)
+        first, *rest = self.parts
+        first = first.alone()
+        labels = first.arrays[: self.n_label_fields]
+        translated = self.vocabulary.translate(np.concatenate(labels), vocabulary)
+        first = first.replace(*np.array_split(translated, len(labels)))
+        return self._wrap((first, *rest), vocabulary)
 
     def _decode(self, index: int) -> Any:
         raise NotImplementedError
 
-    def _window(self) -> slice:
-        """Return where this batch's elements lie in the arrays it may share with others."""
-        return slice(int(self.offsets[0]), int(self.offsets[-1]))
-
-    def _element_slice(self, index: int) -> slice:
-        return slice(int(self.offsets[index]), int(self.offsets[index + 1]))
-
     def __reduce__(self) -> tuple[object, ...]:
         # A slice of a large batch travels alone, not with all it was cut from.
-        offsets = self.offsets - self.offsets[0]
-        arrays = tuple(np.array(array[self._window()]) for array in self.arrays)
-        return (_rebuild, (type(self), offsets, arrays, self.vocabulary))
+        alone = [part.alone() for part in self.parts]
+        plain = [(part.offsets, tuple(np.array(array) for array in part.arrays)) for part in alone]
+        return (_rebuild, (type(self), plain, self.vocabulary))
 
 
-class SequenceBatch(Batch):
+class FlatBatch(Batch):
+    """A batch whose arrays all have one value for each element or node."""
+
+    @classmethod
+    def from_arrays(cls: type[F], offsets: Offsets, *arrays: IntArray, vocabulary: Vocabulary) -> F:
+        """Wrap existing arrays, which may be read-only or memory-mapped, without copying.
+
+        Parameters
+        ----------
+        offsets : ndarray of int64, shape (n + 1,)
+            Structure ``i`` owns the elements ``offsets[i]`` to ``offsets[i + 1]``.
+        *arrays : ndarrays of int32
+            One for each of ``fields``, all of the same length.
+        vocabulary : Vocabulary
+            What the label and edge ids mean.
+        """
+        if len(arrays) != len(cls.fields):
+            raise StructureError(
+                f"{cls.__name__} needs {len(cls.fields)} arrays ({', '.join(cls.fields)}), "
+                f"got {len(arrays)}"
+            )
+        flat = tuple(
+            checked(array, np.int32, name) for name, array in zip(cls.fields, arrays, strict=True)
+        )
+        batch = cls._wrap((Ragged(checked(offsets, np.int64, "offsets"), flat),), vocabulary)
+        batch._check()
+        return batch
+
+
+class SequenceBatch(FlatBatch):
     """A batch of sequences: ``labels`` and ``edges`` of their elements."""
 
     kind = "sequence"
@@ -182,19 +169,20 @@ class SequenceBatch(Batch):
 
     def _decode(self, index: int) -> Sequence:
         labels, edges = (
-            self.vocabulary.labels(array[self._element_slice(index)]) for array in self.arrays
+            self.vocabulary.labels(array[self.parts[0].piece(index)]) for array in self.arrays
         )
         return Sequence(zip(edges, labels, strict=True))
 
 
-class TreeBatch(Batch):
+class TreeBatch(FlatBatch):
     """A batch of trees: ``labels``, ``edges`` and ``n_children`` of their nodes, post-order."""
 
     kind = "tree"
+    unit = "nodes"
     fields = ("labels", "edges", "n_children")
 
     def _decode(self, index: int) -> Tree:
-        labels, edges, n_children = (array[self._element_slice(index)] for array in self.arrays)
+        labels, edges, n_children = (array[self.parts[0].piece(index)] for array in self.arrays)
         return Tree.from_postorder(
             self.vocabulary.labels(labels), self.vocabulary.labels(edges), n_children.tolist()
         )
@@ -215,19 +203,5 @@ class TreeBatch(Batch):
             raise StructureError("n_children do not describe trees in post-order")
 
 
-def _checked(array: Any, dtype: type, name: str) -> NDArray[Any]:
-    if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != 1:
-        raise StructureError(
-            f"{name} must be a one-dimensional array of {np.dtype(dtype).name}, "
-            f"got {getattr(array, 'dtype', type(array).__name__)}",
-            hint=f"convert it: np.ascontiguousarray(x, dtype=np.{np.dtype(dtype).name})",
-        )
-    if not array.flags.c_contiguous:
-        raise StructureError(f"{name} must be contiguous", hint="use np.ascontiguousarray(x)")
-    return array.view()  # ours to mark read-only; the caller's array stays as it is
-
-
-def _rebuild(
-    kind: type[B], offsets: Offsets, arrays: tuple[IntArray, ...], vocabulary: Vocabulary
-) -> B:
-    return kind._wrap(offsets, arrays, vocabulary)
+def _rebuild(kind: type[B], parts: list[Any], vocabulary: Vocabulary) -> B:
+    return kind._wrap(tuple(Ragged(*part) for part in parts), vocabulary)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import Any
 
@@ -8,17 +8,25 @@ import numpy as np
 
 from kernelwood.arrays.batch import Batch, SequenceBatch, TreeBatch
 from kernelwood.arrays.examples import ExampleBatch
+from kernelwood.arrays.forests import ForestBatch, flatten_forests
+from kernelwood.arrays.ragged import Ragged
 from kernelwood.arrays.vocabulary import Vocabulary
 from kernelwood.errors import StructureError
-from kernelwood.structures import Example, Sequence, Tree
+from kernelwood.structures import Example, Forest, Sequence, Tree
 
 # Structure -> the batch that holds it; a new kind of structure adds a row here.
 KINDS: dict[type, type[Batch] | type[ExampleBatch]] = {
     Sequence: SequenceBatch,
     Tree: TreeBatch,
+    Forest: ForestBatch,
     Example: ExampleBatch,
 }
-_ARTICLES = {"sequence": "a sequence", "tree": "a tree", "example": "an example"}
+_ARTICLES = {
+    "sequence": "a sequence",
+    "tree": "a tree",
+    "forest": "a forest",
+    "example": "an example",
+}
 
 
 def batch(
@@ -34,7 +42,7 @@ def batch(
 
     Parameters
     ----------
-    structures : iterable of Sequence, Tree or Example
+    structures : iterable of Sequence, Tree, Forest or Example
         All of one kind.
     vocabulary : Vocabulary, optional
         Number labels as another batch does; new labels are added to it. By default a new one.
@@ -43,7 +51,7 @@ def batch(
 
     Returns
     -------
-    SequenceBatch, TreeBatch or ExampleBatch
+    SequenceBatch, TreeBatch, ForestBatch or ExampleBatch
 
     Examples
     --------
@@ -59,7 +67,7 @@ def batch(
     if made is ExampleBatch:
         return ExampleBatch(structures)
     vocabulary = Vocabulary() if vocabulary is None else vocabulary
-    return (_flatten_trees if made is TreeBatch else _flatten_sequences)(structures, vocabulary)
+    return _FLATTEN[made](structures, vocabulary)
 
 
 def as_batch(structures: Any, kind: type[Any]) -> Any:
@@ -104,12 +112,16 @@ def _kind_of(structures: list[Any]) -> Any:
 
 
 def _wrong_kind(structure: object, position: int, wanted: Any) -> StructureError:
-    expected = _ARTICLES[wanted.kind] if wanted else "a Sequence, Tree or Example"
+    expected = _ARTICLES[wanted.kind] if wanted else "a Sequence, Tree, Forest or Example"
     hint = None
     if isinstance(structure, str):
         hint = "parse it first: kw.Tree.from_brackets(text) or kw.Sequence(text.split())"
     elif isinstance(structure, Example):
         hint = _view_hint(structure)
+    elif isinstance(structure, Tree) and wanted is ForestBatch:
+        hint = "make it a forest of one tree: kw.Forest.from_trees([tree])"
+    elif isinstance(structure, Forest) and wanted is TreeBatch:
+        hint = "take its best tree, forest.best_tree(), or compare forests: kw.ForestKernel()"
     elif isinstance(structure, (tuple, list)):
         hint = "wrap it: kw.Sequence(elements)"
     return StructureError(
@@ -123,12 +135,6 @@ def _view_hint(found: object) -> str | None:
     return None
 
 
-def _offsets(sizes: list[int]) -> Any:
-    offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
-    np.cumsum(sizes, out=offsets[1:])
-    return offsets
-
-
 def _ids(labels: list[str], vocabulary: Vocabulary) -> Any:
     return np.array(vocabulary.add_all(labels), dtype=np.int32)
 
@@ -136,8 +142,9 @@ def _ids(labels: list[str], vocabulary: Vocabulary) -> Any:
 def _flatten_sequences(sequences: list[Sequence], vocabulary: Vocabulary) -> SequenceBatch:
     labels = list(chain.from_iterable(sequence.nodes for sequence in sequences))
     edges = list(chain.from_iterable(sequence.edges for sequence in sequences))
-    arrays = (_ids(labels, vocabulary), _ids(edges, vocabulary))
-    return SequenceBatch._wrap(_offsets([len(s) for s in sequences]), arrays, vocabulary)
+    sizes = [len(sequence) for sequence in sequences]
+    elements = Ragged.from_sizes(sizes, _ids(labels, vocabulary), _ids(edges, vocabulary))
+    return SequenceBatch._wrap((elements,), vocabulary)
 
 
 def _flatten_trees(trees: list[Tree], vocabulary: Vocabulary) -> TreeBatch:
@@ -149,9 +156,17 @@ def _flatten_trees(trees: list[Tree], vocabulary: Vocabulary) -> TreeBatch:
         labels += tree_labels
         edges += tree_edges
         n_children += tree_n_children
-    arrays = (
+    nodes = Ragged.from_sizes(
+        [tree.n_nodes for tree in trees],
         _ids(labels, vocabulary),
         _ids(edges, vocabulary),
         np.array(n_children, dtype=np.int32),
     )
-    return TreeBatch._wrap(_offsets([tree.n_nodes for tree in trees]), arrays, vocabulary)
+    return TreeBatch._wrap((nodes,), vocabulary)
+
+
+_FLATTEN: dict[Any, Callable[[list[Any], Vocabulary], Batch]] = {
+    SequenceBatch: _flatten_sequences,
+    TreeBatch: _flatten_trees,
+    ForestBatch: flatten_forests,
+}

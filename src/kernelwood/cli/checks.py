@@ -31,6 +31,14 @@ _TREES = (
     '(saw "nsubj":cat "obj":dog)',
     "(S)",
 )
+_READINGS = (
+    (("(S (NP (DT the) (NN cat)) (VP (VB saw) (NP (DT a) (NN dog))))", 1),),
+    (
+        ("(VP (VB saw) (NP (NN cat)) (PP (IN of) (NN dog)))", 0.7),
+        ("(VP (VB saw) (NP (NP (NN cat)) (PP (IN of) (NN dog))))", 0.3),
+    ),
+    (("(VP (VB saw) (NP (NN dog)))", 2), ("(NP (NN saw) (NN dog))", 1)),
+)
 _SEQUENCES = ("the cat saw a dog", "a dog saw the cat", "the the the", "cat", "no match here")
 _VECTORS = {"cat": (1, 0), "dog": (0.8, 0.6), "saw": (0, 1), "ran": (-0.6, 0.8), "the": (1, 1)}
 _TOLERANCE = 1e-9
@@ -167,11 +175,14 @@ def _test_soft_matching() -> dict[str, Any]:
 
 
 def _small_structures(kernel: Any) -> list[Any]:
-    from kernelwood import Sequence, Tree
+    from kernelwood import Forest, Sequence, Tree
 
+    if kernel.accepts.kind == "sequence":
+        return [Sequence(text.split()) for text in _SEQUENCES]
     if kernel.accepts.kind == "tree":
         return [Tree.from_brackets(text) for text in _TREES]
-    return [Sequence(text.split()) for text in _SEQUENCES]
+    readings = [[(Tree.from_brackets(text), weight) for text, weight in row] for row in _READINGS]
+    return [Forest.from_trees(weighted) for weighted in readings]
 
 
 def _largest_difference(kernel: Any, structures: list[Any]) -> float:
@@ -189,22 +200,29 @@ def _largest_difference(kernel: Any, structures: list[Any]) -> float:
 
 def _generated_structures(kernel: Any, n: int = 400) -> list[Any]:
     """Return random structures of the size of a sentence, the same every time."""
-    from kernelwood import Sequence, Tree
+    from kernelwood import Forest, Sequence
 
     draw = random.Random(0)
     words = [f"w{i}" for i in range(50)]
-    if kernel.accepts.kind != "tree":
+    if kernel.accepts.kind == "sequence":
         return [Sequence(draw.choices(words, k=draw.randint(5, 20))) for _ in range(n)]
-    made = []
-    for _ in range(n):
-        parts = [Tree(draw.choice("NVDAP"), [Tree(draw.choice(words))]) for _ in range(10)]
-        while len(parts) > 1:
-            start, width = draw.randrange(len(parts) - 1), draw.randint(2, 3)
-            parts[start : start + width] = [
-                Tree(draw.choice(["S", "NP", "VP", "PP"]), parts[start : start + width])
-            ]
-        made.append(parts[0])
-    return made
+    if kernel.accepts.kind == "tree":
+        return [_generated_tree(draw, draw.choices(words, k=10)) for _ in range(n)]
+    sentences = [draw.choices(words, k=10) for _ in range(n)]
+    readings = ([(_generated_tree(draw, s), w) for w in (3, 2, 1)] for s in sentences)
+    return [Forest.from_trees(weighted) for weighted in readings]
+
+
+def _generated_tree(draw: random.Random, words: list[str]) -> Any:
+    from kernelwood import Tree
+
+    parts = [Tree(draw.choice("NVDAP"), [Tree(word)]) for word in words]
+    while len(parts) > 1:
+        start, width = draw.randrange(len(parts) - 1), draw.randint(2, 3)
+        parts[start : start + width] = [
+            Tree(draw.choice(["S", "NP", "VP", "PP"]), parts[start : start + width])
+        ]
+    return parts[0]
 
 
 def _time_gram(kernel: Any, structures: list[Any]) -> tuple[int, float]:

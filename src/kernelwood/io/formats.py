@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TypeAlias
 
-from kernelwood.io import kelp, penn
+from kernelwood.io import jsonl, kelp, penn
 from kernelwood.io.source import Item, Source
 
 __all__ = ["FORMATS", "Format", "Views", "find_format", "format_by_suffix", "recognize"]
@@ -71,6 +71,14 @@ FORMATS: tuple[Format, ...] = (
         sniff=kelp.looks_like_kelp,
         read=kelp.read_kelp,
         write=kelp.kelp_text,
+    ),
+    Format(
+        name="jsonl",
+        summary="JSON lines, one example each with views of every kind",
+        suffixes=(".jsonl", ".ndjson"),
+        sniff=jsonl.looks_like_jsonl,
+        read=jsonl.read_jsonl,
+        write=jsonl.jsonl_text,
     ),
 )
 

@@ -12,7 +12,7 @@ from math import isfinite
 
 from kernelwood.errors import StructureError
 from kernelwood.io.kelp_bodies import parse_number
-from kernelwood.structures import Example, Graph, Sequence, Tree, View
+from kernelwood.structures import Example, Forest, Graph, Sequence, Tree, View
 
 __all__ = ["kelp_text"]
 
@@ -143,6 +143,8 @@ def _format_body(view: View) -> tuple[str, str]:
             return "SQ", _format_sequence(view)
         case Graph():
             return "G", _format_graph(view)
+        case Forest():
+            raise StructureError("KeLP's format has no forests", hint="write them as jsonl")
         case str():
             return "S", view
         case tuple():

@@ -2,12 +2,14 @@
 
 from kernelwood.kernels.base import Kernel
 from kernelwood.kernels.combined import Normalized, OnView, Power, Product, Scaled, Sum
+from kernelwood.kernels.forest import ForestKernel
 from kernelwood.kernels.rooted import RootedTreeKernel
 from kernelwood.kernels.sequence import SubsequenceKernel
 from kernelwood.kernels.tree import PartialTreeKernel, SubsetTreeKernel, SubtreeKernel
 
 __all__ = [
     "KERNELS",
+    "ForestKernel",
     "Kernel",
     "Normalized",
     "OnView",
@@ -29,4 +31,5 @@ KERNELS: dict[str, type[Kernel]] = {
     "subtree": SubtreeKernel,
     "subset-tree": SubsetTreeKernel,
     "partial-tree": PartialTreeKernel,
+    "forest": ForestKernel,
 }

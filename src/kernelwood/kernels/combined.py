@@ -129,7 +129,7 @@ class Scaled(CombinedKernel):
         self.factor = factor
 
     def _combine(self, values: list[Matrix]) -> Matrix:
-        values[0] *= self.factor
+        values[0] *= float(self.factor)  # a numpy number would change the dtype
         return values[0]
 
     def _check_params(self) -> None:
@@ -152,7 +152,7 @@ class Power(CombinedKernel):
         self.exponent = exponent
 
     def _combine(self, values: list[Matrix]) -> Matrix:
-        values[0] **= self.exponent
+        values[0] **= int(self.exponent)
         return values[0]
 
     def _check_params(self) -> None:

@@ -104,6 +104,14 @@ class EngineKernel(Kernel):
         number = self._first_number(out.dtype.name)
         if self._too_many_labels(X, X, number):
             return self._fill_gram_in_parts(X, out, runner)
+        try:
+            self._fill_gram_at_once(X, out, runner, number)
+        except MemoryBudgetError:
+            if len(X) == 1:
+                raise
+            self._fill_gram_in_parts(X, out, runner)
+
+    def _fill_gram_at_once(self, X: Any, out: Matrix, runner: Runner, number: str) -> None:
         if number != out.dtype.name:
             return self._fill_gram_by_cross(X, out, runner, number)
         n = len(X)
@@ -182,6 +190,14 @@ class EngineKernel(Kernel):
         number = self._first_number(out.dtype.name)
         if self._too_many_labels(X, Y, number):
             return self._fill_cross_in_parts(X, Y, out, runner)
+        try:
+            self._fill_cross_at_once(X, Y, out, runner, number)
+        except MemoryBudgetError:
+            if len(X) == len(Y) == 1:
+                raise
+            self._fill_cross_in_parts(X, Y, out, runner)
+
+    def _fill_cross_at_once(self, X: Any, Y: Any, out: Matrix, runner: Runner, number: str) -> None:
         if number == out.dtype.name:
             self._fill_cross_in(X, Y, out, runner, number)
         else:

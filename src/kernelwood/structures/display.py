@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from kernelwood.structures.sequence import Sequence
     from kernelwood.structures.tree import Tree
 
-__all__ = ["escape", "graph_html", "sequence_html", "tree_svg"]
+__all__ = ["draw_box", "escape", "graph_html", "sequence_html", "text_width", "tree_svg"]
 
-_FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
-_INNER, _LEAF, _EDGE = ("#e7edf8", "#2b4a7f"), ("#e9f5ec", "#20603a"), ("#fdf3dc", "#8a5a00")
-_LINE = "#8b95a7"  # dark enough on white, light enough on black
-_FONT_SIZE, _EDGE_SIZE = 13.0, 10.5
-_PLATE_HEIGHT, _EDGE_HEIGHT, _EDGE_GAP = 24.0, 15.0, 3.0
-_GAP, _MARGIN = 12.0, 10.0
-_MAX_LABEL = 28
+FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
+INNER, LEAF, _EDGE = ("#e7edf8", "#2b4a7f"), ("#e9f5ec", "#20603a"), ("#fdf3dc", "#8a5a00")
+LINE = "#8b95a7"  # dark enough on white, light enough on black
+FONT_SIZE, _EDGE_SIZE = 13.0, 10.5
+PLATE_HEIGHT, _EDGE_HEIGHT, _EDGE_GAP = 24.0, 15.0, 3.0
+GAP, MARGIN = 12.0, 10.0
+MAX_LABEL = 28
 # Not allowed in XML, not even escaped: most control characters, surrogates, two non-characters.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
@@ -71,22 +71,22 @@ def tree_svg(tree: Tree, max_nodes: int = 200) -> str:
     plates = _choose_plates(tree, max(1, max_nodes))
     level_height = 70.0 if any(plate.edge for plate in plates) else 48.0
     _place(plates, level_height)
-    width = plates[0].span + 2 * _MARGIN
-    height = max(plate.y for plate in plates) + _PLATE_HEIGHT / 2 + _MARGIN
+    width = plates[0].span + 2 * MARGIN
+    height = max(plate.y for plate in plates) + PLATE_HEIGHT / 2 + MARGIN
     n_shown = sum(not plate.is_ellipsis for plate in plates)
     note = ""
     if n_shown < tree.n_nodes:
         height += 22
         width = max(width, 240.0)
         note = (
-            f'<text x="{_MARGIN:g}" y="{height - _MARGIN:g}" text-anchor="start" font-size="11" '
-            f'fill="{_LINE}">{n_shown:,} of {tree.n_nodes:,} nodes shown</text>'
+            f'<text x="{MARGIN:g}" y="{height - MARGIN:g}" text-anchor="start" font-size="11" '
+            f'fill="{LINE}">{n_shown:,} of {tree.n_nodes:,} nodes shown</text>'
         )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="tree" '
         f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.1f} {height:.1f}" '
-        f'font-family="{_FONT}" font-size="{_FONT_SIZE:g}" text-anchor="middle">'
-        f'<g fill="none" stroke="{_LINE}" stroke-width="1.4">{_draw_links(plates)}</g>'
+        f'font-family="{FONT}" font-size="{FONT_SIZE:g}" text-anchor="middle">'
+        f'<g fill="none" stroke="{LINE}" stroke-width="1.4">{_draw_links(plates)}</g>'
         f"{''.join(_draw_plate(plate) for plate in plates)}{note}</svg>"
     )
 
@@ -109,7 +109,7 @@ class _Plate:
 
     @property
     def width(self) -> float:
-        return max(_PLATE_HEIGHT, _text_width(self.label, _FONT_SIZE) + 16)
+        return max(PLATE_HEIGHT, text_width(self.label, FONT_SIZE) + 16)
 
 
 def _choose_plates(tree: Tree, max_nodes: int) -> list[_Plate]:
@@ -137,20 +137,20 @@ def _place(plates: list[_Plate], level_height: float) -> None:
     """Give every subtree its own strip and center parents over their children."""
     below = [0.0] * len(plates)
     for index, plate in reversed(list(enumerate(plates))):
-        edge_width = _text_width(plate.edge[:_MAX_LABEL], _EDGE_SIZE) + 10 if plate.edge else 0.0
-        below[index] -= _GAP if plate.children else 0.0
+        edge_width = text_width(plate.edge[:MAX_LABEL], _EDGE_SIZE) + 10 if plate.edge else 0.0
+        below[index] -= GAP if plate.children else 0.0
         plate.span = max(plate.width, edge_width, below[index])
         if plate.parent >= 0:
-            below[plate.parent] += plate.span + _GAP
-    plates[0].left = _MARGIN
+            below[plate.parent] += plate.span + GAP
+    plates[0].left = MARGIN
     # An edge label above the root needs room.
-    top = _MARGIN + _PLATE_HEIGHT / 2 + (_EDGE_HEIGHT + _EDGE_GAP if plates[0].edge else 0.0)
+    top = MARGIN + PLATE_HEIGHT / 2 + (_EDGE_HEIGHT + _EDGE_GAP if plates[0].edge else 0.0)
     for index, plate in enumerate(plates):
         plate.y = top + plate.depth * level_height
         cursor = plate.left + (plate.span - below[index]) / 2
         for child in plate.children:
             plates[child].left = cursor
-            cursor += plates[child].span + _GAP
+            cursor += plates[child].span + GAP
     for plate in reversed(plates):
         if plate.children:
             middle = (plates[plate.children[0]].x + plates[plate.children[-1]].x) / 2
@@ -164,7 +164,7 @@ def _draw_links(plates: list[_Plate]) -> str:
     paths = []
     for plate in plates[1:]:
         parent = plates[plate.parent]
-        start, end = parent.y + _PLATE_HEIGHT / 2, plate.y - _PLATE_HEIGHT / 2
+        start, end = parent.y + PLATE_HEIGHT / 2, plate.y - PLATE_HEIGHT / 2
         if plate.edge:  # the line ends at the edge label, which sits on the plate
             end -= _EDGE_HEIGHT + _EDGE_GAP
         middle = (start + end) / 2
@@ -177,28 +177,29 @@ def _draw_links(plates: list[_Plate]) -> str:
 
 def _draw_plate(plate: _Plate) -> str:
     if plate.is_ellipsis:
-        return f'<text x="{plate.x:.1f}" y="{plate.y + 4:.1f}" fill="{_LINE}">…</text>'
-    fill, ink = _LEAF if plate.is_leaf else _INNER
+        return f'<text x="{plate.x:.1f}" y="{plate.y + 4:.1f}" fill="{LINE}">…</text>'
+    fill, ink = LEAF if plate.is_leaf else INNER
     weight = "" if plate.is_leaf else ' font-weight="600"'
-    title = f"<title>{escape(plate.label, 500)}</title>" if len(plate.label) > _MAX_LABEL else ""
+    title = f"<title>{escape(plate.label, 500)}</title>" if len(plate.label) > MAX_LABEL else ""
     drawn = (
-        f"<g>{title}{_draw_box(plate.x, plate.y, plate.width, _PLATE_HEIGHT, fill, ink)}"
+        f"<g>{title}{draw_box(plate.x, plate.y, plate.width, PLATE_HEIGHT, fill, ink)}"
         f'<text x="{plate.x:.1f}" y="{plate.y + 4.5:.1f}" fill="{ink}"{weight}>'
-        f"{escape(plate.label, _MAX_LABEL)}</text></g>"
+        f"{escape(plate.label, MAX_LABEL)}</text></g>"
     )
     if plate.edge:
         fill, ink = _EDGE
-        y = plate.y - _PLATE_HEIGHT / 2 - _EDGE_HEIGHT / 2 - _EDGE_GAP
-        width = _text_width(plate.edge, _EDGE_SIZE) + 10
+        y = plate.y - PLATE_HEIGHT / 2 - _EDGE_HEIGHT / 2 - _EDGE_GAP
+        width = text_width(plate.edge, _EDGE_SIZE) + 10
         drawn += (
-            f"{_draw_box(plate.x, y, width, _EDGE_HEIGHT, fill, ink)}"
+            f"{draw_box(plate.x, y, width, _EDGE_HEIGHT, fill, ink)}"
             f'<text x="{plate.x:.1f}" y="{y + 3.6:.1f}" font-size="{_EDGE_SIZE:g}" '
-            f'fill="{ink}">{escape(plate.edge, _MAX_LABEL)}</text>'
+            f'fill="{ink}">{escape(plate.edge, MAX_LABEL)}</text>'
         )
     return drawn
 
 
-def _draw_box(x: float, y: float, width: float, height: float, fill: str, ink: str) -> str:
+def draw_box(x: float, y: float, width: float, height: float, fill: str, ink: str) -> str:
+    """Return a plate with its center at ``x``, ``y``."""
     return (
         f'<rect x="{x - width / 2:.1f}" y="{y - height / 2:.1f}" width="{width:.1f}" '
         f'height="{height:g}" rx="{height / 4:g}" fill="{fill}" stroke="{ink}" '
@@ -206,10 +207,10 @@ def _draw_box(x: float, y: float, width: float, height: float, fill: str, ink: s
     )
 
 
-def _text_width(text: str, size: float) -> float:
+def text_width(text: str, size: float) -> float:
     """Estimate the drawn width of a label; wide East Asian characters take a whole em."""
     units = 0.0
-    for character in text[:_MAX_LABEL]:
+    for character in text[:MAX_LABEL]:
         if unicodedata.east_asian_width(character) in "WF":
             units += 1.0
         elif unicodedata.combining(character):
@@ -235,11 +236,11 @@ def sequence_html(sequence: Sequence, max_elements: int = 200) -> str:
     chips = []
     for edge, node in islice(sequence, max_elements):
         before = _chip(edge, _EDGE, "font-size:80%") + " " if edge else ""
-        chips.append(f'<span style="white-space:nowrap">{before}{_chip(node, _LEAF)}</span>')
+        chips.append(f'<span style="white-space:nowrap">{before}{_chip(node, LEAF)}</span>')
     if len(sequence) > max_elements:
         chips.append(f"<span>… {len(sequence) - max_elements:,} more</span>")
     inside = " ".join(chips) or "<em>empty sequence</em>"
-    return f'<div style="font-family:{html.escape(_FONT)};line-height:2.1">{inside}</div>'
+    return f'<div style="font-family:{html.escape(FONT)};line-height:2.1">{inside}</div>'
 
 
 def graph_html(graph: Graph, max_rows: int = 100) -> str:
@@ -261,7 +262,7 @@ def graph_html(graph: Graph, max_rows: int = 100) -> str:
         rows.append(f"{_cell(_node(node, graph.nodes))}{_cell('')}{_cell('')}")
     body = "".join(f"<tr>{row}</tr>" for row in rows)
     return (
-        f'<div style="font-family:{html.escape(_FONT)}">'
+        f'<div style="font-family:{html.escape(FONT)}">'
         f'<table style="border-collapse:collapse">{body}</table>'
         f"<small>{html.escape(repr(graph))}"
         f"{f', first {max_rows} edges shown' if len(graph.edges) > max_rows else ''}</small></div>"
@@ -277,7 +278,7 @@ def _chip(text: str, colors: tuple[str, str], style: str = "") -> str:
 
 
 def _node(node: NodeId, labels: Mapping[NodeId, str]) -> str:
-    return f"{_chip(labels[node], _INNER)} <small>{escape(str(node), 40)}</small>"
+    return f"{_chip(labels[node], INNER)} <small>{escape(str(node), 40)}</small>"
 
 
 def _cell(inside: str) -> str:

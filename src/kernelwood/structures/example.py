@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TypeAlias, final
 
 from kernelwood.errors import StructureError
+from kernelwood.structures.forest import Forest
 from kernelwood.structures.frozen import Frozen
 from kernelwood.structures.graph import Graph
 from kernelwood.structures.labels import check_label, shorten
@@ -18,7 +19,7 @@ from kernelwood.structures.tree import Tree
 
 __all__ = ["Example", "Label", "Origin", "Structure", "View"]
 
-Structure: TypeAlias = Sequence | Tree | Graph
+Structure: TypeAlias = Sequence | Tree | Forest | Graph
 View: TypeAlias = Structure | str | tuple[float, ...] | Mapping[str, float]
 Label: TypeAlias = str | float | tuple[str | float, ...] | None
 
@@ -61,7 +62,7 @@ class Example(Frozen):
         A name, unique in its collection.
     label : str, number, tuple of these, or None, optional
         What is to be predicted; None if unknown.
-    views : mapping of str to Sequence, Tree, Graph, str, or vector, optional
+    views : mapping of str to Sequence, Tree, Forest, Graph, str, or vector, optional
         The structures by name. A vector is a tuple of numbers or a mapping of str to numbers.
     origin : Origin, optional
         Where the example was read.
@@ -187,7 +188,7 @@ def _check_views(views: object, owner: str) -> dict[str, View]:
 
 
 def _check_view(view: object, name: str, owner: str) -> View:
-    if isinstance(view, (Sequence, Tree, Graph, str)):
+    if isinstance(view, (Sequence, Tree, Forest, Graph, str)):
         return view
     if isinstance(view, tuple) and all(isinstance(number, Real) for number in view):
         return view
@@ -198,5 +199,6 @@ def _check_view(view: object, name: str, owner: str) -> View:
     raise StructureError(
         f"view {name!r} of example {owner} cannot be {shorten(repr(view))} "
         f"of type {type(view).__name__}",
-        hint="give a Sequence, Tree, Graph, str, tuple of numbers, or mapping of str to numbers",
+        hint="give a Sequence, Tree, Forest, Graph, str, tuple of numbers, "
+        "or mapping of str to numbers",
     )

@@ -1,0 +1,104 @@
+// Fills the fine chart bottom up, within what the mask allows.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "kernelwood/chart_cells.hpp"
+
+namespace kernelwood {
+
+class InsidePass {
+ public:
+  InsidePass(const GroupedGrammar& grammar, const Sentence& sentence, const SpanMask& mask,
+             StopFlag stop, ChartCells& cells)
+      : grammar_(grammar), sentence_(sentence), mask_(mask), stop_(stop), cells_(cells),
+        allowed_(mask), right_(grammar.n_groups),
+        layers_(grammar.unary, grammar.n_symbols, grammar.max_unary), splits_(cells),
+        sums_(static_cast<size_t>(grammar.n_symbols)),
+        is_touched_(static_cast<size_t>(grammar.n_groups), 0) {}
+
+  void run() {
+    for (int32_t length = 1; length <= sentence_.n_words; ++length)
+      for (int32_t start = 0; start + length <= sentence_.n_words; ++start) {
+        if (stop_.raised()) throw Stopped();
+        fill(start, start + length);
+      }
+  }
+
+ private:
+  void fill(int32_t start, int32_t end) {
+    const size_t cell = cell_of(start, end);
+    if (mask_.is_empty(cell)) return;
+    const bool is_word = end - start == 1;
+    if (!is_word && !splits_.find(start, end)) return;
+    layers_.clear();
+    allowed_.show(cell);
+    if (is_word)
+      add_tags(start);
+    else
+      combine(start, end);
+    layers_.close([&](int32_t symbol) { return allowed_[grammar_.group(symbol)]; });
+    cells_.store(cell, layers_, is_word ? 0 : splits_.sum_base(),
+                 is_word ? 0 : splits_.best_base());
+  }
+
+  void add_tags(int32_t position) {
+    for (const Weighed& tag : sentence_.tags[static_cast<size_t>(position)])
+      if (allowed_[grammar_.group(tag.symbol)]) layers_.start(tag.symbol, {tag.p, tag.p});
+  }
+
+  void combine(int32_t start, int32_t end) {
+    for (const Split& split : splits_.splits()) {
+      right_.show(cells_.blocks(cell_of(split.at, end)));
+      for (const ChartCells::Block& left : cells_.blocks(cell_of(start, split.at)))
+        for (int32_t b = grammar_.bundle_begin[static_cast<size_t>(left.group)];
+             b < grammar_.bundle_begin[static_cast<size_t>(left.group) + 1]; ++b) {
+          const GroupedGrammar::Bundle& bundle = grammar_.bundles[static_cast<size_t>(b)];
+          if (!right_.has(bundle.right) || !allowed_[bundle.parent]) continue;
+          apply(bundle, cells_.totals(left.at), cells_.totals(right_[bundle.right]), split);
+        }
+    }
+    std::sort(touched_.begin(), touched_.end());  // sums must not depend on what came first
+    for (const int32_t group : touched_) {
+      is_touched_[static_cast<size_t>(group)] = 0;
+      for (int32_t s = grammar_.first_of(group); s < grammar_.first_of(group + 1); ++s) {
+        Mass& sum = sums_[static_cast<size_t>(s)];
+        if (!is_zero(sum)) layers_.start(s, sum);
+        sum = Mass();
+      }
+    }
+    touched_.clear();
+  }
+
+  void apply(const GroupedGrammar::Bundle& bundle, const Mass* left, const Mass* right,
+             const Split& split) {
+    Mass* parent = sums_.data() + grammar_.first_of(bundle.parent);
+    uint8_t& is_touched = is_touched_[static_cast<size_t>(bundle.parent)];
+    if (!is_touched) touched_.push_back(bundle.parent);
+    is_touched = 1;
+    for (int32_t r = bundle.first; r < bundle.last; ++r) {
+      const GroupedGrammar::Rule& rule = grammar_.rules[static_cast<size_t>(r)];
+      const Mass from = left[rule.left], with = right[rule.right];
+      Mass& to = parent[rule.parent];
+      to.sum += rule.p * from.sum * with.sum * split.sum_scale;
+      to.best = std::max(to.best, rule.p * from.best * with.best * split.best_scale);
+    }
+  }
+
+  const GroupedGrammar& grammar_;
+  const Sentence& sentence_;
+  const SpanMask& mask_;
+  StopFlag stop_;
+  ChartCells& cells_;
+  SpanMask::Table allowed_;
+  BlockTable right_;
+  UnaryLayers<Mass> layers_;
+  SplitList splits_;
+  std::vector<Mass> sums_;  // by symbol
+  std::vector<uint8_t> is_touched_;
+  std::vector<int32_t> touched_;  // groups
+};
+
+}  // namespace kernelwood

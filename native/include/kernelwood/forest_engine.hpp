@@ -1,0 +1,173 @@
+// Blocks of forest kernel values, a panel of forests at a time against a stream of forests.
+//
+// For each panel forest the rows of its hyper-edges are made (forest_rows.hpp), weighed by their
+// expected counts and scattered into one column of values (forest_features.hpp); then every stream
+// forest multiplies its own expected counts with the whole panel. A value depends only on its two
+// forests, never on what else is in the block.
+#pragma once
+
+#include "kernelwood/buffer.hpp"
+#include "kernelwood/engine.hpp"
+#include "kernelwood/forest_features.hpp"
+#include "kernelwood/forest_rows.hpp"
+#include "kernelwood/panel_values.hpp"
+
+namespace kernelwood {
+
+struct ForestParameters {
+  double decay = 0.4;
+  double sharpness = 1.0;
+  int64_t max_bytes = int64_t{1} << 31;
+};
+
+template <class Real>
+class ForestEngine {
+ public:
+  static constexpr int lanes = panel_lanes<Real>;
+  static constexpr bool softly = false, makes_similarities = false, takes_matching = false;
+
+  // Without `stream` the panel forests are compared with each other.
+  ForestEngine(const ForestParameters& parameters, const ForestArrays& panel,
+               const ForestArrays* stream, StopFlag stop)
+      : parameters_(parameters), symmetric_(stream == nullptr),
+        table_(static_cast<size_t>(n_edges(panel) + (stream ? n_edges(*stream) : 0))),
+        panel_(table_.add(panel, parameters.sharpness)),
+        other_(stream ? table_.add(*stream, parameters.sharpness) : ForestSide{}),
+        slots_(table_, this->stream()),
+        features_(table_, slots_, panel_, this->stream(), symmetric_) {
+    if (stop.raised()) throw Stopped();
+    counts_.reserve(features_.weights().size());
+    for (const double weight : features_.weights()) counts_.push_back(Real(weight));
+  }
+
+  int64_t n_panels() const { return (panel_.size() + lanes - 1) / lanes; }
+  int64_t n_panel() const { return panel_.size(); }
+  int64_t n_stream() const { return stream().size(); }
+
+  // Lower triangle and diagonal of the symmetric matrix, for the columns of some panels.
+  void gram(int64_t panel_begin, int64_t panel_end, Results<Real> out, StopFlag stop) const {
+    Work work(*this, stop);
+    for (int64_t p = panel_begin; p < panel_end && !stop.raised(); ++p)
+      run_panel(work, p, p * lanes, stream().size(), {out.row(p * lanes) + p * lanes, out.stride},
+                true);
+  }
+
+  // Stream forests [stream_begin, stream_end) in rows, the forests of some panels in columns.
+  void cross(int64_t panel_begin, int64_t panel_end, int64_t stream_begin, int64_t stream_end,
+             Results<Real> out, StopFlag stop) const {
+    Work work(*this, stop);
+    for (int64_t p = panel_begin; p < panel_end && !stop.raised(); ++p)
+      run_panel(work, p, stream_begin, stream_end, {out.data + p * lanes, out.stride}, false);
+  }
+
+  // Self-similarities of the panel forests.
+  void diagonal(Output<Real>* out, StopFlag stop) const {
+    Work work(*this, stop);
+    for (int64_t f = 0; f < panel_.size() && !stop.raised(); ++f)
+      out[f] = output(run_forest(work, f, f, -1));
+  }
+
+ private:
+  // Scratch of one call; nothing in the engine itself changes after construction.
+  struct Work {
+    Work(const ForestEngine& engine, StopFlag stop)
+        : rows(engine.parameters_.decay, engine.parameters_.max_bytes, engine.table_,
+               engine.slots_),
+          values(engine.features_.size()),
+          first_of_shape(static_cast<size_t>(engine.table_.n_shapes()), -1), stop(stop) {}
+    ForestRows<Real> rows;
+    PanelValues<Real> values;
+    Buffer<int32_t> first_of_shape, next_of_entry;  // entries of one forest, shape by shape
+    StopFlag stop;
+  };
+
+  const ForestSide& stream() const { return symmetric_ ? panel_ : other_; }
+  static int64_t n_edges(const ForestArrays& forests) {
+    return forests.edge_offsets[forests.n_forests] - forests.edge_offsets[0];
+  }
+
+  void run_panel(Work& work, int64_t p, int64_t stream_begin, int64_t stream_end, Results<Real> out,
+                 bool with_diagonal) const {
+    const int64_t first = p * lanes;
+    const int width = static_cast<int>(std::min<int64_t>(lanes, panel_.size() - first));
+    Real diagonal[lanes];
+    for (int lane = 0; lane < width; ++lane)
+      diagonal[lane] = run_forest(work, first + lane, stream_begin, lane);
+    work.values.multiply({features_.ids(), counts_.data(), features_.begins()}, stream_begin,
+                         stream_end, width, out);
+    work.values.clear_touched();
+    if (with_diagonal)
+      for (int lane = 0; lane < width; ++lane)
+        out.row(first + lane - stream_begin)[lane] = output(diagonal[lane]);
+  }
+
+  // Scatters one panel forest into a lane (none if negative); returns its self-similarity when the
+  // engine is symmetric.
+  Real run_forest(Work& work, int64_t f, int64_t stream_begin, int lane) const {
+    const auto begin = static_cast<size_t>(panel_.begin[static_cast<size_t>(f)]);
+    const auto end = static_cast<size_t>(panel_.begin[static_cast<size_t>(f) + 1]);
+    Real diagonal(0.0);
+    if (symmetric_) chain_entries(work, begin, end);
+    work.rows.begin_forest();
+    for (size_t i = begin; i < end && !work.stop.raised(); ++i) {
+      const int32_t edge = panel_.edge[i];
+      const Real* row = work.rows.edge_row(edge, stream_begin);
+      if (row == nullptr) continue;
+      const Real weight(panel_.weight[i]);
+      if (symmetric_) diagonal += weight * self_sum(work, begin, edge, row);
+      if (lane >= 0) scatter(work, edge, row, weight, stream_begin, lane);
+    }
+    if (symmetric_)
+      for (size_t i = begin; i < end; ++i)
+        work.first_of_shape[static_cast<size_t>(table_.shape(panel_.edge[i]))] = -1;
+    return diagonal;
+  }
+
+  void scatter(Work& work, int32_t edge, const Real* row, Real weight, int64_t stream_begin,
+               int lane) const {
+    const int32_t id = table_.shape(edge);
+    const Real base = work.rows.base();
+    work.values.add(features_.of_shape(id), lane, weight * base);
+    const ForestShape& shape = slots_.shape(id);
+    const auto [simple, other] = slots_.live(shape, stream_begin);
+    const auto add = [&](int32_t first, int32_t last) {
+      for (int32_t k = first; k < last; ++k)
+        if (row[k] != base)
+          work.values.add(features_.of_slot(shape.begin + k), lane, weight * (row[k] - base));
+    };
+    add(0, simple);
+    add(shape.n_simple, other);
+  }
+
+  void chain_entries(Work& work, size_t begin, size_t end) const {
+    work.next_of_entry.resize(end - begin);
+    for (size_t i = end; i-- > begin;) {
+      int32_t& first = work.first_of_shape[static_cast<size_t>(table_.shape(panel_.edge[i]))];
+      work.next_of_entry[i - begin] = first;
+      first = static_cast<int32_t>(i - begin);
+    }
+  }
+
+  // Sum of Delta(edge, e) over the hyper-edges e of its own forest, by their expected counts.
+  Real self_sum(const Work& work, size_t begin, int32_t edge, const Real* row) const {
+    const int32_t id = table_.shape(edge);
+    const int32_t first_slot = slots_.shape(id).begin;
+    Real sum(0.0);
+    for (int32_t at = work.first_of_shape[static_cast<size_t>(id)]; at >= 0;
+         at = work.next_of_entry[static_cast<size_t>(at)]) {
+      const size_t entry = begin + static_cast<size_t>(at);
+      sum += Real(panel_.weight[entry]) * row[slots_.slot(panel_.edge[entry]) - first_slot];
+    }
+    return sum;
+  }
+
+  ForestParameters parameters_;
+  bool symmetric_;
+  ForestTable table_;
+  ForestSide panel_, other_;
+  ForestSlots slots_;
+  ForestFeatures features_;
+  Buffer<Real> counts_;
+};
+
+}  // namespace kernelwood

@@ -1,0 +1,218 @@
+// Rows of the forest kernel: what one panel hyper-edge or node shares with those of the stream.
+//
+//   Delta(e1, e2) = decay * prod_j (1 + D(c1_j, c2_j))                          same production
+//   D(v1, v2)     = sum over e1 of v1, e2 of v2, same production, of q(e1) q(e2) Delta(e1, e2)
+//
+// These are the Delta* of the definition over beta(v1) beta(v2), hence always in range.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "kernelwood/buffer.hpp"
+#include "kernelwood/engine.hpp"
+#include "kernelwood/forest_slots.hpp"
+#include "kernelwood/row_store.hpp"
+
+namespace kernelwood {
+
+// D of one panel node: against the simple nodes of a range of places, and, where there are any,
+// against ambiguous ones of another range. 0 everywhere else.
+template <class Real>
+struct NodeRow {
+  const Real* simple = nullptr;
+  const Real* ambiguous = nullptr;
+  int32_t simple_begin = 0, simple_size = 0;
+  int32_t ambiguous_begin = 0, ambiguous_size = 0;
+  bool made = false;
+
+  Real operator[](int32_t place) const {
+    auto at = static_cast<uint32_t>(place - simple_begin);
+    if (at < static_cast<uint32_t>(simple_size)) return simple[at];
+    at = static_cast<uint32_t>(place - ambiguous_begin);
+    return at < static_cast<uint32_t>(ambiguous_size) ? ambiguous[at] : Real(0.0);
+  }
+};
+
+// Memory for rows. They are kept from forest to forest while they fit; those of one forest must
+// not exceed the budget.
+template <class Real>
+class RowArena {
+ public:
+  explicit RowArena(int64_t max_bytes) : max_bytes_(max_bytes) {}
+
+  bool is_full() const { return used_ > kept_values; }
+  void clear() {
+    chunk_ = 0;
+    used_ = chunk_used_ = 0;
+  }
+  Real* allocate(int64_t size) {
+    while (chunk_ < chunks_.size() &&
+           chunk_used_ + size > static_cast<int64_t>(chunks_[chunk_].size())) {
+      ++chunk_;
+      chunk_used_ = 0;
+    }
+    used_ += size;
+    if (chunk_ == chunks_.size()) {
+      const int64_t bytes = used_ * static_cast<int64_t>(sizeof(Real));
+      if (bytes > max_bytes_) throw BudgetExceeded(bytes);
+      chunks_.emplace_back(static_cast<size_t>(std::max(size, chunk_values)));
+    }
+    Real* values = chunks_[chunk_].data() + chunk_used_;
+    chunk_used_ += size;
+    return values;
+  }
+
+ private:
+  static constexpr int64_t kept_values = int64_t{1} << 18;  // about a core's cache
+  static constexpr int64_t chunk_values = int64_t{1} << 16;
+
+  std::vector<Buffer<Real>> chunks_;
+  size_t chunk_ = 0;
+  int64_t used_ = 0, chunk_used_ = 0, max_bytes_;
+};
+
+template <class Real>
+class ForestRows {
+ public:
+  ForestRows(double decay, int64_t max_bytes, const ForestTable& table, const ForestSlots& slots)
+      : table_(table), slots_(slots), decay_(decay), arena_(max_bytes),
+        edges_(static_cast<size_t>(table.n_edges()), nullptr),
+        nodes_(static_cast<size_t>(table.n_nodes())) {}
+
+  Real base() const { return decay_; }
+
+  // Announces a forest; rows of earlier ones may go.
+  void begin_forest() {
+    if (!arena_.is_full()) return;
+    for (const int32_t edge : made_edges_) edges_[static_cast<size_t>(edge)] = nullptr;
+    for (const int32_t node : made_nodes_) nodes_[static_cast<size_t>(node)] = {};
+    made_edges_.clear();
+    made_nodes_.clear();
+    arena_.clear();
+  }
+
+  // Delta against the members of the edge's own shape, by slot from the shape's first; null where
+  // the stream has none. Rows of the edges below must be there. Only what can occur in stream
+  // forests from `stream_begin` on is right.
+  const Real* edge_row(int32_t edge, int64_t stream_begin) {
+    const ForestShape& shape = slots_.shape(table_.shape(edge));
+    if (shape.size == 0) return nullptr;
+    const Real*& made = edges_[static_cast<size_t>(edge)];
+    if (made == nullptr) {
+      made = make_edge_row(edge, shape, stream_begin);
+      made_edges_.push_back(edge);
+    }
+    return made;
+  }
+
+ private:
+  const Real* make_edge_row(int32_t edge, const ForestShape& shape, int64_t stream_begin) {
+    Real* values = arena_.allocate(shape.size);
+    std::fill(values, values + shape.size, decay_);
+    const auto [simple, other] = slots_.live(shape, stream_begin);
+    for (int64_t j = 0; j < shape.arity; ++j) {
+      const int32_t child = table_.children(edge)[j];
+      if (table_.is_terminal(child)) continue;
+      const NodeRow<Real>& row = node_row(child, stream_begin);
+      const int32_t* places = slots_.children(shape, j);
+      multiply(values, places, 0, simple, row);
+      multiply(values, places, shape.n_simple, other, row);
+    }
+    return values;
+  }
+
+  // values[k] *= 1 + row[places[k]].
+  static void multiply(Real* values, const int32_t* places, int32_t begin, int32_t end,
+                       const NodeRow<Real> row) {
+    const Real one(1.0);
+    if (row.ambiguous_size > 0) {
+      for (int32_t k = begin; k < end; ++k) values[k] *= one + row[places[k]];
+    } else if (row.simple_size == 1) {
+      // Mostly a word: one node matches and all others do not.
+      const Real match = one + row.simple[0];
+      for (int32_t k = begin; k < end; ++k)
+        values[k] *= places[k] == row.simple_begin ? match : one;
+    } else if (row.simple_size > 1) {
+      for (int32_t k = begin; k < end; ++k) {
+        const auto at = static_cast<uint32_t>(places[k] - row.simple_begin);
+        if (at < static_cast<uint32_t>(row.simple_size)) values[k] *= one + row.simple[at];
+      }
+    }
+  }
+
+  const NodeRow<Real>& node_row(int32_t node, int64_t stream_begin) {
+    NodeRow<Real>& row = nodes_[static_cast<size_t>(node)];
+    if (row.made) return row;
+    row =
+        table_.is_simple(node) ? simple_row(node, stream_begin) : ambiguous_row(node, stream_begin);
+    row.made = true;
+    made_nodes_.push_back(node);
+    return row;
+  }
+
+  // Against simple nodes it is the row of the one hyper-edge.
+  NodeRow<Real> simple_row(int32_t node, int64_t stream_begin) {
+    NodeRow<Real> row;
+    const int32_t edge = table_.alternatives(node)->edge;
+    const ForestShape& shape = slots_.shape(table_.shape(edge));
+    const Real* values = edge_row(edge, stream_begin);
+    row.simple = values;
+    row.simple_begin = shape.places;
+    row.simple_size = shape.n_simple;
+    if (shape.shared_begin == shape.shared_end) return row;
+    const Range places = slots_.ambiguous(table_.symbol(node), stream_begin);
+    Real* shared = zeros(places.size());
+    add_shared(shape, stream_begin, values, Real(1.0), shared - places.begin);
+    row.ambiguous = shared;
+    row.ambiguous_begin = places.begin;
+    row.ambiguous_size = places.size();
+    return row;
+  }
+
+  NodeRow<Real> ambiguous_row(int32_t node, int64_t stream_begin) {
+    NodeRow<Real> row;
+    const Range places = slots_.places(table_.symbol(node));
+    Real* sums = zeros(places.size());
+    for (int32_t k = 0; k < table_.n_alternatives(node); ++k) {
+      const Alternative& choice = table_.alternatives(node)[k];
+      const ForestShape& shape = slots_.shape(table_.shape(choice.edge));
+      const Real* values = edge_row(choice.edge, stream_begin);
+      if (values == nullptr) continue;
+      const Real weight(choice.given_head);
+      const int32_t n = slots_.live(shape, stream_begin).first;
+      Real* simple = sums + (shape.places - places.begin);
+      for (int32_t i = 0; i < n; ++i) simple[i] += weight * values[i];
+      add_shared(shape, stream_begin, values, weight, sums - places.begin);
+    }
+    row.simple = sums;
+    row.simple_begin = places.begin;
+    row.simple_size = places.size();
+    return row;
+  }
+
+  // What the members of a shape give to the ambiguous nodes they stand below, by place.
+  void add_shared(const ForestShape& shape, int64_t stream_begin, const Real* values, Real weight,
+                  Real* by_place) const {
+    const auto [begin, end] = slots_.shared(shape, stream_begin);
+    for (const SharedSlot* s = begin; s < end; ++s)
+      by_place[s->place] += weight * Real(s->given_head) * values[s->slot];
+  }
+
+  Real* zeros(int32_t n) {
+    Real* values = arena_.allocate(n);
+    std::fill(values, values + n, Real(0.0));
+    return values;
+  }
+
+  const ForestTable& table_;
+  const ForestSlots& slots_;
+  Real decay_;
+  RowArena<Real> arena_;
+  Buffer<const Real*> edges_;
+  Buffer<NodeRow<Real>> nodes_;
+  Buffer<int32_t> made_edges_, made_nodes_;
+};
+
+}  // namespace kernelwood

@@ -1,0 +1,154 @@
+// Python bindings of the chart parser.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+
+#include <optional>
+#include <vector>
+
+#include "bindings.hpp"
+#include "kernelwood/chart_parser.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace kernelwood {
+namespace {
+
+template <class T>
+using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Rows = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Released = nb::call_guard<nb::gil_scoped_release>;
+
+void require(bool condition, const char* message) { ChartRules::require(condition, message); }
+
+std::vector<int32_t> copied(const Vector<int32_t>& from) {
+  return {from.data(), from.data() + from.size()};
+}
+
+ChartRules rules_of(const Rows<int32_t>& binary, const Vector<double>& binary_p,
+                    const Rows<int32_t>& unary, const Vector<double>& unary_p,
+                    const Vector<int32_t>& output, int32_t max_unary) {
+  require(binary.shape(0) == binary_p.size() && binary.shape(1) == 3,
+          "binary rules need a parent, two children and a probability each");
+  require(unary.shape(0) == unary_p.size() && unary.shape(1) == 2,
+          "unary rules need a parent, a child and a probability each");
+  require(output.size() < INT32_MAX && binary.shape(0) < INT32_MAX && unary.shape(0) < INT32_MAX,
+          "the grammar is too large");
+  std::vector<BinaryRule> two;
+  for (size_t r = 0; r < binary.shape(0); ++r) {
+    const int32_t* rule = binary.data() + 3 * r;
+    two.push_back({rule[0], rule[1], rule[2], binary_p.data()[r]});
+  }
+  std::vector<UnaryRule> one;
+  for (size_t r = 0; r < unary.shape(0); ++r) {
+    const int32_t* rule = unary.data() + 2 * r;
+    one.push_back({rule[0], rule[1], unary_p.data()[r]});
+  }
+  return ChartRules(std::move(two), std::move(one), copied(output), max_unary);
+}
+
+// Adds a weight to a list in which every symbol is to appear once.
+void add_weight(std::vector<Weighed>& list, int32_t symbol, double p) {
+  for (Weighed& each : list)
+    if (each.symbol == symbol) {
+      each.p += p;
+      return;
+    }
+  list.push_back({symbol, p});
+}
+
+Sentence sentence_of(const ChartRules& rules, int32_t n_words, const Vector<int32_t>& position,
+                     const Vector<int32_t>& symbol, const Vector<double>& p,
+                     const Vector<int32_t>& root_symbol, const Vector<double>& root_p) {
+  require(n_words > 0, "a sentence needs a word");
+  require(n_words <= 20000, "a chart cannot hold a sentence of more than 20000 words");
+  require(position.size() == symbol.size() && position.size() == p.size(),
+          "tags need a position, a symbol and a probability each");
+  require(root_symbol.size() == root_p.size(), "roots need a symbol and a probability each");
+  Sentence sentence;
+  sentence.n_words = n_words;
+  sentence.tags.resize(static_cast<size_t>(n_words));
+  for (size_t t = 0; t < position.size(); ++t) {
+    const int32_t at = position.data()[t];
+    const double weight = p.data()[t];
+    require(at >= 0 && at < n_words, "a tag is outside the sentence");
+    require(rules.knows(symbol.data()[t]), "a tag is outside the grammar");
+    require(weight == 0 || ChartRules::is_probability(weight),
+            "the probability of a tag is not in [0, 1]");
+    if (weight > 0) add_weight(sentence.tags[static_cast<size_t>(at)], symbol.data()[t], weight);
+  }
+  for (size_t r = 0; r < root_symbol.size(); ++r) {
+    const int32_t root = root_symbol.data()[r];
+    const double weight = root_p.data()[r];
+    require(rules.knows(root), "a root is outside the grammar");
+    require(rules.output[static_cast<size_t>(root)] >= 0, "a root must have an output label");
+    require(weight == 0 || ChartRules::is_probability(weight),
+            "the probability of a root is not in [0, 1]");
+    if (weight > 0) add_weight(sentence.roots, root, weight);
+  }
+  return sentence;
+}
+
+ChartForest parse(const ChartGrammar& grammar, int32_t n_words, Vector<int32_t> tag_position,
+                  Vector<int32_t> tag_symbol, Vector<double> tag_p, Vector<int32_t> root_symbol,
+                  Vector<double> root_p, double coarse_threshold, double threshold,
+                  std::optional<Vector<int32_t>> stop) {
+  require(coarse_threshold >= 0 && threshold >= 0, "thresholds must not be negative");
+  require(!stop || stop->size() > 0, "stop needs an element");
+  const Sentence sentence =
+      sentence_of(grammar.rules(), n_words, tag_position, tag_symbol, tag_p, root_symbol, root_p);
+  return grammar.parse(sentence, coarse_threshold, threshold,
+                       StopFlag(stop ? stop->data() : nullptr));
+}
+
+// A view of a vector of the forest, which stays alive as long as the view.
+template <class T>
+auto view(std::vector<T> ChartForest::* member) {
+  return [member](const ChartForest& forest) {
+    const std::vector<T>& values = forest.*member;
+    return nb::ndarray<nb::numpy, const T, nb::ndim<1>>(values.data(), {values.size()});
+  };
+}
+
+}  // namespace
+
+void bind_parsing(nb::module_& m) {
+  constexpr auto inside = nb::rv_policy::reference_internal;
+  nb::class_<ChartForest>(m, "ChartForest")
+      .def_ro("found", &ChartForest::found)
+      .def_ro("log_likelihood", &ChartForest::log_likelihood)
+      .def_prop_ro("node_label", view(&ChartForest::node_label), inside)
+      .def_prop_ro("node_start", view(&ChartForest::node_start), inside)
+      .def_prop_ro("node_end", view(&ChartForest::node_end), inside)
+      .def_prop_ro("edge_head", view(&ChartForest::edge_head), inside)
+      .def_prop_ro("edge_p", view(&ChartForest::edge_p), inside)
+      .def_prop_ro("edge_n_children", view(&ChartForest::edge_n_children), inside)
+      .def_prop_ro("children", view(&ChartForest::children), inside)
+      .def_ro("root", &ChartForest::root);
+
+  nb::class_<ChartGrammar>(m, "ChartGrammar")
+      .def(
+          "__init__",
+          [](ChartGrammar* self, Rows<int32_t> binary, Vector<double> binary_p, Rows<int32_t> unary,
+             Vector<double> unary_p, Vector<int32_t> output, int32_t max_unary,
+             const ChartGrammar* coarse, std::optional<Vector<int32_t>> coarse_of) {
+            require((coarse != nullptr) == coarse_of.has_value(),
+                    "coarse and coarse_of go together");
+            ChartRules rules = rules_of(binary, binary_p, unary, unary_p, output, max_unary);
+            if (coarse)
+              new (self) ChartGrammar(std::move(rules), *coarse, copied(*coarse_of));
+            else
+              new (self) ChartGrammar(std::move(rules));
+          },
+          "binary"_a.noconvert(), "binary_p"_a.noconvert(), "unary"_a.noconvert(),
+          "unary_p"_a.noconvert(), "output"_a.noconvert(), "max_unary"_a, "coarse"_a = nb::none(),
+          "coarse_of"_a = nb::none())
+      .def_prop_ro("n_symbols", &ChartGrammar::n_symbols)
+      .def("parse", &parse, "n_words"_a, "tag_position"_a.noconvert(), "tag_symbol"_a.noconvert(),
+           "tag_p"_a.noconvert(), "root_symbol"_a.noconvert(), "root_p"_a.noconvert(),
+           "coarse_threshold"_a, "threshold"_a, "stop"_a = nb::none(), Released());
+}
+
+}  // namespace kernelwood

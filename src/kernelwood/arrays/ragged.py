@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelwood.errors import StructureError
+
+Offsets = NDArray[np.int64]
+
+
+class Ragged:
+    """Flat, read-only arrays cut into one piece for each structure.
+
+    Piece ``i`` of every array goes from ``offsets[i]`` to ``offsets[i + 1]``. A slice shares the
+    arrays of what it was cut from.
+    """
+
+    __slots__ = ("arrays", "offsets")
+
+    def __init__(self, offsets: Offsets, arrays: tuple[NDArray[Any], ...]) -> None:
+        for array in (offsets, *arrays):
+            if array.flags.writeable:
+                array.flags.writeable = False
+        self.offsets, self.arrays = offsets, arrays
+
+    @classmethod
+    def from_sizes(cls, sizes: Iterable[int], *arrays: NDArray[Any]) -> Ragged:
+        """Cut arrays into pieces of the given sizes."""
+        sizes = list(sizes)
+        offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
+        np.cumsum(sizes, out=offsets[1:])
+        return cls(offsets, arrays)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Length of each piece."""
+        return np.diff(self.offsets)
+
+    @property
+    def window(self) -> slice:
+        """Where the pieces lie in arrays that others may share."""
+        return slice(int(self.offsets[0]), int(self.offsets[-1]))
+
+    def piece(self, index: int) -> slice:
+        """Return where one piece lies."""
+        return slice(int(self.offsets[index]), int(self.offsets[index + 1]))
+
+    def cut(self, start: int, stop: int) -> Ragged:
+        """Return the pieces from ``start`` to ``stop`` without copying them."""
+        return Ragged(self.offsets[start : max(start, stop) + 1], self.arrays)
+
+    def take(self, indices: NDArray[np.int64]) -> Ragged:
+        """Return copies of the pieces at ``indices``, in that order."""
+        sizes = self.sizes[indices]
+        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        picked = np.repeat(self.offsets[indices] - offsets[:-1], sizes) + np.arange(offsets[-1])
+        return Ragged(offsets, tuple(array[picked] for array in self.arrays))
+
+    def alone(self) -> Ragged:
+        """Return the same pieces in arrays that hold nothing else."""
+        window = self.window
+        arrays = tuple(array[window] for array in self.arrays)
+        return Ragged(self.offsets - self.offsets[0], arrays)
+
+    def replace(self, *arrays: NDArray[Any]) -> Ragged:
+        """Return the same pieces with the first arrays replaced."""
+        return Ragged(self.offsets, (*arrays, *self.arrays[len(arrays) :]))
+
+    def check(self, names: tuple[str, ...]) -> None:
+        """Refuse offsets that fall or reach beyond the arrays, and arrays that differ in length."""
+        offsets = self.offsets
+        if len(offsets) == 0 or offsets[0] < 0 or np.any(np.diff(offsets) < 0):
+            raise StructureError("offsets must start at 0 or above and never fall")
+        lengths = {len(array) for array in self.arrays}
+        if len(lengths) > 1 or offsets[-1] > min(lengths):
+            raise StructureError(
+                f"offsets end at {offsets[-1]}, but {', '.join(names)} have lengths "
+                f"{sorted(lengths)}"
+            )
+
+
+def checked(array: Any, dtype: type, name: str) -> NDArray[Any]:
+    """Return a read-only view of an array from outside, which must be flat and of one type."""
+    if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != 1:
+        raise StructureError(
+            f"{name} must be a one-dimensional array of {np.dtype(dtype).name}, "
+            f"got {getattr(array, 'dtype', type(array).__name__)}",
+            hint=f"convert it: np.ascontiguousarray(x, dtype=np.{np.dtype(dtype).name})",
+        )
+    if not array.flags.c_contiguous:
+        raise StructureError(f"{name} must be contiguous", hint="use np.ascontiguousarray(x)")
+    return array.view()  # ours to mark read-only; the caller's array stays as it is

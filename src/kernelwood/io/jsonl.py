@@ -1,0 +1,355 @@
+"""JSON lines: one example a line, with views of every kind.
+
+::
+
+    {"id": "s1", "label": "LOC", "views": {"tree": {"tree": "(S (NP we) (VP go))"}, "text": "we"}}
+
+=============================  ================  ==========================================
+written                        view              body
+=============================  ================  ==========================================
+``{"tree": …}``                Tree              brackets, as a string
+``{"forest": …}``              Forest            see :mod:`kernelwood.structures.forest_json`
+``{"sequence": […]}``          Sequence          strings, or ``[edge, node]`` pairs
+``{"graph": {…}}``             Graph             ``nodes``, ``edges``, ``root``
+``{"vector": {…}}``            dict              a number for each name
+``[…]``                        tuple of float    numbers
+``"…"``                        str               the text itself
+=============================  ================  ==========================================
+
+The nodes of a graph are an object of labels by id, a list of ``[id, label]`` pairs (which is how
+ids may be integers), or a list of labels whose ids are 0, 1, 2, ...; edges are
+``[source, label, target]``.
+
+A line without ``id`` is named by the stem of the file and the number of the line. A label is a
+string, a number, or a list of these and of ``[name, number]`` pairs. A line that is itself a
+forest is an example with that forest as its only view, ``"forest"``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from difflib import get_close_matches
+from math import isfinite
+from numbers import Integral, Real
+from typing import IO, Any, cast
+
+from kernelwood.errors import StructureError
+from kernelwood.io.atomic import write_text
+from kernelwood.io.source import Item, Source
+from kernelwood.structures import Example, Forest, Graph, Label, Sequence, Tree, View
+from kernelwood.structures.forest_json import (
+    check_list,
+    check_object,
+    decode_json,
+    describe,
+    encode_json,
+    forest_from_object,
+    forest_object,
+)
+from kernelwood.structures.labels import shorten
+
+__all__ = ["jsonl_text", "looks_like_jsonl", "read_jsonl", "write_jsonl"]
+
+_ONE_OBJECT = "every line is one complete JSON object"
+# One of these keys marks a line that is a forest and no example.
+_BARE = ("labels", "edges")
+
+
+def looks_like_jsonl(head: str) -> bool:
+    """Say whether a file that begins with ``head`` may hold JSON lines.
+
+    Examples
+    --------
+    >>> looks_like_jsonl(' {"id": "s1"}'), looks_like_jsonl("(S (NP we))")
+    (True, False)
+    """
+    return head.lstrip().startswith("{")
+
+
+def read_jsonl(source: Source, views: tuple[str, ...] | None = None) -> Iterator[Item]:
+    """Yield an example for each line that is not blank.
+
+    With ``views`` only those are built, and a line that lacks one of them is an error.
+    """
+    for number, text, problem in source.lines():
+        if problem is not None:
+            yield problem
+        elif text.strip(" \t\r"):
+            try:
+                example = _parse_line(source, number, text, views)
+            except StructureError as failure:
+                yield source.error(
+                    failure.problem,
+                    line=number,
+                    column=failure.column,
+                    snippet=text,
+                    hint=failure.hint or (_ONE_OBJECT if failure.column else None),
+                )
+            else:
+                yield example
+
+
+def _parse_line(source: Source, number: int, text: str, wanted: tuple[str, ...] | None) -> Example:
+    value = decode_json(text)
+    if isinstance(value, dict) and "views" not in value and not value.keys().isdisjoint(_BARE):
+        value = {"views": {"forest": {"forest": value}}}
+    line = check_object(value, "the example", ("views",), ("id", "label"))
+    name = line.get("id", f"{source.stem}:{number}")
+    if not isinstance(name, str):
+        raise StructureError(
+            f"'id' must be a string, got {describe(name)}", hint="put it in quotes"
+        )
+    return Example(
+        name,
+        label=_read_label(line.get("label")),
+        views=_read_views(check_object(line["views"], "'views'", optional=None), wanted),
+        origin=source.origin(number),
+    )
+
+
+def _read_label(value: object) -> Label:
+    if value is None:
+        return None
+    if isinstance(value, list):
+        return cast(Label, tuple(_read_member(member) for member in value))
+    return _read_simple_label(value)
+
+
+def _read_member(value: object) -> str | float | tuple[str, float]:
+    match value:
+        case [str(name), int() | float() as number]:
+            return name, cast(float, _read_simple_label(number))
+    return _read_simple_label(value)
+
+
+def _read_simple_label(value: object) -> str | float:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not _is_finite(value):
+        raise StructureError(
+            f"a label cannot be {describe(value)}",
+            hint="write a string, a finite number, or a list of these",
+        )
+    return value
+
+
+def _is_finite(value: float) -> bool:
+    return isinstance(value, int) or isfinite(value)
+
+
+def _read_views(written: dict[str, Any], wanted: tuple[str, ...] | None) -> dict[str, View]:
+    for name in wanted or ():
+        if name not in written:
+            near = get_close_matches(name, written, n=1)
+            guess = f"did you mean {near[0]!r}? " if near else ""
+            raise StructureError(
+                f"there is no view {name!r}",
+                hint=f"{guess}the line has {', '.join(written) or 'no views'}",
+            )
+    views: dict[str, View] = {}
+    for name in written if wanted is None else dict.fromkeys(wanted):
+        try:
+            views[name] = _read_view(written[name])
+        except StructureError as failure:
+            # Line and column, if any, are those within a string of the line.
+            raise StructureError(
+                f"view {shorten(repr(name))}: {failure.problem}", hint=failure.hint
+            ) from failure
+        except RecursionError:  # a message that would show hundreds of nested lists
+            raise StructureError(
+                f"view {shorten(repr(name))}: lists or objects are nested too deeply"
+            ) from None
+    return views
+
+
+def _read_view(value: object) -> View:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return tuple([_read_number(number, f"component {i}") for i, number in enumerate(value)])
+    if isinstance(value, dict) and len(value) == 1:
+        [(kind, body)] = value.items()
+        if kind in _VIEW_READERS:
+            return _VIEW_READERS[kind](body)
+        found = f"an object with the key {shorten(repr(kind))}"
+    else:
+        found = f"an object with {len(value)} keys" if isinstance(value, dict) else describe(value)
+    raise StructureError(
+        f"expected a string, a list of numbers, or an object with one key, got {found}",
+        hint=f"the key tells the kind: {', '.join(_VIEW_READERS)}",
+    )
+
+
+def _read_tree(body: object) -> Tree:
+    if not isinstance(body, str):
+        raise StructureError(
+            f"a tree must be a string, got {describe(body)}", hint='write "(S (NP we) (VP go))"'
+        )
+    try:
+        return Tree.from_brackets(body)
+    except StructureError as failure:
+        where = f" (character {failure.column} of the brackets)" if failure.column else ""
+        raise StructureError(failure.problem + where, hint=failure.hint) from failure
+
+
+def _read_sequence(body: object) -> Sequence:
+    return Sequence(check_list(body, "a sequence"))
+
+
+def _read_graph(body: object) -> Graph:
+    graph = check_object(body, "a graph", ("nodes",), ("edges", "root"))
+    nodes = graph["nodes"]
+    if not isinstance(nodes, dict):
+        check_list(nodes, "'nodes' of a graph")
+    return Graph(nodes, check_list(graph.get("edges", []), "'edges' of a graph"), graph.get("root"))
+
+
+def _read_vector(body: object) -> dict[str, float]:
+    features = check_object(body, "a vector with names", optional=None)
+    return {
+        name: _read_number(number, f"the value of {shorten(repr(name))}")
+        for name, number in features.items()
+    }
+
+
+def _read_number(value: object, what: str) -> float:
+    if type(value) is float or type(value) is int:
+        try:
+            number = float(value)
+        except OverflowError:
+            number = float("inf")
+        if isfinite(number):
+            return number
+    raise StructureError(f"{what} must be a finite number, got {describe(value)}")
+
+
+_VIEW_READERS: dict[str, Callable[[object], View]] = {
+    "tree": _read_tree,
+    "forest": forest_from_object,
+    "sequence": _read_sequence,
+    "graph": _read_graph,
+    "vector": _read_vector,
+}
+
+
+def jsonl_text(examples: Iterable[Example], *, views: Iterable[str] | None = None) -> Iterator[str]:
+    r"""Yield one line for each example.
+
+    Examples
+    --------
+    >>> "".join(jsonl_text([Example("a", "LOC", {"tree": Tree("A", [Tree("B")])})]))
+    '{"id":"a","label":"LOC","views":{"tree":{"tree":"(A B)"}}}\n'
+    """
+    wanted = None if views is None else (views,) if isinstance(views, str) else tuple(views)
+    for example in examples:
+        names = example.views if wanted is None else wanted
+        try:
+            line: dict[str, object] = {"id": example.id}
+            if example.label is not None:
+                line["label"] = _label_value(example.label)
+            line["views"] = {name: _view_value(example.view(name)) for name in names}
+            text = encode_json(line)
+        except StructureError as failure:
+            raise StructureError(
+                f"example {shorten(repr(example.id))} cannot be written: {failure.problem}",
+                hint=failure.hint,
+            ) from failure
+        yield f"{text}\n"
+
+
+def _label_value(label: object) -> object:
+    if isinstance(label, tuple):
+        return [_member_value(member) for member in label]
+    return _simple_label_value(label)
+
+
+def _member_value(member: object) -> object:
+    match member:
+        case (str(name), number) if isinstance(member, tuple) and not isinstance(number, str):
+            return [name, _simple_label_value(number)]
+    return _simple_label_value(member)
+
+
+def _simple_label_value(label: object) -> str | float:
+    if isinstance(label, str):
+        return label
+    if isinstance(label, Real) and not isinstance(label, bool):
+        return int(label) if isinstance(label, Integral) else _exact_float(label)
+    raise StructureError(
+        f"label {shorten(repr(label))} is neither string, number nor a tuple of these",
+        hint="rewrite the label",
+    )
+
+
+def _view_value(view: View) -> object:
+    match view:
+        case Tree():
+            return {"tree": view.to_brackets()}
+        case Forest():
+            return {"forest": forest_object(view)}
+        case Sequence():
+            return {"sequence": [[edge, node] if edge else node for edge, node in view]}
+        case Graph():
+            return {"graph": _graph_value(view)}
+        case str():
+            return view
+        case tuple():
+            return [_exact_float(number) for number in view]
+    return {"vector": {name: _exact_float(number) for name, number in view.items()}}
+
+
+def _graph_value(graph: Graph) -> dict[str, object]:
+    nodes: object
+    if all(isinstance(name, str) for name in graph.nodes):
+        nodes = dict(graph.nodes)  # keys of a JSON object are strings
+    elif list(graph.nodes) == list(range(len(graph.nodes))):
+        nodes = list(graph.nodes.values())
+    else:
+        nodes = [[name, label] for name, label in graph.nodes.items()]
+    made: dict[str, object] = {"nodes": nodes, "edges": [list(edge) for edge in graph.edges]}
+    if graph.root is not None:
+        made["root"] = graph.root
+    return made
+
+
+def _exact_float(value: Real | float) -> float:
+    if type(value) is float and isfinite(value):
+        return value
+    try:
+        number = float(value)
+    except OverflowError:
+        number = float("inf")
+    if not isfinite(number) or number != value:
+        raise StructureError(
+            f"{shorten(repr(value))} is no finite number of double precision",
+            hint="round it first, or leave it out",
+        )
+    return number
+
+
+def write_jsonl(
+    examples: Iterable[Example],
+    path: str | os.PathLike[str] | IO[str],
+    views: Iterable[str] | None = None,
+) -> None:
+    r"""Write examples as JSON lines; reading them gives the same ids, labels and views.
+
+    Parameters
+    ----------
+    examples : iterable of Example
+        Views may be of any kind; origins are left out.
+    path : str, PathLike or text stream
+        Replaced only when everything is written; see :func:`kernelwood.io.write`.
+    views : iterable of str, optional
+        Write these views only.
+
+    Examples
+    --------
+    >>> import io
+    >>> out = io.StringIO()
+    >>> write_jsonl([Example("a", views={"words": Sequence(["how", "many"])})], out)
+    >>> out.getvalue()
+    '{"id":"a","views":{"words":{"sequence":["how","many"]}}}\n'
+    """
+    write_text(path, jsonl_text(examples, views=views))

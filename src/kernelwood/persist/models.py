@@ -1,0 +1,230 @@
+"""What can be saved, under which name, and how it becomes plain values and is made of them again.
+
+A model becomes a :class:`State`: parameters, lists of strings and arrays. Parameters may hold other
+models, such as the kernel of a classifier or the vectors of a similarity. To make a class
+saveable, add a row to ``MODELS``. A class with state beyond its constructor's arguments has
+
+* ``_to_saved()``, which returns ``(parameters, texts, arrays)``, and
+* a class method ``_from_saved(parameters, texts, arrays)``, which checks what it gets: files can
+  come from anybody.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelwood.errors import ModelFormatError
+from kernelwood.kernels import (
+    KERNELS,
+    Kernel,
+    Normalized,
+    OnView,
+    Power,
+    Product,
+    Scaled,
+    SubtreeKernel,
+    Sum,
+)
+from kernelwood.kernels.combined import CombinedKernel
+from kernelwood.similarity import SIMILARITIES, Similarity
+from kernelwood.structures.labels import shorten
+from kernelwood.vectors import Vectors
+from kernelwood.vectors.collect import assemble, check_finite
+
+__all__ = ["MANIFEST", "MODELS", "Row", "State", "find_row", "rows_by_class"]
+
+MANIFEST = "manifest.json"
+
+# Choices of the moment, which change no result: they are not stored.
+RUN_TIME = frozenset({"n_jobs"})
+
+_STAND_IN = SubtreeKernel()
+
+
+class State(NamedTuple):
+    """What a model is made of.
+
+    Attributes
+    ----------
+    parameters : dict
+        None, bool, int, float, str, arrays, dtypes, other models, and lists, tuples and
+        dictionaries of all these.
+    texts : dict from str to list of str
+        Lists of strings by name.
+    arrays : dict from str to ndarray
+        Arrays of numbers by name.
+    """
+
+    parameters: dict[str, Any]
+    texts: dict[str, list[str]]
+    arrays: dict[str, NDArray[Any]]
+
+
+def parameters_of(model: Any) -> State:
+    """Return the state of an object that is made of its constructor's arguments."""
+    _check(model)
+    parameters = model.get_params(deep=False)
+    return State({k: v for k, v in parameters.items() if k not in RUN_TIME}, {}, {})
+
+
+def from_parameters(cls: Any, state: State) -> Any:
+    """Make an object of its constructor's arguments, all of which must be there.
+
+    An argument that is missing has no default here: defaults may change, files do not.
+    """
+    _check_names("parameter", state.parameters, set(cls._parameter_names()) - RUN_TIME)
+    _check_names("text", state.texts, set())
+    _check_names("array", state.arrays, set())
+    model = cls(**state.parameters)
+    _check(model)
+    return model
+
+
+def own_state(model: Any) -> State:
+    """Return the state that an object tells by itself."""
+    return State(*model._to_saved())
+
+
+def from_own_state(cls: Any, state: State) -> Any:
+    """Let a class make an object of a state."""
+    return cls._from_saved(*state)
+
+
+def vectors_state(vectors: Vectors) -> State:
+    """Return the words and the rows as they are, scaled or not."""
+    options = {"normalize": vectors.normalize, "lowercase": vectors.lowercase}
+    return State(options, {"words": list(vectors.words)}, {"matrix": vectors.matrix})
+
+
+def restore_vectors(cls: type[Vectors], state: State) -> Vectors:
+    """Make vectors of rows that are not scaled again, which could change their last bits."""
+    _check_names("parameter", state.parameters, {"normalize", "lowercase"})
+    _check_names("text", state.texts, {"words"})
+    _check_names("array", state.arrays, {"matrix"})
+    words, matrix = state.texts["words"], state.arrays["matrix"]
+    if matrix.dtype != np.float32 or matrix.ndim != 2 or matrix.shape[1] == 0:
+        raise ValueError(
+            f"the matrix is {matrix.dtype} of shape {matrix.shape}, not rows of float32"
+        )
+    if len(words) != len(matrix) or len(set(words)) < len(words):
+        raise ValueError(f"{len(set(words)):,} distinct words for {len(matrix):,} rows")
+    check_finite(matrix)
+    return cls._of(assemble(words, matrix, normalize=False), **state.parameters)
+
+
+def _check(model: Any) -> None:
+    """Raise KernelInputError if a parameter is out of range."""
+    if isinstance(model, Similarity):
+        model.check()
+    elif isinstance(model, CombinedKernel):
+        # The kernels inside have rows of their own. Stand-ins keep the check from going down to
+        # them: it would be done once per level, and never end well for a sum of thousands.
+        parameters = model.get_params(deep=False)
+        shallow = {k: _STAND_IN if isinstance(v, Kernel) else v for k, v in parameters.items()}
+        type(model)(**shallow)._check_params()
+    elif isinstance(model, Kernel):
+        model._check_params()
+
+
+def _check_names(what: str, found: dict[str, Any], expected: set[str]) -> None:
+    unknown, missing = sorted(set(found) - expected), sorted(expected - set(found))
+    if unknown or missing:
+        name = shorten(repr((unknown or missing)[0]))
+        raise ValueError(f"{'unknown' if unknown else 'missing'} {what} {name}")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One class that can be saved.
+
+    Parameters
+    ----------
+    kind, name : str
+        What files call it.
+    cls : type or str
+        The class, or ``"module:Class"`` to import it only when a file asks for it.
+    to_state : callable
+        Turns a model into its :class:`State`. By default the one of a class whose objects are
+        made of their constructor's arguments.
+    from_state : callable
+        Turns the class and a state into a model, or raises an exception that tells what is wrong.
+
+    Examples
+    --------
+    >>> from kernelwood.persist import MODELS
+    >>> row = MODELS["kernel", "subset-tree"]
+    >>> row.load_class()(decay=0.5)
+    SubsetTreeKernel(decay=0.5)
+    """
+
+    kind: str
+    name: str
+    cls: type[Any] | str
+    to_state: Callable[[Any], State] = parameters_of
+    from_state: Callable[[Any, State], Any] = from_parameters
+
+    def load_class(self) -> Any:
+        """Return the class, importing its module if need be."""
+        if not isinstance(self.cls, str):
+            return self.cls
+        module, _, name = self.cls.partition(":")
+        return getattr(importlib.import_module(module), name)
+
+    def loaded_class(self) -> Any:
+        """Return the class if its module is imported, else None: it has no objects yet."""
+        if not isinstance(self.cls, str):
+            return self.cls
+        module, _, name = self.cls.partition(":")
+        return getattr(sys.modules.get(module), name, None)
+
+
+_ROWS = (
+    *(Row("kernel", name, kernel) for name, kernel in KERNELS.items()),
+    Row("kernel", "sum", Sum),
+    Row("kernel", "product", Product),
+    Row("kernel", "scaled", Scaled),
+    Row("kernel", "power", Power),
+    Row("kernel", "normalized", Normalized),
+    Row("kernel", "on-view", OnView),
+    *(Row("similarity", name, similarity) for name, similarity in SIMILARITIES.items()),
+    Row("vectors", "vectors", Vectors, vectors_state, restore_vectors),
+    Row(
+        "parser", "forest-parser", "kernelwood.parsing.parser:ForestParser",
+        own_state, from_own_state,
+    ),
+)  # fmt: skip
+
+# (kind, name) -> how it is saved; a class that is to be saveable adds a row above.
+MODELS: dict[tuple[str, str], Row] = {(row.kind, row.name): row for row in _ROWS}
+
+
+def rows_by_class() -> dict[type[Any], Row]:
+    """Return the rows by class, those without any object left out."""
+    return {cls: row for row in MODELS.values() if (cls := row.loaded_class()) is not None}
+
+
+def find_row(kind: str, name: str) -> tuple[Row, Any]:
+    """Return the row of a name in a file, and its class."""
+    row = MODELS.get((kind, name))
+    try:
+        if row is not None:
+            return row, row.load_class()
+    except (ImportError, AttributeError) as failure:
+        raise ModelFormatError(
+            f"the {kind} {name!r} cannot be used here: {failure}",
+            member=MANIFEST,
+            hint="install kernelwood again, with the extras that this model needs",
+        ) from failure
+    raise ModelFormatError(
+        f"there is no model of the kind {shorten(repr(kind))} called {shorten(repr(name))}",
+        member=MANIFEST,
+        hint="upgrade kernelwood; for a class of your own, put its row into "
+        "kernelwood.persist.MODELS first",
+    )

@@ -1,0 +1,190 @@
+"""Parameters as JSON, and back.
+
+Numbers, strings, None and lists stand for themselves. Everything else is an object with a kind::
+
+    {"kind": "mapping", "values": {"det": 0.0}}      a dictionary
+    {"kind": "tuple", "values": [1, 2]}              a tuple
+    {"kind": "number", "value": "inf"}               a float that JSON has no number for
+    {"kind": "dtype", "name": "float32"}             a number type
+    {"kind": "array", "name": "parameter-matrix"}    an array, in a member of its own
+    {"kind": "part", "number": 0}                    another model, stored as part 0
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelwood.errors import ModelFormatError
+from kernelwood.structures.labels import shorten
+
+__all__ = ["NUMBER_TYPES", "Decoder", "Encoder", "inner_values"]
+
+NUMBER_TYPES = (
+    "bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64",
+    "float32", "float64",
+)  # fmt: skip
+
+_DEEPEST = 32
+_LARGEST = 2**1024  # as large as seeds of generators get, and far from what takes long to parse
+_NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+
+
+def inner_values(value: Any) -> Iterator[Any]:
+    """Yield a value and all that lists, tuples and dictionaries in it hold."""
+    waiting = [(value, 0)]
+    while waiting:
+        value, depth = waiting.pop()
+        yield value
+        if isinstance(value, (list, tuple, Mapping)):
+            if depth == _DEEPEST:
+                raise ModelFormatError(
+                    f"a parameter holds lists nested more than {_DEEPEST} levels deep",
+                    hint="store such a value as an array or as a list of strings",
+                )
+            inside = value.values() if isinstance(value, Mapping) else value
+            waiting.extend((inner, depth + 1) for inner in reversed(list(inside)))
+
+
+class Encoder:
+    """Turns parameters of one model into JSON, and gathers the arrays among them.
+
+    Parameters
+    ----------
+    owner : str
+        Name of the model's class, for messages.
+    number_of : callable
+        Returns the number of the part that a value is stored as, None if it is no model.
+    """
+
+    def __init__(self, owner: str, number_of: Callable[[Any], int | None]) -> None:
+        self.arrays: dict[str, NDArray[Any]] = {}
+        self._owner = owner
+        self._number_of = number_of
+        self._name = ""
+
+    def parameters(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Return parameters as JSON values; :func:`inner_values` tells if they are too deep."""
+        encoded = {}
+        for self._name, value in parameters.items():
+            encoded[self._name] = self._encode(value)
+        return encoded
+
+    def _encode(self, value: Any) -> Any:
+        if value is None or isinstance(value, (bool, str)):
+            return str.__str__(value) if isinstance(value, str) else value
+        if isinstance(value, (int, float, np.bool_, np.integer, np.floating)):
+            return self._number(value)
+        if isinstance(value, list):
+            return [self._encode(inner) for inner in value]
+        if isinstance(value, tuple):
+            return {"kind": "tuple", "values": [self._encode(inner) for inner in value]}
+        number = self._number_of(value)
+        if number is not None:
+            return {"kind": "part", "number": number}
+        if isinstance(value, Mapping):
+            return {"kind": "mapping", "values": self._mapping(value)}
+        if isinstance(value, np.ndarray):
+            return self._array(value)
+        return self._dtype(value)
+
+    def _number(self, value: Any) -> Any:
+        if isinstance(value, np.bool_):
+            return bool(value)
+        if isinstance(value, (int, np.integer)):
+            if abs(int(value)) >= _LARGEST:
+                raise self._refusal("a whole number of more than 1024 bits")
+            return int(value)
+        plain = float(value)
+        if math.isfinite(plain):
+            if plain != value:
+                raise self._refusal(f"{value!r}, which 64 bits cannot hold")
+            return plain
+        return {"kind": "number", "value": str(plain)}
+
+    def _mapping(self, value: Mapping[Any, Any]) -> dict[str, Any]:
+        for key in value:
+            if not isinstance(key, str):
+                raise self._refusal(f"a dictionary with the key {shorten(repr(key))}")
+        return {str.__str__(key): self._encode(inner) for key, inner in value.items()}
+
+    def _array(self, value: NDArray[Any]) -> Any:
+        if value.dtype.kind == "U" and value.ndim == 1:
+            return value.tolist()
+        if value.dtype.name not in NUMBER_TYPES:
+            raise self._refusal(f"an array of {value.dtype}")
+        name = f"parameter-{self._name}"
+        if name in self.arrays:
+            name += f"-{len(self.arrays)}"
+        self.arrays[name] = value
+        return {"kind": "array", "name": name}
+
+    def _dtype(self, value: Any) -> Any:
+        number_type = isinstance(value, type) and issubclass(value, (np.generic, float, int))
+        if isinstance(value, np.dtype) or number_type:
+            dtype = np.dtype(value)
+            if dtype.name in NUMBER_TYPES and dtype.isnative:
+                return {"kind": "dtype", "name": dtype.name}
+        raise self._refusal(f"an object of type {type(value).__qualname__}")
+
+    def _refusal(self, what: str) -> ModelFormatError:
+        return ModelFormatError(
+            f"{self._owner}: {self._name} is, or holds, {what}, which cannot be saved",
+            hint="only plain values, arrays of numbers and the classes in "
+            "kernelwood.persist.MODELS can; give a class of your own a row there",
+        )
+
+
+class Decoder:
+    """Turns JSON back into parameters.
+
+    Parameters
+    ----------
+    parts : list
+        The models that were made already.
+    arrays : dict
+        The arrays of this model; those that are parameters are taken out.
+    """
+
+    def __init__(self, parts: list[Any], arrays: dict[str, NDArray[Any]]) -> None:
+        self._parts = parts
+        self._arrays = arrays
+        self._kinds: dict[str, tuple[str, type, Callable[[Any, int], Any]]] = {
+            "mapping": ("values", dict, self._mapping),
+            "tuple": ("values", list, lambda values, depth: tuple(self.decode(values, depth))),
+            "number": ("value", str, lambda text, depth: _NOT_FINITE[text]),
+            "dtype": ("name", str, self._dtype),
+            "array": ("name", str, lambda name, depth: self._arrays.pop(name)),
+            "part": ("number", int, self._part),
+        }
+
+    def decode(self, value: Any, depth: int = 0) -> Any:
+        """Return the value that JSON stands for; raise ValueError or KeyError if there is none."""
+        if depth > 2 * _DEEPEST:
+            raise ValueError("its parameters are nested too deeply")
+        if isinstance(value, list):
+            return [self.decode(inner, depth + 1) for inner in value]
+        if not isinstance(value, dict):
+            return value
+        key, kind, restore = self._kinds.get(str(value.get("kind")), ("", dict, self._mapping))
+        if set(value) != {"kind", key} or type(value[key]) is not kind:
+            raise ValueError(f"there is no such value as {shorten(repr(value))}")
+        return restore(value[key], depth + 1)
+
+    def _mapping(self, values: dict[str, Any], depth: int) -> dict[str, Any]:
+        return {key: self.decode(value, depth) for key, value in values.items()}
+
+    def _dtype(self, name: str, depth: int) -> np.dtype[Any]:
+        if name not in NUMBER_TYPES:
+            raise ValueError(f"there is no number type {shorten(repr(name))}")
+        return np.dtype(name)
+
+    def _part(self, number: int, depth: int) -> Any:
+        # Only parts that came before: a model cannot be inside itself.
+        if not 0 <= number < len(self._parts):
+            raise ValueError(f"there is no part {number} before it")
+        return self._parts[number]
