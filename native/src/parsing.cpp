@@ -49,45 +49,41 @@ ChartRules rules_of(const Rows<int32_t>& binary, const Vector<double>& binary_p,
   return ChartRules(std::move(two), std::move(one), copied(output), max_unary);
 }
 
-// Adds a weight to a list in which every symbol is to appear once.
-void add_weight(std::vector<Weighed>& list, int32_t symbol, double p) {
-  for (Weighed& each : list)
-    if (each.symbol == symbol) {
-      each.p += p;
-      return;
-    }
-  list.push_back({symbol, p});
+// Symbols with a probability, each once; what is impossible is left out.
+void add_weighed(const ChartRules& rules, int32_t symbol, double p, const char* unknown,
+                 const char* improbable, std::vector<Weighed>& list) {
+  require(rules.knows(symbol), unknown);
+  require(p == 0 || ChartRules::is_probability(p), improbable);
+  if (p > 0) list.push_back({symbol, p});
 }
 
 Sentence sentence_of(const ChartRules& rules, int32_t n_words, const Vector<int32_t>& position,
                      const Vector<int32_t>& symbol, const Vector<double>& p,
                      const Vector<int32_t>& root_symbol, const Vector<double>& root_p) {
   require(n_words > 0, "a sentence needs a word");
-  require(n_words <= 20000, "a chart cannot hold a sentence of more than 20000 words");
   require(position.size() == symbol.size() && position.size() == p.size(),
           "tags need a position, a symbol and a probability each");
   require(root_symbol.size() == root_p.size(), "roots need a symbol and a probability each");
+  check_chart_size(static_cast<size_t>(n_words), static_cast<size_t>(n_words) * 32);
   Sentence sentence;
   sentence.n_words = n_words;
   sentence.tags.resize(static_cast<size_t>(n_words));
   for (size_t t = 0; t < position.size(); ++t) {
     const int32_t at = position.data()[t];
-    const double weight = p.data()[t];
     require(at >= 0 && at < n_words, "a tag is outside the sentence");
-    require(rules.knows(symbol.data()[t]), "a tag is outside the grammar");
-    require(weight == 0 || ChartRules::is_probability(weight),
-            "the probability of a tag is not in [0, 1]");
-    if (weight > 0) add_weight(sentence.tags[static_cast<size_t>(at)], symbol.data()[t], weight);
+    add_weighed(rules, symbol.data()[t], p.data()[t], "a tag is outside the grammar",
+                "the probability of a tag is not in [0, 1]",
+                sentence.tags[static_cast<size_t>(at)]);
   }
   for (size_t r = 0; r < root_symbol.size(); ++r) {
     const int32_t root = root_symbol.data()[r];
-    const double weight = root_p.data()[r];
-    require(rules.knows(root), "a root is outside the grammar");
+    add_weighed(rules, root, root_p.data()[r], "a root is outside the grammar",
+                "the probability of a root is not in [0, 1]", sentence.roots);
     require(rules.output[static_cast<size_t>(root)] >= 0, "a root must have an output label");
-    require(weight == 0 || ChartRules::is_probability(weight),
-            "the probability of a root is not in [0, 1]");
-    if (weight > 0) add_weight(sentence.roots, root, weight);
   }
+  const auto sum = [](double a, double b) { return a + b; };
+  for (auto& tags : sentence.tags) merge_symbols(tags, sum);
+  merge_symbols(sentence.roots, sum);
   return sentence;
 }
 
@@ -136,6 +132,7 @@ void bind_parsing(nb::module_& m) {
              const ChartGrammar* coarse, std::optional<Vector<int32_t>> coarse_of) {
             require((coarse != nullptr) == coarse_of.has_value(),
                     "coarse and coarse_of go together");
+            require(!coarse || !coarse->has_coarse(), "a coarse grammar has no coarser one");
             ChartRules rules = rules_of(binary, binary_p, unary, unary_p, output, max_unary);
             if (coarse)
               new (self) ChartGrammar(std::move(rules), *coarse, copied(*coarse_of));

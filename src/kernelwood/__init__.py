@@ -44,6 +44,7 @@ _EXPORTS = {
     "OnView": "kernelwood.kernels",
     "Normalized": "kernelwood.kernels",
     "Vectors": "kernelwood.vectors",
+    "ForestParser": "kernelwood.parsing",
     "shared_fragments": "kernelwood.explain",
     "save": "kernelwood.persist",
     "load": "kernelwood.persist",
@@ -163,6 +164,9 @@ if TYPE_CHECKING:
     )
     from kernelwood.kernels import (
         SubtreeKernel as SubtreeKernel,
+    )
+    from kernelwood.parsing import (
+        ForestParser as ForestParser,
     )
     from kernelwood.persist import (
         load as load,

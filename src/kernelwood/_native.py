@@ -24,6 +24,7 @@ from kernelwood.arrays import Batch, ForestBatch, SequenceBatch, TreeBatch
 
 __all__ = [
     "BudgetExceeded",
+    "ChartGrammar",
     "ForestParameters",
     "SequenceParameters",
     "TreeKernel",
@@ -47,6 +48,7 @@ __all__ = [
 ]
 
 BudgetExceeded = _core.BudgetExceeded
+ChartGrammar = _core.ChartGrammar
 ForestParameters = _core.ForestParameters
 SequenceParameters = _core.SequenceParameters
 TreeKernel = _core.TreeKernel

@@ -2,15 +2,16 @@
 // zero. Holds inside sums and best derivations side by side, each scaled by its own power of two.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "kernelwood/buffer.hpp"
 #include "kernelwood/chart_sentence.hpp"
 #include "kernelwood/chart_unary.hpp"
 #include "kernelwood/engine.hpp"
-#include "kernelwood/row_store.hpp"
 
 namespace kernelwood {
 
@@ -20,49 +21,67 @@ class ChartCells {
     int32_t group;
     size_t at;  // of its first symbol in the values
   };
-  struct Blocks {
-    const Block *first, *last;
-    const Block* begin() const { return first; }
-    const Block* end() const { return last; }
-    bool empty() const { return first == last; }
+  struct Base {
+    int32_t symbol;
+    Mass value;
   };
-  static constexpr size_t max_bytes = size_t{3} << 30;
+  using Blocks = ListOf<Block>;  // with the values of all layers together
+  using Bases = ListOf<Base>;    // the items of layer 0
+  struct Part {                  // a cell that can be the left part of a longer span
+    int32_t end, sum_exponent, best_exponent;
+  };
 
-  ChartCells(const GroupedGrammar& grammar, int32_t n_words)
-      : grammar_(grammar), cells_(n_cells(n_words)) {}
+  // Room for all that the mask allows is reserved at once: it costs nothing until it is used.
+  ChartCells(const GroupedGrammar& grammar, const SpanMask& mask, int32_t n_words)
+      : grammar_(grammar), cells_(n_cells(n_words)), parts_(static_cast<size_t>(n_words)),
+        place_(static_cast<size_t>(grammar.n_groups), none) {
+    size_t size = 0;
+    for (const int32_t group : mask.groups()) size += static_cast<size_t>(grammar.size_of(group));
+    total_.reserve(std::min(size, max_chart_bytes / sizeof(Mass)));
+  }
 
   // Stores the cell that `layers` holds, its values being multiples of 2^sum_base and 2^best_base.
-  void store(size_t cell, const UnaryLayers<Mass>& layers, int32_t sum_base, int32_t best_base) {
-    Mass largest;
+  // Cells with one start are stored by rising end.
+  void store(int32_t start, int32_t end, const UnaryLayers<Mass>& layers, int32_t sum_base,
+             int32_t best_base) {
+    Mass largest{0, 0};
     for (const int32_t symbol : layers.total().symbols()) {
       const Mass value = layers.total()[symbol];
       largest = {std::max(largest.sum, value.sum), std::max(largest.best, value.best)};
     }
     const CellScale sum(largest.sum, sum_base), best(largest.best, best_base);
     if (sum.exponent() == CellScale::dead || best.exponent() == CellScale::dead) return;
-    Cell& to = cells_[cell];
+    Cell& to = cells_[cell_of(start, end)];
     to.sum_exponent = sum.exponent();
     to.best_exponent = best.exponent();
-    to.first = blocks_.size();
-    add_blocks(layers);
-    to.last = blocks_.size();
     const auto scaled = [&](Mass value) {
       return Mass{sum.apply(value.sum), best.apply(value.best)};
     };
+    to.first_base = bases_.size();
     for (const int32_t symbol : layers.layer(0).symbols())
-      base_[place(symbol)] = scaled(layers.layer(0)[symbol]);
+      bases_.push_back({symbol, scaled(layers.layer(0)[symbol])});
+    to.last_base = bases_.size();
+    to.first = blocks_.size();
+    add_blocks(layers);
+    to.last = blocks_.size();
+    if (can_be_left(blocks(cell_of(start, end))))
+      parts_[static_cast<size_t>(start)].push_back({end, sum.exponent(), best.exponent()});
     for (const int32_t symbol : layers.total().symbols())
       total_[place(symbol)] = scaled(layers.total()[symbol]);
-    for (size_t b = to.first; b < to.last; ++b)
-      place_[static_cast<size_t>(blocks_[b].group)] = none;
+    for (const Block& block : blocks(cell_of(start, end)))
+      place_[static_cast<size_t>(block.group)] = none;
   }
 
   Blocks blocks(size_t cell) const {
     const Cell& from = cells_[cell];
     return {blocks_.data() + from.first, blocks_.data() + from.last};
   }
+  Bases bases(size_t cell) const {
+    const Cell& from = cells_[cell];
+    return {bases_.data() + from.first_base, bases_.data() + from.last_base};
+  }
+  const std::vector<Part>& parts(int32_t start) const { return parts_[static_cast<size_t>(start)]; }
   size_t n_values() const { return total_.size(); }
-  Mass base(size_t at) const { return base_[at]; }        // layer 0
   Mass total(size_t at) const { return total_[at]; }      // all layers
   const Mass* totals(size_t at) const { return total_.data() + at; }
   int32_t sum_exponent(size_t cell) const { return cells_[cell].sum_exponent; }
@@ -71,17 +90,22 @@ class ChartCells {
  private:
   static constexpr size_t none = static_cast<size_t>(-1);
   struct Cell {
-    size_t first = 0, last = 0;
+    size_t first = 0, last = 0, first_base = 0, last_base = 0;
     int32_t sum_exponent = CellScale::dead, best_exponent = CellScale::dead;
   };
 
+  bool can_be_left(Blocks blocks) const {
+    return std::any_of(blocks.begin(), blocks.end(), [&](const Block& block) {
+      const auto bundles = grammar_.bundles_of(block.group);
+      return bundles.begin() != bundles.end();
+    });
+  }
   size_t place(int32_t symbol) const {
     const int32_t group = grammar_.group(symbol);
     return place_[static_cast<size_t>(group)] +
            static_cast<size_t>(symbol - grammar_.first_of(group));
   }
   void add_blocks(const UnaryLayers<Mass>& layers) {
-    place_.resize(static_cast<size_t>(grammar_.n_groups), none);
     size_t size = total_.size();
     for (const int32_t symbol : layers.total().symbols()) {
       const int32_t group = grammar_.group(symbol);
@@ -90,17 +114,19 @@ class ChartCells {
       blocks_.push_back({group, size});
       size += static_cast<size_t>(grammar_.size_of(group));
     }
-    if (size > max_bytes / (2 * sizeof(Mass)))
-      throw BudgetExceeded(static_cast<int64_t>(max_bytes));
-    base_.resize(size, Mass{});
-    total_.resize(size, Mass{});
+    check_chart_size(size, sizeof(Mass));
+    const size_t before = total_.size();
+    total_.resize(size);
+    std::memset(static_cast<void*>(total_.data() + before), 0, (size - before) * sizeof(Mass));
   }
 
   const GroupedGrammar& grammar_;
   std::vector<Cell> cells_;
+  std::vector<std::vector<Part>> parts_;  // by start
   std::vector<Block> blocks_;
   std::vector<size_t> place_;  // by group, of the cell that is being stored
-  Buffer<Mass> base_, total_;
+  Buffer<Base> bases_;
+  Buffer<Mass> total_;
 };
 
 // Where the blocks of one cell are, by group.
@@ -133,7 +159,7 @@ struct Split {
 
 class SplitList {
  public:
-  SplitList(const ChartCells& cells) : cells_(cells) {}
+  explicit SplitList(const ChartCells& cells) : cells_(cells) {}
 
   // Relative to the largest of all splits; false when there is none.
   bool find(int32_t start, int32_t end) {
@@ -167,12 +193,12 @@ class SplitList {
   }
   template <class Use>
   void each(int32_t start, int32_t end, const Use& use) const {
-    for (int32_t split = start + 1; split < end; ++split) {
-      const size_t left = cell_of(start, split), right = cell_of(split, end);
-      if (cells_.sum_exponent(left) == CellScale::dead) continue;
+    for (const ChartCells::Part& left : cells_.parts(start)) {
+      if (left.end >= end) break;
+      const size_t right = cell_of(left.end, end);
       if (cells_.sum_exponent(right) == CellScale::dead) continue;
-      use(split, cells_.sum_exponent(left) + cells_.sum_exponent(right),
-          cells_.best_exponent(left) + cells_.best_exponent(right));
+      use(left.end, left.sum_exponent + cells_.sum_exponent(right),
+          left.best_exponent + cells_.best_exponent(right));
     }
   }
 

@@ -25,9 +25,9 @@ struct ChartSlot {
 struct ChartItem {
   int32_t slot = -1;  // -1: not kept
   double posterior = 0, merit = 0;
-  double inner = 0;       // the part of the posterior that unary parents hand down
-  double q = 0, mq = 0;   // of this layer given the slot
-  size_t first = 0, last = 0;   // steps
+  double inner = 0;  // the part of the posterior that unary parents hand down
+  double q = 0, mq = 0;  // of this layer given the slot
+  size_t first = 0, last = 0;  // steps
 };
 
 // How an item came about: two slots, one item (by a unary rule) or a word.
@@ -45,9 +45,9 @@ class Derivations {
     size_t first, last;  // in slot_order
   };
 
-  Derivations(const GroupedGrammar& grammar, const SpanMask& mask, const ChartCells& cells,
-              int32_t n_words, double cut, StopFlag stop)
-      : grammar_(grammar), cells_(cells), n_words_(n_words), cut_(cut), stop_(stop), allowed_(mask),
+  Derivations(const GroupedGrammar& grammar, const ChartCells& cells, int32_t n_words, double cut,
+              StopFlag stop)
+      : grammar_(grammar), cells_(cells), n_words_(n_words), cut_(cut), stop_(stop),
         blocks_(grammar.n_groups), right_(grammar.n_groups),
         layers_(grammar.unary, grammar.n_symbols, grammar.max_unary), splits_(cells),
         slot_of_(cells.n_values(), -1), slots_at_(n_cells(n_words)),
@@ -77,7 +77,7 @@ class Derivations {
   };
   struct Parent {
     int32_t item = -1;
-    Mass value;
+    Mass value{0, 0};
   };
   struct Found {
     int32_t item;
@@ -88,7 +88,7 @@ class Derivations {
 
   void plant(const std::vector<Weighed>& roots) {
     blocks_.show(cells_.blocks(cell_of(0, n_words_)));
-    Mass all;
+    Mass all{0, 0};
     for (const Weighed& root : roots)
       if (blocks_.has(grammar_.group(root.symbol)))
         accumulate(all, root.p, cells_.total(place(root.symbol)));
@@ -137,17 +137,16 @@ class Derivations {
     list_span(start, end);
   }
 
-  // Makes the layers of a finished cell again.
+  // Makes the layers of a finished cell again. Scaled values may reach what was too small before
+  // and is not in the chart; that is left out.
   void load(size_t cell) {
     layers_.clear();
-    allowed_.show(cell);
     blocks_.show(cells_.blocks(cell));
-    for (const ChartCells::Block& block : cells_.blocks(cell))
-      for (int32_t s = 0; s < grammar_.size_of(block.group); ++s) {
-        const Mass value = cells_.base(block.at + static_cast<size_t>(s));
-        if (!is_zero(value)) layers_.start(grammar_.first_of(block.group) + s, value);
-      }
-    layers_.close([&](int32_t symbol) { return allowed_[grammar_.group(symbol)]; });
+    for (const ChartCells::Base& base : cells_.bases(cell))
+      if (!is_zero(base.value)) layers_.start(base.symbol, base.value);
+    layers_.close([&](int32_t symbol) {
+      return blocks_.has(grammar_.group(symbol)) && !is_zero(cells_.total(place(symbol)));
+    });
   }
 
   // Keeps one item if it is good enough, with its steps unless they are binary.
@@ -219,12 +218,9 @@ class Derivations {
     for (const Split& split : splits_.splits()) {
       right_.show(cells_.blocks(cell_of(split.at, end)));
       for (const ChartCells::Block& left : cells_.blocks(cell_of(start, split.at)))
-        for (int32_t b = grammar_.bundle_begin[static_cast<size_t>(left.group)];
-             b < grammar_.bundle_begin[static_cast<size_t>(left.group) + 1]; ++b) {
-          const GroupedGrammar::Bundle& bundle = grammar_.bundles[static_cast<size_t>(b)];
+        for (const GroupedGrammar::Bundle& bundle : grammar_.bundles_of(left.group))
           if (is_parent_[static_cast<size_t>(bundle.parent)] && right_.has(bundle.right))
             try_rules(bundle, left, split, start, end);
-        }
     }
     std::stable_sort(found_.begin(), found_.end(), [](const Found& a, const Found& b) {
       return a.item != b.item ? a.item < b.item : a.step.mq > b.step.mq;
@@ -240,8 +236,7 @@ class Derivations {
   void try_rules(const GroupedGrammar::Bundle& bundle, const ChartCells::Block& left,
                  const Split& split, int32_t start, int32_t end) {
     const size_t right_at = right_[bundle.right];
-    for (int32_t r = bundle.first; r < bundle.last; ++r) {
-      const GroupedGrammar::Rule& rule = grammar_.rules[static_cast<size_t>(r)];
+    for (const GroupedGrammar::Rule& rule : grammar_.rules_of(bundle)) {
       const Parent& parent =
           parents_[static_cast<size_t>(grammar_.first_of(bundle.parent) + rule.parent)];
       if (parent.item < 0) continue;
@@ -281,7 +276,6 @@ class Derivations {
   int32_t n_words_;
   double cut_;
   StopFlag stop_;
-  SpanMask::Table allowed_;
   BlockTable blocks_, right_;
   UnaryLayers<Mass> layers_;
   SplitList splits_;

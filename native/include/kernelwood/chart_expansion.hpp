@@ -11,9 +11,9 @@ namespace kernelwood {
 
 // A child of a production: an item, or a word (below zero: -1 - its position).
 struct Production {
-  int32_t head;         // item
-  size_t first, last;   // children
-  double q;             // given the head
+  int32_t head;  // item
+  size_t first, last;  // children
+  double q;  // given the head
 };
 
 class Expansion {

@@ -181,7 +181,7 @@ class ForestBuilder {
 
   void add_edge(int32_t head, const Production& production, double count) {
     count *= production.q;
-    if (!(count > 0)) return;
+    if (!(count >= smallest_count)) return;
     nodes_.clear();
     for (size_t at = production.first; at < production.last; ++at) {
       const int32_t child = expansion_.children[at];
@@ -194,6 +194,7 @@ class ForestBuilder {
   }
 
   static constexpr int32_t exists = 0;  // until its node is numbered
+  static constexpr double smallest_count = 1e-300;  // below, quotients of counts would be wrong
   struct Head {
     int32_t item, layer;
   };

@@ -30,7 +30,7 @@ class ChartRules {
              std::vector<int32_t> output_labels, int32_t longest_chain)
       : binary(std::move(binary_rules)), unary(std::move(unary_rules)),
         output(std::move(output_labels)), max_unary(longest_chain) {
-    require(max_unary >= 0, "max_unary must not be negative");
+    require(max_unary >= 0 && max_unary <= 1000, "max_unary is not in 0 .. 1000");
     for (const int32_t label : output) require(label >= -1, "an output label is below -1");
     for (const BinaryRule& rule : binary) {
       require(knows(rule.parent) && knows(rule.left) && knows(rule.right),
@@ -68,6 +68,14 @@ std::vector<int32_t> offsets_of(const Items& items, int32_t n_groups, Key key) {
   return begin;
 }
 
+// A part of an array.
+template <class T>
+struct ListOf {
+  const T *first, *last;
+  const T* begin() const { return first; }
+  const T* end() const { return last; }
+};
+
 // Unary rules by child, for building upward, and by parent, for reading downward.
 class UnaryRules {
  public:
@@ -75,11 +83,7 @@ class UnaryRules {
     int32_t symbol;  // at the other end
     double p;
   };
-  struct Steps {
-    const Step *first, *last;
-    const Step* begin() const { return first; }
-    const Step* end() const { return last; }
-  };
+  using Steps = ListOf<Step>;
 
   UnaryRules(std::vector<UnaryRule> rules, int32_t n_symbols) {
     // A symbol over itself adds nothing that could be told apart.
@@ -134,6 +138,13 @@ class GroupedGrammar {
     bundle_rules(binary);
   }
 
+  ListOf<Bundle> bundles_of(int32_t left_group) const {
+    const auto group = static_cast<size_t>(left_group);
+    return {bundles.data() + bundle_begin[group], bundles.data() + bundle_begin[group + 1]};
+  }
+  ListOf<Rule> rules_of(const Bundle& bundle) const {
+    return {rules.data() + bundle.first, rules.data() + bundle.last};
+  }
   int32_t of(int32_t symbol) const { return number[static_cast<size_t>(symbol)]; }
   int32_t group(int32_t symbol) const { return group_of[static_cast<size_t>(symbol)]; }
   int32_t label(int32_t symbol) const { return output[static_cast<size_t>(symbol)]; }
@@ -230,6 +241,14 @@ class PairedGrammar {
       parents.push_back({rule.parent, rule.p});
     }
     pair_begin.push_back(static_cast<int32_t>(pairs.size()));
+  }
+
+  ListOf<Pair> pairs_of(int32_t left_row_number) const {
+    const auto row = static_cast<size_t>(left_row_number);
+    return {pairs.data() + pair_begin[row], pairs.data() + pair_begin[row + 1]};
+  }
+  ListOf<Parent> parents_of(const Pair& pair) const {
+    return {parents.data() + pair.first, parents.data() + pair.last};
   }
 
   int32_t n_symbols, max_unary, n_lefts = 0, n_rights = 0;

@@ -3,8 +3,8 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <map>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -28,6 +28,7 @@ class ChartGrammar {
       : rules_(std::move(rules)), coarse_of_(checked(std::move(coarse_of), rules_, coarse.rules_)),
         grammar_(rules_, coarse_of_, coarse.rules_.n_symbols()), coarse_(coarse.rules_) {}
 
+  bool has_coarse() const { return coarse_.has_value(); }
   int32_t n_symbols() const { return rules_.n_symbols(); }
   const ChartRules& rules() const { return rules_; }
 
@@ -70,12 +71,12 @@ class ChartGrammar {
   ChartForest parse_within(const Sentence& sentence, const SpanMask& mask, double threshold,
                            StopFlag stop) const {
     const int32_t n = sentence.n_words;
-    ChartCells cells(grammar_, n);
+    ChartCells cells(grammar_, mask, n);
     InsidePass(grammar_, sentence, mask, stop, cells).run();
     const RootChoice choice = choose_root(sentence, cells);
     if (choice.roots.empty()) return {};
     const double cut = std::exp(-threshold - margin);
-    Derivations derivations(grammar_, mask, cells, n, cut, stop);
+    Derivations derivations(grammar_, cells, n, cut, stop);
     derivations.run(choice.roots);
     ForestBuilder builder(grammar_, derivations, n, choice.label, cut);
     builder.run(stop);

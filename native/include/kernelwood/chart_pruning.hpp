@@ -113,6 +113,7 @@ class ForestPruning {
       if (!is_reached_[node]) continue;
       each_edge(node, [&](size_t edge) {
         const double cost = cost_below(edge);
+        if (cost == infinite) return;  // a part was too unlikely to be counted
         is_kept_[edge] = above_[node] + cost <= most || cost == below_[node];
         if (is_kept_[edge]) each_child(edge, [&](size_t child) { is_reached_[child] = 1; });
       });

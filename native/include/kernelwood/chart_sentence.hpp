@@ -2,10 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "kernelwood/chart_grammar.hpp"
+#include "kernelwood/row_store.hpp"
 
 namespace kernelwood {
 
@@ -27,29 +29,38 @@ inline size_t cell_of(int32_t start, int32_t end) {
 }
 inline size_t n_cells(int32_t n_words) { return cell_of(0, n_words + 1); }
 
+// A chart takes at least the square of the length; refuses what cannot fit before anything is made.
+constexpr size_t max_chart_bytes = size_t{3} << 30;
+inline void check_chart_size(size_t cells, size_t bytes_each) {
+  if (bytes_each > 0 && cells > max_chart_bytes / bytes_each)
+    throw BudgetExceeded(static_cast<int64_t>(max_chart_bytes));
+}
+
+// Sorts a list by symbol and joins the probabilities of equal ones.
+template <class Join>
+void merge_symbols(std::vector<Weighed>& list, const Join& join) {
+  std::stable_sort(list.begin(), list.end(),
+                   [](const Weighed& a, const Weighed& b) { return a.symbol < b.symbol; });
+  size_t n = 0;
+  for (const Weighed& each : list) {
+    if (n > 0 && list[n - 1].symbol == each.symbol)
+      list[n - 1].p = join(list[n - 1].p, each.p);
+    else
+      list[n++] = each;
+  }
+  list.erase(list.begin() + static_cast<std::ptrdiff_t>(n), list.end());
+}
+
 // The sentence in the symbols of another grammar. Where several symbols become one, the largest
 // probability stands for all: their word probabilities are alike, and a sum would count it twice.
-inline Sentence renamed(const Sentence& sentence, const std::vector<int32_t>& names) {
-  const auto rename = [&](const std::vector<Weighed>& from) {
-    std::vector<Weighed> to;
-    for (const Weighed& each : from) {
-      const int32_t name = names[static_cast<size_t>(each.symbol)];
-      bool known = false;
-      for (Weighed& other : to)
-        if (other.symbol == name) {
-          other.p = std::max(other.p, each.p);
-          known = true;
-          break;
-        }
-      if (!known) to.push_back({name, each.p});
-    }
-    return to;
+inline Sentence renamed(Sentence sentence, const std::vector<int32_t>& names) {
+  const auto rename = [&](std::vector<Weighed>& list) {
+    for (Weighed& each : list) each.symbol = names[static_cast<size_t>(each.symbol)];
+    merge_symbols(list, [](double a, double b) { return std::max(a, b); });
   };
-  Sentence result;
-  result.n_words = sentence.n_words;
-  for (const auto& tags : sentence.tags) result.tags.push_back(rename(tags));
-  result.roots = rename(sentence.roots);
-  return result;
+  for (auto& tags : sentence.tags) rename(tags);
+  rename(sentence.roots);
+  return sentence;
 }
 
 // Which groups of symbols each span may hold.
@@ -70,6 +81,7 @@ class SpanMask {
     ranges_[cell].last = groups_.size();
   }
 
+  const std::vector<int32_t>& groups() const { return groups_; }  // of all cells
   bool is_empty(size_t cell) const {
     return !is_full_ && ranges_[cell].first == ranges_[cell].last;
   }

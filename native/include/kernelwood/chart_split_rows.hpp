@@ -22,6 +22,7 @@ class SplitRows {
         last_(n_lines_ * static_cast<size_t>(n_rows), -1) {}
 
   void start_outside() { out_.assign(in_.size(), 0.0); }
+  void finish_outside() { Buffer<double>().swap(out_); }
   size_t line(int32_t row, int32_t line) const {
     return static_cast<size_t>(row) * n_lines_ + static_cast<size_t>(line);
   }
@@ -40,6 +41,11 @@ class SplitRows {
   double* out(int32_t row, size_t offset) { return out_.data() + at(row, offset); }
 
  private:
+  static size_t checked_size(int32_t n_rows, int32_t n_words) {
+    check_chart_size(n_cells(n_words), static_cast<size_t>(n_rows) * 2 * sizeof(double));
+    return n_cells(n_words);
+  }
+
   size_t n_lines_, row_size_;
   Buffer<double> in_, out_;
   Buffer<int32_t> first_, last_;

@@ -16,7 +16,7 @@ namespace kernelwood {
 
 // The probability of all derivations of an item, and of the best one.
 struct Mass {
-  double sum = 0, best = 0;
+  double sum, best;
 };
 
 inline void accumulate(double& to, double p, double from) { to += p * from; }

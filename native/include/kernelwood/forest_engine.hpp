@@ -73,9 +73,10 @@ class ForestEngine {
     Work(const ForestEngine& engine, StopFlag stop)
         : rows(engine.parameters_.decay, engine.parameters_.max_bytes, engine.table_,
                engine.slots_),
-          values(engine.features_.size()),
+          sums(engine.features_.n_places()), values(engine.features_.size()),
           first_of_shape(static_cast<size_t>(engine.table_.n_shapes()), -1), stop(stop) {}
     ForestRows<Real> rows;
+    LaneSums<Real> sums;
     PanelValues<Real> values;
     Buffer<int32_t> first_of_shape, next_of_entry;  // entries of one forest, shape by shape
     StopFlag stop;
@@ -93,9 +94,10 @@ class ForestEngine {
     Real diagonal[lanes];
     for (int lane = 0; lane < width; ++lane)
       diagonal[lane] = run_forest(work, first + lane, stream_begin, lane);
+    work.sums.turn_into(work.values, features_.size(),
+                        [&](int64_t feature) { return features_.place(feature); });
     work.values.multiply({features_.ids(), counts_.data(), features_.begins()}, stream_begin,
                          stream_end, width, out);
-    work.values.clear_touched();
     if (with_diagonal)
       for (int lane = 0; lane < width; ++lane)
         out.row(first + lane - stream_begin)[lane] = output(diagonal[lane]);
@@ -127,13 +129,13 @@ class ForestEngine {
                int lane) const {
     const int32_t id = table_.shape(edge);
     const Real base = work.rows.base();
-    work.values.add(features_.of_shape(id), lane, weight * base);
+    Real* sums = work.sums.lane(lane);
+    sums[features_.place_of_shape(id)] += weight * base;
     const ForestShape& shape = slots_.shape(id);
     const auto [simple, other] = slots_.live(shape, stream_begin);
     const auto add = [&](int32_t first, int32_t last) {
-      for (int32_t k = first; k < last; ++k)
-        if (row[k] != base)
-          work.values.add(features_.of_slot(shape.begin + k), lane, weight * (row[k] - base));
+      Real* at = sums + shape.begin;
+      for (int32_t k = first; k < last; ++k) at[k] += weight * (row[k] - base);
     };
     add(0, simple);
     add(shape.n_simple, other);

@@ -24,10 +24,11 @@ class ForestFeatures {
     renumber_by_frequency();
   }
 
-  int64_t size() const { return n_features_; }
-  // Dense feature ids; -1 where nothing can meet.
-  int32_t of_slot(int32_t slot) const { return ids_[static_cast<size_t>(slot)]; }
-  int32_t of_shape(int32_t shape) const { return ids_[shape_at(shape)]; }
+  int64_t size() const { return static_cast<int64_t>(places_.size()); }
+  // Where values are added up: slots first, then shapes.
+  int64_t n_places() const { return static_cast<int64_t>(ids_.size()); }
+  int64_t place_of_shape(int32_t shape) const { return static_cast<int64_t>(shape_at(shape)); }
+  int64_t place(int64_t feature) const { return places_[static_cast<size_t>(feature)]; }
   const int64_t* begins() const { return begin_.data(); }
   const int32_t* ids() const { return listed_.data(); }
   const Buffer<double>& weights() const { return weights_; }
@@ -85,14 +86,15 @@ class ForestFeatures {
   }
 
   void renumber_by_frequency() {
-    n_features_ = number_by_frequency(ids_);
+    places_.resize(static_cast<size_t>(number_by_frequency(ids_)));
+    for (size_t place = 0; place < ids_.size(); ++place)
+      if (ids_[place] >= 0) places_[static_cast<size_t>(ids_[place])] = static_cast<int32_t>(place);
     for (int32_t& feature : listed_) feature = ids_[static_cast<size_t>(feature)];
   }
 
   const ForestTable& table_;
   const ForestSlots& slots_;
-  int32_t n_features_ = 0;
-  Buffer<int32_t> ids_, listed_;
+  Buffer<int32_t> ids_, places_, listed_;
   Buffer<double> weights_;
   Buffer<int64_t> begin_{0};
 };

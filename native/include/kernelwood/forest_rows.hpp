@@ -27,11 +27,15 @@ struct NodeRow {
   int32_t ambiguous_begin = 0, ambiguous_size = 0;
   bool made = false;
 
-  Real operator[](int32_t place) const {
-    auto at = static_cast<uint32_t>(place - simple_begin);
-    if (at < static_cast<uint32_t>(simple_size)) return simple[at];
-    at = static_cast<uint32_t>(place - ambiguous_begin);
-    return at < static_cast<uint32_t>(ambiguous_size) ? ambiguous[at] : Real(0.0);
+  // Where the value at a place stands; `zero` for the rest. Addresses are chosen without a jump:
+  // whether a place is in range is as good as random.
+  const Real* find_simple(int32_t place, const Real* zero) const {
+    const auto at = static_cast<uint32_t>(place - simple_begin);
+    return at < static_cast<uint32_t>(simple_size) ? simple + at : zero;
+  }
+  const Real* find(int32_t place, const Real* zero) const {
+    const auto at = static_cast<uint32_t>(place - ambiguous_begin);
+    return find_simple(place, at < static_cast<uint32_t>(ambiguous_size) ? ambiguous + at : zero);
   }
 };
 
@@ -126,19 +130,16 @@ class ForestRows {
   // values[k] *= 1 + row[places[k]].
   static void multiply(Real* values, const int32_t* places, int32_t begin, int32_t end,
                        const NodeRow<Real> row) {
-    const Real one(1.0);
+    const Real one(1.0), zero(0.0);
     if (row.ambiguous_size > 0) {
-      for (int32_t k = begin; k < end; ++k) values[k] *= one + row[places[k]];
+      for (int32_t k = begin; k < end; ++k) values[k] *= one + *row.find(places[k], &zero);
     } else if (row.simple_size == 1) {
       // Mostly a word: one node matches and all others do not.
       const Real match = one + row.simple[0];
       for (int32_t k = begin; k < end; ++k)
         values[k] *= places[k] == row.simple_begin ? match : one;
     } else if (row.simple_size > 1) {
-      for (int32_t k = begin; k < end; ++k) {
-        const auto at = static_cast<uint32_t>(places[k] - row.simple_begin);
-        if (at < static_cast<uint32_t>(row.simple_size)) values[k] *= one + row.simple[at];
-      }
+      for (int32_t k = begin; k < end; ++k) values[k] *= one + *row.find_simple(places[k], &zero);
     }
   }
 

@@ -80,4 +80,37 @@ class PanelValues {
   Buffer<Real> scaled_out_;
 };
 
+// The same values while they are added up: every lane has its own run of places, so that whole
+// rows are added to it at once.
+template <class Real>
+class LaneSums {
+ public:
+  static constexpr int lanes = panel_lanes<Real>;
+
+  LaneSums() = default;
+  explicit LaneSums(int64_t n_places)
+      : n_(n_places), sums_(static_cast<size_t>(n_places) * lanes, Real(0.0)) {}
+
+  Real* lane(int lane) { return sums_.data() + lane * n_; }
+
+  // values[feature][lane] = what the lane has at place_of(feature), a few features at a time so
+  // that both stay in cache; then all sums are 0 again.
+  template <class PlaceOf>
+  void turn_into(PanelValues<Real>& values, int64_t n_features, PlaceOf&& place_of) {
+    constexpr int64_t step = 16;
+    for (int64_t first = 0; first < n_features; first += step) {
+      const int64_t last = std::min(first + step, n_features);
+      for (int lane = 0; lane < lanes; ++lane) {
+        const Real* from = this->lane(lane);
+        for (int64_t f = first; f < last; ++f) values.data()[f * lanes + lane] = from[place_of(f)];
+      }
+    }
+    std::fill(sums_.begin(), sums_.end(), Real(0.0));
+  }
+
+ private:
+  int64_t n_ = 0;
+  Buffer<Real> sums_;
+};
+
 }  // namespace kernelwood

@@ -26,8 +26,8 @@ class Fragment:
         What it adds to the raw value of the kernel.
     share : float
         ``weight`` divided by the raw value.
-    count_a, count_b : int
-        How often it occurs in each structure.
+    count_a, count_b : int or float
+        How often it occurs in each structure; in a forest, how often on average over its trees.
     structure : Tree or Sequence
         The piece itself, as it stands in the first structure.
     covers : float or None
@@ -46,8 +46,8 @@ class Fragment:
     text: str
     weight: float
     share: float
-    count_a: int
-    count_b: int
+    count_a: float
+    count_b: float
     structure: Tree | Sequence
     covers: float | None = None
     view: str = ""

@@ -9,13 +9,20 @@ from typing import Any
 from kernelwood.errors import KernelInputError, KernelOverflowError
 from kernelwood.explain.best_first import heaviest_subset_trees
 from kernelwood.explain.classes import Classes
+from kernelwood.explain.forests import (
+    Expected,
+    heaviest_forest_fragments,
+    largest_forest_fragments,
+)
 from kernelwood.explain.fragment import Fragment, Steps, sequence_text
 from kernelwood.explain.matching import Matching
+from kernelwood.explain.packed_nodes import PackedNodes
 from kernelwood.explain.pairs import Shapes
 from kernelwood.explain.partial import PartialRules, number_nodes, partial_trees, rooted_trees
 from kernelwood.explain.subsequences import heaviest_subsequences, longest_subsequences
-from kernelwood.explain.whole_productions import Counted, largest_subset_trees, subtrees
+from kernelwood.explain.whole_productions import largest_subset_trees, subtrees
 from kernelwood.kernels import (
+    ForestKernel,
     Kernel,
     Normalized,
     OnView,
@@ -27,7 +34,7 @@ from kernelwood.kernels import (
     SubtreeKernel,
     Sum,
 )
-from kernelwood.structures import Example, Sequence, Tree
+from kernelwood.structures import Example, Forest, Sequence, Tree
 
 __all__ = ["shared_fragments"]
 
@@ -48,9 +55,9 @@ def shared_fragments(
     Parameters
     ----------
     kernel : Kernel
-        A subset tree, subtree, partial tree, rooted tree or subsequence kernel; or one of these
-        in ``OnView``, ``Normalized``, sums and multiples.
-    a, b : Tree, Sequence or Example
+        A subset tree, subtree, partial tree, rooted tree, subsequence or forest kernel; or one of
+        these in ``OnView``, ``Normalized``, sums and multiples.
+    a, b : Tree, Sequence, Forest or Example
         What the kernel compares.
     top : int or None
         How many fragments to return, None for all.
@@ -76,7 +83,7 @@ def shared_fragments(
     KernelInputError
         If the kernel cannot be explained, or a parameter is wrong.
     KernelOverflowError
-        If the raw value exceeds the range of a double.
+        If the raw value exceeds the range of a double, or an expected count.
 
     Notes
     -----
@@ -89,6 +96,9 @@ def shared_fragments(
       :math:`\sum_i \lambda^{l(i)} \sum_j \lambda^{l(j)}` over its occurrences in both; these
       too sum to the raw value. By size, a longest one through each pair of equal elements is
       listed, and ``covers`` counts what is aligned along it.
+    * Forest kernel: as for subset trees, with :math:`n_a` and :math:`n_b` the expected counts over
+      the trees of each forest. By size, the fragment of each pair of equal hyper-edges goes on
+      below by the pairs that share most; the other readings there have fragments of their own.
     * Partial tree kernel: fragments are too many to list, so each pair of nodes of equal label
       adds its :math:`\Delta` to the largest fragment that can be read off it, aligning children
       so that most nodes match. ``count_a`` and ``count_b`` count the nodes that take part.
@@ -310,10 +320,20 @@ def _explain_rooted_trees(
     return _tree_fragments(found, shapes, request)
 
 
-def _tree_fragments(found: Iterator[Counted], shapes: Shapes, request: _Request) -> list[Fragment]:
+def _explain_forests(
+    kernel: ForestKernel, a: Forest, b: Forest, request: _Request
+) -> list[Fragment]:
+    packed = PackedNodes.of(a, b, kernel.sharpness)
+    shapes = Shapes(Matching(kernel, packed.labels, ([], []), request.steps))
+    find = largest_forest_fragments if request.largest else heaviest_forest_fragments
+    found = find(packed, shapes, kernel.decay, request.steps)
+    return _tree_fragments(islice(found, request.top), shapes, request)
+
+
+def _tree_fragments(found: Iterator[Expected], shapes: Shapes, request: _Request) -> list[Fragment]:
     """Make trees and text of the fragments that come first in the order wanted."""
 
-    def rank(one: Counted) -> tuple[float, float]:
+    def rank(one: Expected) -> tuple[float, float]:
         size = -shapes.n_nodes[one[0]]
         return (size, -(one[4] or 0.0)) if request.largest else (-one[1], size)
 
@@ -374,4 +394,5 @@ _EXPLAINERS: dict[type[Kernel], Callable[..., list[Fragment]]] = {
     PartialTreeKernel: _explain_partial_trees,
     RootedTreeKernel: _explain_rooted_trees,
     SubsequenceKernel: _explain_subsequences,
+    ForestKernel: _explain_forests,
 }

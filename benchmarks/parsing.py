@@ -1,0 +1,193 @@
+"""Accuracy and speed of the forest parser on the Penn Treebank sample.
+
+    python benchmarks/parsing.py [--data DIR] [--train 1 180] [--test 181 199] [--k 50] [--json]
+
+Files are chosen by their numbers. Scores are labeled brackets by the conventions of evalb: test
+sentences of at most 40 words; the outermost bracket without a label, parts of speech and
+punctuation (by the part of speech in the treebank) do not count; ADVP and PRT are one label; a
+bracket counts as often as it occurs. "Oracle" is the best of the k most probable trees of each
+forest. Speed is CPU time of one thread from words to forest, on sentences of 23 to 27 words.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import re
+import statistics
+import time
+import zipfile
+from collections import Counter
+from dataclasses import dataclass
+
+import kernelwood as kw
+from kernelwood.datasets import require_data
+from kernelwood.parsing.treebank import prepare_treebank
+
+SAMPLE = "ptb-sample/treebank.zip"
+PUNCTUATION = {"``", "''", ",", ".", ":"}
+LONGEST = 40
+TIMED = range(23, 28)
+GOALS = {"f1": 73.0, "sentences_per_second": 15.0}  # with the parser's own parts of speech
+
+Brackets = Counter[tuple[str, int, int]]
+
+
+@dataclass
+class Sentence:
+    """A tree as what is compared: brackets, parts of speech and words."""
+
+    brackets: list[tuple[str, int, int]]
+    tags: list[str]
+    words: list[str]
+
+
+def take_apart(tree: kw.Tree) -> Sentence:
+    sentence = Sentence([], [], [])
+    starts: list[int] = []  # where the constituents that are open begin
+    todo: list[kw.Tree | str] = [tree]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, str):
+            sentence.brackets.append((node, starts.pop(), len(sentence.words)))
+        elif node.children[0].is_leaf:
+            sentence.tags.append(node.label)
+            sentence.words.append(node.children[0].label)
+        else:
+            starts.append(len(sentence.words))
+            todo += [node.label, *reversed(node.children)]
+    return sentence
+
+
+def scored_brackets(sentence: Sentence, gold_tags: list[str]) -> Brackets:
+    """Return the brackets that count, over the words that are no punctuation."""
+    place = [0]
+    for tag in gold_tags:
+        place.append(place[-1] + (tag not in PUNCTUATION))
+    return Counter(
+        ("ADVP" if label == "PRT" else label, place[start], place[end])
+        for label, start, end in sentence.brackets
+        if place[start] < place[end]
+    )
+
+
+@dataclass
+class Score:
+    """Brackets that match, those of the treebank, and those found."""
+
+    matched: int = 0
+    gold: int = 0
+    found: int = 0
+
+    def add(self, gold: Brackets, found: Brackets) -> bool:
+        """Add a sentence; return whether all its brackets match."""
+        self.matched += (gold & found).total()
+        self.gold += gold.total()
+        self.found += found.total()
+        return gold == found
+
+    @property
+    def percent(self) -> tuple[float, float, float]:
+        """Precision, recall and F1."""
+        precision = 100 * self.matched / max(self.found, 1)
+        recall = 100 * self.matched / max(self.gold, 1)
+        return precision, recall, 2 * precision * recall / max(precision + recall, 1e-9)
+
+
+def read_trees(data: str | None, first: int, last: int) -> list[kw.Tree]:
+    trees = []
+    with zipfile.ZipFile(require_data(SAMPLE, data=data)) as archive:
+        for name in sorted(archive.namelist()):
+            match = re.search(r"combined/wsj_(\d+)\.mrg$", name)
+            if match and first <= int(match[1]) <= last:
+                text = io.StringIO(archive.read(name).decode())
+                trees += [example.view("tree") for example in kw.read(text, format="penn")]
+    return trees
+
+
+def best_of(forest: kw.Forest, k: int, gold: Sentence) -> Brackets:
+    """Return the brackets of the tree, among the k most probable, that fits best."""
+    target = scored_brackets(gold, gold.tags)
+    options = [scored_brackets(take_apart(tree), gold.tags) for tree, _ in forest.k_best(k)]
+    return max(options, key=lambda b: 2 * (b & target).total() / (b.total() + target.total()))
+
+
+def measure(
+    parser: kw.ForestParser, sentences: list[Sentence], *, gold_tags: bool, k: int
+) -> dict[str, object]:
+    best, oracle = Score(), Score()
+    exact = right_tags = fallbacks = 0
+    timed: list[float] = []
+    edges, trees = [], []
+    for gold in sentences:
+        started = time.process_time()
+        forest = parser.parse(gold.words, gold.tags if gold_tags else None)
+        if len(gold.words) in TIMED:
+            timed.append(time.process_time() - started)
+        found = take_apart(forest.best_tree())
+        target = scored_brackets(gold, gold.tags)
+        exact += best.add(target, scored_brackets(found, gold.tags))
+        right_tags += sum(a == b for a, b in zip(gold.tags, found.tags, strict=True))
+        fallbacks += forest.fallback
+        edges.append(forest.n_edges)
+        trees.append(forest.n_trees)
+        if k:
+            oracle.add(target, best_of(forest, k, gold))
+    precision, recall, f1 = best.percent
+    return {
+        "tags": "treebank's" if gold_tags else "own",
+        "sentences": len(sentences),
+        "precision": precision,
+        "recall": recall,
+        "f1": f1,
+        "exact": 100 * exact / len(sentences),
+        "tagging": 100 * right_tags / sum(len(gold.words) for gold in sentences),
+        f"oracle_{k}": oracle.percent[2] if k else None,
+        "fallbacks": fallbacks,
+        "median_edges": statistics.median(edges),
+        "median_trees": float(statistics.median_low(trees)),
+        "sentences_per_second": len(timed) / sum(timed) if timed else None,
+    }
+
+
+def show(rows: list[dict[str, object]], fit_seconds: float) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=f"Penn Treebank sample, up to {LONGEST} words; fit {fit_seconds:.1f} s")
+    table.add_column("parts of speech")
+    for row in rows:
+        table.add_column(str(row["tags"]), justify="right")
+    table.add_column("at least", justify="right")
+    for name in list(rows[0])[1:]:
+        values = [row[name] for row in rows]
+        cells = ["" if v is None else f"{v:,}" if isinstance(v, int) else f"{v:,.1f}" if v < 1e6
+                 else f"{v:.1e}" for v in values]  # fmt: skip
+        table.add_row(name.replace("_", " "), *cells, f"{GOALS[name]:g}" if name in GOALS else "")
+    Console().print(table)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", help="folder with the corpora (default: KERNELWOOD_DATA)")
+    parser.add_argument("--train", type=int, nargs=2, default=[1, 180], metavar="FILE")
+    parser.add_argument("--test", type=int, nargs=2, default=[181, 199], metavar="FILE")
+    parser.add_argument("--k", type=int, default=50, help="trees for the oracle, 0 for none")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    treebank = read_trees(options.data, *options.train)
+    started = time.process_time()
+    model = kw.ForestParser().fit(treebank)
+    fit_seconds = time.process_time() - started
+    gold = [take_apart(tree) for tree in prepare_treebank(read_trees(options.data, *options.test))]
+    gold = [sentence for sentence in gold if len(sentence.words) <= LONGEST]
+    rows = [measure(model, gold, gold_tags=given, k=options.k) for given in (False, True)]
+    if options.json:
+        print(json.dumps({"rows": rows, "fit_seconds": fit_seconds}))
+    else:
+        show(rows, fit_seconds)
+
+
+if __name__ == "__main__":
+    main()
