@@ -50,6 +50,8 @@ unit: $(VENV)/.dev
 bench: $(VENV)/.package
 	$(BIN)/python benchmarks/exact_kernels.py
 	$(BIN)/python benchmarks/soft_kernels.py
+	$(BIN)/python benchmarks/forest_kernels.py
+	$(BIN)/python benchmarks/parsing.py
 	$(BIN)/python benchmarks/reading.py
 	$(BIN)/python benchmarks/vectors.py
 

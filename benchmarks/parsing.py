@@ -12,20 +12,17 @@ forest. Speed is CPU time of one thread from words to forest, on sentences of 23
 from __future__ import annotations
 
 import argparse
-import io
 import json
-import re
 import statistics
 import time
-import zipfile
 from collections import Counter
 from dataclasses import dataclass
 
+from treebank import read_trees
+
 import kernelwood as kw
-from kernelwood.datasets import require_data
 from kernelwood.parsing.treebank import prepare_treebank
 
-SAMPLE = "ptb-sample/treebank.zip"
 PUNCTUATION = {"``", "''", ",", ".", ":"}
 LONGEST = 40
 TIMED = range(23, 28)
@@ -93,17 +90,6 @@ class Score:
         precision = 100 * self.matched / max(self.found, 1)
         recall = 100 * self.matched / max(self.gold, 1)
         return precision, recall, 2 * precision * recall / max(precision + recall, 1e-9)
-
-
-def read_trees(data: str | None, first: int, last: int) -> list[kw.Tree]:
-    trees = []
-    with zipfile.ZipFile(require_data(SAMPLE, data=data)) as archive:
-        for name in sorted(archive.namelist()):
-            match = re.search(r"combined/wsj_(\d+)\.mrg$", name)
-            if match and first <= int(match[1]) <= last:
-                text = io.StringIO(archive.read(name).decode())
-                trees += [example.view("tree") for example in kw.read(text, format="penn")]
-    return trees
 
 
 def best_of(forest: kw.Forest, k: int, gold: Sentence) -> Brackets:

@@ -146,6 +146,14 @@ def test_order_of_nodes_does_not_matter():
     assert RAW.value(other, forest) == pytest.approx(RAW.value(forest, forest), rel=1e-14)
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_forest_that_occurs_again_changes_no_bit(dtype):
+    forests = [chart(random.Random(seed), 4, spread=0.9) for seed in range(5)]
+    few = ForestKernel(dtype=dtype).gram(forests)
+    many = ForestKernel(dtype=dtype).gram([*forests, *forests[::-1], *forests])
+    np.testing.assert_array_equal(many[:5, :5], few)
+
+
 # Sharpness.
 
 

@@ -38,6 +38,8 @@ class ForestEngine {
     if (stop.raised()) throw Stopped();
     counts_.reserve(features_.weights().size());
     for (const double weight : features_.weights()) counts_.push_back(Real(weight));
+    owned_weights_.reserve(features_.owned_weights().size());
+    for (const double weight : features_.owned_weights()) owned_weights_.push_back(Real(weight));
   }
 
   int64_t n_panels() const { return (panel_.size() + lanes - 1) / lanes; }
@@ -73,11 +75,12 @@ class ForestEngine {
     Work(const ForestEngine& engine, StopFlag stop)
         : rows(engine.parameters_.decay, engine.parameters_.max_bytes, engine.table_,
                engine.slots_),
-          sums(engine.features_.n_places()), values(engine.features_.size()),
+          values(engine.features_.size()),
+          owned_sums(static_cast<size_t>(engine.n_stream()) * lanes, Real(0.0)),
           first_of_shape(static_cast<size_t>(engine.table_.n_shapes()), -1), stop(stop) {}
     ForestRows<Real> rows;
-    LaneSums<Real> sums;
     PanelValues<Real> values;
+    Buffer<Real> owned_sums;  // (lanes, stream forests): what owned slots add to a value
     Buffer<int32_t> first_of_shape, next_of_entry;  // entries of one forest, shape by shape
     StopFlag stop;
   };
@@ -94,10 +97,10 @@ class ForestEngine {
     Real diagonal[lanes];
     for (int lane = 0; lane < width; ++lane)
       diagonal[lane] = run_forest(work, first + lane, stream_begin, lane);
-    work.sums.turn_into(work.values, features_.size(),
-                        [&](int64_t feature) { return features_.place(feature); });
     work.values.multiply({features_.ids(), counts_.data(), features_.begins()}, stream_begin,
-                         stream_end, width, out);
+                         stream_end, width, out, {work.owned_sums.data(), n_stream()});
+    work.values.clear_touched();
+    std::fill(work.owned_sums.begin(), work.owned_sums.end(), Real(0.0));
     if (with_diagonal)
       for (int lane = 0; lane < width; ++lane)
         out.row(first + lane - stream_begin)[lane] = output(diagonal[lane]);
@@ -129,16 +132,21 @@ class ForestEngine {
                int lane) const {
     const int32_t id = table_.shape(edge);
     const Real base = work.rows.base();
-    Real* sums = work.sums.lane(lane);
-    sums[features_.place_of_shape(id)] += weight * base;
+    work.values.add(features_.of_shape(id), lane, weight * base);
     const ForestShape& shape = slots_.shape(id);
-    const auto [simple, other] = slots_.live(shape, stream_begin);
-    const auto add = [&](int32_t first, int32_t last) {
-      Real* at = sums + shape.begin;
-      for (int32_t k = first; k < last; ++k) at[k] += weight * (row[k] - base);
-    };
-    add(0, simple);
-    add(shape.n_simple, other);
+    for (const int run : {simple, neither}) {
+      const Range some = slots_.live(shape, run, stream_begin);
+      for (int32_t k = some.begin; k < some.end; ++k)
+        if (row[k] != base)
+          work.values.add(features_.of_slot(shape.begin + k), lane, weight * (row[k] - base));
+    }
+    Real* sums = work.owned_sums.data() + lane * n_stream();
+    for (const int run : {simple_owned, owned}) {
+      const Range some = slots_.live(shape, run, stream_begin);
+      for (int32_t k = some.begin; k < some.end; ++k)
+        sums[slots_.owner(shape.begin + k)] +=
+            weight * owned_weights_[static_cast<size_t>(shape.begin + k)] * (row[k] - base);
+    }
   }
 
   void chain_entries(Work& work, size_t begin, size_t end) const {
@@ -169,7 +177,7 @@ class ForestEngine {
   ForestSide panel_, other_;
   ForestSlots slots_;
   ForestFeatures features_;
-  Buffer<Real> counts_;
+  Buffer<Real> counts_, owned_weights_;
 };
 
 }  // namespace kernelwood

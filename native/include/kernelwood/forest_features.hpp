@@ -2,7 +2,9 @@
 //
 // K(a, b) = sum over features f of value_a(f) * weight_b(f). Most hyper-edges that meet at all do
 // so with the value decay, which a feature of their shape carries; only what exceeds it is carried
-// by features of single slots. Features that no other panel forest can reach are left out.
+// by features of single slots. Features that no other panel forest can reach are left out, and
+// slots that one forest owns are no features: what they carry is added to that forest's sum at
+// once, by the weight it gives them.
 #pragma once
 
 #include <algorithm>
@@ -24,14 +26,15 @@ class ForestFeatures {
     renumber_by_frequency();
   }
 
-  int64_t size() const { return static_cast<int64_t>(places_.size()); }
-  // Where values are added up: slots first, then shapes.
-  int64_t n_places() const { return static_cast<int64_t>(ids_.size()); }
-  int64_t place_of_shape(int32_t shape) const { return static_cast<int64_t>(shape_at(shape)); }
-  int64_t place(int64_t feature) const { return places_[static_cast<size_t>(feature)]; }
+  int64_t size() const { return n_features_; }
+  // Dense feature ids; -1 where nothing can meet.
+  int32_t of_slot(int32_t slot) const { return ids_[static_cast<size_t>(slot)]; }
+  int32_t of_shape(int32_t shape) const { return ids_[shape_at(shape)]; }
   const int64_t* begins() const { return begin_.data(); }
   const int32_t* ids() const { return listed_.data(); }
   const Buffer<double>& weights() const { return weights_; }
+  // By slot: its expected count in the forest that owns it.
+  const Buffer<double>& owned_weights() const { return owned_weights_; }
 
  private:
   size_t shape_at(int32_t shape) const { return static_cast<size_t>(slots_.n_slots() + shape); }
@@ -51,7 +54,7 @@ class ForestFeatures {
     for (int32_t shape = 0; shape < table_.n_shapes(); ++shape)
       if (slots_.shape(shape).size > 0 && shapes.reachable(shape)) ids_[shape_at(shape)] = 0;
     for (const int32_t edge : slots_.edges()) {
-      if (!shapes.reachable(table_.shape(edge))) continue;
+      if (table_.is_owned(edge) || !shapes.reachable(table_.shape(edge))) continue;
       const int32_t* child = table_.children(edge);
       if (std::any_of(child, child + table_.n_children(edge),
                       [&](int32_t node) { return nodes[static_cast<size_t>(node)] != 0; }))
@@ -61,6 +64,7 @@ class ForestFeatures {
 
   void list_stream(const ForestSide& stream) {
     Buffer<int64_t> listed_at(ids_.size(), -1);
+    owned_weights_.assign(static_cast<size_t>(slots_.n_slots()), 0.0);
     int64_t forest_begin = 0;
     const auto add = [&](size_t feature, double weight) {
       if (ids_[feature] < 0) return;
@@ -80,22 +84,22 @@ class ForestFeatures {
         const double weight = stream.weight[static_cast<size_t>(i)];
         add(shape_at(table_.shape(edge)), weight);
         add(static_cast<size_t>(slots_.slot(edge)), weight);
+        if (table_.is_owned(edge)) owned_weights_[static_cast<size_t>(slots_.slot(edge))] = weight;
       }
       begin_.push_back(static_cast<int64_t>(listed_.size()));
     }
   }
 
   void renumber_by_frequency() {
-    places_.resize(static_cast<size_t>(number_by_frequency(ids_)));
-    for (size_t place = 0; place < ids_.size(); ++place)
-      if (ids_[place] >= 0) places_[static_cast<size_t>(ids_[place])] = static_cast<int32_t>(place);
+    n_features_ = number_by_frequency(ids_);
     for (int32_t& feature : listed_) feature = ids_[static_cast<size_t>(feature)];
   }
 
   const ForestTable& table_;
   const ForestSlots& slots_;
-  Buffer<int32_t> ids_, places_, listed_;
-  Buffer<double> weights_;
+  int32_t n_features_ = 0;
+  Buffer<int32_t> ids_, listed_;
+  Buffer<double> weights_, owned_weights_;
   Buffer<int64_t> begin_{0};
 };
 

@@ -115,21 +115,21 @@ class ForestRows {
   const Real* make_edge_row(int32_t edge, const ForestShape& shape, int64_t stream_begin) {
     Real* values = arena_.allocate(shape.size);
     std::fill(values, values + shape.size, decay_);
-    const auto [simple, other] = slots_.live(shape, stream_begin);
+    Range live[n_runs];
+    for (int run = 0; run < n_runs; ++run) live[run] = slots_.live(shape, run, stream_begin);
     for (int64_t j = 0; j < shape.arity; ++j) {
       const int32_t child = table_.children(edge)[j];
       if (table_.is_terminal(child)) continue;
       const NodeRow<Real>& row = node_row(child, stream_begin);
       const int32_t* places = slots_.children(shape, j);
-      multiply(values, places, 0, simple, row);
-      multiply(values, places, shape.n_simple, other, row);
+      for (const Range& some : live) multiply(values, places, some, row);
     }
     return values;
   }
 
   // values[k] *= 1 + row[places[k]].
-  static void multiply(Real* values, const int32_t* places, int32_t begin, int32_t end,
-                       const NodeRow<Real> row) {
+  static void multiply(Real* values, const int32_t* places, Range some, const NodeRow<Real> row) {
+    const int32_t begin = some.begin, end = some.end;
     const Real one(1.0), zero(0.0);
     if (row.ambiguous_size > 0) {
       for (int32_t k = begin; k < end; ++k) values[k] *= one + *row.find(places[k], &zero);
@@ -161,7 +161,7 @@ class ForestRows {
     const Real* values = edge_row(edge, stream_begin);
     row.simple = values;
     row.simple_begin = shape.places;
-    row.simple_size = shape.n_simple;
+    row.simple_size = shape.ends[simple_owned];
     if (shape.shared_begin == shape.shared_end) return row;
     const Range places = slots_.ambiguous(table_.symbol(node), stream_begin);
     Real* shared = zeros(places.size());
@@ -182,9 +182,11 @@ class ForestRows {
       const Real* values = edge_row(choice.edge, stream_begin);
       if (values == nullptr) continue;
       const Real weight(choice.given_head);
-      const int32_t n = slots_.live(shape, stream_begin).first;
-      Real* simple = sums + (shape.places - places.begin);
-      for (int32_t i = 0; i < n; ++i) simple[i] += weight * values[i];
+      Real* at = sums + (shape.places - places.begin);
+      for (const int run : {simple, simple_owned}) {
+        const Range some = slots_.live(shape, run, stream_begin);
+        for (int32_t i = some.begin; i < some.end; ++i) at[i] += weight * values[i];
+      }
       add_shared(shape, stream_begin, values, weight, sums - places.begin);
     }
     row.simple = sums;

@@ -1,6 +1,7 @@
 // Where the distinct hyper-edges and nodes of the stream side stand.
 //
-// Hyper-edges get slots, contiguous per shape; those that are the only one of some node come first.
+// Hyper-edges get slots, contiguous per shape, in four runs: first those that are the only one of
+// some node, last those that are not; in the middle, of either kind, those owned by one forest.
 // Nodes get places, contiguous per symbol: first the simple ones, shape by shape and in the order
 // of their slots, then the ambiguous ones. Everything is ordered by the last stream forest that
 // holds it, so that work on the forests from some index on needs only a prefix.
@@ -17,9 +18,9 @@ namespace kernelwood {
 
 // What a row needs to know of a shape.
 struct ForestShape {
-  int32_t begin = 0;  // slots begin .. begin + size; the first n_simple belong to simple nodes
+  int32_t begin = 0;  // slots begin .. begin + size
   int32_t size = 0;
-  int32_t n_simple = 0;
+  int32_t ends[4] = {};  // of the runs, from the first slot: see SlotRun
   int32_t arity = 0;
   int32_t places = 0;  // place of the first simple node
   int64_t children = 0;
@@ -38,6 +39,8 @@ struct Range {
   int32_t size() const { return end - begin; }
 };
 
+enum SlotRun : int { simple, simple_owned, owned, neither, n_runs };
+
 class ForestSlots {
  public:
   ForestSlots(const ForestTable& table, const ForestSide& stream)
@@ -53,6 +56,8 @@ class ForestSlots {
   int32_t n_slots() const { return static_cast<int32_t>(last_of_slot_.size()); }
   const ForestShape& shape(int32_t id) const { return shapes_[static_cast<size_t>(id)]; }
   int32_t slot(int32_t edge) const { return slot_of_[static_cast<size_t>(edge)]; }
+  // Of an owned slot: its forest.
+  int32_t owner(int32_t slot) const { return last_of_slot_[static_cast<size_t>(slot)]; }
   const Buffer<int32_t>& edges() const { return edges_; }
   Range places(int32_t symbol) const {
     const auto at = static_cast<size_t>(symbol);
@@ -61,32 +66,43 @@ class ForestSlots {
   // The places of ambiguous nodes that can occur in stream forests from `stream_begin` on.
   Range ambiguous(int32_t symbol, int64_t stream_begin) const {
     const int32_t begin = ambiguous_[static_cast<size_t>(symbol)];
-    int32_t end = places_[static_cast<size_t>(symbol) + 1];
-    while (end > begin && last_of_place_[static_cast<size_t>(end) - 1] < stream_begin) --end;
-    return {begin, end};
+    const int32_t end = places_[static_cast<size_t>(symbol) + 1];
+    return {begin, first_dead(last_of_place_, begin, end, stream_begin)};
   }
   // Places of the j-th children of the shape's members, in the order of slots; -1 for terminals.
   const int32_t* children(const ForestShape& shape, int64_t j) const {
     return children_.data() + shape.children + j * shape.size;
   }
-  // Members that can occur in stream forests from `stream_begin` on: of simple nodes, and others.
-  std::pair<int32_t, int32_t> live(const ForestShape& shape, int64_t stream_begin) const {
-    return {live(shape, 0, shape.n_simple, stream_begin),
-            live(shape, shape.n_simple, shape.size, stream_begin)};
+  // The members of a run that can occur in stream forests from `stream_begin` on, counted from the
+  // shape's first slot.
+  Range live(const ForestShape& shape, int run, int64_t stream_begin) const {
+    const int32_t begin = run == 0 ? 0 : shape.ends[run - 1], end = shape.ends[run];
+    const int32_t dead =
+        first_dead(last_of_slot_, shape.begin + begin, shape.begin + end, stream_begin);
+    return {begin, dead - shape.begin};
   }
   std::pair<const SharedSlot*, const SharedSlot*> shared(const ForestShape& shape,
                                                          int64_t stream_begin) const {
     const SharedSlot* begin = shared_.data() + shape.shared_begin;
     const SharedSlot* end = shared_.data() + shape.shared_end;
-    while (end > begin && last_of_place_[static_cast<size_t>(end[-1].place)] < stream_begin) --end;
-    return {begin, end};
+    return {begin, std::partition_point(begin, end, [&](const SharedSlot& s) {
+              return last_of_place_[static_cast<size_t>(s.place)] >= stream_begin;
+            })};
   }
 
  private:
-  int32_t live(const ForestShape& shape, int32_t begin, int32_t end, int64_t stream_begin) const {
-    const int32_t* last = last_of_slot_.data() + shape.begin;
-    while (end > begin && last[end - 1] < stream_begin) --end;
-    return end;
+  // Where, in a run ordered by the last forest, those end that occur from `stream_begin` on.
+  static int32_t first_dead(const Buffer<int32_t>& last, int32_t begin, int32_t end,
+                            int64_t stream_begin) {
+    const auto found = std::partition_point(last.begin() + begin, last.begin() + end,
+                                            [&](int32_t forest) { return forest >= stream_begin; });
+    return static_cast<int32_t>(found - last.begin());
+  }
+
+  SlotRun run_of(int32_t edge) const {
+    if (has_simple_[static_cast<size_t>(edge)])
+      return table_.is_owned(edge) ? simple_owned : simple;
+    return table_.is_owned(edge) ? owned : neither;
   }
 
   // Lists edges and nodes by the last stream forest that has them, latest first.
@@ -112,14 +128,14 @@ class ForestSlots {
       if (table_.is_simple(node))
         has_simple_[static_cast<size_t>(table_.alternatives(node)->edge)] = 1;
     for (const int32_t edge : edges_) {
-      ForestShape& shape = shape_of(edge);
-      ++shape.size;
-      shape.n_simple += has_simple_[static_cast<size_t>(edge)];
+      ++shape_of(edge).size;
+      ++shape_of(edge).ends[run_of(edge)];
     }
     int32_t begin = 0;
     int64_t n_children = 0;
     for (int32_t id = 0; id < table_.n_shapes(); ++id) {
       ForestShape& shape = shapes_[static_cast<size_t>(id)];
+      for (int run = 1; run < n_runs; ++run) shape.ends[run] += shape.ends[run - 1];
       shape.begin = begin;
       shape.arity = static_cast<int32_t>(table_.arity(id));
       shape.children = n_children;
@@ -133,15 +149,14 @@ class ForestSlots {
   void place_members() {
     slot_of_.assign(static_cast<size_t>(table_.n_edges()), -1);
     last_of_slot_.resize(edges_.size());
-    Buffer<int32_t> next_simple(shapes_.size()), next_other(shapes_.size());
-    for (size_t id = 0; id < shapes_.size(); ++id) {
-      next_simple[id] = shapes_[id].begin;
-      next_other[id] = shapes_[id].begin + shapes_[id].n_simple;
-    }
+    Buffer<int32_t> next(shapes_.size() * n_runs);
+    for (size_t id = 0; id < shapes_.size(); ++id)
+      for (int run = 0; run < n_runs; ++run)
+        next[id * n_runs + static_cast<size_t>(run)] =
+            shapes_[id].begin + (run == 0 ? 0 : shapes_[id].ends[run - 1]);
     for (const int32_t edge : edges_) {
       const auto id = static_cast<size_t>(table_.shape(edge));
-      auto& next = has_simple_[static_cast<size_t>(edge)] ? next_simple : next_other;
-      const int32_t slot = next[id]++;
+      const int32_t slot = next[id * n_runs + static_cast<size_t>(run_of(edge))]++;
       slot_of_[static_cast<size_t>(edge)] = slot;
       last_of_slot_[static_cast<size_t>(slot)] = last_edge_[static_cast<size_t>(edge)];
     }
@@ -165,7 +180,7 @@ class ForestSlots {
       ForestShape& shape = shapes_[static_cast<size_t>(id)];
       int32_t& at = next[static_cast<size_t>(table_.shape_symbol(id))];
       shape.places = at;
-      at += shape.n_simple;
+      at += shape.ends[simple_owned];
     }
     last_of_place_.assign(nodes_.size(), -1);
     place_of_.assign(static_cast<size_t>(table_.n_nodes()), -1);

@@ -1,11 +1,12 @@
 // Distinct parts of sets of packed forests: hyper-edges and nodes with all that hangs below them
 // are interned once, so that a kernel compares distinct parts instead of pairs of hyper-edges.
 //
-// Most nodes of a pruned forest have a single hyper-edge ("simple" nodes); what is below them is a
-// plain tree, shared by many sentences. A node with several is the same as another only if their
-// probabilities are equal to the bit.
+// Most nodes of a pruned forest have a single hyper-edge ("simple" nodes); where that holds for all
+// nodes below too, it is a plain tree, shared by many sentences. Ambiguous nodes, and all that has
+// one below it, belong to their forest alone: their probabilities hardly ever recur.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -58,6 +59,8 @@ class ForestTable {
   int32_t shape_symbol(int32_t shape) const { return shapes_.head(shape); }
   const int32_t* children(int32_t edge) const { return edges_.items(edge); }
   int64_t n_children(int32_t edge) const { return edges_.n_items(edge); }
+  // Whether something below the hyper-edge is ambiguous, so that no other forest has it.
+  bool is_owned(int32_t edge) const { return owned_[static_cast<size_t>(edge)] != 0; }
 
   int32_t symbol(int32_t node) const { return nodes_[static_cast<size_t>(node)].symbol; }
   bool is_terminal(int32_t node) const { return n_alternatives(node) == 0; }
@@ -120,6 +123,8 @@ class ForestTable {
     const int32_t shape = shapes_.intern(symbol, symbols_now_.data(), n);
     const int32_t edge = edges_.intern(shape, children_now_.data(), n);
     if (edge == static_cast<int32_t>(simple_of_.size())) {
+      owned_.push_back(std::any_of(children_now_.begin(), children_now_.end(),
+                                   [&](int32_t node) { return has_ambiguity(node); }));
       simple_of_.push_back(-1);
       entry_of_.push_back(-1);
       forest_of_edge_.push_back(-1);
@@ -127,8 +132,12 @@ class ForestTable {
     return edge;
   }
 
+  bool has_ambiguity(int32_t node) const {
+    return n_alternatives(node) > 1 || (is_simple(node) && is_owned(alternatives(node)->edge));
+  }
+
   int32_t intern_ambiguous(int32_t symbol) {
-    key_.clear();
+    key_.assign(1, forest_);
     for (const Alternative& choice : choices_) {
       int32_t bits[2];
       std::memcpy(bits, &choice.given_head, sizeof bits);
@@ -172,6 +181,7 @@ class ForestTable {
   Buffer<int32_t> terminal_of_, simple_of_, ambiguous_node_;
   Buffer<int32_t> node_of_, children_now_, symbols_now_, key_;
   Buffer<int32_t> forest_of_edge_, forest_of_node_;
+  Buffer<uint8_t> owned_;
   Buffer<int64_t> entry_of_;
   int32_t forest_ = 0;  // of all sides, so that what was listed last is known
 };

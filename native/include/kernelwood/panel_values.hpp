@@ -21,6 +21,14 @@ struct StreamFeatures {
   const int64_t* begin;
 };
 
+// What is to be added to the products, lane by lane; nothing if null.
+template <class Real>
+struct LaneSums {
+  const Real* data = nullptr;
+  int64_t stride = 0;
+  Real at(int lane, int64_t s) const { return data[lane * stride + s]; }
+};
+
 template <class Real>
 class PanelValues {
  public:
@@ -43,9 +51,9 @@ class PanelValues {
     touched_[static_cast<size_t>(feature)] = 1;
   }
 
-  // out[s - stream_begin][lane] = sum over the features of stream structure s.
+  // out[s - stream_begin][lane] = sum over the features of stream structure s, and `more` of it.
   void multiply(const StreamFeatures<Real>& stream, int64_t stream_begin, int64_t stream_end,
-                int width, Results<Real> out) {
+                int width, Results<Real> out, LaneSums<Real> more = {}) {
     PanelProduct<Real> job{values_.data(), stream.ids,   stream.counts,
                            stream.begin,   stream_begin, stream_end,
                            width,          nullptr,      0};
@@ -54,12 +62,19 @@ class PanelValues {
       job.out = scaled_out_.data();
       job.stride = 1;
       multiply_panel(job);
-      for (int64_t s = 0; s < stream_end - stream_begin; ++s)
-        out.row(s)[0] = output(scaled_out_[static_cast<size_t>(s)]);
+      for (int64_t s = stream_begin; s < stream_end; ++s) {
+        Real sum = scaled_out_[static_cast<size_t>(s - stream_begin)];
+        if (more.data) sum += more.at(0, s);
+        out.row(s - stream_begin)[0] = output(sum);
+      }
     } else {
       job.out = out.data;
       job.stride = out.stride;
       multiply_panel(job);
+      if (more.data)
+        for (int64_t s = stream_begin; s < stream_end; ++s)
+          for (int lane = 0; lane < width; ++lane)
+            out.row(s - stream_begin)[lane] += more.at(lane, s);
     }
   }
 
@@ -78,39 +93,6 @@ class PanelValues {
   Buffer<int32_t> list_;
   size_t n_touched_ = 0;
   Buffer<Real> scaled_out_;
-};
-
-// The same values while they are added up: every lane has its own run of places, so that whole
-// rows are added to it at once.
-template <class Real>
-class LaneSums {
- public:
-  static constexpr int lanes = panel_lanes<Real>;
-
-  LaneSums() = default;
-  explicit LaneSums(int64_t n_places)
-      : n_(n_places), sums_(static_cast<size_t>(n_places) * lanes, Real(0.0)) {}
-
-  Real* lane(int lane) { return sums_.data() + lane * n_; }
-
-  // values[feature][lane] = what the lane has at place_of(feature), a few features at a time so
-  // that both stay in cache; then all sums are 0 again.
-  template <class PlaceOf>
-  void turn_into(PanelValues<Real>& values, int64_t n_features, PlaceOf&& place_of) {
-    constexpr int64_t step = 16;
-    for (int64_t first = 0; first < n_features; first += step) {
-      const int64_t last = std::min(first + step, n_features);
-      for (int lane = 0; lane < lanes; ++lane) {
-        const Real* from = this->lane(lane);
-        for (int64_t f = first; f < last; ++f) values.data()[f * lanes + lane] = from[place_of(f)];
-      }
-    }
-    std::fill(sums_.begin(), sums_.end(), Real(0.0));
-  }
-
- private:
-  int64_t n_ = 0;
-  Buffer<Real> sums_;
 };
 
 }  // namespace kernelwood

@@ -91,11 +91,11 @@ class TreeEngine {
         : rows(engine.make_rows(stop)), chain_head(static_cast<size_t>(engine.chain_keys()), -1) {
       if (!engine.features_) return;
       values = PanelValues<Real>(engine.features_->size());
-      if (soft) sums = LaneSums<Real>(engine.features_->size());
+      if (soft) by_lane.assign(values.size(), Real(0.0));
     }
     Rows rows;
     PanelValues<Real> values;
-    LaneSums<Real> sums;  // what the values are turned from where rows are added
+    Buffer<Real> by_lane;  // the same turned, (lanes, features): where rows are added
     Buffer<int32_t> chain_head, chain_next;  // entries of a tree by symbol or shape
     int64_t chain_first = 0;
   };
@@ -202,7 +202,7 @@ class TreeEngine {
   }
 
   void add_row(Work& work, const Row<Real>& row, Real count, int lane) const {
-    Real* sums = work.sums.lane(lane) + row.begin;
+    Real* sums = work.by_lane.data() + lane * features_->size() + row.begin;
     for (int32_t k = 0; k < row.size; ++k) sums[k] += count * row.values[k];
   }
 
@@ -228,10 +228,24 @@ class TreeEngine {
 
   void multiply(Work& work, int64_t stream_begin, int64_t stream_end, int width,
                 Results<Real> out) const {
-    if (soft) work.sums.turn_into(work.values, features_->size(), [](int64_t f) { return f; });
+    if (soft) turn_lanes(work);
     work.values.multiply({features_->ids(), counts_.data(), features_->begins()}, stream_begin,
                          stream_end, width, out);
     if (!soft) work.values.clear_touched();  // turning the lanes writes every value
+  }
+
+  // values = by_lane turned, a few features at a time so that both stay in cache; clears by_lane.
+  void turn_lanes(Work& work) const {
+    constexpr int64_t step = 16;
+    const int64_t n = features_->size();
+    for (int64_t first = 0; first < n; first += step) {
+      const int64_t last = std::min(first + step, n);
+      for (int lane = 0; lane < lanes; ++lane) {
+        Real* from = work.by_lane.data() + lane * n;
+        for (int64_t f = first; f < last; ++f) work.values.data()[f * lanes + lane] = from[f];
+        for (int64_t f = first; f < last; ++f) from[f] = Real(0.0);
+      }
+    }
   }
 
   void write_roots(Work& work, int32_t root, int64_t stream_begin, int64_t stream_end, int lane,
