@@ -10,6 +10,7 @@
 #include "kernelwood/engine.hpp"
 #include "kernelwood/forest_features.hpp"
 #include "kernelwood/forest_rows.hpp"
+#include "kernelwood/panel_engine.hpp"
 #include "kernelwood/panel_values.hpp"
 
 namespace kernelwood {
@@ -21,9 +22,9 @@ struct ForestParameters {
 };
 
 template <class Real>
-class ForestEngine {
+class ForestEngine : public PanelEngine<ForestEngine<Real>, Real> {
  public:
-  static constexpr int lanes = panel_lanes<Real>;
+  using PanelEngine<ForestEngine, Real>::lanes;
   static constexpr bool softly = false, makes_similarities = false, takes_matching = false;
 
   // Without `stream` the panel forests are compared with each other.
@@ -42,34 +43,12 @@ class ForestEngine {
     for (const double weight : features_.owned_weights()) owned_weights_.push_back(Real(weight));
   }
 
-  int64_t n_panels() const { return (panel_.size() + lanes - 1) / lanes; }
   int64_t n_panel() const { return panel_.size(); }
   int64_t n_stream() const { return stream().size(); }
 
-  // Lower triangle and diagonal of the symmetric matrix, for the columns of some panels.
-  void gram(int64_t panel_begin, int64_t panel_end, Results<Real> out, StopFlag stop) const {
-    Work work(*this, stop);
-    for (int64_t p = panel_begin; p < panel_end && !stop.raised(); ++p)
-      run_panel(work, p, p * lanes, stream().size(), {out.row(p * lanes) + p * lanes, out.stride},
-                true);
-  }
-
-  // Stream forests [stream_begin, stream_end) in rows, the forests of some panels in columns.
-  void cross(int64_t panel_begin, int64_t panel_end, int64_t stream_begin, int64_t stream_end,
-             Results<Real> out, StopFlag stop) const {
-    Work work(*this, stop);
-    for (int64_t p = panel_begin; p < panel_end && !stop.raised(); ++p)
-      run_panel(work, p, stream_begin, stream_end, {out.data + p * lanes, out.stride}, false);
-  }
-
-  // Self-similarities of the panel forests.
-  void diagonal(Output<Real>* out, StopFlag stop) const {
-    Work work(*this, stop);
-    for (int64_t f = 0; f < panel_.size() && !stop.raised(); ++f)
-      out[f] = output(run_forest(work, f, f, -1));
-  }
-
  private:
+  friend class PanelEngine<ForestEngine, Real>;
+
   // Scratch of one call; nothing in the engine itself changes after construction.
   struct Work {
     Work(const ForestEngine& engine, StopFlag stop)
@@ -90,25 +69,18 @@ class ForestEngine {
     return forests.edge_offsets[forests.n_forests] - forests.edge_offsets[0];
   }
 
-  void run_panel(Work& work, int64_t p, int64_t stream_begin, int64_t stream_end, Results<Real> out,
-                 bool with_diagonal) const {
-    const int64_t first = p * lanes;
-    const int width = static_cast<int>(std::min<int64_t>(lanes, panel_.size() - first));
-    Real diagonal[lanes];
-    for (int lane = 0; lane < width; ++lane)
-      diagonal[lane] = run_forest(work, first + lane, stream_begin, lane);
+  void multiply(Work& work, int64_t stream_begin, int64_t stream_end, int width,
+                Results<Real> out) const {
     work.values.multiply({features_.ids(), counts_.data(), features_.begins()}, stream_begin,
                          stream_end, width, out, {work.owned_sums.data(), n_stream()});
     work.values.clear_touched();
     std::fill(work.owned_sums.begin(), work.owned_sums.end(), Real(0.0));
-    if (with_diagonal)
-      for (int lane = 0; lane < width; ++lane)
-        out.row(first + lane - stream_begin)[lane] = output(diagonal[lane]);
   }
 
   // Scatters one panel forest into a lane (none if negative); returns its self-similarity when the
   // engine is symmetric.
-  Real run_forest(Work& work, int64_t f, int64_t stream_begin, int lane) const {
+  Real run_one(Work& work, int64_t f, int64_t stream_begin, int lane, Results<Real>,
+               int64_t) const {
     const auto begin = static_cast<size_t>(panel_.begin[static_cast<size_t>(f)]);
     const auto end = static_cast<size_t>(panel_.begin[static_cast<size_t>(f) + 1]);
     Real diagonal(0.0);

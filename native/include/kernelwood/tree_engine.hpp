@@ -11,6 +11,7 @@
 
 #include "kernelwood/buffer.hpp"
 #include "kernelwood/engine.hpp"
+#include "kernelwood/panel_engine.hpp"
 #include "kernelwood/panel_values.hpp"
 #include "kernelwood/slot_lists.hpp"
 #include "kernelwood/soft_tree_rows.hpp"
@@ -19,9 +20,9 @@
 namespace kernelwood {
 
 template <class Real, bool soft>
-class TreeEngine {
+class TreeEngine : public PanelEngine<TreeEngine<Real, soft>, Real> {
  public:
-  static constexpr int lanes = panel_lanes<Real>;
+  using PanelEngine<TreeEngine, Real>::lanes;
   using Nodes = std::conditional_t<soft, SoftNodes<Real>, ExactNodes<Real>>;
   using Features = std::conditional_t<soft, SlotLists, TreeFeatures>;
   static constexpr bool softly = soft, makes_similarities = false, takes_matching = true;
@@ -54,35 +55,11 @@ class TreeEngine {
     for (int64_t q = 0; q < n; ++q) counts_.push_back(Real(double(features_->counts()[q])));
   }
 
-  int64_t n_panels() const { return (panel_.size() + lanes - 1) / lanes; }
-
   int64_t n_panel() const { return panel_.size(); }
   int64_t n_stream() const { return stream().size(); }
 
-  // Lower triangle and diagonal of the symmetric matrix, for the columns of some panels.
-  void gram(int64_t panel_begin, int64_t panel_end, Results<Real> out, StopFlag stop) const {
-    Work work(*this, stop);
-    for (int64_t p = panel_begin; p < panel_end && !stop.raised(); ++p)
-      run_panel(work, p, p * lanes, stream().size(), {out.row(p * lanes) + p * lanes, out.stride},
-                true);
-  }
-
-  // Stream trees [stream_begin, stream_end) in rows, the trees of some panels in columns.
-  void cross(int64_t panel_begin, int64_t panel_end, int64_t stream_begin, int64_t stream_end,
-             Results<Real> out, StopFlag stop) const {
-    Work work(*this, stop);
-    for (int64_t p = panel_begin; p < panel_end && !stop.raised(); ++p)
-      run_panel(work, p, stream_begin, stream_end, {out.data + p * lanes, out.stride}, false);
-  }
-
-  // Self-similarities of the panel trees.
-  void diagonal(Output<Real>* out, StopFlag stop) const {
-    Work work(*this, stop);
-    for (int64_t t = 0; t < panel_.size() && !stop.raised(); ++t)
-      out[t] = output(run_tree(work, t, t, -1, {}, 0));
-  }
-
  private:
+  friend class PanelEngine<TreeEngine, Real>;
   using Rows = std::conditional_t<soft, SoftTreeRows<Real>, TreeRows<Real>>;
 
   // Scratch of one call; nothing in the engine itself changes after construction.
@@ -145,23 +122,10 @@ class TreeEngine {
     }
   }
 
-  void run_panel(Work& work, int64_t p, int64_t stream_begin, int64_t stream_end, Results<Real> out,
-                 bool with_diagonal) const {
-    const int64_t first = p * lanes;
-    const int width = static_cast<int>(std::min<int64_t>(lanes, panel_.size() - first));
-    Real diagonal[lanes];
-    for (int lane = 0; lane < width; ++lane)
-      diagonal[lane] = run_tree(work, first + lane, stream_begin, lane, out, stream_end);
-    if (features_) multiply(work, stream_begin, stream_end, width, out);
-    if (with_diagonal)
-      for (int lane = 0; lane < width; ++lane)
-        out.row(first + lane - stream_begin)[lane] = output(diagonal[lane]);
-  }
-
   // Scatters one panel tree into a lane (none if negative); returns its self-similarity when
   // the engine is symmetric.
-  Real run_tree(Work& work, int64_t tree, int64_t stream_begin, int lane, Results<Real> out,
-                int64_t stream_end) const {
+  Real run_one(Work& work, int64_t tree, int64_t stream_begin, int lane, Results<Real> out,
+               int64_t stream_end) const {
     if constexpr (!soft)
       if (parameters_.kind == TreeKernel::subtree) return run_subtrees(work, tree, lane);
     Real diagonal(0.0);
@@ -228,6 +192,7 @@ class TreeEngine {
 
   void multiply(Work& work, int64_t stream_begin, int64_t stream_end, int width,
                 Results<Real> out) const {
+    if (!features_) return;  // roots wrote their values themselves
     if (soft) turn_lanes(work);
     work.values.multiply({features_->ids(), counts_.data(), features_->begins()}, stream_begin,
                          stream_end, width, out);
