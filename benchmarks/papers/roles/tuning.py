@@ -87,7 +87,7 @@ def tune(
         for tree, forest in both
     ]
     shared.sort(key=lambda row: -row["tree"] - row["forest"])
-    chosen = replace(base, **{name: shared[0][name] for name in SHARED})  # type: ignore[arg-type]
+    [chosen] = _choices(base, {name: [shared[0][name]] for name in SHARED}, tuple(SHARED))
     return {
         "shared": shared,
         "of_forests": sorted(tried("forest", chosen, OF_FORESTS), key=lambda row: -row["f1"]),

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernelwood/chart_grammar.hpp"
-#include "kernelwood/row_store.hpp"
+#include "kernelwood/row_arena.hpp"
 
 namespace kernelwood {
 

@@ -106,15 +106,15 @@ class ForestEngine : public PanelEngine<ForestEngine<Real>, Real> {
     const Real base = work.rows.base();
     work.values.add(features_.of_shape(id), lane, weight * base);
     const ForestShape& shape = slots_.shape(id);
-    for (const int run : {simple, neither}) {
-      const Range some = slots_.live(shape, run, stream_begin);
+    for (const int run : {SlotRun::simple, SlotRun::neither}) {
+      const SlotRange some = slots_.live(shape, run, stream_begin);
       for (int32_t k = some.begin; k < some.end; ++k)
         if (row[k] != base)
           work.values.add(features_.of_slot(shape.begin + k), lane, weight * (row[k] - base));
     }
     Real* sums = work.owned_sums.data() + lane * n_stream();
-    for (const int run : {simple_owned, owned}) {
-      const Range some = slots_.live(shape, run, stream_begin);
+    for (const int run : {SlotRun::simple_owned, SlotRun::owned}) {
+      const SlotRange some = slots_.live(shape, run, stream_begin);
       for (int32_t k = some.begin; k < some.end; ++k)
         sums[slots_.owner(shape.begin + k)] +=
             weight * owned_weights_[static_cast<size_t>(shape.begin + k)] * (row[k] - base);

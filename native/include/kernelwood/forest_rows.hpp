@@ -13,7 +13,7 @@
 #include "kernelwood/buffer.hpp"
 #include "kernelwood/engine.hpp"
 #include "kernelwood/forest_slots.hpp"
-#include "kernelwood/row_store.hpp"
+#include "kernelwood/row_arena.hpp"
 
 namespace kernelwood {
 
@@ -39,44 +39,6 @@ struct NodeRow {
   }
 };
 
-// Memory for rows. They are kept from forest to forest while they fit; those of one forest must
-// not exceed the budget.
-template <class Real>
-class RowArena {
- public:
-  explicit RowArena(int64_t max_bytes) : max_bytes_(max_bytes) {}
-
-  bool is_full() const { return used_ > kept_values; }
-  void clear() {
-    chunk_ = 0;
-    used_ = chunk_used_ = 0;
-  }
-  Real* allocate(int64_t size) {
-    while (chunk_ < chunks_.size() &&
-           chunk_used_ + size > static_cast<int64_t>(chunks_[chunk_].size())) {
-      ++chunk_;
-      chunk_used_ = 0;
-    }
-    used_ += size;
-    if (chunk_ == chunks_.size()) {
-      const int64_t bytes = used_ * static_cast<int64_t>(sizeof(Real));
-      if (bytes > max_bytes_) throw BudgetExceeded(bytes);
-      chunks_.emplace_back(static_cast<size_t>(std::max(size, chunk_values)));
-    }
-    Real* values = chunks_[chunk_].data() + chunk_used_;
-    chunk_used_ += size;
-    return values;
-  }
-
- private:
-  static constexpr int64_t kept_values = int64_t{1} << 18;  // about a core's cache
-  static constexpr int64_t chunk_values = int64_t{1} << 16;
-
-  std::vector<Buffer<Real>> chunks_;
-  size_t chunk_ = 0;
-  int64_t used_ = 0, chunk_used_ = 0, max_bytes_;
-};
-
 template <class Real>
 class ForestRows {
  public:
@@ -89,7 +51,7 @@ class ForestRows {
 
   // Announces a forest; rows of earlier ones may go.
   void begin_forest() {
-    if (!arena_.is_full()) return;
+    if (arena_.used() < kept_values) return;
     for (const int32_t edge : made_edges_) edges_[static_cast<size_t>(edge)] = nullptr;
     for (const int32_t node : made_nodes_) nodes_[static_cast<size_t>(node)] = {};
     made_edges_.clear();
@@ -112,23 +74,26 @@ class ForestRows {
   }
 
  private:
+  static constexpr int64_t kept_values = int64_t{1} << 18;  // about a core's cache
+
   const Real* make_edge_row(int32_t edge, const ForestShape& shape, int64_t stream_begin) {
     Real* values = arena_.allocate(shape.size);
     std::fill(values, values + shape.size, decay_);
-    Range live[n_runs];
+    SlotRange live[n_runs];
     for (int run = 0; run < n_runs; ++run) live[run] = slots_.live(shape, run, stream_begin);
     for (int64_t j = 0; j < shape.arity; ++j) {
       const int32_t child = table_.children(edge)[j];
       if (table_.is_terminal(child)) continue;
       const NodeRow<Real>& row = node_row(child, stream_begin);
       const int32_t* places = slots_.children(shape, j);
-      for (const Range& some : live) multiply(values, places, some, row);
+      for (const SlotRange& some : live) multiply(values, places, some, row);
     }
     return values;
   }
 
   // values[k] *= 1 + row[places[k]].
-  static void multiply(Real* values, const int32_t* places, Range some, const NodeRow<Real> row) {
+  static void multiply(Real* values, const int32_t* places, SlotRange some,
+                       const NodeRow<Real> row) {
     const int32_t begin = some.begin, end = some.end;
     const Real one(1.0), zero(0.0);
     if (row.ambiguous_size > 0) {
@@ -161,9 +126,9 @@ class ForestRows {
     const Real* values = edge_row(edge, stream_begin);
     row.simple = values;
     row.simple_begin = shape.places;
-    row.simple_size = shape.ends[simple_owned];
+    row.simple_size = shape.ends[SlotRun::simple_owned];
     if (shape.shared_begin == shape.shared_end) return row;
-    const Range places = slots_.ambiguous(table_.symbol(node), stream_begin);
+    const SlotRange places = slots_.ambiguous(table_.symbol(node), stream_begin);
     Real* shared = zeros(places.size());
     add_shared(shape, stream_begin, values, Real(1.0), shared - places.begin);
     row.ambiguous = shared;
@@ -174,7 +139,7 @@ class ForestRows {
 
   NodeRow<Real> ambiguous_row(int32_t node, int64_t stream_begin) {
     NodeRow<Real> row;
-    const Range places = slots_.places(table_.symbol(node));
+    const SlotRange places = slots_.places(table_.symbol(node));
     Real* sums = zeros(places.size());
     for (int32_t k = 0; k < table_.n_alternatives(node); ++k) {
       const Alternative& choice = table_.alternatives(node)[k];
@@ -183,8 +148,8 @@ class ForestRows {
       if (values == nullptr) continue;
       const Real weight(choice.given_head);
       Real* at = sums + (shape.places - places.begin);
-      for (const int run : {simple, simple_owned}) {
-        const Range some = slots_.live(shape, run, stream_begin);
+      for (const int run : {SlotRun::simple, SlotRun::simple_owned}) {
+        const SlotRange some = slots_.live(shape, run, stream_begin);
         for (int32_t i = some.begin; i < some.end; ++i) at[i] += weight * values[i];
       }
       add_shared(shape, stream_begin, values, weight, sums - places.begin);

@@ -13,14 +13,21 @@
 
 #include "kernelwood/buffer.hpp"
 #include "kernelwood/forest_table.hpp"
+#include "kernelwood/slot_range.hpp"
 
 namespace kernelwood {
+
+// The runs of a shape: slots of simple nodes or not, owned by one forest or not.
+struct SlotRun {
+  enum : int { simple, simple_owned, owned, neither };
+};
+inline constexpr int n_runs = 4;
 
 // What a row needs to know of a shape.
 struct ForestShape {
   int32_t begin = 0;  // slots begin .. begin + size
   int32_t size = 0;
-  int32_t ends[4] = {};  // of the runs, from the first slot: see SlotRun
+  int32_t ends[n_runs] = {};  // of the runs, from the first slot: see SlotRun
   int32_t arity = 0;
   int32_t places = 0;  // place of the first simple node
   int64_t children = 0;
@@ -33,13 +40,6 @@ struct SharedSlot {
   int32_t place;  // of the node
   double given_head;
 };
-
-struct Range {
-  int32_t begin = 0, end = 0;
-  int32_t size() const { return end - begin; }
-};
-
-enum SlotRun : int { simple, simple_owned, owned, neither, n_runs };
 
 class ForestSlots {
  public:
@@ -59,12 +59,12 @@ class ForestSlots {
   // Of an owned slot: its forest.
   int32_t owner(int32_t slot) const { return last_of_slot_[static_cast<size_t>(slot)]; }
   const Buffer<int32_t>& edges() const { return edges_; }
-  Range places(int32_t symbol) const {
+  SlotRange places(int32_t symbol) const {
     const auto at = static_cast<size_t>(symbol);
     return {places_[at], places_[at + 1]};
   }
   // The places of ambiguous nodes that can occur in stream forests from `stream_begin` on.
-  Range ambiguous(int32_t symbol, int64_t stream_begin) const {
+  SlotRange ambiguous(int32_t symbol, int64_t stream_begin) const {
     const int32_t begin = ambiguous_[static_cast<size_t>(symbol)];
     const int32_t end = places_[static_cast<size_t>(symbol) + 1];
     return {begin, first_dead(last_of_place_, begin, end, stream_begin)};
@@ -75,7 +75,7 @@ class ForestSlots {
   }
   // The members of a run that can occur in stream forests from `stream_begin` on, counted from the
   // shape's first slot.
-  Range live(const ForestShape& shape, int run, int64_t stream_begin) const {
+  SlotRange live(const ForestShape& shape, int run, int64_t stream_begin) const {
     const int32_t begin = run == 0 ? 0 : shape.ends[run - 1], end = shape.ends[run];
     const int32_t dead =
         first_dead(last_of_slot_, shape.begin + begin, shape.begin + end, stream_begin);
@@ -99,10 +99,10 @@ class ForestSlots {
     return static_cast<int32_t>(found - last.begin());
   }
 
-  SlotRun run_of(int32_t edge) const {
-    if (has_simple_[static_cast<size_t>(edge)])
-      return table_.is_owned(edge) ? simple_owned : simple;
-    return table_.is_owned(edge) ? owned : neither;
+  int run_of(int32_t edge) const {
+    const bool has_simple = has_simple_[static_cast<size_t>(edge)] != 0;
+    if (table_.is_owned(edge)) return has_simple ? SlotRun::simple_owned : SlotRun::owned;
+    return has_simple ? SlotRun::simple : SlotRun::neither;
   }
 
   // Lists edges and nodes by the last stream forest that has them, latest first.
@@ -180,7 +180,7 @@ class ForestSlots {
       ForestShape& shape = shapes_[static_cast<size_t>(id)];
       int32_t& at = next[static_cast<size_t>(table_.shape_symbol(id))];
       shape.places = at;
-      at += shape.ends[simple_owned];
+      at += shape.ends[SlotRun::simple_owned];
     }
     last_of_place_.assign(nodes_.size(), -1);
     place_of_.assign(static_cast<size_t>(table_.n_nodes()), -1);

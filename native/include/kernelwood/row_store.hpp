@@ -7,20 +7,15 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "kernelwood/buffer.hpp"
 #include "kernelwood/engine.hpp"
+#include "kernelwood/row_arena.hpp"
 #include "kernelwood/scaled.hpp"
 #include "kernelwood/slot_index.hpp"
 
 namespace kernelwood {
-
-struct BudgetExceeded : std::runtime_error {
-  explicit BudgetExceeded(int64_t bytes) : std::runtime_error(std::to_string(bytes)) {}
-};
 
 // A slot of a row whose value differs from the row's base, and its feature.
 struct Touched {
@@ -80,9 +75,9 @@ class RowStore {
 
   Row<Real>& allocate(int32_t sub, int32_t begin, int32_t size, const SubtreeTable& table) {
     const int64_t needed = int64_t{size} + 1;
-    if (!frugal_ && used_ + needed > most_values) be_frugal(table);
+    if (!frugal_ && arena_.used() + needed > most_values) be_frugal(table);
     Row<Real>& row = rows_[static_cast<size_t>(sub)];
-    row.values = frugal_ ? allocate_alone(sub, needed) : allocate_kept(needed);
+    row.values = frugal_ ? allocate_alone(sub, needed) : arena_.allocate(needed);
     row.begin = begin;
     row.size = size;
     stored_.push_back(sub);
@@ -92,13 +87,12 @@ class RowStore {
  private:
   static constexpr int64_t most_values = int64_t{1} << 24;   // for the rows of one tree
   static constexpr size_t kept_touched = size_t{1} << 18;
-  static constexpr int64_t chunk_values = int64_t{1} << 16;
 
   // Announces a tree. Rows of earlier trees may go; those of this tree stay till its end.
   void begin_tree(const TreeSide& side, int64_t tree) {
     side_ = &side;
     tree_ = tree;
-    if (!frugal_ && used_ < kept_values_ && n_touched_ < kept_touched) return;
+    if (!frugal_ && arena_.used() < kept_values_ && n_touched_ < kept_touched) return;
     clear();
     frugal_ = false;
   }
@@ -130,21 +124,6 @@ class RowStore {
     }
   }
 
-  Real* allocate_kept(int64_t size) {
-    while (chunk_ < chunks_.size() && chunk_used_ + size > chunk_size_[chunk_]) {
-      ++chunk_;
-      chunk_used_ = 0;
-    }
-    if (chunk_ == chunks_.size()) {
-      chunk_size_.push_back(size > chunk_values ? size : chunk_values);
-      chunks_.emplace_back(static_cast<size_t>(chunk_size_.back()));
-    }
-    Real* values = chunks_[chunk_].data() + chunk_used_;
-    chunk_used_ += size;
-    used_ += size;
-    return values;
-  }
-
   Real* allocate_alone(int32_t sub, int64_t size) {
     live_bytes_ += size * static_cast<int64_t>(sizeof(Real));
     if (live_bytes_ > max_bytes_) throw BudgetExceeded(live_bytes_);
@@ -157,20 +136,19 @@ class RowStore {
     stored_.clear();
     n_touched_ = 0;
     alone_.clear();
-    used_ = chunk_used_ = live_bytes_ = 0;
-    chunk_ = 0;
+    arena_.clear();
+    live_bytes_ = 0;
   }
 
   Buffer<Row<Real>> rows_;
   Buffer<int32_t> stored_, uses_;
   Buffer<Touched> touched_;
-  std::vector<Buffer<Real>> chunks_;
+  RowArena<Real> arena_;
   std::vector<std::unique_ptr<Real[]>> alone_;
-  Buffer<int64_t> chunk_size_;
   const TreeSide* side_ = nullptr;
   int64_t kept_values_;  // by default about a core's cache
-  size_t chunk_ = 0, n_touched_ = 0;
-  int64_t tree_ = 0, chunk_used_ = 0, used_ = 0, live_bytes_ = 0, max_bytes_;
+  size_t n_touched_ = 0;
+  int64_t tree_ = 0, live_bytes_ = 0, max_bytes_;
   bool frugal_ = false;
 };
 

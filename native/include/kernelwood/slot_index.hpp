@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "kernelwood/buffer.hpp"
+#include "kernelwood/slot_range.hpp"
 #include "kernelwood/subtree_table.hpp"
 
 namespace kernelwood {
@@ -20,12 +21,6 @@ struct Shape {
   int32_t last = -1;      // last stream tree that has it
   int64_t child_symbols = 0;
   int64_t child_slots = 0;
-};
-
-struct SlotRange {
-  int32_t begin = 0, end = 0;
-  int32_t size() const { return end - begin; }
-  bool contains(int32_t slot) const { return begin <= slot && slot < end; }
 };
 
 // Slots of the stream side, and the shapes that can meet a given one.

@@ -99,7 +99,9 @@ def prepare_treebank(trees: Iterable[Tree]) -> list[Tree]:
             raise StructureError(
                 f"tree {position} of the treebank is {shorten(repr(tree))} "
                 f"of type {type(tree).__name__}, not a Tree",
-                hint="take the trees out of examples: [example.view('tree') for example in ...]",
+                hint="parse the brackets first: Tree.from_brackets(text)"
+                if isinstance(tree, str)
+                else "take the trees out of examples: [example.view('tree') for example in ...]",
             )
         try:
             result = prepare_tree(tree)

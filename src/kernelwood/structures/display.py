@@ -19,7 +19,15 @@ if TYPE_CHECKING:
     from kernelwood.structures.sequence import Sequence
     from kernelwood.structures.tree import Tree
 
-__all__ = ["draw_box", "escape", "graph_html", "sequence_html", "text_width", "tree_svg"]
+__all__ = [
+    "draw_box",
+    "draw_picture",
+    "escape",
+    "graph_html",
+    "sequence_html",
+    "text_width",
+    "tree_svg",
+]
 
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
 INNER, LEAF, _EDGE = ("#e7edf8", "#2b4a7f"), ("#e9f5ec", "#20603a"), ("#fdf3dc", "#8a5a00")
@@ -78,16 +86,25 @@ def tree_svg(tree: Tree, max_nodes: int = 200) -> str:
     if n_shown < tree.n_nodes:
         height += 22
         width = max(width, 240.0)
-        note = (
+        note = f"{n_shown:,} of {tree.n_nodes:,} nodes shown"
+    inside = (
+        f'<g fill="none" stroke="{LINE}" stroke-width="1.4">{_draw_links(plates)}</g>'
+        f"{''.join(_draw_plate(plate) for plate in plates)}"
+    )
+    return draw_picture("tree", width, height, inside, note)
+
+
+def draw_picture(name: str, width: float, height: float, inside: str, note: str) -> str:
+    """Return a complete ``<svg>`` element, with a note in its lower left corner if there is one."""
+    if note:
+        inside += (
             f'<text x="{MARGIN:g}" y="{height - MARGIN:g}" text-anchor="start" font-size="11" '
-            f'fill="{LINE}">{n_shown:,} of {tree.n_nodes:,} nodes shown</text>'
+            f'fill="{LINE}">{note}</text>'
         )
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="tree" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{name}" '
         f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.1f} {height:.1f}" '
-        f'font-family="{FONT}" font-size="{FONT_SIZE:g}" text-anchor="middle">'
-        f'<g fill="none" stroke="{LINE}" stroke-width="1.4">{_draw_links(plates)}</g>'
-        f"{''.join(_draw_plate(plate) for plate in plates)}{note}</svg>"
+        f'font-family="{FONT}" font-size="{FONT_SIZE:g}" text-anchor="middle">{inside}</svg>'
     )
 
 

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 
 from kernelwood.errors import StructureError
 from kernelwood.structures.display import (
-    FONT,
     FONT_SIZE,
     GAP,
     INNER,
@@ -27,6 +26,7 @@ from kernelwood.structures.display import (
     MAX_LABEL,
     PLATE_HEIGHT,
     draw_box,
+    draw_picture,
     escape,
     text_width,
 )
@@ -119,15 +119,11 @@ def forest_svg(forest: Forest, max_nodes: int = 200) -> str:
     links = [(plate, link) for plate in plates for link in plate.links]
     links.sort(key=lambda pair: (pair[1].is_best, pair[1].marginal))  # the strongest on top
     width = max(width, 6.2 * len(note) + 2 * MARGIN)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="forest" '
-        f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.1f} {height:.1f}" '
-        f'font-family="{FONT}" font-size="{FONT_SIZE:g}" text-anchor="middle">'
+    inside = (
         f'<g fill="none">{"".join(_draw_link(plate, link) for plate, link in links)}</g>'
         f"{''.join(_draw_plate(plate) for plate in plates)}"
-        f'<text x="{MARGIN:g}" y="{height - MARGIN:g}" text-anchor="start" font-size="11" '
-        f'fill="{LINE}">{note}</text></svg>'
     )
+    return draw_picture("forest", width, height, inside, note)
 
 
 def _choose_plates(forest: Forest, max_nodes: int) -> list[_Plate]:
