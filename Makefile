@@ -53,6 +53,7 @@ bench: $(VENV)/.package
 	$(BIN)/python benchmarks/forest_kernels.py
 	$(BIN)/python benchmarks/parsing.py
 	$(BIN)/python benchmarks/reading.py
+	$(BIN)/python benchmarks/streaming.py
 	$(BIN)/python benchmarks/vectors.py
 
 docs: $(VENV)/.docs

@@ -1,6 +1,9 @@
-"""Speed of the readers on real corpora: CPU time to examples, and on to a batch.
+"""Speed of the readers on real corpora: CPU time to examples, to a copy, and to structures.
 
-python benchmarks/reading.py [--data DIR] [--repeats 3] [--json]
+python benchmarks/reading.py [--data DIR] [--repeats 3] [--only TEXT] [--json]
+
+The last column is the way from examples to what a kernel compares: a batch of trees, the shortest
+paths of all pairs of entities, dependency trees of all sentences.
 """
 
 from __future__ import annotations
@@ -8,51 +11,103 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
-import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from measure import cpu_seconds
 
 import kernelwood as kw
 from kernelwood.datasets import require_data
-from kernelwood.io import write
+from kernelwood.extract import event_candidates, pair_candidates
+from kernelwood.io import FORMATS, Examples, write
 
-# Row -> (file, format, view to batch)
-FILES = {
-    "questions, one view": ("question-classification/train_5500.coarse.klp.gz", "kelp", "grct"),
-    "questions, all views": ("question-classification/train_5500.coarse.klp.gz", "kelp", None),
-    "questions, JSON lines": ("question-classification/train_5500.coarse.klp.gz", "jsonl", None),
-    "Penn Treebank sample": ("ptb-sample/treebank.zip", "penn", "tree"),
-}
+GENIA = "genia-treebank/genia_mclosky_split_ptb_ud1.tar.gz"
+QUESTIONS = "question-classification/train_5500.coarse.klp.gz"
 
 
-def prepared(path: Path, format_name: str, folder: Path) -> Path:
-    """Return the corpus as one file in the format, the path itself if it is one already."""
-    if format_name == "jsonl":
+def batch_of(view: str) -> Callable[[Examples], object]:
+    return lambda examples: kw.batch([example.view(view) for example in examples])
+
+
+def paths(examples: Examples) -> object:
+    return pair_candidates(examples).examples("path")
+
+
+def dependency_trees(examples: Examples) -> object:
+    return [kw.views.grct(example.view("sentence")) for example in examples]
+
+
+def role_paths(examples: Examples) -> object:
+    made = []
+    for example in examples:
+        sentence = example.view("sentence")
+        for predicate in sentence.predicates:
+            for _, start, end in predicate.arguments:
+                try:
+                    made.append(kw.views.argument_path(sentence.tree, predicate.token, start, end))
+                except kw.StructureError:
+                    continue  # no constituent, or one that holds the predicate
+    return made
+
+
+def interactions(examples: Examples) -> object:
+    return event_candidates(examples, types=["Protein"])
+
+
+def meanings(examples: Examples) -> object:
+    return event_candidates(examples, source="amr").examples("amr-path")
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """What to read, and what to make of it."""
+
+    name: str
+    file: str
+    format: str
+    views: tuple[str, ...] | None = None
+    only: str | None = None
+    make: Callable[[Examples], object] | None = None
+
+
+CORPORA = (
+    Corpus("questions, one view", QUESTIONS, "kelp", ("grct",), make=batch_of("grct")),
+    Corpus("questions, all views", QUESTIONS, "kelp", make=batch_of("grct")),
+    Corpus("questions, JSON lines", QUESTIONS, "jsonl", make=batch_of("grct")),
+    Corpus("Penn Treebank sample", "ptb-sample/treebank.zip", "penn", make=batch_of("tree")),
+    Corpus("GENIA, dependencies", GENIA, "conllu", only="dev.conllu", make=dependency_trees),
+    Corpus("PropBank-EWT, dev", "srl-propbank/ewt-dev.srl.conll.gz", "srl", make=role_paths),
+    Corpus("Bio-AMR, dev", "bio-amr/amr-release-dev-bio.txt.gz", "penman", make=meanings),
+    Corpus("AIMed", "ppi/AImed-learning-format.xml.gz", "ppi", ("sentence",), make=paths),
+    Corpus("BioInfer", "ppi/BioInfer-learning-format.xml.gz", "ppi", ("sentence",), make=paths),
+    Corpus("SemEval-2010 task 8", "semeval2010-task8/TRAIN_FILE.TXT.gz", "semeval"),
+    Corpus("BioNLP 2009, train", "bionlp-st/bionlp-st-2009.tar.gz", "standoff", only="*/train/*",
+           make=interactions),
+)  # fmt: skip
+
+
+def measure(corpus: Corpus, folder: Path, data: str | None, repeats: int) -> dict[str, object]:
+    path = require_data(corpus.file, data=data)
+    if corpus.format == "jsonl":
         converted = folder / "questions.jsonl"
         write(kw.read(path), converted)
-        return converted
-    if path.suffix != ".zip":
-        return path
-    with zipfile.ZipFile(path) as archive:
-        names = sorted(n for n in archive.namelist() if "combined/" in n and n.endswith(".mrg"))
-        joined = folder / "sample.mrg"
-        joined.write_bytes(b"\n".join(archive.read(name) for name in names))
-    return joined
+        path = converted
 
+    def read() -> Examples:
+        return kw.read(path, format=corpus.format, views=corpus.views, only=corpus.only)
 
-def measure(name: str, folder: Path, data: str | None, repeats: int) -> dict[str, object]:
-    file, format_name, view = FILES[name]
-    path = prepared(require_data(file, data=data), format_name, folder)
-    views = None if view is None or format_name == "penn" else [view]
-    examples = kw.read(path, format=format_name, views=views)
-    row: dict[str, object] = {"file": name, "format": format_name, "examples": len(examples)}
-    row["read"] = cpu_seconds(lambda: kw.read(path, format=format_name, views=views), repeats)
-    copy = folder / f"copy.{format_name}"
-    row["write"] = cpu_seconds(lambda: write(examples, copy, format=format_name), repeats)
-    structures = [example.view(view or "grct") for example in examples]
-    row["batch"] = cpu_seconds(lambda: kw.batch(structures), repeats)
-    row["nodes"] = kw.batch(structures).n_elements
+    examples = read()
+    row: dict[str, object] = {"corpus": corpus.name, "format": corpus.format}
+    row["examples"] = len(examples)
+    row["read"] = cpu_seconds(read, repeats)
+    form = next(form for form in FORMATS if form.name == corpus.format)
+    row["write"] = (
+        cpu_seconds(lambda: write(examples, folder / "copy", format=corpus.format), repeats)
+        if form.write
+        else None
+    )
+    row["structures"] = cpu_seconds(lambda: corpus.make(examples), repeats) if corpus.make else None
     return row
 
 
@@ -61,24 +116,31 @@ def show(rows: list[dict[str, object]]) -> None:
     from rich.table import Table
 
     table = Table(title="CPU seconds")
-    for column in ("file", "format", "examples", "nodes", "read", "write", "batch"):
-        table.add_column(column, justify="left" if column in ("file", "format") else "right")
+    for column in rows[0]:
+        table.add_column(column, justify="left" if column in ("corpus", "format") else "right")
     for row in rows:
-        table.add_row(
-            *(f"{v:,}" if isinstance(v, int) else f"{v:.2f}" if isinstance(v, float) else str(v)
-              for v in (row[column.header] for column in table.columns))
-        )  # fmt: skip
+        table.add_row(*(_cell(value) for value in row.values()))
     Console().print(table)
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", help="folder with the corpora (default: KERNELWOOD_DATA)")
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--only", default="", help="corpora whose name or format contains this")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
+    chosen = [c for c in CORPORA if options.only.lower() in f"{c.name} {c.format}".lower()]
     with tempfile.TemporaryDirectory() as folder:
-        rows = [measure(name, Path(folder), options.data, options.repeats) for name in FILES]
+        rows = [measure(corpus, Path(folder), options.data, options.repeats) for corpus in chosen]
     print(json.dumps(rows)) if options.json else show(rows)
 
 

@@ -23,7 +23,23 @@ _EXPORTS = {
     "Forest": "kernelwood.structures",
     "Graph": "kernelwood.structures",
     "Example": "kernelwood.structures",
+    "Origin": "kernelwood.structures",
+    "Sentence": "kernelwood.structures",
+    "Document": "kernelwood.structures",
+    "Token": "kernelwood.structures",
+    "Dependency": "kernelwood.structures",
+    "Entity": "kernelwood.structures",
+    "Relation": "kernelwood.structures",
+    "Event": "kernelwood.structures",
+    "Argument": "kernelwood.structures",
+    "Attribute": "kernelwood.structures",
+    "Predicate": "kernelwood.structures",
+    "RoleSpan": "kernelwood.structures",
+    "Candidate": "kernelwood.structures",
     "read": "kernelwood.io",
+    "write": "kernelwood.io",
+    "pair_candidates": "kernelwood.extract",
+    "event_candidates": "kernelwood.extract",
     "batch": "kernelwood.arrays",
     "Vocabulary": "kernelwood.arrays",
     "SequenceBatch": "kernelwood.arrays",
@@ -58,7 +74,7 @@ _EXPORTS = {
 }
 
 # Public modules, loaded the same way.
-_MODULES = ("similarity",)
+_MODULES = ("similarity", "views")
 
 __all__ = [*_EXPORTS, *_MODULES, "__version__"]
 
@@ -81,6 +97,7 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from kernelwood import similarity as similarity
+    from kernelwood import views as views
     from kernelwood.arrays import (
         ExampleBatch as ExampleBatch,
     )
@@ -135,8 +152,17 @@ if TYPE_CHECKING:
     from kernelwood.explain import (
         shared_fragments as shared_fragments,
     )
+    from kernelwood.extract import (
+        event_candidates as event_candidates,
+    )
+    from kernelwood.extract import (
+        pair_candidates as pair_candidates,
+    )
     from kernelwood.io import (
         read as read,
+    )
+    from kernelwood.io import (
+        write as write,
     )
     from kernelwood.kernels import (
         ForestKernel as ForestKernel,
@@ -175,6 +201,27 @@ if TYPE_CHECKING:
         save as save,
     )
     from kernelwood.structures import (
+        Argument as Argument,
+    )
+    from kernelwood.structures import (
+        Attribute as Attribute,
+    )
+    from kernelwood.structures import (
+        Candidate as Candidate,
+    )
+    from kernelwood.structures import (
+        Dependency as Dependency,
+    )
+    from kernelwood.structures import (
+        Document as Document,
+    )
+    from kernelwood.structures import (
+        Entity as Entity,
+    )
+    from kernelwood.structures import (
+        Event as Event,
+    )
+    from kernelwood.structures import (
         Example as Example,
     )
     from kernelwood.structures import (
@@ -184,7 +231,25 @@ if TYPE_CHECKING:
         Graph as Graph,
     )
     from kernelwood.structures import (
+        Origin as Origin,
+    )
+    from kernelwood.structures import (
+        Predicate as Predicate,
+    )
+    from kernelwood.structures import (
+        Relation as Relation,
+    )
+    from kernelwood.structures import (
+        RoleSpan as RoleSpan,
+    )
+    from kernelwood.structures import (
+        Sentence as Sentence,
+    )
+    from kernelwood.structures import (
         Sequence as Sequence,
+    )
+    from kernelwood.structures import (
+        Token as Token,
     )
     from kernelwood.structures import (
         Tree as Tree,

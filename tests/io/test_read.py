@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 import pickle
 import sys
 
@@ -9,7 +11,18 @@ import pytest
 
 import kernelwood as kw
 from kernelwood.errors import ReadError
-from kernelwood.io import Examples, Tally, iter_read, read
+from kernelwood.io import (
+    Examples,
+    Format,
+    LimitError,
+    Limits,
+    Tally,
+    formats,
+    iter_read,
+    limits,
+    read,
+)
+from kernelwood.io.source import Remark
 
 TREES = "(S (NP we) (VP go))\n(S (NP they) (VP stay))\n"
 LINES = "NUM |BT:tree| (A(B)) |ET|\n"
@@ -145,11 +158,6 @@ def test_a_missing_file_is_reported_before_the_loop(tmp_path):
         iter_read(tmp_path / "nowhere.mrg")
 
 
-def test_a_folder_is_a_clear_error(tmp_path):
-    with pytest.raises(IsADirectoryError, match="one by one"):
-        read(tmp_path)
-
-
 def test_invalid_utf8_names_line_column_and_byte(tmp_path):
     path = tmp_path / "bad.klp"
     path.write_bytes(LINES.encode() + "Ä |BS| ".encode() + b"\xe9t\xe9 |ES|\n")
@@ -237,7 +245,7 @@ def test_the_file_is_closed_when_an_argument_is_refused(trees):
 def test_a_stream_counts_along(trees):
     with iter_read(trees) as stream:
         next(stream)
-        assert stream.tally == Tally(read=1)
+        assert stream.tally == Tally(read=1, files=1)
 
 
 def test_a_closed_stream_is_at_its_end(trees):
@@ -273,6 +281,159 @@ def test_collected_problems_are_limited():
 def test_the_tally_shows_its_reasons():
     tally = read(io.StringIO("(A b)\n(C\n"), errors="skip").tally
     assert repr(tally) == "<Tally: 1 read, 1 skipped (1 × bracket is never closed)>"
+
+
+def remarking(source, views):
+    yield Remark("odd")
+    yield Remark("odd")
+    yield kw.Example("a")
+
+
+@pytest.fixture
+def remarks(monkeypatch, trees):
+    row = Format("odd", "", (".mrg",), lambda head: False, remarking)
+    monkeypatch.setattr(formats, "FORMATS", (row,))
+    return read(trees).tally
+
+
+def test_remarks_are_counted(remarks):
+    assert dict(remarks.remarks) == {"odd": 2}
+
+
+def test_remarks_are_no_skipped_parts(remarks):
+    assert (remarks.read, remarks.skipped) == (1, 0)
+
+
+def test_the_tally_shows_remarks(remarks):
+    assert repr(remarks) == "<Tally: 1 read, 0 skipped, 2 remarks (2 × odd)>"
+
+
+def test_the_tally_shows_files_and_what_was_ignored():
+    tally = Tally(read=3, files=2, ignored=("README",))
+    assert repr(tally) == "<Tally: 3 read, 0 skipped, 2 files, 1 ignored>"
+
+
+@pytest.mark.parametrize(("pack", "suffix"), [(bz2.compress, ".bz2"), (lzma.compress, ".xz")])
+class TestOtherCompressions:
+    def test_they_are_recognized(self, tmp_path, pack, suffix):
+        path = tmp_path / f"little.mrg{suffix}"
+        path.write_bytes(pack(TREES.encode()))
+        assert [example.id for example in read(path)] == ["little:1", "little:2"]
+
+    def test_several_streams_are_read_to_the_end(self, pack, suffix):
+        assert len(read(io.BytesIO(pack(TREES.encode()) * 3))) == 6
+
+    def test_large_files_are_read_whole(self, pack, suffix):
+        assert len(read(io.BytesIO(pack(LINES.encode() * 30_000)), views=[])) == 30_000
+
+    def test_a_cut_file_is_an_error(self, pack, suffix):
+        with pytest.raises(ReadError, match="damaged or cut off"):
+            read(io.BytesIO(pack(TREES.encode())[:-3]))
+
+    def test_damage_is_an_error(self, pack, suffix):
+        data = bytearray(pack(TREES.encode()))
+        data[len(data) // 2] ^= 0xFF
+        with pytest.raises(ReadError, match="damaged or cut off"):
+            read(io.BytesIO(bytes(data)))
+
+    def test_the_suffix_must_tell_the_truth(self, tmp_path, pack, suffix):
+        path = tmp_path / f"little.mrg{suffix}"
+        path.write_text(TREES)
+        with pytest.raises(ReadError, match=f"the name ends in {suffix} but"):
+            read(path)
+
+
+def test_text_behind_many_blank_lines_is_not_passed_over():
+    with pytest.raises(ReadError, match="cannot tell the format"):
+        read(io.StringIO("\n" * 20_000 + TREES))
+
+
+def test_text_that_begins_like_bzip2_is_text():
+    assert read(io.StringIO("BZh9 |BT:tree| (A(B)) |ET|\n"))[0].label == "BZh9"
+
+
+@pytest.fixture
+def bomb(tmp_path):
+    path = tmp_path / "bomb.klp.gz"
+    path.write_bytes(gzip.compress(b"\n" * 3_000_000))
+    return path
+
+
+def test_a_small_honest_file_may_be_repetitive(bomb):
+    assert read(bomb) == []
+
+
+def test_data_that_grow_too_much_are_refused(monkeypatch, bomb):
+    monkeypatch.setattr(limits, "_FREE", 1 << 20)
+    with pytest.raises(ReadError, match=r"more than 300 times(?s:.*)limits=Limits\(ratio="):
+        read(bomb)
+
+
+def test_a_higher_ratio_can_be_allowed(monkeypatch, bomb):
+    monkeypatch.setattr(limits, "_FREE", 1 << 20)
+    assert read(bomb, limits=Limits(ratio=2000)) == []
+
+
+@pytest.mark.parametrize("errors", ["raise", "skip", "collect"])
+def test_too_much_data_is_an_error_whatever_the_policy(bomb, errors):
+    with pytest.raises(LimitError, match=r"more than 976.6 KiB(?s:.*)total_size=1000000"):
+        read(bomb, errors=errors, limits=Limits(total_size=1_000_000))
+
+
+def test_the_total_size_is_that_of_unpacked_data_only(trees):
+    assert len(read(trees, limits=Limits(total_size=1))) == 2
+
+
+@pytest.mark.parametrize("value", [0, -1, "8 GB", True, None])
+def test_a_limit_must_be_a_positive_number(value):
+    with pytest.raises(ValueError, match="the limit line must be a positive number"):
+        Limits(line=value)
+
+
+def test_a_line_that_is_too_long_costs_itself_only():
+    text = LINES + "NUM |BS:a| " + "x" * 200_000 + " |ES|\n" + LINES
+    tally = read(io.StringIO(text), errors="collect", limits=Limits(line=1000)).tally
+    assert (tally.read, [problem.line for problem in tally.problems]) == (2, [2])
+
+
+def test_a_line_that_is_too_long_says_how_to_read_it():
+    with pytest.raises(ReadError, match=r"longer than 20 bytes(?s:.*)limits=Limits\(line="):
+        read(io.StringIO(LINES), limits=Limits(line=20))
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
+def test_the_line_end_does_not_count_as_the_line(end):
+    line = LINES.rstrip("\n")
+    assert len(read(io.StringIO(line + end), limits=Limits(line=len(line)))) == 1
+
+
+def test_byte_offsets_are_right_after_a_long_line():
+    data = b"x" * 500 + b"\n|BS| \xff |ES|\n"
+    examples = read(io.BytesIO(data), "kelp", "collect", limits=Limits(line=100))
+    assert "byte offset 506 " in examples.tally.problems[1].problem
+
+
+def test_the_position_runs_to_the_size(trees):
+    stream = iter_read(trees)
+    list(stream)
+    assert stream.position == stream.size == len(TREES)
+
+
+def test_the_position_counts_packed_bytes(tmp_path):
+    path = tmp_path / "little.mrg.gz"
+    path.write_bytes(gzip.compress(TREES.encode()))
+    stream = iter_read(path)
+    list(stream)
+    assert stream.position == stream.size == path.stat().st_size
+
+
+def test_the_size_of_a_stream_is_not_known():
+    assert iter_read(io.StringIO(TREES)).size is None
+
+
+def test_only_is_refused_for_a_single_file(trees):
+    with pytest.raises(ValueError, match="is a single file"):
+        read(trees, only="*.mrg")
 
 
 def test_examples_show_their_size(trees):

@@ -81,8 +81,18 @@ def test_a_dash_is_standard_output(capsys):
 
 
 def test_an_unknown_suffix_is_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"give format= \(penn, kelp, jsonl\)"):
+    with pytest.raises(ValueError, match=r"give format= \(penn, .*kelp, jsonl\)"):
         write([GOOD], tmp_path / "a.xyz")
+
+
+def test_a_format_that_is_only_read_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="the ppi format can be read only; write one of penn"):
+        write([GOOD], tmp_path / "a.xml", format="ppi")
+
+
+def test_a_folder_is_no_place_for_a_format_of_one_file(tmp_path):
+    with pytest.raises(IsADirectoryError):
+        write([GOOD], tmp_path, format="penn")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions and links are those of POSIX")

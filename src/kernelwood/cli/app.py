@@ -15,6 +15,7 @@ __all__ = ["main"]
 # Command -> (module, function, one line for --help). Modules load when their command is run; a
 # new command adds a row here.
 _COMMANDS = {
+    "convert": ("kernelwood.cli.convert", "convert", "Write examples in another format."),
     "demo": ("kernelwood.cli.demo", "demo", "Compare, search and classify the bundled questions."),
     "doctor": ("kernelwood.cli.doctor", "doctor", "Show what is installed and test the kernels."),
 }

@@ -13,12 +13,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from kernelwood.io import jsonl, kelp, penn
+from kernelwood.io import conllu, jsonl, kelp, penman, penn, ppi, semeval, srl, standoff
 from kernelwood.io.source import Item, Source
 
-__all__ = ["FORMATS", "Format", "Views", "find_format", "format_by_suffix", "recognize"]
+__all__ = [
+    "FORMATS",
+    "Format",
+    "Views",
+    "find_format",
+    "format_by_suffix",
+    "formats_by_content",
+    "recognize",
+]
 
 Views: TypeAlias = "tuple[str, ...] | None"
 
@@ -34,7 +42,7 @@ class Format:
     summary : str
         One line for lists and help pages.
     suffixes : tuple of str
-        Ends of file names, in lower case with the dot; ``.gz`` is taken off before.
+        Ends of file names, in lower case with the dot; ``.gz`` and the like are taken off before.
     sniff : callable
         Says from the first characters of a file whether it may be in this format.
     read : callable
@@ -43,15 +51,23 @@ class Format:
         ``write(examples, **options)`` yields text; None when the format cannot be written.
     views : tuple of str, optional
         The views every example has; None when the file decides.
+    companions : tuple of str
+        For a format that spreads one example over several files: the suffixes of these files,
+        which otherwise have the same name. Its ``read`` gets a mapping of suffix to source.
+    write_files : callable, optional
+        For such a format: ``write_files(examples, **options)`` yields pairs of a relative file
+        name and its text; they are written into a folder.
     """
 
     name: str
     summary: str
     suffixes: tuple[str, ...]
     sniff: Callable[[str], bool]
-    read: Callable[[Source, Views], Iterator[Item]]
+    read: Callable[[Any, Views], Iterator[Item]]
     write: Callable[..., Iterator[str]] | None = None
     views: Views = None
+    companions: tuple[str, ...] = ()
+    write_files: Callable[..., Iterator[tuple[str, str]]] | None = None
 
 
 FORMATS: tuple[Format, ...] = (
@@ -63,6 +79,59 @@ FORMATS: tuple[Format, ...] = (
         read=penn.read_penn,
         write=penn.penn_text,
         views=("tree",),
+    ),
+    Format(
+        name="conllu",
+        summary="CoNLL-U: dependencies, one line a word",
+        suffixes=(".conllu",),
+        sniff=conllu.looks_like_conllu,
+        read=conllu.read_conllu,
+        write=conllu.conllu_text,
+        views=("sentence",),
+    ),
+    Format(
+        name="srl",
+        summary="CoNLL-2012-like columns: constituents and semantic roles",
+        suffixes=(".srl", ".srl.conll", "gold_conll"),
+        sniff=srl.looks_like_srl,
+        read=srl.read_srl,
+        write=srl.srl_text,
+        views=("sentence",),
+    ),
+    Format(
+        name="penman",
+        summary="PENMAN: abstract meaning representations, with alignments if there are any",
+        suffixes=(".amr", ".penman"),
+        sniff=penman.looks_like_penman,
+        read=penman.read_penman,
+        write=penman.penman_text,
+        views=("sentence",),
+    ),
+    Format(
+        name="ppi",
+        summary="unified XML of protein-protein interactions: entities, pairs, parses",
+        suffixes=("-learning-format.xml",),
+        sniff=ppi.looks_like_ppi,
+        read=ppi.read_ppi,
+    ),
+    Format(
+        name="semeval",
+        summary="SemEval-2010 task 8: sentences with two marked nominals and their relation",
+        suffixes=("train_file.txt", "test_file.txt", "test_file_full.txt"),
+        sniff=semeval.looks_like_semeval,
+        read=semeval.read_semeval,
+        write=semeval.semeval_text,
+        views=("sentence",),
+    ),
+    Format(
+        name="standoff",
+        summary="brat and BioNLP standoff: a text file with files of entities and events",
+        suffixes=(".ann", ".a1", ".a2"),
+        sniff=standoff.looks_like_standoff,
+        read=standoff.read_standoff,
+        views=("document",),
+        companions=(".txt", ".ann", ".a1", ".a2"),
+        write_files=standoff.standoff_files,
     ),
     Format(
         name="kelp",
@@ -110,6 +179,19 @@ def format_by_suffix(file_name: str) -> Format | None:
     return max(fitting, key=lambda pair: pair[0])[1] if fitting else None
 
 
+def formats_by_content(head: bytes) -> list[Format]:
+    """Return the formats a file that begins with ``head`` may have.
+
+    Examples
+    --------
+    >>> [row.name for row in formats_by_content(b"(S (NP we) (VP go))")]
+    ['penn']
+    """
+    # Half a character may stand at the cut; what sniffing looks at is ASCII.
+    text = head.decode("utf-8", "replace")
+    return [row for row in FORMATS if row.sniff(text)]
+
+
 def recognize(source: Source) -> Format | None:
     """Return the format of ``source`` from its suffix, else from its content.
 
@@ -118,11 +200,9 @@ def recognize(source: Source) -> Format | None:
     named = format_by_suffix(source.suffix)
     if named is not None:
         return named
-    # Half a character may stand at the cut; what sniffing looks at is ASCII.
-    head = source.head.decode("utf-8", "replace")
-    if not head.strip():
+    if not source.head.strip() and source.is_blank():
         return None
-    fitting = [row for row in FORMATS if row.sniff(head)]
+    fitting = formats_by_content(source.head)
     if len(fitting) == 1:
         return fitting[0]
     found = " or ".join(row.name for row in fitting)

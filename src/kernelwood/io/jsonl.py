@@ -4,25 +4,26 @@
 
     {"id": "s1", "label": "LOC", "views": {"tree": {"tree": "(S (NP we) (VP go))"}, "text": "we"}}
 
-=============================  ================  ==========================================
+=============================  ================  ============================================
 written                        view              body
-=============================  ================  ==========================================
-``{"tree": …}``                Tree              brackets, as a string
-``{"forest": …}``              Forest            see :mod:`kernelwood.structures.forest_json`
-``{"sequence": […]}``          Sequence          strings, or ``[edge, node]`` pairs
-``{"graph": {…}}``             Graph             ``nodes``, ``edges``, ``root``
+=============================  ================  ============================================
+``{"tree": "…"}``              Tree              see `kernelwood.structures.structure_json`
+``{"sequence": […]}``          Sequence          see `kernelwood.structures.structure_json`
+``{"graph": {…}}``             Graph             see `kernelwood.structures.structure_json`
+``{"forest": {…}}``            Forest            see `kernelwood.structures.forest_json`
+``{"sentence": {…}}``          Sentence          see `kernelwood.structures.sentence_json`
+``{"document": {…}}``          Document          see `kernelwood.structures.sentence_json`
 ``{"vector": {…}}``            dict              a number for each name
 ``[…]``                        tuple of float    numbers
 ``"…"``                        str               the text itself
-=============================  ================  ==========================================
+=============================  ================  ============================================
 
-The nodes of a graph are an object of labels by id, a list of ``[id, label]`` pairs (which is how
-ids may be integers), or a list of labels whose ids are 0, 1, 2, ...; edges are
-``[source, label, target]``.
+A line without ``id`` is named by the stem of the file and the number of the line; no two lines may
+have the same. A label is a string, a number, or a list of these and of ``[name, number]`` pairs.
+A line that is itself a forest is an example with that forest as its only view, ``"forest"``.
 
-A line without ``id`` is named by the stem of the file and the number of the line. A label is a
-string, a number, or a list of these and of ``[name, number]`` pairs. A line that is itself a
-forest is an example with that forest as its only view, ``"forest"``.
+The origin of an example is written as ``"origin": {"path": …, "line": …, "start": …, "end": …}``,
+without what is unknown. A line that has none has its place in this file as its origin.
 """
 
 from __future__ import annotations
@@ -36,10 +37,21 @@ from typing import IO, Any, cast
 
 from kernelwood.errors import StructureError
 from kernelwood.io.atomic import write_text
+from kernelwood.io.ids import UsedIds
 from kernelwood.io.source import Item, Source
-from kernelwood.structures import Example, Forest, Graph, Label, Sequence, Tree, View
+from kernelwood.structures import (
+    Document,
+    Example,
+    Forest,
+    Graph,
+    Label,
+    Origin,
+    Sentence,
+    Sequence,
+    Tree,
+    View,
+)
 from kernelwood.structures.forest_json import (
-    check_list,
     check_object,
     decode_json,
     describe,
@@ -48,6 +60,19 @@ from kernelwood.structures.forest_json import (
     forest_object,
 )
 from kernelwood.structures.labels import shorten
+from kernelwood.structures.sentence_json import (
+    document_from_object,
+    document_object,
+    sentence_from_object,
+    sentence_object,
+)
+from kernelwood.structures.structure_json import (
+    graph_from_object,
+    graph_object,
+    sequence_from_object,
+    sequence_object,
+    tree_from_object,
+)
 
 __all__ = ["jsonl_text", "looks_like_jsonl", "read_jsonl", "write_jsonl"]
 
@@ -72,6 +97,7 @@ def read_jsonl(source: Source, views: tuple[str, ...] | None = None) -> Iterator
 
     With ``views`` only those are built, and a line that lacks one of them is an error.
     """
+    used = UsedIds()
     for number, text, problem in source.lines():
         if problem is not None:
             yield problem
@@ -87,14 +113,14 @@ def read_jsonl(source: Source, views: tuple[str, ...] | None = None) -> Iterator
                     hint=failure.hint or (_ONE_OBJECT if failure.column else None),
                 )
             else:
-                yield example
+                yield used.check(example.id, number, source) or example
 
 
 def _parse_line(source: Source, number: int, text: str, wanted: tuple[str, ...] | None) -> Example:
     value = decode_json(text)
     if isinstance(value, dict) and "views" not in value and not value.keys().isdisjoint(_BARE):
         value = {"views": {"forest": {"forest": value}}}
-    line = check_object(value, "the example", ("views",), ("id", "label"))
+    line = check_object(value, "the example", ("views",), ("id", "label", "origin"))
     name = line.get("id", f"{source.stem}:{number}")
     if not isinstance(name, str):
         raise StructureError(
@@ -104,8 +130,26 @@ def _parse_line(source: Source, number: int, text: str, wanted: tuple[str, ...] 
         name,
         label=_read_label(line.get("label")),
         views=_read_views(check_object(line["views"], "'views'", optional=None), wanted),
-        origin=source.origin(number),
+        origin=_read_origin(line["origin"]) if "origin" in line else source.origin(number),
     )
+
+
+def _read_origin(value: object) -> Origin:
+    known = check_object(value, "'origin'", ("path",), ("line", "start", "end"))
+    return _check_origin(Origin(**known))
+
+
+def _check_origin(origin: Origin) -> Origin:
+    if not isinstance(origin.path, str):
+        raise StructureError(f"the path of an origin must be a string, got {describe(origin.path)}")
+    for name, least in (("line", 1), ("start", 0), ("end", 0)):
+        number = getattr(origin, name)
+        if number is not None and (type(number) is not int or number < least):
+            raise StructureError(
+                f"the {name} of an origin must be a whole number from {least}, "
+                f"got {describe(number)}"
+            )
+    return origin
 
 
 def _read_label(value: object) -> Label:
@@ -181,30 +225,6 @@ def _read_view(value: object) -> View:
     )
 
 
-def _read_tree(body: object) -> Tree:
-    if not isinstance(body, str):
-        raise StructureError(
-            f"a tree must be a string, got {describe(body)}", hint='write "(S (NP we) (VP go))"'
-        )
-    try:
-        return Tree.from_brackets(body)
-    except StructureError as failure:
-        where = f" (character {failure.column} of the brackets)" if failure.column else ""
-        raise StructureError(failure.problem + where, hint=failure.hint) from failure
-
-
-def _read_sequence(body: object) -> Sequence:
-    return Sequence(check_list(body, "a sequence"))
-
-
-def _read_graph(body: object) -> Graph:
-    graph = check_object(body, "a graph", ("nodes",), ("edges", "root"))
-    nodes = graph["nodes"]
-    if not isinstance(nodes, dict):
-        check_list(nodes, "'nodes' of a graph")
-    return Graph(nodes, check_list(graph.get("edges", []), "'edges' of a graph"), graph.get("root"))
-
-
 def _read_vector(body: object) -> dict[str, float]:
     features = check_object(body, "a vector with names", optional=None)
     return {
@@ -225,10 +245,12 @@ def _read_number(value: object, what: str) -> float:
 
 
 _VIEW_READERS: dict[str, Callable[[object], View]] = {
-    "tree": _read_tree,
+    "tree": tree_from_object,
     "forest": forest_from_object,
-    "sequence": _read_sequence,
-    "graph": _read_graph,
+    "sequence": sequence_from_object,
+    "graph": graph_from_object,
+    "sentence": sentence_from_object,
+    "document": document_from_object,
     "vector": _read_vector,
 }
 
@@ -242,13 +264,21 @@ def jsonl_text(examples: Iterable[Example], *, views: Iterable[str] | None = Non
     '{"id":"a","label":"LOC","views":{"tree":{"tree":"(A B)"}}}\n'
     """
     wanted = None if views is None else (views,) if isinstance(views, str) else tuple(views)
+    used: set[str] = set()
     for example in examples:
         names = example.views if wanted is None else wanted
         try:
+            if example.id in used:
+                raise StructureError(
+                    "another example has the same id", hint="the ids of a file are unique"
+                )
+            used.add(example.id)
             line: dict[str, object] = {"id": example.id}
             if example.label is not None:
                 line["label"] = _label_value(example.label)
             line["views"] = {name: _view_value(example.view(name)) for name in names}
+            if example.origin is not None:
+                line["origin"] = _origin_value(example.origin)
             text = encode_json(line)
         except StructureError as failure:
             raise StructureError(
@@ -256,6 +286,12 @@ def jsonl_text(examples: Iterable[Example], *, views: Iterable[str] | None = Non
                 hint=failure.hint,
             ) from failure
         yield f"{text}\n"
+
+
+def _origin_value(origin: Origin) -> dict[str, object]:
+    _check_origin(origin)
+    parts = {name: getattr(origin, name) for name in ("path", "line", "start", "end")}
+    return {name: part for name, part in parts.items() if part is not None}
 
 
 def _label_value(label: object) -> object:
@@ -289,28 +325,18 @@ def _view_value(view: View) -> object:
         case Forest():
             return {"forest": forest_object(view)}
         case Sequence():
-            return {"sequence": [[edge, node] if edge else node for edge, node in view]}
+            return {"sequence": sequence_object(view)}
         case Graph():
-            return {"graph": _graph_value(view)}
+            return {"graph": graph_object(view)}
+        case Sentence():
+            return {"sentence": sentence_object(view)}
+        case Document():
+            return {"document": document_object(view)}
         case str():
             return view
         case tuple():
             return [_exact_float(number) for number in view]
     return {"vector": {name: _exact_float(number) for name, number in view.items()}}
-
-
-def _graph_value(graph: Graph) -> dict[str, object]:
-    nodes: object
-    if all(isinstance(name, str) for name in graph.nodes):
-        nodes = dict(graph.nodes)  # keys of a JSON object are strings
-    elif list(graph.nodes) == list(range(len(graph.nodes))):
-        nodes = list(graph.nodes.values())
-    else:
-        nodes = [[name, label] for name, label in graph.nodes.items()]
-    made: dict[str, object] = {"nodes": nodes, "edges": [list(edge) for edge in graph.edges]}
-    if graph.root is not None:
-        made["root"] = graph.root
-    return made
 
 
 def _exact_float(value: Real | float) -> float:
@@ -333,12 +359,12 @@ def write_jsonl(
     path: str | os.PathLike[str] | IO[str],
     views: Iterable[str] | None = None,
 ) -> None:
-    r"""Write examples as JSON lines; reading them gives the same ids, labels and views.
+    r"""Write examples as JSON lines; reading them gives back equal examples, origins and all.
 
     Parameters
     ----------
     examples : iterable of Example
-        Views may be of any kind; origins are left out.
+        Views may be of any kind; no two examples may have the same id.
     path : str, PathLike or text stream
         Replaced only when everything is written; see :func:`kernelwood.io.write`.
     views : iterable of str, optional

@@ -26,8 +26,9 @@ _COMPONENT = re.compile(r"[^ \t,;]+")
 _NODE_ID = re.compile(r"-?[0-9]{1,18}")
 _TRIMMED = re.compile(r"[ \t]*([^ \t](?:.*[^ \t])?)", re.DOTALL)
 _ELEMENT = re.compile(r"[ \t]*\(([^()]*)\)")
-# A whole leaf, the opening of an inner node, a closing bracket, or a word in Penn style.
-_TREE_TOKEN = re.compile(r"\([^() \t]+\)|\([ \t]*[^() \t]*|\)|[^() \t]+")
+# A node above a leaf, a leaf, the opening of another node, a closing bracket, or a word in Penn
+# style.
+_TREE_TOKEN = re.compile(r"\([^() \t]+\([^() \t]+\)\)|\([^() \t]+\)|\([ \t]*[^() \t]*|\)|[^() \t]+")
 _LEAF_CACHE_LIMIT = 1 << 16
 
 LeafCache: TypeAlias = dict[str, Tree]
@@ -170,10 +171,8 @@ def _parse_tree(line: str, start: int, end: int, leaves: LeafCache) -> Tree:
         elif token[-1] == ")" or token[0] != "(":
             if token[0] != "(" and not above:
                 _explain_tree(line, start, end)
-            leaf = leaves.get(token)
-            if leaf is None:
-                leaf = leaves[token] = make_node(token.strip("()"), (), "")
-            siblings.append(leaf)
+            known = leaves.get(token)
+            siblings.append(_remember(token, leaves) if known is None else known)
         else:
             label = token[1:].lstrip(_BLANKS)
             if not label:
@@ -183,6 +182,14 @@ def _parse_tree(line: str, start: int, end: int, leaves: LeafCache) -> Tree:
     if above or len(siblings) != 1:
         _explain_tree(line, start, end)
     return siblings[0]
+
+
+def _remember(token: str, leaves: LeafCache) -> Tree:
+    """Make a leaf, or a node above a leaf; trees never change, so all that are alike are one."""
+    label, _, below = token.strip("()").partition("(")
+    leaf = make_node(below, (), "") if below else None
+    made = leaves[token] = make_node(label, () if leaf is None else (leaf,), "")
+    return made
 
 
 def _explain_tree(line: str, start: int, end: int) -> NoReturn:

@@ -12,7 +12,16 @@ from math import isfinite
 
 from kernelwood.errors import StructureError
 from kernelwood.io.kelp_bodies import parse_number
-from kernelwood.structures import Example, Forest, Graph, Sequence, Tree, View
+from kernelwood.structures import (
+    Document,
+    Example,
+    Forest,
+    Graph,
+    Sentence,
+    Sequence,
+    Tree,
+    View,
+)
 
 __all__ = ["kelp_text"]
 
@@ -145,6 +154,11 @@ def _format_body(view: View) -> tuple[str, str]:
             return "G", _format_graph(view)
         case Forest():
             raise StructureError("KeLP's format has no forests", hint="write them as jsonl")
+        case Sentence() | Document():
+            raise StructureError(
+                f"KeLP's format has no place for a {type(view).__name__.lower()}",
+                hint="make views of it, such as kw.views.grct, or write jsonl",
+            )
         case str():
             return "S", view
         case tuple():

@@ -8,23 +8,34 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from kernelwood.errors import ReadError
-from kernelwood.io.formats import Format, Views, find_format, recognize
-from kernelwood.io.source import Closing, Item, Readable, Source
+from kernelwood.errors import ReadError, StructureError
+from kernelwood.io.formats import find_format
+from kernelwood.io.inputs import open_input
+from kernelwood.io.limits import LimitError, Limits
+from kernelwood.io.source import Closing, Readable, Remark
 from kernelwood.structures import Example
 
-__all__ = ["ErrorPolicy", "ExampleStream", "Examples", "Tally", "iter_read", "read"]
+__all__ = [
+    "ErrorPolicy",
+    "ExampleStream",
+    "Examples",
+    "Tally",
+    "general_reason",
+    "iter_read",
+    "read",
+]
 
 ErrorPolicy: TypeAlias = Literal["raise", "skip", "collect"]
 
 _POLICIES = ("raise", "skip", "collect")
 _PROBLEM_LIMIT = 1000
+_IGNORED_LIMIT = 1000
 _PARTICULARS = re.compile(r"""'[^']*'|"[^"]*"|\b0x[0-9a-f]+|\b\d+""")
 
 
 @dataclass(frozen=True)
 class Tally:
-    """What became of the parts of a file.
+    """What became of the parts of a file, a folder or an archive.
 
     Attributes
     ----------
@@ -37,21 +48,43 @@ class Tally:
         replaced by an ellipsis so that alike problems count together.
     problems : tuple of ReadError
         The first 1,000 problems, kept only with ``errors="collect"``.
+    remarks : mapping of str to int
+        What was odd in parts that were read all the same, and how often.
+    ignored : tuple of str
+        The first 1,000 files of a folder or an archive that were not read, because nothing says
+        that they are in a known format.
+    files : int
+        Files that were read, or begun.
 
     Examples
     --------
-    >>> Tally(read=7, skipped=2, reasons={"bracket is never closed": 2})
-    <Tally: 7 read, 2 skipped (2 × bracket is never closed)>
+    >>> Tally(read=7, skipped=2, reasons={"bracket is never closed": 2}, files=3)
+    <Tally: 7 read, 2 skipped (2 × bracket is never closed), 3 files>
     """
 
     read: int = 0
     skipped: int = 0
     reasons: Mapping[str, int] = field(default_factory=dict, hash=False)
     problems: tuple[ReadError, ...] = field(default=(), hash=False)
+    remarks: Mapping[str, int] = field(default_factory=dict, hash=False)
+    ignored: tuple[str, ...] = ()
+    files: int = 0
 
     def __repr__(self) -> str:
-        why = "; ".join(f"{count} × {reason}" for reason, count in self.reasons.items())
-        return f"<Tally: {self.read} read, {self.skipped} skipped{f' ({why})' if why else ''}>"
+        parts = [f"{self.read} read", f"{self.skipped} skipped{_listed(self.reasons)}"]
+        if self.remarks:
+            count = sum(self.remarks.values())
+            parts.append(f"{count} remark{'s' * (count != 1)}{_listed(self.remarks)}")
+        if self.files > 1:
+            parts.append(f"{self.files} files")
+        if self.ignored:
+            parts.append(f"{len(self.ignored)} ignored")
+        return f"<Tally: {', '.join(parts)}>"
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    why = "; ".join(f"{count} × {reason}" for reason, count in counts.items())
+    return f" ({why})" if why else ""
 
 
 class Examples(list[Example]):
@@ -74,32 +107,60 @@ class ExampleStream(Closing, Iterator[Example]):
     """
 
     def __init__(
-        self, path: Readable, format: str | None, errors: ErrorPolicy, views: Iterable[str] | None
+        self,
+        path: Readable,
+        format: str | None,
+        errors: ErrorPolicy,
+        *,
+        views: Iterable[str] | None = None,
+        only: str | None = None,
+        limits: Limits | None = None,
     ) -> None:
         if errors not in _POLICIES:
             raise ValueError(f"errors must be one of {', '.join(_POLICIES)}; got {errors!r}")
         form = None if format is None else find_format(format)
+        wanted = (views,) if isinstance(views, str) else None if views is None else tuple(views)
         self._errors = errors
         self._read = 0
         self._reasons: Counter[str] = Counter()
+        self._remarks: Counter[str] = Counter()
         self._problems: list[ReadError] = []
-        self._source = Source(path)
-        try:
-            self._items = _open_items(self._source, form, views)
-        except BaseException:
-            self.close()
-            raise
+        self._input = open_input(path, form, views=wanted, only=only, limits=limits)
+        self._items = self._input.items
 
     @property
     def tally(self) -> Tally:
         """The count so far; final when the stream is exhausted."""
-        skipped = sum(self._reasons.values())
-        return Tally(self._read, skipped, dict(self._reasons), tuple(self._problems))
+        return Tally(
+            self._read,
+            sum(self._reasons.values()),
+            dict(self._reasons),
+            tuple(self._problems),
+            dict(self._remarks),
+            self._input.ignored[:_IGNORED_LIMIT],
+            self._input.files,
+        )
+
+    @property
+    def position(self) -> int:
+        """How many bytes of the input were read so far; with :attr:`size`, for progress bars.
+
+        For a compressed file both count what is on the disk, for an archive what is in it.
+        """
+        return self._input.position
+
+    @property
+    def size(self) -> int | None:
+        """How many bytes the input has; None for streams."""
+        return self._input.size
 
     def __next__(self) -> Example:
         while True:
             try:
                 item = next(self._items)
+            except LimitError:
+                self.close()
+                raise
             except ReadError as problem:  # the reader cannot go on, whatever it says if asked
                 self._items = iter(())
                 self._refuse(problem)
@@ -110,20 +171,34 @@ class ExampleStream(Closing, Iterator[Example]):
                 if isinstance(item, Example):
                     self._read += 1
                     return item
-                self._refuse(item)
+                if isinstance(item, Remark):
+                    self._remarks[item.reason] += 1
+                else:
+                    self._refuse(item)
 
     def _refuse(self, problem: ReadError) -> None:
         if self._errors == "raise":
             self.close()
             raise problem
-        self._reasons[_PARTICULARS.sub("…", problem.problem)] += 1
+        self._reasons[general_reason(problem)] += 1
         if self._errors == "collect" and len(self._problems) < _PROBLEM_LIMIT:
             self._problems.append(problem)
 
     def close(self) -> None:
-        """End the stream and close its file, if it was opened here."""
+        """End the stream and close its files, if they were opened here."""
         self._items = iter(())
-        self._source.close()
+        self._input.close()
+
+
+def general_reason(problem: StructureError) -> str:
+    """Return a problem without its names and numbers, so that alike ones count together.
+
+    Examples
+    --------
+    >>> general_reason(StructureError("feature 'a' appears 2 times"))
+    'feature … appears … times'
+    """
+    return _PARTICULARS.sub("…", problem.problem)
 
 
 def iter_read(
@@ -132,11 +207,14 @@ def iter_read(
     errors: ErrorPolicy = "raise",
     *,
     views: Iterable[str] | None = None,
+    only: str | None = None,
+    limits: Limits | None = None,
 ) -> ExampleStream:
     """Read examples one at a time, for files larger than memory.
 
     Takes what :func:`read` takes. The file is opened at once, so a missing one is reported here
-    and not in the loop; ``stream.tally`` counts along.
+    and not in the loop; ``stream.tally`` counts along, ``stream.position`` and ``stream.size``
+    tell how far the reading is.
 
     Returns
     -------
@@ -150,7 +228,7 @@ def iter_read(
     >>> [example.id for example in stream], stream.tally.read
     (['stream:1'], 1)
     """
-    return ExampleStream(path, format, errors, views)
+    return ExampleStream(path, format, errors, views=views, only=only, limits=limits)
 
 
 def read(
@@ -159,22 +237,30 @@ def read(
     errors: ErrorPolicy = "raise",
     *,
     views: Iterable[str] | None = None,
+    only: str | None = None,
+    limits: Limits | None = None,
 ) -> Examples:
-    r"""Read all examples of a file.
+    r"""Read all examples of a file, a folder or an archive.
 
     Parameters
     ----------
     path : str, PathLike or stream
-        A file, ``"-"`` for standard input, or an open text or binary stream. Gzip data is
-        recognized by its first bytes.
+        A file, ``"-"`` for standard input, an open text or binary stream, a folder, or a zip or
+        tar archive. Compression (gzip, bzip2, xz) and archives are recognized by their content.
     format : str, optional
         A name from :data:`~kernelwood.io.FORMATS`. When left out, the suffix decides, and the
-        content when the suffix is unknown.
+        content when the suffix is unknown. In folders and archives, files of other formats are
+        passed over; if none has a suffix of this format, all files without a known one are read.
     errors : {"raise", "skip", "collect"}
         What to do with a broken part: raise a ``ReadError``, leave it out and count it, or leave
         it out and keep the error in ``tally.problems`` as well.
     views : iterable of str, optional
         Parse these views only, which saves time when a file holds many.
+    only : str, optional
+        A glob such as ``"*/train/*.a2"``: of a folder or an archive, read the files whose path in
+        it fits. ``*`` stands for slashes as well.
+    limits : Limits, optional
+        What a compressed file or an archive may cost; see :class:`~kernelwood.io.Limits`.
 
     Returns
     -------
@@ -185,9 +271,9 @@ def read(
     ------
     ReadError
         With file, line and column, when a part is broken and ``errors="raise"``; also when the
-        format cannot be told.
+        format cannot be told, a folder or an archive holds nothing to read, or a limit is passed.
     OSError
-        When the file is missing, is a folder or cannot be read.
+        When the file is missing or cannot be read.
     ValueError
         When an argument is not valid.
 
@@ -200,21 +286,6 @@ def read(
     >>> examples.tally.read, examples.tally.skipped
     (1, 1)
     """
-    with iter_read(path, format, errors, views=views) as stream:
+    with iter_read(path, format, errors, views=views, only=only, limits=limits) as stream:
         examples = list(stream)
         return Examples(examples, stream.tally)
-
-
-def _open_items(source: Source, form: Format | None, views: Iterable[str] | None) -> Iterator[Item]:
-    form = recognize(source) if form is None else form
-    if form is None:
-        return iter(())
-    wanted: Views = None
-    if views is not None:
-        wanted = (views,) if isinstance(views, str) else tuple(views)
-        missing = [name for name in wanted if form.views is not None and name not in form.views]
-        if missing and form.views is not None:
-            raise ValueError(
-                f"the {form.name} format has no view {missing[0]!r}; it has {', '.join(form.views)}"
-            )
-    return form.read(source, wanted)

@@ -7,34 +7,39 @@ marks, line ends, text encoding and the name shown in messages. A reader asks it
 
 from __future__ import annotations
 
-import errno
-import gzip
 import io
 import os
 import sys
-import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack
-from itertools import chain
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, BinaryIO, NamedTuple, TypeAlias, TypeVar
+from typing import IO, BinaryIO, NamedTuple, TypeAlias, TypeVar
 
 from kernelwood.errors import ReadError
+from kernelwood.io.limits import Meter
+from kernelwood.io.unpacking import CHUNK, ChunkReader, peek, plain_name, unpack
 from kernelwood.structures import Example, Origin
 
 C = TypeVar("C", bound="Closing")
 
-__all__ = ["Item", "Line", "Readable", "Source"]
+__all__ = ["Item", "Line", "Readable", "Remark", "Source"]
 
 Readable: TypeAlias = "str | os.PathLike[str] | IO[str] | IO[bytes]"
 
-# What readers yield: good parts, and problems after which they can go on.
-Item: TypeAlias = Example | ReadError
 
-_CHUNK = 1 << 16
+class Remark(NamedTuple):
+    """Something odd in a part that was read all the same; counted in the tally."""
+
+    reason: str
+
+
+# What readers yield: good parts, remarks on them, and problems after which they can go on.
+Item: TypeAlias = Example | ReadError | Remark
+
 _HEAD = 1 << 14  # enough to see the first line of any format
-_GZIP_MAGIC = b"\x1f\x8b"
+_SHOWN = 200  # of a line that is too long
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -77,6 +82,12 @@ class Source(Closing):
     origin : str, PathLike or stream
         A path, ``"-"`` for standard input, or an open text or binary stream. Streams are left
         open by :meth:`close`; paths are opened and closed here.
+    name : str, optional
+        How to call a stream; for a file in an archive, say.
+    stem : str, optional
+        What identifiers begin with, if not the stem of the file name.
+    meter : Meter, optional
+        Counts what is unpacked, against its limits.
 
     Attributes
     ----------
@@ -84,9 +95,14 @@ class Source(Closing):
         The path as given, ``"<stdin>"``, or the name of the stream: for messages.
     stem : str
         The file name without ``.gz`` and without one further suffix: for example identifiers.
+        In a folder or an archive the path there comes before it.
     suffix : str
         The file name in lower case without ``.gz``, to be compared with the end of a format's
         suffixes; empty for streams without a name.
+    position : int
+        How many bytes of the file have been read, before decompression.
+    size : int or None
+        How many there are; None for a stream.
     head : bytes
         The first bytes after decompression, for sniffing; they stay in the stream.
     stream : BinaryIO
@@ -106,17 +122,27 @@ class Source(Closing):
     head: bytes
     stream: BinaryIO
 
-    def __init__(self, origin: Readable) -> None:
-        self.name, file_name = _names(origin)
-        packed_name = file_name.lower().endswith(".gz")
-        plain_name = file_name[:-3] if packed_name else file_name
-        self.suffix = plain_name.lower()
-        self.stem = Path(plain_name).stem or self.name.strip("<>")
+    def __init__(
+        self,
+        origin: Readable,
+        *,
+        name: str | None = None,
+        stem: str | None = None,
+        meter: Meter | None = None,
+    ) -> None:
+        self.name, file_name = _names(origin) if name is None else (name, _last_part(name))
+        plain = plain_name(file_name)
+        self.suffix = plain.lower()
+        self.stem = stem or Path(plain).stem or self.name.strip("<>")
+        self.position = 0
+        self.size: int | None = None
+        self._meter = Meter() if meter is None else meter
         self._opened = ExitStack()
         stream = self._open(origin)
         try:
             # A stream may have unpacked the file whose name it has.
-            self._look_ahead(stream, must_be_gzip=packed_name and stream is not origin)
+            named = name is not None or stream is not origin
+            self._look_ahead(stream, file_name if named else None)
         except BaseException:
             self.close()
             raise
@@ -129,27 +155,34 @@ class Source(Closing):
         if origin == "-":
             # Tests and notebooks replace sys.stdin by objects without a buffer.
             return getattr(sys.stdin, "buffer", sys.stdin)
-        if Path(origin).is_dir():
-            raise IsADirectoryError(
-                errno.EISDIR, "this is a folder; read its files one by one", self.name
-            )
+        self.size = Path(origin).stat().st_size
         return self._opened.enter_context(Path(origin).open("rb"))
 
-    def _look_ahead(self, stream: IO[str] | IO[bytes], *, must_be_gzip: bool) -> None:
-        start, chunks = _peek(_chunks(stream, self.name), len(_GZIP_MAGIC))
-        if start.startswith(_GZIP_MAGIC):
-            packed = io.BufferedReader(_ChunkReader(chunks))
-            chunks = _decompress(packed, self.name)
-        elif must_be_gzip and start:
-            raise self.error(
-                "the name ends in .gz but the content is not gzip data",
-                hint="rename the file, or fetch it again if the download was cut",
-            )
-        head, chunks = _peek(chunks, _HEAD)
+    def _look_ahead(self, stream: IO[str] | IO[bytes], packed_name: str | None) -> None:
+        chunks = unpack(self._chunks(stream), self.name, self._meter, packed_name=packed_name)
+        head, chunks = peek(chunks, _HEAD)
         self._start = len(_BOM) if head.startswith(_BOM) else 0
         self.head = head[self._start : _HEAD]
-        self.stream = io.BufferedReader(_ChunkReader(chunks), _CHUNK)
+        self.stream = io.BufferedReader(ChunkReader(chunks), CHUNK)
         self.stream.read(self._start)
+
+    def _chunks(self, stream: IO[str] | IO[bytes]) -> Iterator[bytes]:
+        # read1 does not wait for a full chunk, so lines typed or piped slowly arrive at once.
+        read = getattr(stream, "read1", stream.read)
+        while True:
+            try:
+                chunk = read(CHUNK)
+            except UnicodeDecodeError as failure:
+                raise self.error(
+                    f"the text stream cannot be decoded: {failure}",
+                    hint="open it in binary mode to learn the line, or convert it to UTF-8",
+                ) from failure
+            if not chunk:
+                return
+            # Lone surrogates become invalid UTF-8, which lines() reports with their position.
+            data = chunk.encode("utf-8", "surrogatepass") if isinstance(chunk, str) else chunk
+            self.position += len(data)
+            yield bytes(data)
 
     def lines(self) -> Iterator[Line]:
         """Yield the lines, numbered from 1; only a line feed ends a line.
@@ -158,15 +191,38 @@ class Source(Closing):
         Unicode calls line breaks are ordinary text, as they are in every corpus format.
         """
         offset = self._start
-        for number, raw in enumerate(self.stream, start=1):
-            bare = raw[:-1] if raw.endswith(b"\n") else raw
+        limit = self._meter.limits.line
+        read_line = partial(self.stream.readline, limit + 2)  # the line end does not count
+        for number, raw in enumerate(iter(read_line, b""), start=1):
+            ended = raw.endswith(b"\n")
+            bare = raw[:-1] if ended else raw
             if bare.endswith(b"\r"):
                 bare = bare[:-1]
+            if not ended and len(bare) > limit:
+                offset += len(raw) + self._pass_line_end(raw)
+                problem = self._meter.long_line(number, self.name)
+                yield Line(number, bare[:_SHOWN].decode("utf-8", "replace"), problem)
+                continue
             try:
                 yield Line(number, bare.decode("utf-8"))
             except UnicodeDecodeError as failure:
                 yield self._undecodable(number, bare, offset, failure)
             offset += len(raw)
+
+    def is_blank(self) -> bool:
+        """Say whether nothing but blanks follows; damaged data are an error and not blank."""
+        while chunk := self.stream.read(CHUNK):
+            if chunk.strip():
+                return False
+        return True
+
+    def _pass_line_end(self, raw: bytes) -> int:
+        """Read on to the end of a line of which ``raw`` was read; return how far that was."""
+        passed = 0
+        while raw and not raw.endswith(b"\n"):
+            raw = self.stream.readline(CHUNK)
+            passed += len(raw)
+        return passed
 
     def _undecodable(
         self, number: int, bare: bytes, offset: int, failure: UnicodeDecodeError
@@ -205,23 +261,9 @@ class Source(Closing):
         self._opened.close()
 
 
-class _ChunkReader(io.RawIOBase):
-    """An iterator of byte strings in the shape that ``io.BufferedReader`` wants."""
-
-    def __init__(self, chunks: Iterator[bytes]) -> None:
-        self._chunks = chunks
-        self._rest = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        if not self._rest:
-            self._rest = memoryview(next(self._chunks, b""))
-        taken = self._rest[: len(buffer)]
-        buffer[: len(taken)] = taken
-        self._rest = self._rest[len(taken) :]
-        return len(taken)
+def _last_part(name: str) -> str:
+    """Return the file name at the end of the name of a file in a folder or an archive."""
+    return name.replace("!", "/").rpartition("/")[2]
 
 
 def _names(origin: Readable) -> tuple[str, str]:
@@ -233,61 +275,3 @@ def _names(origin: Readable) -> tuple[str, str]:
     if isinstance(name, str) and name and not name.startswith("<"):
         return name, Path(name).name
     return (name, "") if isinstance(name, str) and name else ("<stream>", "")
-
-
-def _chunks(stream: IO[str] | IO[bytes], name: str) -> Iterator[bytes]:
-    # read1 does not wait for a full chunk, so lines typed or piped slowly arrive at once.
-    read = getattr(stream, "read1", stream.read)
-    while True:
-        try:
-            chunk = read(_CHUNK)
-        except UnicodeDecodeError as failure:
-            raise ReadError(
-                f"the text stream cannot be decoded: {failure}",
-                path=name,
-                hint="open it in binary mode to learn the line, or convert it to UTF-8",
-            ) from failure
-        if not chunk:
-            return
-        # Lone surrogates become invalid UTF-8, which lines() reports with their position.
-        yield chunk.encode("utf-8", "surrogatepass") if isinstance(chunk, str) else bytes(chunk)
-
-
-def _decompress(packed: BinaryIO, name: str) -> Iterator[bytes]:
-    with gzip.GzipFile(fileobj=packed, mode="rb") as unpacked:
-        while True:
-            try:
-                chunk = unpacked.read1(_CHUNK)
-            except (EOFError, zlib.error, gzip.BadGzipFile) as failure:
-                raise ReadError(
-                    f"the gzip data is damaged or cut off: {failure}",
-                    path=name,
-                    hint='fetch the file again, or keep what can be read with errors="skip"',
-                ) from failure
-            if not chunk:
-                return
-            yield chunk
-
-
-def _peek(chunks: Iterator[bytes], size: int) -> tuple[bytes, Iterator[bytes]]:
-    """Return at least ``size`` bytes if there are as many, and all chunks, these included.
-
-    A failure behind the first bytes is raised by the returned iterator, at its place.
-    """
-    seen: list[bytes] = []
-    rest = chunks
-    while sum(map(len, seen)) < size:
-        try:
-            seen.append(next(chunks))
-        except StopIteration:
-            break
-        except ReadError as failure:
-            rest = _raise(failure)
-            break
-    head = b"".join(seen)
-    return head, chain([head] if head else [], rest)
-
-
-def _raise(failure: ReadError) -> Iterator[bytes]:
-    raise failure
-    yield b""

@@ -7,11 +7,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any
 
+from kernelwood.io import formats
 from kernelwood.io.atomic import write_text
-from kernelwood.io.formats import FORMATS, find_format, format_by_suffix
+from kernelwood.io.folders import check_vacant, write_folder
+from kernelwood.io.formats import Format, find_format, format_by_suffix
 from kernelwood.structures import Example
 
-__all__ = ["write"]
+__all__ = ["format_to_write", "write"]
 
 
 def write(
@@ -27,7 +29,8 @@ def write(
     examples : iterable of Example
         What :func:`~kernelwood.io.read` gives, or made by hand.
     path : str, PathLike or text stream
-        A name ending in ``.gz`` is compressed; ``"-"`` is standard output.
+        A name ending in ``.gz`` is compressed; ``"-"`` is standard output. For a format made of
+        several files it is a folder, which is new or empty; it appears when all is written.
     format : str, optional
         A name from :data:`~kernelwood.io.FORMATS`; by default the suffix decides.
     **options
@@ -37,6 +40,8 @@ def write(
     ------
     StructureError
         When the format has no way to write a label or a view.
+    FileExistsError
+        When a folder is to be written and there is something already.
     ValueError
         When the format is unknown, cannot be told, or cannot be written.
 
@@ -49,13 +54,34 @@ def write(
     >>> out.getvalue()
     '|BT:tree| (NN) |ET|\n'
     """
+    row = format_to_write(path, format)
+    if row.write is not None:
+        write_text(path, row.write(examples, **options))
+    elif row.write_files is not None and isinstance(path, (str, os.PathLike)):
+        write_folder(path, row.write_files(examples, **options))
+
+
+def format_to_write(path: str | os.PathLike[str] | IO[str], format: str | None) -> Format:
+    """Return the format to write to ``path``, or raise ``ValueError`` if that cannot be.
+
+    Examples
+    --------
+    >>> format_to_write("little.mrg.gz", None).name
+    'penn'
+    """
     row = find_format(format) if format is not None else format_by_suffix(_plain_name(path))
-    writable = ", ".join(row.name for row in FORMATS if row.write)
+    writable = ", ".join(row.name for row in formats.FORMATS if row.write or row.write_files)
     if row is None:
-        raise ValueError(f"cannot tell the format from {path!r}; give format= ({writable})")
-    if row.write is None:
+        raise ValueError(f"cannot tell the format from {str(path)!r}; give format= ({writable})")
+    if row.write is None and row.write_files is None:
         raise ValueError(f"the {row.name} format can be read only; write one of {writable}")
-    write_text(path, row.write(examples, **options))
+    if row.write is None:
+        if path == "-" or not isinstance(path, (str, os.PathLike)):
+            raise ValueError(
+                f"the {row.name} format is made of several files; give the name of a folder"
+            )
+        check_vacant(Path(path))
+    return row
 
 
 def _plain_name(path: str | os.PathLike[str] | IO[str]) -> str:

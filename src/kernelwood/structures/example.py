@@ -10,17 +10,20 @@ from types import MappingProxyType
 from typing import TypeAlias, final
 
 from kernelwood.errors import StructureError
+from kernelwood.structures.document import Document
 from kernelwood.structures.forest import Forest
 from kernelwood.structures.frozen import Frozen
 from kernelwood.structures.graph import Graph
 from kernelwood.structures.labels import check_label, shorten
+from kernelwood.structures.sentence import Sentence
 from kernelwood.structures.sequence import Sequence
 from kernelwood.structures.tree import Tree
 
 __all__ = ["Example", "Label", "Origin", "Structure", "View"]
 
 Structure: TypeAlias = Sequence | Tree | Forest | Graph
-View: TypeAlias = Structure | str | tuple[float, ...] | Mapping[str, float]
+Annotated: TypeAlias = Sentence | Document
+View: TypeAlias = Structure | Annotated | str | tuple[float, ...] | Mapping[str, float]
 Label: TypeAlias = str | float | tuple[str | float, ...] | None
 
 
@@ -62,8 +65,10 @@ class Example(Frozen):
         A name, unique in its collection.
     label : str, number, tuple of these, or None, optional
         What is to be predicted; None if unknown.
-    views : mapping of str to Sequence, Tree, Forest, Graph, str, or vector, optional
-        The structures by name. A vector is a tuple of numbers or a mapping of str to numbers.
+    views : mapping of str to Sequence, Tree, Forest, Graph, Sentence, Document, str, or vector
+        The structures by name. Kernels compare sequences, trees and forests; these are made from
+        sentences by the functions of `kernelwood.views`. A vector is a tuple of numbers or a
+        mapping of str to numbers.
     origin : Origin, optional
         Where the example was read.
 
@@ -148,6 +153,16 @@ class Example(Frozen):
                 hint=f"{guess}views: {names}",
             ) from None
 
+    def with_views(self, views: Mapping[str, View]) -> Example:
+        """Return a copy with further views, or with some replaced.
+
+        Examples
+        --------
+        >>> Example("q1", views={"text": "we go"}).with_views({"words": Sequence(["we", "go"])})
+        Example('q1', None, views: text, words)
+        """
+        return Example(self.id, self.label, {**self.views, **views}, self.origin)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Example):
             return NotImplemented
@@ -188,7 +203,7 @@ def _check_views(views: object, owner: str) -> dict[str, View]:
 
 
 def _check_view(view: object, name: str, owner: str) -> View:
-    if isinstance(view, (Sequence, Tree, Forest, Graph, str)):
+    if isinstance(view, (Sequence, Tree, Forest, Graph, Sentence, Document, str)):
         return view
     if isinstance(view, tuple) and all(isinstance(number, Real) for number in view):
         return view
@@ -199,6 +214,6 @@ def _check_view(view: object, name: str, owner: str) -> View:
     raise StructureError(
         f"view {name!r} of example {owner} cannot be {shorten(repr(view))} "
         f"of type {type(view).__name__}",
-        hint="give a Sequence, Tree, Forest, Graph, str, tuple of numbers, "
+        hint="give a Sequence, Tree, Forest, Graph, Sentence, Document, str, tuple of numbers, "
         "or mapping of str to numbers",
     )

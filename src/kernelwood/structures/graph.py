@@ -120,6 +120,25 @@ class Graph(Frozen):
 
         return cls(*read_penman(text))
 
+    def to_penman(self) -> str:
+        """Write the graph in PENMAN notation; `from_penman` reads back an equal graph.
+
+        Raises
+        ------
+        StructureError
+            If the notation cannot hold the graph: it has no root, a node is not connected with it,
+            or an id or an edge label has a form that is not allowed.
+
+        Examples
+        --------
+        >>> print(Graph({"d": "dog", "b": "bark-01"}, [("b", "ARG0", "d")], root="d").to_penman())
+        (d / dog
+            :ARG0-of (b / bark-01))
+        """
+        from kernelwood.structures.penman_writing import write_penman
+
+        return write_penman(self)
+
     def successors(self, node: NodeId) -> tuple[tuple[str, NodeId], ...]:
         """Return the (edge label, target) pairs of the edges that leave a node."""
         _check_known(node, self.nodes, "node")

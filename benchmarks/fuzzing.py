@@ -1,0 +1,270 @@
+"""Byte-level fuzzing of every reader: damaged files may give our own errors and nothing else.
+
+python benchmarks/fuzzing.py [--seconds 60] [--seed 0] [--data DIR] [--only FORMAT] [--json]
+
+Small files of every format, written here, and pieces of real corpora if there are any, are damaged
+at random and read. An exception that is not a ReadError, a reading that takes more than ten
+seconds, or memory beyond the limit ends the run with exit code 1 and leaves the input in
+``fuzz-failure.bin``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import io
+import json
+import random
+import signal
+import sys
+import tarfile
+import time
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+from kernelwood.datasets import find_data
+from kernelwood.errors import ReadError
+from kernelwood.io import FORMATS, iter_read
+from kernelwood.io.source import Source
+
+HANG_SECONDS = 10
+MEMORY_LIMIT = 3 << 30
+PIECE = 6000  # bytes of a real file in one seed
+
+SENTENCE = '{"text":"we go","tokens":[["we",0,2],["go",3,5]],"dependencies":[[1,"nsubj",0]]}'
+SEEDS: dict[str, list[str]] = {
+    "penn": ["( (S (NP (PRP We)) (VP (VBP go)) ))\n(S (NP Ærø) (VP waits))\n"],
+    "kelp": ["NUM |BS:t| how many |ES| |BT:x| (A(B)(Ç)) |ET| |BV:v| a:1.0 |EV|\n"],
+    "jsonl": [
+        '{"id":"a","label":"N","views":{"tree":{"tree":"(A B Ç)"},"point":[1,2.5]}}\n',
+        f'{{"views":{{"sentence":{{"sentence":{SENTENCE}}}}}}}\n',
+        '{"labels":["NP","Ann"],"edges":[[0,[1],1.0]],"root":0}\n',
+    ],
+    "conllu": [
+        "# sent_id = 1\n# text = Don't go.\n1-2\tDon't\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=Yes\n"
+        "1\tDo\tdo\tAUX\tVB\t_\t3\taux\t3:aux\t_\n2\tn't\tnot\tPART\tRB\t_\t3\tadvmod\t_\t_\n"
+        "3\tgo\tgo\tVERB\tVB\tMood=Imp\t0\troot\t0:root\tSpaceAfter=No\n"
+        "3.1\tyou\tyou\tPRON\tPRP\t_\t_\t_\t3:nsubj\t_\n4\t.\t.\tPUNCT\t.\t_\t3\tpunct\t_\t_\n\n",
+    ],
+    "srl": [
+        "# sent_id = a\n0\tWe\tPRP\t(TOP(S(NP*)\t-\t-\t(ARG0*)\n"
+        "1\tgo\tVB\t(VP*)\tgo\tgo.01\t(V*)\n2\t.\t.\t*))\t-\t-\t*\n\n",
+    ],
+    "penman": [
+        "# ::id a.1 ::date now\n# ::tok We go\n(g / go-01~e.1\n   :ARG0 (w / we~e.0)\n"
+        '   :time (n / name :op1 "x y"))\n\n# ::id a.2\n(c / cat :ARG0-of (s / sleep-01))\n',
+    ],
+    "ppi": [
+        '<corpus source="x"><document id="d"><sentence id="s" text="Raf cuts Ras.">'
+        '<entity id="e1" charOffset="0-2" text="Raf" type="p"/>'
+        '<entity id="e2" charOffset="9-9,11-11" text="R s" type="p"/>'
+        '<pair e1="e1" e2="e2" id="p" interaction="True"/><sentenceanalyses>'
+        '<parses><parse parser="split_parse" tokenizer="split">'
+        '<dependency id="d1" t1="t2" t2="t1" type="nsubj"/></parse></parses>'
+        '<tokenizations><tokenization tokenizer="split">'
+        '<token POS="NN" charOffset="0-2" id="t1" text="Raf"/>'
+        '<token POS="VB" charOffset="4-7" id="t2" text="cuts"/></tokenization></tokenizations>'
+        "</sentenceanalyses></sentence></document></corpus>",
+    ],
+    "semeval": [
+        '1\t"The <e1>cat</e1> left the <e2>house</e2>."\nEntity-Origin(e1,e2)\nComment: no\n\n'
+        '2\t"A <e1>dog</e1> saw a <e2>bird</e2>."\nOther\nComment:\n\n',
+    ],
+    "standoff": [
+        "T1\tProtein 0 3\tRaf\nT2\tBinding 4 9\tbinds\nT3\tProtein 10 11;12 13\tR s\n"
+        "E1\tBinding:T2 Theme:T1 Theme2:T3\nE2\tRegulation:T2 Theme:E1\nM1\tNegation E1\n"
+        "R1\tPart Arg1:T1 Arg2:T3\n*\tEquiv T1 T3\n#1\tAnnotatorNotes T1\tnote\n",
+    ],
+}
+TEXT = b"Raf binds Ras now.\n"
+
+# Corpus file -> format, for pieces of real text.
+REAL = {
+    "penn": "genia-treebank/genia_mclosky_split_ptb_ud1.tar.gz:mclosky/dev.trees",
+    "conllu": "genia-treebank/genia_mclosky_split_ptb_ud1.tar.gz:dev.conllu",
+    "kelp": "question-classification/TREC_10.coarse.klp.gz",
+    "srl": "srl-propbank/ewt-dev.srl.conll.gz",
+    "penman": "bio-amr/amr-release-dev-bio.txt.gz",
+    "ppi": "ppi/BioInfer-learning-format.xml.gz",
+    "semeval": "semeval2010-task8/TRAIN_FILE.TXT.gz",
+}
+TOKENS = [
+    b"(", b")", b"((((((((", b"\t", b"\n", b"\n\n", b"\r\n", b"\0", b"\xff", b"\xef\xbb\xbf",
+    b'"', b"\\", b"|", b"-1", b"0", b"1-0", b"99999999999999999999", b"1e999", b"NaN", b"_",
+    b"*", b"~e.", b"::", b":ARG0-of", b"#", b"<", b">", b"&amp;", b"&x;",
+    b"<!DOCTYPE a [<!ENTITY x 'y'>]>", b"<![CDATA[", b"\xf0\x9f\x98\x80", b"e\xcc\x81", b"{",
+    b"[", b"null", b"true", b",", b";", b"T1", b"E1", b"|BT|", b"|ET|", b"\x1f\x8b",
+    b"PK\x03\x04",
+]  # fmt: skip
+
+
+def real_piece(place: str, data: str | None) -> bytes | None:
+    """Return the beginning of a real corpus, if it is there."""
+    file, _, member = place.partition(":")
+    path = find_data(file, data=data)
+    if path is None:
+        return None
+    if not member:
+        with gzip.open(path) as stream:
+            return stream.read(PIECE)
+    with tarfile.open(path) as archive:
+        opened = archive.extractfile(member)
+        return opened.read(PIECE) if opened else None
+
+
+def damage(seeds: list[bytes], rng: random.Random) -> bytes:
+    """Return one of the seeds with one to eight changes."""
+    made = bytearray(rng.choice(seeds))
+    for _ in range(rng.choice((1, 1, 2, 3, 8))):
+        place = rng.randrange(len(made) + 1)
+        length = rng.choice((0, 1, 1, 2, 8, 40))
+        match rng.randrange(6):
+            case 0:
+                made[place : place + length] = rng.choice(TOKENS)
+            case 1:
+                made[place : place + length] = rng.randbytes(rng.randrange(4))
+            case 2 if made:
+                made[place % len(made)] ^= 1 << rng.randrange(8)
+            case 3:
+                made[place:place] = made[place : place + length] * rng.choice((1, 2, 50))
+            case 4:
+                other = rng.choice(seeds)
+                start = rng.randrange(len(other) + 1)
+                made[place:] = other[start : start + 2000]
+            case _:
+                del made[place:]
+    return bytes(made)
+
+
+def packed(content: bytes, rng: random.Random) -> bytes:
+    """Return the content in an archive, half of them damaged."""
+    out = io.BytesIO()
+    name = rng.choice(["a.mrg", "x/b.jsonl", "c.txt", "../d.mrg", "/e.mrg", "f.ann", "f.txt"])
+    match rng.randrange(3):
+        case 0:
+            out.write(gzip.compress(content, mtime=0))
+        case 1:
+            with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+                archive.writestr(name, content)
+        case _:
+            with tarfile.open(fileobj=out, mode="w:gz") as archive:
+                info = tarfile.TarInfo(name)
+                info.size = len(content)
+                archive.addfile(info, io.BytesIO(content))
+    made = out.getvalue()
+    return damage([made], rng) if rng.random() < 0.7 else made
+
+
+def readers() -> dict[str, Callable[[bytes, str], int]]:
+    """Return, for each format and for archives, a function that reads bytes to the end."""
+
+    def single(name: str) -> Callable[[bytes, str], int]:
+        def run(content: bytes, errors: str) -> int:
+            with iter_read(io.BytesIO(content), format=name, errors=errors) as stream:
+                return sum(1 for _ in stream)
+
+        return run
+
+    def standoff(content: bytes, errors: str) -> int:
+        files = {".txt": Source(io.BytesIO(TEXT)), ".ann": Source(io.BytesIO(content))}
+        row = next(row for row in FORMATS if row.name == "standoff")
+        return sum(1 for item in row.read(files, None) if not isinstance(item, ReadError))
+
+    def archive(content: bytes, errors: str) -> int:
+        with iter_read(io.BytesIO(content), errors=errors) as stream:
+            return sum(1 for _ in stream)
+
+    made = {row.name: single(row.name) for row in FORMATS if not row.companions}
+    return {**made, "standoff": standoff, "archives": archive}
+
+
+def limit_memory() -> None:
+    try:
+        import resource
+    except ImportError:
+        return  # not on this system
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
+
+
+def hang(_signal: int, _frame: object) -> None:
+    raise TimeoutError(f"the reader needs more than {HANG_SECONDS} s")
+
+
+def fuzz(
+    name: str, run: Callable[[bytes, str], int], make: Callable[[], bytes], until: float
+) -> dict[str, object]:
+    """Read damaged inputs until the time is over."""
+    inputs = examples = refused = 0
+    slowest = 0.0
+    while time.monotonic() < until:
+        content = make()
+        for errors in ("raise", "collect"):
+            signal.setitimer(signal.ITIMER_REAL, HANG_SECONDS)
+            started = time.perf_counter()
+            try:
+                examples += run(content, errors)
+            except ReadError:
+                refused += 1
+            except BaseException:
+                Path("fuzz-failure.bin").write_bytes(content)
+                print(f"{name}, errors={errors!r}: see fuzz-failure.bin", file=sys.stderr)
+                raise
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            slowest = max(slowest, time.perf_counter() - started)
+        inputs += 1
+    return {
+        "format": name,
+        "inputs": inputs,
+        "examples": examples,
+        "refused": refused,
+        "slowest ms": 1000 * slowest,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=60, help="for all formats together")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--data", help="folder with the corpora (default: KERNELWOOD_DATA)")
+    parser.add_argument("--only", help="one format")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    limit_memory()
+    signal.signal(signal.SIGALRM, hang)
+    seeds = {name: [text.encode() for text in texts] for name, texts in SEEDS.items()}
+    for name, place in REAL.items():
+        piece = real_piece(place, options.data)
+        seeds[name] += [piece] if piece else []
+    seeds["archives"] = [seed for several in seeds.values() for seed in several]
+    chosen = {k: run for k, run in readers().items() if options.only in (None, k)}
+    rows = []
+    for name, run in chosen.items():
+        rng = random.Random(f"{options.seed} {name}")
+        pool = seeds[name]
+        make = (
+            (lambda rng=rng, pool=pool: packed(rng.choice(pool), rng))
+            if name == "archives"
+            else (lambda rng=rng, pool=pool: damage(pool, rng))
+        )
+        rows.append(fuzz(name, run, make, time.monotonic() + options.seconds / len(chosen)))
+    print(json.dumps(rows)) if options.json else show(rows)
+
+
+def show(rows: list[dict[str, object]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title="damaged inputs, each read twice")
+    for column in rows[0]:
+        table.add_column(column, justify="left" if column == "format" else "right")
+    for row in rows:
+        table.add_row(
+            *(f"{v:,.0f}" if isinstance(v, (int, float)) else str(v) for v in row.values())
+        )
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+"""Memory and speed of the readers on files of any size: peak memory must not grow with the file.
+
+python benchmarks/streaming.py [--megabytes 100] [--only FORMAT] [--json]
+
+Every format is read twice, a tenth of the size and the whole, from a stream that is made as it is
+read. Each run has a process of its own, so that its peak memory is its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+from kernelwood.io import iter_read
+
+# A part of a file; {n} is its number.
+PARTS = {
+    "penn": "( (S (NP (DT the) (NN cat)) (VP (VBD sat) (PP (IN on) (NP (DT the) (NN mat{n}))))))\n",
+    "kelp": "NUM |BS:text| how many {n} |ES| |BT:tree| (A(B(c))(D(e{n}))) |ET|\n",
+    "jsonl": '{{"id":"{n}","views":{{"tree":{{"tree":"(S (NP we) (VP go{n}))"}}}}}}\n',
+    "conllu": "# sent_id = {n}\n1\tWe\twe\tPRON\tPRP\t_\t2\tnsubj\t_\t_\n"
+    "2\tgo\tgo\tVERB\tVBP\t_\t0\troot\t_\t_\n3\thome{n}\thome\tADV\tRB\t_\t2\tadvmod\t_\t_\n\n",
+    "srl": "# sent_id = {n}\n0\tWe\tPRP\t(TOP(S(NP*)\t-\t-\t(ARG0*)\n"
+    "1\tgo\tVBP\t(VP*\tgo\tgo.02\t(V*)\n2\thome{n}\tRB\t(ADVP*))))\t-\t-\t(ARG1*)\n\n",
+    "penman": "# ::id {n}\n# ::snt We go home.\n(g / go-02\n      :ARG0 (w / we)\n"
+    "      :ARG4 (h / home{n}))\n\n",
+    "semeval": '{n}\t"The <e1>cat</e1> left the <e2>house{n}</e2>."\n'
+    "Entity-Origin(e1,e2)\nComment:\n\n",
+    "ppi": '<sentence id="{n}" text="Raf binds Ras."><entity id="{n}a" charOffset="0-2" '
+    'text="Raf" type="p"/><entity id="{n}b" charOffset="10-12" text="Ras" type="p"/>'
+    '<pair id="{n}p" e1="{n}a" e2="{n}b" interaction="True"/><sentenceanalyses><parses>'
+    '<parse parser="split_parse" tokenizer="split"><dependency t1="t2" t2="t1" type="nsubj"/>'
+    '<dependency t1="t2" t2="t3" type="dobj"/></parse></parses><tokenizations>'
+    '<tokenization tokenizer="split"><token POS="NN" charOffset="0-2" id="t1" text="Raf"/>'
+    '<token POS="VBZ" charOffset="4-8" id="t2" text="binds"/>'
+    '<token POS="NN" charOffset="10-12" id="t3" text="Ras"/></tokenization></tokenizations>'
+    "</sentenceanalyses></sentence>\n",
+}
+AROUND = {"ppi": ('<corpus source="x"><document id="d">\n', "</document></corpus>\n")}
+
+
+class Stream(io.RawIOBase):
+    """A file of so many bytes that is never anywhere as a whole."""
+
+    def __init__(self, name: str, size: int) -> None:
+        self._chunks = self._make(name, size)
+        self._rest = b""
+
+    @staticmethod
+    def _make(name: str, size: int) -> Iterator[bytes]:
+        begin, end = AROUND.get(name, ("", ""))
+        yield begin.encode()
+        made, number = 0, 0
+        while made < size:
+            chunk = "".join(PARTS[name].format(n=number + i) for i in range(200)).encode()
+            number += 200
+            made += len(chunk)
+            yield chunk
+        yield end.encode()
+
+    def readable(self) -> bool:  # noqa: D102
+        return True
+
+    def read(self, size: int = -1) -> bytes:  # noqa: D102
+        while not self._rest:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                return b""
+            self._rest = chunk
+        taken, self._rest = self._rest[:size], self._rest[size:]
+        return taken
+
+
+def run(name: str, megabytes: float) -> dict[str, float]:
+    """Read a stream to its end in this process."""
+    import resource
+
+    started = time.process_time()
+    with iter_read(Stream(name, int(megabytes * 1e6)), format=name) as stream:
+        count = sum(1 for _ in stream)
+    seconds = time.process_time() - started
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {"examples": count, "seconds": seconds, "peak MB": peak}
+
+
+def in_new_process(name: str, megabytes: float) -> dict[str, float]:
+    command = [sys.executable, __file__, "--run", name, "--megabytes", str(megabytes)]
+    finished = subprocess.run(command, capture_output=True, check=True, text=True)
+    return json.loads(finished.stdout)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--megabytes", type=float, default=100)
+    parser.add_argument("--only", choices=PARTS)
+    parser.add_argument("--run", choices=PARTS, help=argparse.SUPPRESS)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    if options.run:
+        print(json.dumps(run(options.run, options.megabytes)))
+        return
+    rows = []
+    for name in [options.only] if options.only else PARTS:
+        small = in_new_process(name, options.megabytes / 10)
+        large = in_new_process(name, options.megabytes)
+        rows.append(
+            {
+                "format": name,
+                "examples": large["examples"],
+                "MB/s of CPU": options.megabytes / large["seconds"],
+                "peak MB, a tenth": small["peak MB"],
+                "peak MB, all": large["peak MB"],
+            }
+        )
+    print(json.dumps(rows)) if options.json else show(rows, options.megabytes)
+
+
+def show(rows: list[dict[str, object]], megabytes: float) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=f"streams of {megabytes:g} MB")
+    for column in rows[0]:
+        table.add_column(column, justify="left" if column == "format" else "right")
+    for row in rows:
+        cells = (f"{v:,.1f}" if isinstance(v, float) else str(v) for v in row.values())
+        table.add_row(*cells)
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()

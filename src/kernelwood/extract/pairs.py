@@ -1,0 +1,145 @@
+"""Pairs of entities within a sentence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import combinations
+from typing import Literal, TypeAlias
+
+from kernelwood.extract.candidates import Candidates, Place, place_of, sentences_of
+from kernelwood.structures import Candidate, Entity, Example, Label, Relation, Sentence
+
+__all__ = ["PairLabels", "pair_candidates"]
+
+PairLabels: TypeAlias = Literal["binary", "type", "directed", "example"]
+
+_LABELS = ("binary", "type", "directed", "example")
+_Related: TypeAlias = Mapping[frozenset[str], list[Relation]]
+
+
+def pair_candidates(
+    examples: Iterable[Example],
+    *,
+    types: Iterable[str] | None = None,
+    relations: Iterable[str] | None = None,
+    labels: PairLabels | None = "binary",
+    max_distance: int | None = None,
+    view: str | None = None,
+) -> Candidates:
+    """Return the pairs of entities of each sentence, labeled by the annotation.
+
+    The first entity of a pair is the one that begins first in the text (of two that begin
+    together, the one that ends first; then the one listed first). Triggers of events are no
+    entities here.
+
+    Parameters
+    ----------
+    examples : iterable of Example
+        With a sentence or a document each.
+    types : iterable of str, optional
+        Pair entities of these types only.
+    relations : iterable of str, optional
+        Relations of other types count as none.
+    labels : {"binary", "type", "directed", "example"} or None
+        1 or 0; the type of the relation or ``"none"``; the type with its direction, such as
+        ``"Cause-Effect(e2,e1)"`` where the first argument is the second entity of the pair; the
+        label of the example; or no labels.
+    max_distance : int, optional
+        Drop pairs with more tokens than this between them.
+    view : str, optional
+        Which view holds the sentence; by default ``"document"`` or ``"sentence"``.
+
+    Returns
+    -------
+    Candidates
+        A list of `Candidate` with roles ``first`` and ``second`` and a ``tally`` of what was
+        dropped.
+
+    Examples
+    --------
+    >>> from kernelwood.structures import Argument
+    >>> raf, ras = Entity("e1", "protein", ((0, 3),)), Entity("e2", "protein", ((10, 13),))
+    >>> bound = Relation("r1", "binds", (Argument("", "e1"), Argument("", "e2")))
+    >>> sentence = Sentence.from_words(
+    ...     ["Raf", "binds", "Ras"], entities=[raf, ras], relations=[bound]
+    ... )
+    >>> pair_candidates([Example("s1", views={"sentence": sentence})])
+    <Candidates: 1, 0 dropped>
+    """
+    if labels is not None and labels not in _LABELS:
+        raise ValueError(f"labels must be one of {', '.join(_LABELS)} or None; got {labels!r}")
+    wanted = None if types is None else frozenset(types)
+    kinds = None if relations is None else frozenset(relations)
+    dropped: Counter[str] = Counter()
+    made: list[Candidate] = []
+    for place in sentences_of(examples, view, dropped):
+        related = _related(place.sentence, kinds)
+        for first, second in _pairs(place.sentence, wanted, max_distance, dropped):
+            found = related.get(frozenset((first.id, second.id)), [])
+            candidate = Candidate(
+                found[0].id
+                if found and found[0].id != "*"
+                else f"{place.id}.{first.id}-{second.id}",
+                place.sentence,
+                (("first", first), ("second", second)),
+                label=_label(labels, place, first, [r for r in found if r.holds]),
+            )
+            made.append(place_of(place, candidate))
+    return Candidates(made, dropped)
+
+
+def _related(sentence: Sentence, kinds: frozenset[str] | None) -> _Related:
+    related: dict[frozenset[str], list[Relation]] = {}
+    for relation in sentence.relations:
+        if len(relation.arguments) == 2 and (kinds is None or relation.type in kinds):
+            ends = frozenset(argument.target for argument in relation.arguments)
+            related.setdefault(ends, []).append(relation)
+    return related
+
+
+def _pairs(
+    sentence: Sentence,
+    wanted: frozenset[str] | None,
+    max_distance: int | None,
+    dropped: Counter[str],
+) -> Iterator[tuple[Entity, Entity]]:
+    triggers = {event.trigger for event in sentence.events}
+    entities = [
+        entity
+        for entity in sentence.entities
+        if entity.id not in triggers and (wanted is None or entity.type in wanted)
+    ]
+    entities.sort(key=lambda entity: (entity.start, entity.end))
+    tokens = {entity.id: sentence.tokens_of(entity) for entity in entities}
+    for first, second in combinations(entities, 2):
+        left, right = tokens[first.id], tokens[second.id]
+        if sentence.tokens and not (left and right):
+            dropped["an entity covers no token"] += 1
+        elif max_distance is not None and _distance(left, right) > max_distance:
+            dropped[f"more than {max_distance} tokens apart"] += 1
+        else:
+            yield first, second
+
+
+def _distance(left: tuple[int, ...], right: tuple[int, ...]) -> int:
+    return max(0, right[0] - left[-1] - 1, left[0] - right[-1] - 1) if left and right else 0
+
+
+def _label(
+    labels: PairLabels | None, place: Place, first: Entity, holding: list[Relation]
+) -> Label:
+    match labels:
+        case None:
+            return None
+        case "example":
+            return place.example.label
+        case "binary":
+            return int(bool(holding))
+    if not holding:
+        return "none"
+    relation = holding[0]
+    if labels == "type":
+        return relation.type
+    forward = relation.arguments[0].target == first.id
+    return f"{relation.type}({'e1,e2' if forward else 'e2,e1'})"

@@ -1,0 +1,86 @@
+"""Writing sentences and graphs as PENMAN files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from kernelwood.errors import StructureError
+from kernelwood.io.penman_comments import place_tokens, write_comment
+from kernelwood.structures import Example, Graph, Sentence
+from kernelwood.structures.annotation import Metadata
+from kernelwood.structures.labels import shorten
+from kernelwood.structures.penman_writing import write_penman
+
+__all__ = ["penman_text"]
+
+
+def penman_text(examples: Iterable[Example], *, view: str = "sentence") -> Iterator[str]:
+    """Yield comments and graph of each example, and a blank line.
+
+    Written are the metadata, ``::id``, ``::snt`` and ``::tok`` if they are not among them, the
+    graph, and alignments; reading gives all of them back. A plain `Graph` has an ``::id`` only.
+    If ``::id`` is in the metadata, it gets the identifier of the example. What the format has no
+    place for is left out: labels of examples, lemmas and tags, syntax, entities, relations.
+
+    Raises
+    ------
+    StructureError
+        If an example has no graph, the graph cannot be written (see
+        `kernelwood.structures.penman_writing`), a comment would not read back, or the tokens
+        do not follow one another in the text with only blanks between them.
+    """
+    for example in examples:
+        found = example.views.get(view)
+        graph = found.amr if isinstance(found, Sentence) else found
+        if not isinstance(graph, Graph):
+            views = ", ".join(example.views) or "no views"
+            raise StructureError(
+                f"example {shorten(repr(example.id))} has no graph in view {view!r}",
+                hint=f"it has {views}; choose a graph or a sentence with amr by view=...",
+            )
+        try:
+            if isinstance(found, Sentence):
+                pairs = _metadata(example.id, found)
+                text = write_penman(graph, dict(found.alignments))
+            else:
+                pairs = (("id", example.id),)
+                text = write_penman(graph)
+            lines = [_comment(key, value) for key, value in pairs]
+        except StructureError as failure:
+            raise StructureError(
+                f"example {shorten(repr(example.id))}: {failure.problem}", hint=failure.hint
+            ) from None
+        yield "\n".join([*lines, text]) + "\n\n"
+
+
+def _metadata(name: str, sentence: Sentence) -> Metadata:
+    """Return the pairs to write, after checking that they hold text and tokens."""
+    metadata: Metadata = tuple(
+        (key, name if key == "id" and value is not None else value)
+        for key, value in sentence.metadata
+    )
+    keys = {key for key, value in metadata if value is not None}
+    if "id" not in keys:
+        metadata = (("id", name), *metadata)
+    if "tok" not in keys and sentence.tokens:
+        metadata += (("tok", " ".join(sentence.words)),)
+    if "snt" not in keys and place_tokens(metadata)[0] != sentence.text:
+        metadata += (("snt", sentence.text),)
+    text, tokens = place_tokens(metadata)
+    wanted = [(token.text, token.start, token.end) for token in sentence.tokens]
+    if text != sentence.text or [(t.text, t.start, t.end) for t in tokens] != wanted:
+        raise StructureError(
+            "the text and its tokens are not what ::snt and ::tok can hold",
+            hint="tokens follow one another with only blanks between them, and cover the text",
+        )
+    return metadata
+
+
+def _comment(key: str, value: str | None) -> str:
+    line = write_comment(key, value)
+    if line is None:
+        raise StructureError(
+            f"the comment {shorten(repr((key, value)))} would not read back",
+            hint='it is one line; keys have no blanks, values no " ::" unless of snt or tok',
+        )
+    return line

@@ -1,0 +1,209 @@
+"""Files inside tar archives, within limits.
+
+A tar archive has no list of contents and no random access, so its files are copied, one after the
+other, into one temporary file without a name; they can then be read in any order.
+"""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import tempfile
+from contextlib import ExitStack
+from typing import IO, Any, BinaryIO, NamedTuple, cast
+
+from kernelwood.errors import ReadError
+from kernelwood.io.archives import DAMAGE, damaged, refused
+from kernelwood.io.containers import Container, is_hidden, name_problem
+from kernelwood.io.limits import LimitError, Meter
+from kernelwood.io.unpacking import CHUNK
+
+__all__ = ["TarArchive", "looks_like_tar"]
+
+_BLOCK = tarfile.BLOCKSIZE
+_HEADERS = 1 << 20  # bytes of headers before one file
+
+
+def looks_like_tar(head: bytes) -> bool:
+    """Say whether a file that begins with ``head`` is a tar archive: its checksum is right.
+
+    Examples
+    --------
+    >>> looks_like_tar(tarfile.TarInfo("a.mrg").tobuf()), looks_like_tar(b"(S (NP we))" * 99)
+    (True, False)
+    """
+    if len(head) < _BLOCK or not head[0]:
+        return False
+    try:
+        tarfile.TarInfo.frombuf(head[:_BLOCK], "utf-8", "replace")
+    except tarfile.HeaderError:
+        return False
+    return True
+
+
+class _Place(NamedTuple):
+    """Where a file lies in the temporary copy."""
+
+    offset: int
+    size: int
+
+
+class TarArchive(Container):
+    """The files of a tar archive.
+
+    Parameters
+    ----------
+    stream : BinaryIO
+        The archive without its compression; read to its end at once.
+    name : str
+        For messages.
+    meter : Meter
+        Has the limit for the number of files.
+    """
+
+    def __init__(self, stream: BinaryIO, name: str, meter: Meter) -> None:
+        self.name = name
+        self.problems = []
+        self._places: dict[str, _Place] = {}
+        with ExitStack() as opened:
+            self._copy = opened.enter_context(tempfile.TemporaryFile())
+            self._fill(_Forward(stream, name), meter)
+            self._opened = opened.pop_all()
+        self.names = tuple(sorted(self._places))
+
+    def _fill(self, archive: _Forward, meter: Meter) -> None:
+        self._seen: set[str] = set()
+        try:
+            with tarfile.open(
+                fileobj=cast(Any, archive), mode="r:", errors="backslashreplace"
+            ) as tar:
+                while (member := tar.next()) is not None:
+                    tar.members.clear()  # type: ignore[attr-defined]  # tarfile would keep them all
+                    if not member.isdir():
+                        self._take(member, archive)
+                        meter.check_members(len(self._seen), self.name)
+                    archive.begin_headers()
+                archive.check_end()
+        except (LimitError, OSError):
+            raise
+        except ReadError as failure:
+            self.problems.append(failure)
+        except DAMAGE as failure:
+            self.problems.append(damaged(self.name, failure))
+
+    def _take(self, member: tarfile.TarInfo, archive: _Forward) -> None:
+        name = member.name.removeprefix("./")
+        problem = name_problem(name)
+        if problem is None and not member.isreg():
+            problem = "is a link, a device or the like, and no file"
+        elif problem is None and member.issparse():
+            problem = "is stored as a sparse file"
+        elif problem is None and name in self._seen:
+            problem = "stands for several files"
+            self._places.pop(name, None)
+        self._seen.add(name)
+        if problem is None and is_hidden(name):
+            return
+        if problem is not None:
+            self.problems.append(refused(self.name, member.name, problem))
+            return
+        offset = self._copy.seek(0, io.SEEK_END)
+        archive.copy(member.offset_data, member.size, self._copy)
+        self._places[name] = _Place(offset, member.size)
+
+    def title(self, name: str) -> str:
+        """Return the names of the archive and the file."""
+        return f"{self.name}!{name}"
+
+    def size(self, name: str) -> int:
+        """Return how many bytes a file has, if its header is right."""
+        return self._places[name].size
+
+    def open(self, name: str) -> BinaryIO:
+        """Open a file."""
+        return io.BufferedReader(_Slice(self._copy, self._places[name]), CHUNK)
+
+    def close(self) -> None:
+        """Delete the temporary copy."""
+        self._opened.close()
+
+
+class _Slice(io.RawIOBase):
+    """A part of a file."""
+
+    def __init__(self, file: IO[bytes], place: _Place) -> None:
+        self._file, self._offset, self._left = file, place.offset, place.size
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        self._file.seek(self._offset)
+        data = self._file.read(min(len(buffer), self._left))
+        buffer[: len(data)] = data
+        self._offset += len(data)
+        self._left -= len(data)
+        return len(data)
+
+
+class _Forward:
+    """A stream with as much of ``seek`` as ``tarfile`` needs to go from file to file.
+
+    Headers are read whole by ``tarfile``, however long they claim to be; here they have a bound.
+    """
+
+    def __init__(self, stream: BinaryIO, name: str) -> None:
+        self._stream, self._name = stream, name
+        self._position = 0
+        self._last = b""  # what was read last
+        self._headers = 0
+
+    def begin_headers(self) -> None:
+        self._headers = 0
+
+    def tell(self) -> int:
+        return self._position
+
+    def seek(self, position: int) -> int:
+        if position < self._position:
+            raise EOFError("the headers lead backward")
+        self._move(position - self._position, None)
+        self._position = position
+        return position
+
+    def read(self, size: int) -> bytes:
+        self._headers += size
+        if self._headers > _HEADERS:
+            raise LimitError(
+                f"the headers of one file are longer than {_HEADERS:,} bytes",
+                path=self._name,
+                hint="this is no archive of ordinary files; unpack it yourself and read the folder",
+            )
+        data = self._stream.read(size)
+        self._position += len(data)
+        self._last = data or self._last
+        return data
+
+    def copy(self, offset: int, size: int, target: IO[bytes]) -> None:
+        if size < 0:
+            raise EOFError("a size is negative")
+        self.seek(offset)
+        self._move(size, target)
+        self._position += size
+
+    def _move(self, size: int, target: IO[bytes] | None) -> None:
+        while size > 0:
+            data = self._stream.read(min(size, CHUNK))
+            if not data:
+                raise EOFError("the end is missing")
+            size -= len(data)
+            self._last = data
+            if target is not None:
+                target.write(data)
+
+    def check_end(self) -> None:
+        """Complain if the last block read is not the end mark: a bad header ends a tar, too."""
+        if self._last != bytes(_BLOCK):
+            raise EOFError("the end mark is missing, or a header is not valid")
+        while self._stream.read(CHUNK):  # a checksum may stand at the end of compressed data
+            pass

@@ -1,0 +1,213 @@
+"""The table of views: which structures can be made, by name, and from what.
+
+A new view is one function in this folder and one row in :data:`VIEWS`. The function takes what it
+needs (a sentence, entities, a tree); the row says how to get these from a sentence or a candidate,
+so that programs and the command line can ask for views by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import Literal, TypeAlias
+
+from kernelwood.errors import StructureError
+from kernelwood.structures import Candidate, Entity, Sentence, Structure
+from kernelwood.structures.labels import shorten
+from kernelwood.views.amr import interaction_path, interaction_tree
+from kernelwood.views.constituents import entity_span, minimal_complete_tree, path_enclosed_tree
+from kernelwood.views.context import context
+from kernelwood.views.dependency_trees import cgrct, clct, grct, lct, loct
+from kernelwood.views.paths import shortest_path
+from kernelwood.views.triggers import trigger_path, trigger_tree
+from kernelwood.views.words import words
+
+__all__ = ["VIEWS", "ViewRow", "find_view", "make_view"]
+
+Subject: TypeAlias = Literal["sentence", "pair", "interaction"]
+Made: TypeAlias = "tuple[Structure, str | None]"
+
+
+@dataclass(frozen=True)
+class ViewRow:
+    """One row of the table.
+
+    Attributes
+    ----------
+    name : str
+        What users write.
+    summary : str
+        One line for lists and help pages.
+    subject : {"sentence", "pair", "interaction"}
+        What it is a view of: a sentence, a candidate of two entities, or a candidate with a
+        trigger. Views of sentences can be made of candidates, too.
+    make : callable
+        From the subject to the structure and, if it is only a fallback, the reason.
+    """
+
+    name: str
+    summary: str
+    subject: Subject
+    make: Callable[..., Made]
+
+
+def find_view(name: str) -> ViewRow:
+    """Return the row called ``name``.
+
+    Examples
+    --------
+    >>> find_view("grct").subject
+    'sentence'
+    """
+    if name in VIEWS:
+        return VIEWS[name]
+    near = get_close_matches(str(name), VIEWS, n=1, cutoff=0.4)
+    guess = f"; did you mean {near[0]!r}?" if near else ""
+    raise ValueError(f"unknown view {name!r}{guess} (known views: {', '.join(VIEWS)})")
+
+
+def make_view(name: str, subject: Sentence | Candidate) -> Made:
+    """Make the view called ``name``.
+
+    Parameters
+    ----------
+    name : str
+        A name in :data:`VIEWS`.
+    subject : Sentence or Candidate
+        What to look at.
+
+    Returns
+    -------
+    structure : Sequence, Tree, Forest or Graph
+        The view.
+    fallback : str or None
+        Why it is not what was asked for but the next best, if so.
+
+    Raises
+    ------
+    StructureError
+        If the subject lacks what the view is made from.
+    ValueError
+        If there is no such view.
+
+    Examples
+    --------
+    >>> make_view("words", Sentence.from_words(["We", "go"]))
+    (Sequence(['we', 'go']), None)
+    """
+    row = find_view(name)
+    if row.subject == "sentence":
+        return row.make(subject.sentence if isinstance(subject, Candidate) else subject)
+    if not isinstance(subject, Candidate):
+        raise StructureError(
+            f"the view {name!r} is one of a candidate, not of a sentence",
+            hint="make candidates first: kw.pair_candidates or kw.event_candidates",
+        )
+    return row.make(subject)
+
+
+def _tree(sentence: Sentence) -> Structure:
+    if sentence.tree is None:
+        raise StructureError("the sentence has no constituency tree")
+    return sentence.tree
+
+
+def _path(candidate: Candidate) -> Made:
+    found = shortest_path(candidate.sentence, *_two(candidate))
+    return found.sequence, found.fallback
+
+
+def _context(candidate: Candidate) -> Made:
+    return context(candidate.sentence, *_two(candidate)).joined(), None
+
+
+def _of_spans(function: Callable[..., Structure]) -> Callable[[Candidate], Made]:
+    def make(candidate: Candidate) -> Made:
+        sentence = candidate.sentence
+        spans = [entity_span(sentence, entity) for entity in _two(candidate)]
+        return function(_tree(sentence), *spans), None
+
+    return make
+
+
+def _two(candidate: Candidate) -> tuple[Entity, Entity]:
+    if len(candidate.participants) != 2:
+        raise StructureError(
+            f"the view is one of two entities; the candidate has {len(candidate.participants)}"
+        )
+    first, second = candidate.entities
+    return first, second
+
+
+def _of_meaning(function: Callable[..., Structure]) -> Callable[[Candidate], Made]:
+    def make(candidate: Candidate) -> Made:
+        if candidate.sentence.amr is None:
+            raise StructureError("the sentence has no abstract meaning representation")
+        return function(candidate.sentence.amr, *_ids(candidate)), None
+
+    return make
+
+
+def _of_trigger(function: Callable[..., Structure]) -> Callable[[Candidate], Made]:
+    def make(candidate: Candidate) -> Made:
+        return function(candidate.sentence, _trigger(candidate), candidate.participants), None
+
+    return make
+
+
+def _ids(candidate: Candidate) -> tuple[str, list[tuple[str, str]]]:
+    ends = [(role, entity.id) for role, entity in candidate.participants]
+    return _trigger(candidate).id, ends
+
+
+def _trigger(candidate: Candidate) -> Entity:
+    if candidate.trigger is None:
+        raise StructureError(f"candidate {shorten(repr(candidate.id))} has no trigger")
+    return candidate.trigger
+
+
+def _sentence(name: str, summary: str, function: Callable[[Sentence], Structure]) -> ViewRow:
+    return ViewRow(name, summary, "sentence", lambda sentence: (function(sentence), None))
+
+
+def _pair(name: str, summary: str, make: Callable[[Candidate], Made]) -> ViewRow:
+    return ViewRow(name, summary, "pair", make)
+
+
+def _interaction(name: str, summary: str, make: Callable[[Candidate], Made]) -> ViewRow:
+    return ViewRow(name, summary, "interaction", make)
+
+
+_ROWS: tuple[ViewRow, ...] = (
+    _sentence("words", "the words in order", words),
+    _sentence("tree", "the constituency tree", _tree),
+    _sentence("grct", "dependencies: grammatical relations centered", grct),
+    _sentence("lct", "dependencies: words centered", lct),
+    _sentence("loct", "dependencies: words only", loct),
+    _sentence("cgrct", "grct with head and modifier of each relation", cgrct),
+    _sentence("clct", "lct with head and modifier of each relation", clct),
+    _pair("path", "shortest dependency path between two entities", _path),
+    _pair("context", "words before, between and after two entities", _context),
+    _pair("pet", "path-enclosed tree of two entities", _of_spans(path_enclosed_tree)),
+    _pair("mct", "minimal complete tree of two entities", _of_spans(minimal_complete_tree)),
+    _interaction(
+        "amr-tree", "AMR subgraph from interaction to participants", _of_meaning(interaction_tree)
+    ),
+    _interaction(
+        "amr-path",
+        "walk from participants to interaction in the AMR",
+        _of_meaning(interaction_path),
+    ),
+    _interaction(
+        "trigger-tree", "dependencies from trigger to participants", _of_trigger(trigger_tree)
+    ),
+    _interaction(
+        "trigger-path",
+        "walk from participants to trigger over dependencies",
+        _of_trigger(trigger_path),
+    ),
+)
+
+VIEWS: Mapping[str, ViewRow] = MappingProxyType({row.name: row for row in _ROWS})

@@ -1,0 +1,68 @@
+"""Counts of AIMed and BioInfer, when they are on this machine."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from kernelwood.io import read
+
+DATA = Path(os.environ.get("KERNELWOOD_DATA") or Path(__file__).parents[3] / "shared" / "data")
+CORPORA = ["AImed", "BioInfer"]
+
+
+def data_file(*parts: str) -> Path:
+    path = DATA.joinpath(*parts)
+    if not path.exists():
+        pytest.skip(f"{path} is not there; set KERNELWOOD_DATA to the folder of corpora")
+    return path
+
+
+@pytest.fixture(scope="module")
+def corpora():
+    return {
+        name: read(data_file("ppi", f"{name}-learning-format.xml.gz"), views=["sentence"])
+        for name in CORPORA
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "n_sentences", "n_true", "n_false"),
+    [("AImed", 1955, 1000, 4834), ("BioInfer", 1100, 2534, 7132)],
+)
+def test_all_sentences_and_pairs_are_read(corpora, name, n_sentences, n_true, n_false):
+    examples = corpora[name]
+    holds = Counter(r.holds for e in examples for r in e.view("sentence").relations)
+    assert (len(examples), holds[True], holds[False]) == (n_sentences, n_true, n_false)
+
+
+@pytest.mark.parametrize(("name", "count"), [("AImed", 0), ("BioInfer", 122)])
+def test_all_discontinuous_entities_are_read(corpora, name, count):
+    found = [x for e in corpora[name] for x in e.view("sentence").entities if len(x.spans) > 1]
+    assert len(found) == count
+
+
+@pytest.mark.parametrize("name", CORPORA)
+def test_entities_begin_and_end_with_a_token(corpora, name):
+    for example in corpora[name]:
+        sentence = example.view("sentence")
+        covered = {index for token in sentence.tokens for index in range(token.start, token.end)}
+        for entity in sentence.entities:
+            assert all(entity_span[0] in covered for entity_span in entity.spans)
+
+
+def test_the_preferred_parse_is_the_one_that_was_asked_for(corpora):
+    sentence = corpora["AImed"][0].view("sentence")
+    assert len(sentence.tokens) == 11
+    assert sentence.tokens[9].tag == "NN"
+    assert sentence.dependencies[0] == (1, "nn", 0)
+
+
+def test_both_parses_are_read_with_remarks_on_tokens_that_differ():
+    examples = read(data_file("ppi", "BioInfer-learning-format.xml.gz"))
+    views = {tuple(example.views) for example in examples}
+    assert views == {("sentence", "sentence.Charniak-Lease")}
+    assert sum(examples.tally.remarks.values()) == 12
