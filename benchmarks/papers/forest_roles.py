@@ -29,7 +29,7 @@ import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
-from roles.corpus import Argument, Sentence, read_sentences
+from roles.corpus import read_sentences
 from roles.experiment import (
     Instance,
     Parts,
@@ -41,14 +41,15 @@ from roles.experiment import (
     learn,
     margins,
     sample_tasks,
+    single_best,
     split,
 )
-from roles.readings import Readings, single_best
 from roles.scoring import mcnemar, randomization, score
 from roles.tuning import GENEROUS, tune
 
 import kernelwood as kw
 from kernelwood.datasets import require_data
+from kernelwood.views.readings import Readings
 
 TRAIN = "srl-propbank/ewt-train.srl.conll.gz"
 TEST = "srl-propbank/ewt-dev.srl.conll.gz"
@@ -73,7 +74,7 @@ PUBLISHED = {
     },
 }
 
-Forests = dict[Sentence, kw.Forest]
+Forests = dict[kw.Sentence, kw.Forest]
 
 
 @dataclass
@@ -103,7 +104,7 @@ class Bench:
         self.progress.update(row, total=1, completed=1)
 
 
-def read_corpus(bench: Bench) -> tuple[Parts, list[Sentence]]:
+def read_corpus(bench: Bench) -> tuple[Parts, list[kw.Sentence]]:
     with bench.step("read the corpus"):
         data = bench.options.data
         parts = split(read_sentences(require_data(TRAIN, data=data)))
@@ -114,7 +115,7 @@ def train_parser(bench: Bench, parts: Parts) -> kw.ForestParser:
     sentences = parts.parser[: bench.options.parser_sentences]
     with bench.step("train the parser"):
         parser = kw.ForestParser(n_jobs=bench.options.jobs)
-        return parser.fit([sentence.tree for sentence in sentences])
+        return parser.fit([sentence.tree for sentence in sentences if sentence.tree is not None])
 
 
 def parse(bench: Bench, parser: kw.ForestParser, tasks: Sequence[Task], what: str) -> Forests:
@@ -151,7 +152,7 @@ def run_setting(
     setting: str,
     training: tuple[list[Task], Forests],
     test: tuple[list[Task], Forests],
-) -> tuple[dict[str, Any], list[frozenset[Argument]]]:
+) -> tuple[dict[str, Any], list[frozenset[kw.RoleSpan]]]:
     """Train and label in one setting; return its figures and the arguments found."""
     jobs, settings = bench.options.jobs, bench.settings
     known = views(

@@ -14,26 +14,29 @@ import pytest
 
 import kernelwood as kw
 from kernelwood.errors import ReadError
+from kernelwood.structures.annotation import Span
+from kernelwood.views.readings import Readings
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks" / "papers"))
 
 from roles.candidates import Candidate, find_candidates, thin_out
-from roles.corpus import Argument, Predicate, Sentence, read_sentences
+from roles.corpus import arguments, document, read_sentences
 from roles.experiment import (
     Settings,
     Task,
+    constituents,
     coverage,
     instances,
     label,
     role_kernel,
+    role_views,
     sample_tasks,
+    single_best,
     split,
 )
 from roles.facts import voice
 from roles.learning import NONE, Proposal, resolve, train
-from roles.readings import Readings, Span, constituents, single_best
 from roles.scoring import Scores, mcnemar, randomization, score
-from roles.views import argument_view, path_view
 
 COLUMNS = """\
 # sent_id = garden-1
@@ -49,6 +52,8 @@ COLUMNS = """\
 """
 
 HIGH = "(S (NP (PRP We)) (VP (VBD saw) (NP (NNS birds)) (PP (IN with) (NP (NNS glasses)))))"
+Argument = kw.RoleSpan
+
 LOW = "(S (NP (PRP We)) (VP (VBD saw) (NP (NP (NNS birds)) (PP (IN with) (NP (NNS glasses))))))"
 SAW = 1
 BIRDS, WITH_GLASSES, GLASSES, ALL = (2, 3), (3, 5), (4, 5), (2, 5)
@@ -58,7 +63,7 @@ def tree(brackets: str) -> kw.Tree:
     return kw.Tree.from_brackets(brackets)
 
 
-def read(text: str) -> list[Sentence]:
+def read(text: str) -> list[kw.Sentence]:
     return list(read_sentences(io.StringIO(text)))
 
 
@@ -81,7 +86,7 @@ def spans(candidates: list[Candidate]) -> list[Span]:
 
 def test_words_and_document_are_read() -> None:
     [sentence] = read(COLUMNS)
-    assert sentence.document == "garden"
+    assert document(sentence) == "garden"
     assert sentence.words == tuple("Ann saw and fed birds in trees .".split())
 
 
@@ -96,8 +101,9 @@ def test_the_tree_is_built_from_parse_bits_without_its_outermost_bracket() -> No
 def test_arguments_are_read_without_the_verb() -> None:
     [sentence] = read(COLUMNS)
     see, feed = sentence.predicates
-    assert (see.position, see.lemma) == (1, "see")
-    assert see.arguments == feed.arguments == (Argument("ARG0", 0, 1), Argument("ARG1", 4, 7))
+    assert (see.token, see.lemma) == (1, "see")
+    found = {Argument("ARG0", 0, 1), Argument("ARG1", 4, 7)}
+    assert arguments(see) == arguments(feed) == found
 
 
 def test_continuations_and_references_keep_their_prefix() -> None:
@@ -107,26 +113,25 @@ def test_continuations_and_references_keep_their_prefix() -> None:
         "\t".join([*line.split("\t")[:7], bit]) for line, bit in zip(lines[2:], rows, strict=True)
     ]
     [sentence] = read("\n".join(lines))
-    assert sentence.predicates[1].arguments == (
-        Argument("R-ARG0", 0, 1),
-        Argument("C-ARG1", 4, 7),
-    )
+    found = {Argument("R-ARG0", 0, 1), Argument("C-ARG1", 4, 7)}
+    assert arguments(sentence.predicates[1]) == found
 
 
 def test_sentences_end_at_empty_lines_and_at_the_end_of_the_file() -> None:
-    assert len(read(f"{COLUMNS}\n\n{COLUMNS}")) == 2
+    second = COLUMNS.replace("garden-1", "garden-2").rstrip("\n")
+    assert len(read(f"{COLUMNS}\n\n{second}")) == 2
 
 
 @pytest.mark.parametrize(
     ("good", "bad", "line", "message"),
     [
         ("(ARG1*\t(ARG1*", "(ARG1*", 7, "7 columns"),
-        ("(NP*))))", "(NP*)))", 10, "open brackets"),
+        ("(NP*))))", "(NP*)))", 3, "constituent 'TOP' is never closed"),
         ("(NP*))))", "(NP*)))))))", 9, "never opened"),
-        ("(PP*", "(PP", 8, "not a parse bit"),
-        ("*)\t*)", "(ARG2*)\t*)", 9, "does not continue"),
-        ("*)\t*)", "*\t*)", 10, "never closed"),
-        ("feed.01", "-", 3, "1 rolesets, but 2 columns"),
+        ("(PP*", "(PP", 8, "not brackets around a star"),
+        ("*)\t*)", "*))\t*)", 9, "never opened"),
+        ("*)\t*)", "*\t*)", 7, "role 'ARG1' is never closed"),
+        ("feed.01\t*\t(V*)", "-\t*\t*", 3, "columns of roles: 2, rolesets: 1"),
     ],
 )  # fmt: skip
 def test_broken_lines_are_reported_by_number(good: str, bad: str, line: int, message: str) -> None:
@@ -212,18 +217,18 @@ def distribution(forest: kw.Forest) -> dict[kw.Tree, float]:
 
 
 def test_the_path_of_a_tree_keeps_only_what_leads_to_predicate_and_argument() -> None:
-    view = path_view(one_tree(HIGH), SAW, (0, 1), lemma="see", context=("VOICE=active",))
+    view = role_views(one_tree(HIGH), SAW, (0, 1), "see", [("VOICE", "active")])["path"]
     assert view.best_tree().to_brackets() == ("(*PATH* (VOICE active) (S NP-ARG (VP (VBD see))))")
     assert view.n_trees == 1
 
 
 def test_the_argument_is_the_topmost_constituent_of_its_span() -> None:
-    view = argument_view(one_tree(HIGH), BIRDS)
+    view = role_views(one_tree(HIGH), SAW, BIRDS, "see")["argument"]
     assert view.best_tree().to_brackets() == "(*ARGUMENT* (NP (NNS birds)))"
 
 
 def test_views_are_conditioned_on_the_candidate(attachment: Readings) -> None:
-    view = path_view(attachment, SAW, WITH_GLASSES, lemma="see")
+    view = role_views(attachment, SAW, WITH_GLASSES, "see")["path"]
     paths = {found.to_brackets(): p for found, p in view.k_best(9)}
     assert paths == pytest.approx(
         {
@@ -235,9 +240,7 @@ def test_views_are_conditioned_on_the_candidate(attachment: Readings) -> None:
 
 def test_a_span_that_is_no_constituent_has_no_views(attachment: Readings) -> None:
     with pytest.raises(ValueError, match="no reading"):
-        argument_view(attachment, (1, 3))
-    with pytest.raises(ValueError, match="no reading"):
-        path_view(attachment, SAW, (2, 4), lemma="see")
+        role_views(attachment, SAW, (2, 4), "see")
 
 
 # No choice on a path through these trees depends on more than the label above it, so paths too are
@@ -256,21 +259,15 @@ def test_views_are_those_of_all_trees_weighted_by_probability(span: Span) -> Non
     forest = kw.Forest.from_trees([(tree(text), weight) for text, weight in AMBIGUOUS])
     wanted: dict[str, dict[kw.Tree, float]] = {
         "path": defaultdict(float),
-        "arg": defaultdict(float),
+        "argument": defaultdict(float),
     }
     for single, probability in forest.k_best(10_000):
         forest_of_one = kw.Forest.from_trees([single])
         readings = Readings(forest_of_one)
         if span in constituents(forest_of_one):
-            path = path_view(readings, 1, span, lemma="b").best_tree()
-            wanted["path"][path] += probability
-            wanted["arg"][argument_view(readings, span).best_tree()] += probability
-    everything = Readings(forest)
-    views = {
-        "path": path_view(everything, 1, span, lemma="b"),
-        "arg": argument_view(everything, span),
-    }
-    for name, view in views.items():
+            for name, view in role_views(readings, 1, span, "b").items():
+                wanted[name][view.best_tree()] += probability
+    for name, view in role_views(Readings(forest), 1, span, "b").items():
         total = sum(wanted[name].values())
         assert distribution(view) == pytest.approx({t: p / total for t, p in wanted[name].items()})
 
@@ -368,14 +365,14 @@ def test_mcnemar_counts_what_only_one_system_finds() -> None:
 # The experiment
 
 
-def corpus(n_documents: int) -> list[Sentence]:
+def corpus(n_documents: int) -> list[kw.Sentence]:
     return read("\n".join(COLUMNS.replace("garden", f"garden{n}") for n in range(n_documents)))
 
 
 def test_parts_of_the_corpus_share_no_document() -> None:
     parts = split(corpus(50))
     documents = [
-        {s.document for s in part} for part in (parts.parser, parts.learner, parts.held_out)
+        {document(s) for s in part} for part in (parts.parser, parts.learner, parts.held_out)
     ]
     assert [len(some) for some in documents] == [40, 8, 2]
     assert len(set().union(*documents)) == 50
@@ -396,8 +393,8 @@ def test_instances_have_the_role_of_the_gold_argument_they_match() -> None:
 
 
 def test_spans_that_are_no_arguments_count_by_their_probability(attachment: Readings) -> None:
-    predicate = Predicate(SAW, "see", (Argument("ARG1", *ALL),))
-    sentence = Sentence("", tuple("We saw birds with glasses".split()), tree(LOW), (predicate,))
+    predicate = kw.Predicate(SAW, "see", "see.01", (Argument("ARG1", *ALL),))
+    sentence = kw.Sentence.from_tree(tree(LOW)).with_parts(predicates=[predicate])
     found = instances([Task(sentence, predicate)], [attachment], Settings())
     weights = {instance.candidate.span: instance.weight for instance in found}
     assert weights[ALL] == 1.0

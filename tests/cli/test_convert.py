@@ -81,7 +81,7 @@ def test_json_has_the_promised_keys(trees, tmp_path):
     result = convert(trees, tmp_path / "out.klp", "--json")
     assert json.loads(result.stdout) == {
         "format": "kelp", "read": 2, "written": 2, "skipped": 0,
-        "reasons": {}, "remarks": {}, "files": 1, "ignored": [],
+        "reasons": {}, "dropped": {}, "remarks": {}, "files": 1, "ignored": [],
     }  # fmt: skip
 
 
@@ -168,7 +168,7 @@ def test_archives_are_converted_and_what_is_ignored_is_named(tmp_path):
     result = convert(tmp_path / "in.zip", tmp_path / "out.jsonl", "--only", "train/*")
     assert result.stderr.splitlines() == [
         "2 read, 2 written, 0 skipped",
-        "  1 files not read: train/notes",
+        "  1 file not read: train/notes",
     ]
 
 

@@ -55,9 +55,19 @@ def test_pairs_that_hold_are_labeled_1_and_all_others_0():
     assert found.labels == [1, 0, 0]
 
 
-def test_a_pair_has_the_id_of_its_relation():
-    found = pair_candidates([example(relations=[relation("p9", RAS, RAF)])])
-    assert [candidate.id for candidate in found] == ["p9", "s1.raf-mek", "s1.ras-mek"]
+def test_a_pair_has_the_id_of_a_relation_that_names_its_sentence():
+    found = pair_candidates([example(relations=[relation("s1.p9", RAS, RAF)])])
+    assert [candidate.id for candidate in found] == ["s1.p9", "s1.raf-mek", "s1.ras-mek"]
+
+
+def test_ids_that_are_those_of_a_sentence_only_are_qualified():
+    found = pair_candidates([example((RAF, RAS), [relation("r1", RAS, RAF)])])
+    assert [candidate.id for candidate in found] == ["s1.raf-ras"]
+
+
+def test_ids_do_not_name_the_sentence_three_times():
+    long = [entity._replace(id=f"s1.{entity.id}") for entity in (RAF, RAS)]
+    assert pair_candidates([example(long)])[0].id == "s1.raf-ras"
 
 
 def test_labels_can_be_types():
@@ -123,7 +133,7 @@ def test_the_origin_leads_to_file_line_and_characters():
 
 
 def test_documents_are_cut_into_sentences():
-    text = "Raf binds Ras. Mek is cut by Erk."
+    text = "Raf binds Ras.\nMek is cut by Erk."
     entities = [
         Entity("T1", "protein", ((0, 3),), "Raf"),
         Entity("T2", "protein", ((10, 13),), "Ras"),
@@ -135,7 +145,10 @@ def test_documents_are_cut_into_sentences():
     document = Document(text, entities, [across, within])
     found = pair_candidates([Example("d", views={"document": document}, origin=Origin("d.txt", 1))])
     assert (ids(found), found.labels) == ([("T1", "T2"), ("T3", "T4")], [0, 1])
-    assert found[1].origin == Origin("d.txt", 1, 15, 32)
+    assert [candidate.origin for candidate in found] == [
+        Origin("d.txt", 1, 0, 13),
+        Origin("d.txt", 2, 15, 32),
+    ]
     assert found.tally.skipped == 1
 
 

@@ -54,7 +54,7 @@ def test_reading_goes_on_after_an_id_that_is_used_twice():
 
 
 def test_an_id_that_is_used_twice_is_not_written():
-    with pytest.raises(StructureError, match="another example has the same id"):
+    with pytest.raises(StructureError, match="its id was used before, by example number 1"):
         written(Example("a"), Example("b"), Example("a"))
 
 

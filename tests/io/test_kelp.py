@@ -331,3 +331,12 @@ def test_a_pair_is_written_as_a_pair():
 def test_what_the_format_cannot_hold_is_refused(example, problem):
     with pytest.raises(StructureError, match=problem):
         written(example)
+
+
+@pytest.mark.parametrize("n_leaves", range(6))
+def test_a_node_above_any_number_of_leaves_is_read_alike_with_blanks_and_without(n_leaves):
+    leaves = [f"w{number}" for number in range(n_leaves)]
+    expected = Tree("S", [Tree("A", [Tree(leaf) for leaf in leaves])])
+    for between in ("", " "):
+        body = f"(S(A{between}{between.join(f'({leaf})' for leaf in leaves)}))"
+        assert view(f"|BT:t|{body}|ET|") == expected

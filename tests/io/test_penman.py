@@ -113,6 +113,11 @@ def test_tokens_that_are_not_in_the_text_are_a_text_of_their_own(tokens):
     assert (found.text, list(found.words)) == (tokens, tokens.split(" "))
 
 
+def test_tokens_may_begin_with_blanks_that_are_not_ascii():
+    found = sentence("# ::snt a \u00a0b\n# ::tok a \u00a0b\n(a / b)\n")
+    assert (found.text, found.tokens[1]) == ("a \u00a0b", Token("\u00a0b", 2, 4))
+
+
 def test_tokens_without_a_sentence_are_the_text():
     found = sentence("# ::tok We  go\n(a / b)\n")
     assert (found.text, found.tokens[1]) == ("We  go", Token("go", 4, 6))
@@ -372,7 +377,7 @@ def test_parts_without_a_place_are_left_out():
 @pytest.mark.parametrize(
     ("view", "message"),
     [
-        (Sentence("no graph"), "has no graph in view 'sentence'"),
+        (Sentence("no graph"), "cannot be written: the sentence in view 'sentence' has no graph"),
         (Sentence("two\nlines", amr=AMR), "would not read back"),
         (Sentence(" blank first", amr=AMR), "would not read back|can hold"),
         (Sentence("a b", [Token("a b", 0, 3)], amr=AMR), "can hold"),

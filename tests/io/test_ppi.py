@@ -251,6 +251,11 @@ def test_offsets_in_utf16_units_are_told():
     assert "UTF-16" in found.hint
 
 
+def test_offsets_in_bytes_are_told():
+    found = problem(corpus(sentence(entity("3-5", "Raf"), "β Raf.")))
+    assert "UTF-8 bytes" in found.hint
+
+
 def test_offsets_that_end_after_the_last_character_are_told():
     assert "end after" in problem(corpus(sentence(entity("0-3", "Raf")))).hint
 

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import io
-import os
 import tarfile
-from pathlib import Path
 
 import pytest
+from corpora import data_file
 
 from kernelwood.io import read, write_conllu
 
-DATA = Path(os.environ.get("KERNELWOOD_DATA") or Path(__file__).parents[3] / "shared" / "data")
-
 
 def genia(part):
-    path = DATA / "genia-treebank" / "genia_mclosky_split_ptb_ud1.tar.gz"
-    if not path.exists():
-        pytest.skip(f"{path} is not there; set KERNELWOOD_DATA to the folder of corpora")
-    with tarfile.open(path) as archive:
+    with tarfile.open(data_file("genia-treebank", "genia_mclosky_split_ptb_ud1.tar.gz")) as archive:
         return read(io.BytesIO(archive.extractfile(f"{part}.conllu").read()), format="conllu")
 
 

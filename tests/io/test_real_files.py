@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 import io
-import os
 import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
+from corpora import data_file
 
 from kernelwood.io import read, write_kelp, write_penn
 
-DATA = Path(os.environ.get("KERNELWOOD_DATA") or Path(__file__).parents[3] / "shared" / "data")
 QUESTION_VIEWS = ["quest", "bow", "grct", "lct", "loct", "cgrct", "clct"]
-
-
-def data_file(*parts: str) -> Path:
-    path = DATA.joinpath(*parts)
-    if not path.exists():
-        pytest.skip(f"{path} is not there; set KERNELWOOD_DATA to the folder of corpora")
-    return path
 
 
 @pytest.mark.parametrize(

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import penman
 import pytest
+from corpora import data_file
 from penman.models import amr
 
 from kernelwood.io import read
 from kernelwood.io.penman import penman_text
 from kernelwood.io.source import Source
-
-DATA = Path(os.environ.get("KERNELWOOD_DATA") or Path(__file__).parents[3] / "shared" / "data")
-
-
-def data_file(*parts: str) -> Path:
-    path = DATA.joinpath(*parts)
-    if not path.exists():
-        pytest.skip(f"{path} is not there; set KERNELWOOD_DATA to the folder of corpora")
-    return path
 
 
 def plain(example):

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from pathlib import Path
 
 import pytest
+from corpora import data_file
 
 from kernelwood.io import read
 
-DATA = Path(os.environ.get("KERNELWOOD_DATA") or Path(__file__).parents[3] / "shared" / "data")
 CORPORA = ["AImed", "BioInfer"]
-
-
-def data_file(*parts: str) -> Path:
-    path = DATA.joinpath(*parts)
-    if not path.exists():
-        pytest.skip(f"{path} is not there; set KERNELWOOD_DATA to the folder of corpora")
-    return path
 
 
 @pytest.fixture(scope="module")

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import gzip
 import io
-import os
 import re
 from pathlib import Path
 
 import pytest
+from corpora import data_file
 
 from kernelwood.io import read, write_semeval
-
-DATA = Path(os.environ.get("KERNELWOOD_DATA") or Path(__file__).parents[3] / "shared" / "data")
 
 
 @pytest.fixture(scope="module")
 def path() -> Path:
-    path = DATA / "semeval2010-task8" / "TRAIN_FILE.TXT.gz"
-    if not path.exists():
-        pytest.skip(f"{path} is not there; set KERNELWOOD_DATA to the folder of corpora")
-    return path
+    return data_file("semeval2010-task8", "TRAIN_FILE.TXT.gz")
 
 
 @pytest.fixture(scope="module")

@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 import gzip
-import os
-from pathlib import Path
 
 import pytest
+from corpora import data_file
 
 from kernelwood.io import iter_read, read
 from kernelwood.io.srl import VERB_ROLES, srl_text
-
-DATA = Path(os.environ.get("KERNELWOOD_DATA") or Path(__file__).parents[3] / "shared" / "data")
-
-
-def data_file(*parts: str) -> Path:
-    path = DATA.joinpath(*parts)
-    if not path.exists():
-        pytest.skip(f"{path} is not there; set KERNELWOOD_DATA to the folder of corpora")
-    return path
 
 
 @pytest.mark.parametrize(

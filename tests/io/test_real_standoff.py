@@ -4,23 +4,14 @@ from __future__ import annotations
 
 import functools
 import io
-import os
 import tarfile
 from pathlib import Path
 
 import pytest
+from corpora import data_file
 
 from kernelwood.io.source import Source
 from kernelwood.io.standoff import read_standoff, standoff_files
-
-DATA = Path(os.environ.get("KERNELWOOD_DATA") or Path(__file__).parents[3] / "shared" / "data")
-
-
-def data_file(*parts: str) -> Path:
-    path = DATA.joinpath(*parts)
-    if not path.exists():
-        pytest.skip(f"{path} is not there; set KERNELWOOD_DATA to the folder of corpora")
-    return path
 
 
 def parse(files):

@@ -232,8 +232,11 @@ def test_a_file_is_written(tmp_path):
         (an_example(start=5), "cannot hold its start 5"),
         (an_example(text="The <e1> lid pot.", tokens=(), entities=only(LINE).entities), "a tag"),
         (an_example(text="The\nlid of a pot.", tokens=()), "a line feed"),
-        (Example("1", None, {"sentence": "text"}), "view 'sentence' is a str, not a sentence"),
-        (Example("1", None, {}), "has no view 'sentence'"),
+        (
+            Example("1", None, {"sentence": "text"}),
+            "it has no sentence in view 'sentence'\n    it has sentence (text)",
+        ),
+        (Example("1", None, {}), "it has no sentence in view 'sentence'\n    it has no views"),
     ],
 )
 def test_what_the_format_cannot_hold_is_refused(example, message):

@@ -442,7 +442,9 @@ def test_what_the_columns_cannot_hold_is_refused_by_name(view, message):
 
 
 def test_an_example_without_sentence_is_refused():
-    with pytest.raises(StructureError, match="example 'a' has no sentence in view 'sentence'"):
+    with pytest.raises(
+        StructureError, match="example 'a' cannot be written: it has no sentence in view 'sentence'"
+    ):
         list(srl_text([Example("a", views={"text": "x"})]))
 
 
@@ -530,7 +532,18 @@ def sentences(draw):
             Predicate(head, lemmas[head], "x.01", draw(role_spans(len(words)))) for head in heads
         ],
         metadata=draw(
-            st.lists(st.sampled_from([("k", "v"), ("k", "a = b"), ("text", None), ("e", "")]))
+            st.lists(
+                st.sampled_from(
+                    [
+                        ("k", "v"),
+                        ("k", "a = b"),
+                        ("text", None),
+                        ("e", ""),
+                        ("f", " g\t"),
+                        ("", "h"),
+                    ]
+                )
+            )
         ),
     )
 

@@ -6,20 +6,13 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
+from corpora import data_file
 
 import kernelwood as kw
-from kernelwood.datasets import find_data
 from kernelwood.kernels import PartialTreeKernel, SubsequenceKernel, SubsetTreeKernel
 
 SST = SubsetTreeKernel(decay=0.4, count_leaves=True)
 PTK = PartialTreeKernel(decay=0.4, depth_decay=0.4, terminal_factor=5)
-
-
-def data_file(*parts):
-    path = find_data("/".join(parts))
-    if path is None:
-        pytest.skip(f"{'/'.join(parts)} is not in the data folder; set KERNELWOOD_DATA to it")
-    return path
 
 
 def views(name, file):

@@ -219,3 +219,21 @@ def test_error_in_a_later_tree_counts_from_the_first_line():
 def test_text_that_is_no_string_is_refused():
     with pytest.raises(StructureError, match="got bytes"):
         Tree.from_brackets(b"(S x)")
+
+
+@pytest.mark.parametrize("n_leaves", range(6))
+@pytest.mark.parametrize("word", ["x", "x" * 99, "x" * 100, "x" * 101])
+def test_nodes_above_any_number_of_leaves_are_read_alike_however_they_are_spaced(n_leaves, word):
+    leaves = [f"{word}{number}" for number in range(n_leaves)]
+    expected = Tree("S", [Tree(word, [Tree(leaf) for leaf in leaves])])
+    for blank in (" ", "  ", "\n"):
+        assert read_brackets(f"(S ({blank.join([word, *leaves])}))") == expected
+
+
+def test_a_word_after_the_first_child_is_no_label():
+    assert read_brackets("((A b) c)") == Tree("", [Tree("A", [Tree("b")]), Tree("c")])
+
+
+def test_small_trees_that_are_alike_are_one():
+    first, second = read_brackets("(S (NN tree))"), read_brackets("(NP (NN tree))")
+    assert first.children[0] is second.children[0]

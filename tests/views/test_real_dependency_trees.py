@@ -1,9 +1,9 @@
 """The trees of the question data, rebuilt from the dependencies that one of them shows."""
 
 import pytest
+from corpora import data_file
 
 import kernelwood as kw
-from kernelwood.datasets import find_data
 from kernelwood.structures import ROOT, Dependency, Sentence, Tree
 from kernelwood.views.dependency_trees import cgrct, clct, grct, lct, loct
 
@@ -11,10 +11,7 @@ VIEWS = {view.__name__: view for view in (grct, lct, loct, cgrct, clct)}
 
 
 def questions(name):
-    path = find_data(f"question-classification/{name}")
-    if path is None:
-        pytest.skip("the question data is not here; KERNELWOOD_DATA names its folder")
-    return kw.read(path, views=list(VIEWS))
+    return kw.read(data_file("question-classification", name), views=list(VIEWS))
 
 
 def sentence_of(tree):

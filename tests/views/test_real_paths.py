@@ -4,9 +4,9 @@ from collections import Counter
 from functools import cache
 
 import pytest
+from corpora import data_file
 
 import kernelwood as kw
-from kernelwood.datasets import find_data
 from kernelwood.views.paths import DependencyPaths
 
 CORPORA = ["AImed", "BioInfer"]
@@ -15,9 +15,7 @@ CORPORA = ["AImed", "BioInfer"]
 @cache
 def corpus_paths(corpus):
     """Return the path of every pair of a corpus, with the sentence it is in."""
-    path = find_data(f"ppi/{corpus}-learning-format.xml.gz")
-    if path is None:
-        pytest.skip("the corpora of interactions are not here; KERNELWOOD_DATA names their folder")
+    path = data_file("ppi", f"{corpus}-learning-format.xml.gz")
     found = []
     for example in kw.read(path, views=["sentence"]):
         sentence = example.view("sentence")

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from roles.readings import Readings, Span
+from kernelwood.structures.annotation import Span
+from kernelwood.views.readings import Readings
 
 __all__ = ["Candidate", "find_candidates", "thin_out"]
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from roles.candidates import Candidate, find_candidates, thin_out
-from roles.corpus import Argument, Predicate, Sentence
+from roles.corpus import arguments, document
 from roles.facts import facts
 from roles.learning import NONE, Machines, Matrix, Proposal, resolve, train
-from roles.readings import Readings, Span, constituents
-from roles.views import argument_view, path_view
 
 import kernelwood as kw
+from kernelwood.structures.annotation import Span
+from kernelwood.views.forests import argument_forest, argument_path_forest
+from kernelwood.views.readings import Readings
 
 __all__ = [
     "Coverage",
@@ -22,15 +23,21 @@ __all__ = [
     "Parts",
     "Settings",
     "Task",
+    "constituents",
     "coverage",
     "instances",
     "label",
     "learn",
+    "margins",
     "role_kernel",
+    "role_views",
     "sample_tasks",
+    "single_best",
     "split",
 ]
 
+# A hyper-edge expected less often costs time and hardly changes a kernel value.
+NEGLIGIBLE = 0.05
 ROWS_AT_ONCE = 4096  # of similarities of test candidates to training candidates
 
 Advance = Callable[[int], None]
@@ -79,22 +86,22 @@ class Settings:
 class Parts:
     """The training corpus, cut by documents: nobody is trained on what he must parse or label."""
 
-    parser: list[Sentence] = field(default_factory=list)
-    learner: list[Sentence] = field(default_factory=list)
-    held_out: list[Sentence] = field(default_factory=list)
+    parser: list[kw.Sentence] = field(default_factory=list)
+    learner: list[kw.Sentence] = field(default_factory=list)
+    held_out: list[kw.Sentence] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Task:
     """One predicate of a sentence whose arguments are to be found."""
 
-    sentence: Sentence
-    predicate: Predicate
+    sentence: kw.Sentence
+    predicate: kw.Predicate
 
     @property
-    def gold(self) -> frozenset[Argument]:
+    def gold(self) -> frozenset[kw.RoleSpan]:
         """The arguments it has."""
-        return frozenset(self.predicate.arguments)
+        return arguments(self.predicate)
 
 
 @dataclass(frozen=True)
@@ -127,12 +134,12 @@ class Coverage:
     candidates: int = 0
 
 
-def split(sentences: Iterable[Sentence], every: int = 5) -> Parts:
+def split(sentences: Iterable[kw.Sentence], every: int = 5) -> Parts:
     """Cut a corpus by documents: four of five for the parser, of the rest one in five held out."""
     parts = Parts()
     documents: dict[str, int] = {}
     for sentence in sentences:
-        number = documents.setdefault(sentence.document, len(documents))
+        number = documents.setdefault(document(sentence), len(documents))
         part, turn = number % every, number // every
         if part != every - 1:
             parts.parser.append(sentence)
@@ -143,7 +150,7 @@ def split(sentences: Iterable[Sentence], every: int = 5) -> Parts:
     return parts
 
 
-def sample_tasks(sentences: Sequence[Sentence], n: int, seed: int) -> list[Task]:
+def sample_tasks(sentences: Sequence[kw.Sentence], n: int, seed: int) -> list[Task]:
     """Return ``n`` predicates, or all if there are not as many, in the order of the corpus."""
     tasks = [
         Task(sentence, predicate) for sentence in sentences for predicate in sentence.predicates
@@ -163,7 +170,7 @@ def instances(
     for number, (task, readings) in enumerate(zip(tasks, parses, strict=True)):
         gold = {(argument.start, argument.end): argument.role for argument in task.gold}
         candidates = thin_out(
-            find_candidates(readings, task.predicate.position),
+            find_candidates(readings, task.predicate.token),
             min_probability=settings.min_probability,
             max_crossing=settings.max_crossing,
         )
@@ -176,12 +183,45 @@ def instances(
 
 
 def _example(task: Task, readings: Readings, candidate: Candidate, name: str) -> kw.Example:
-    position, lemma = task.predicate.position, task.predicate.lemma
-    context = facts(task.sentence.words, position, lemma)
-    path = path_view(readings, position, candidate.span, lemma=lemma, context=context)
-    return kw.Example(
-        name, views={"path": path, "argument": argument_view(readings, candidate.span)}
+    place, lemma = task.predicate.token, task.predicate.lemma
+    context = facts(task.sentence.words, place, lemma)
+    return kw.Example(name, views=role_views(readings, place, candidate.span, lemma, context))
+
+
+def role_views(
+    readings: Readings,
+    predicate: int,
+    span: Span,
+    lemma: str,
+    context: Iterable[tuple[str, str]] = (),
+) -> dict[str, kw.Forest]:
+    """Return what the kernel sees of a candidate: its inside, and its path to the predicate.
+
+    Both are the distribution of a structure over the readings in which the candidate is a
+    constituent. Facts about the predicate are preterminals under the root of the path.
+    """
+    path = argument_path_forest(
+        readings,
+        predicate,
+        *span,
+        lemma=lemma,
+        root="*PATH*",
+        facts=context,
+        negligible=NEGLIGIBLE,
     )
+    argument = argument_forest(readings, *span, root="*ARGUMENT*", negligible=NEGLIGIBLE)
+    return {"path": path, "argument": argument}
+
+
+def single_best(forest: kw.Forest) -> kw.Forest:
+    """Return the most probable tree of a forest as a forest of one tree."""
+    return kw.Forest.from_trees([(forest.best_tree(), 1.0)])
+
+
+def constituents(forest: kw.Forest) -> set[Span]:
+    """Return the spans of all nodes above words."""
+    spans = forest.spans or ()
+    return {spans[head] for head, _, _ in forest.edges}
 
 
 def coverage(
@@ -243,7 +283,7 @@ def label(
     values: Matrix,
     roles: Sequence[str],
     settings: Settings,
-) -> list[frozenset[Argument]]:
+) -> list[frozenset[kw.RoleSpan]]:
     """Return the arguments of each task by the margins of its candidates."""
     proposals: list[list[Proposal]] = [[] for _ in range(n_tasks)]
     for instance, row in zip(found, values, strict=True):

@@ -38,6 +38,6 @@ def voice(words: Sequence[str], position: int, lemma: str) -> str:
     return "bare"
 
 
-def facts(words: Sequence[str], position: int, lemma: str) -> tuple[str, ...]:
-    """Return the facts that stand beside a path, as ``kind=value``."""
-    return (f"LEMMA={lemma}", f"VOICE={voice(words, position, lemma)}")
+def facts(words: Sequence[str], position: int, lemma: str) -> list[tuple[str, str]]:
+    """Return the facts that stand beside a path, kind and value."""
+    return [("LEMMA", lemma), ("VOICE", voice(words, position, lemma))]

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from roles.corpus import Argument
-from roles.readings import Span
+
+import kernelwood as kw
+from kernelwood.structures.annotation import Span
 
 __all__ = ["NONE", "Machines", "Proposal", "resolve", "train"]
 
@@ -95,7 +96,7 @@ def resolve(
     *,
     none_bias: float = 0.0,
     prior: float = 0.0,
-) -> frozenset[Argument]:
+) -> frozenset[kw.RoleSpan]:
     """Choose the arguments of one predicate: the largest margin wins, overlaps lose.
 
     Parameters
@@ -119,8 +120,8 @@ def resolve(
         margin = float(proposal.margins[best]) + prior * float(np.log(proposal.probability))
         if margin > proposal.margins[none] + none_bias:
             ranked.append((-margin, proposal.span, names[best]))
-    chosen: list[Argument] = []
+    chosen: list[kw.RoleSpan] = []
     for _, (start, end), role in sorted(ranked):
         if all(end <= other.start or other.end <= start for other in chosen):
-            chosen.append(Argument(role, start, end))
+            chosen.append(kw.RoleSpan(role, start, end))
     return frozenset(chosen)

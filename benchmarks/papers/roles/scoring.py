@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from roles.corpus import Argument
+
+import kernelwood as kw
 
 __all__ = ["Scores", "mcnemar", "randomization", "score"]
 
-Labeling = Sequence[frozenset[Argument]]  # the arguments of each predicate
+Labeling = Sequence[frozenset[kw.RoleSpan]]  # the arguments of each predicate
 
 
 @dataclass(frozen=True)

@@ -2,29 +2,48 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import click
 
+from kernelwood.cli.explain import explained, in_options
+from kernelwood.cli.hypotheses import CANDIDATES, candidate_views
 from kernelwood.cli.output import json_option, write_json
 from kernelwood.errors import KernelwoodError, StructureError
-from kernelwood.io import ExampleStream, Format, fit_to_format, iter_read, keep_views, write
+from kernelwood.io import (
+    FORMATS,
+    ExampleStream,
+    Format,
+    fit_to_format,
+    iter_read,
+    keep_views,
+    left_out,
+    write,
+)
+from kernelwood.io.ids import UsedIds
 from kernelwood.io.reading import general_reason
 from kernelwood.io.writing import format_to_write
 from kernelwood.structures import Example, Sentence, View
+from kernelwood.structures.labels import shorten
 
 __all__ = ["convert", "sentence_views"]
 
 R = TypeVar("R")
+# From an example to what is written of it, counting what is dropped, and remarks.
+Maker: TypeAlias = Callable[[Example, "Counter[str]", "Counter[str]"], Iterator[Example]]
 
 _STEP = 64  # examples between two looks at the progress
-_SHOWN = 10  # ignored files named in the summary
+_SHOWN = 4  # ignored files named in the summary
+_ENDINGS = ("SIGTERM", "SIGHUP")  # what schedulers and closed terminals send
+_NAMES = [row.name for row in FORMATS]
 _WITHOUT_IDS = ("penn", "kelp")
 
 
@@ -32,16 +51,24 @@ _WITHOUT_IDS = ("penn", "kelp")
 class _Counts:
     """What became of the examples after they were read."""
 
+    current: Example | None = None
     written: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
+    dropped: Counter[str] = field(default_factory=Counter)
     remarks: Counter[str] = field(default_factory=Counter)
 
 
 @click.command()
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
-@click.option("--from", "source_format", metavar="FORMAT", help="Format of IN, if not its suffix.")
-@click.option("--to", "target_format", metavar="FORMAT", help="Format of OUT, if not its suffix.")
+@click.option(
+    "--from", "source_format", metavar="FORMAT",
+    help=f"Format of IN, if name and content do not tell: {', '.join(_NAMES)}.",
+)  # fmt: skip
+@click.option(
+    "--to", "target_format", metavar="FORMAT",
+    help="Format of OUT, if its name does not tell: one of these but ppi.",
+)  # fmt: skip
 @click.option(
     "--errors",
     type=click.Choice(["raise", "skip"]),
@@ -53,7 +80,28 @@ class _Counts:
     "--view", "views", metavar="NAME", multiple=True,
     help="Write this view only: one of the file, or one made of its sentences. May be repeated.",
 )  # fmt: skip
+@click.option(
+    "--candidates",
+    type=click.Choice(list(CANDIDATES)),
+    help="Write pairs of entities, or triggers with participants, instead of sentences.",
+)
+@click.option(
+    "--type", "types", metavar="TYPE", multiple=True,
+    help="Of entities in candidates, those of this type. May be repeated.",
+)  # fmt: skip
+@click.option(
+    "--labels",
+    type=click.Choice(["binary", "type", "directed", "example"]),
+    default="binary",
+    show_default=True,
+    help="How pairs are labeled.",
+)
+@click.option("--sentences", is_flag=True, help="Cut documents into sentences first.")
 @click.option("--only", metavar="GLOB", help="Of a folder or an archive, files whose path fits.")
+@click.option(
+    "--qualify-ids", is_flag=True,
+    help="Of a folder or an archive, begin ids with the path of their file.",
+)  # fmt: skip
 @json_option
 def convert(
     source: str,
@@ -62,7 +110,12 @@ def convert(
     target_format: str | None,
     errors: str,
     views: tuple[str, ...],
+    candidates: str | None,
+    types: tuple[str, ...],
+    labels: Any,
+    sentences: bool,
     only: str | None,
+    qualify_ids: bool,
     as_json: bool,
 ) -> None:
     """Write examples in another format.
@@ -76,13 +129,30 @@ def convert(
     if _same_file(source, target):
         raise click.UsageError("IN and OUT are the same file; give OUT another name")
     counts = _Counts()
+    policy: Any = errors
     try:
         row = _usage(lambda: format_to_write(target, target_format))
-        add_views = _usage(lambda: sentence_views(views))
-        policy: Any = errors
-        with _usage(lambda: iter_read(source, source_format, policy, only=only)) as stream:
-            examples = _prepared(stream, row, add_views, counts, skip=errors == "skip")
+        make = _usage(
+            lambda: (
+                candidate_views(candidates, views, types, labels)
+                if candidates
+                else sentence_views(views)
+            )
+        )
+        if sentences:
+            make = cut_first(make)
+        with (
+            _orderly_end(),
+            _usage(
+                lambda: iter_read(source, source_format, policy, only=only, qualify_ids=qualify_ids)
+            ) as stream,
+        ):
+            examples = _prepared(stream, row, make, counts, skip=errors == "skip")
             _write(examples, target, row)
+    except StructureError as failure:
+        raise explained(
+            failure, counts.current, format=row.name, others_fit=counts.written > 0
+        ) from failure
     except BrokenPipeError:  # whoever read the output has seen enough
         raise
     except OSError as failure:
@@ -102,7 +172,7 @@ def _usage(action: Callable[[], R]) -> R:
     except KernelwoodError:
         raise
     except ValueError as failure:
-        raise click.UsageError(str(failure)) from failure
+        raise click.UsageError(in_options(str(failure))) from failure
 
 
 def _same_file(source: str, target: str) -> bool:
@@ -112,8 +182,8 @@ def _same_file(source: str, target: str) -> bool:
         return False
 
 
-def sentence_views(names: tuple[str, ...]) -> Callable[[Example, Counter[str]], Example]:
-    """Return a function that leaves an example with the views called ``names``.
+def sentence_views(names: tuple[str, ...]) -> Maker:
+    """Return a function that yields an example with the views called ``names``.
 
     Views that an example does not have are made of its sentence; the function counts those that
     are only a fallback.
@@ -125,16 +195,18 @@ def sentence_views(names: tuple[str, ...]) -> Callable[[Example, Counter[str]], 
     """
     from kernelwood.views.table import VIEWS, make_view
 
+    possible = [row.name for row in VIEWS.values() if row.subject == "sentence"]
     for name in names:
-        if name in VIEWS and VIEWS[name].subject != "sentence":
+        if name in VIEWS and name not in possible:
             raise ValueError(
-                f"the view {name!r} is one of candidates; sentences have "
-                f"{', '.join(row.name for row in VIEWS.values() if row.subject == 'sentence')}"
+                f"the view {name!r} is one of candidates (--candidates); sentences have "
+                f"{', '.join(possible)}"
             )
 
-    def add(example: Example, remarks: Counter[str]) -> Example:
+    def make(example: Example, dropped: Counter[str], remarks: Counter[str]) -> Iterator[Example]:
         if not names:
-            return example
+            yield example
+            return
         sentence = example.views.get("sentence")
         made: dict[str, View] = {}
         for name in names:
@@ -148,36 +220,66 @@ def sentence_views(names: tuple[str, ...]) -> Callable[[Example, Counter[str]], 
                     ) from failure
                 if fallback is not None:
                     remarks[f"{name}: {fallback}"] += 1
-        return keep_views(example.with_views(made), names)
+        having = example.with_views(made)
+        for name in names:
+            if name not in having.views:
+                raise _unknown_view(having, name, possible)
+        yield keep_views(having, names)
 
-    return add
+    return make
+
+
+def _unknown_view(example: Example, name: str, possible: list[str]) -> StructureError:
+    known = [*example.views, *(possible if "sentence" in example.views else ())]
+    near = get_close_matches(name, known, n=1)
+    guess = f"did you mean {near[0]!r}? " if near else ""
+    return StructureError(
+        f"example {shorten(repr(example.id))} has no view {name!r}"
+        + (", and no sentence to make it of" if name in possible else ""),
+        hint=f"{guess}views: {', '.join(known) or 'none'}",
+    )
+
+
+def cut_first(make: Maker) -> Maker:
+    """Return a function that does with the sentences of documents what ``make`` does."""
+    from kernelwood.extract.candidates import sentences_of
+
+    def cut(example: Example, dropped: Counter[str], remarks: Counter[str]) -> Iterator[Example]:
+        if "document" not in example.views:
+            yield from make(example, dropped, remarks)
+            return
+        for place in sentences_of([example], "document", dropped):
+            views = {"sentence": place.sentence}
+            part = Example(place.id, example.label, views, place.origin)
+            yield from make(part, dropped, remarks)
+
+    return cut
 
 
 def _prepared(
     stream: ExampleStream,
     row: Format,
-    add_views: Callable[[Example, Counter[str]], Example],
+    make: Maker,
     counts: _Counts,
     *,
     skip: bool,
 ) -> Iterator[Example]:
     """Yield what is to be written."""
-    used: set[str] = set()
+    used = UsedIds()
     with _progress(stream) as show:
         for number, example in enumerate(stream):
             if number % _STEP == 0:
                 show()
-            try:
-                made = fit_to_format(add_views(example, counts.remarks), row.name)
-                if skip:
-                    _try(made, row, used)
-            except StructureError as failure:
-                if not skip:
-                    raise
-                counts.reasons[general_reason(failure)] += 1
-            else:
-                counts.written += 1
-                yield made
+            counts.current = example
+            for made in _attempted(make(example, counts.dropped, counts.remarks), counts, skip):
+                counts.current = made
+                for fitted in _attempted(_fitted(made, row, used, skip), counts, skip):
+                    counts.remarks.update(
+                        f"{row.name} has no place for {part}" for part in left_out(made, row.name)
+                    )
+                    yield fitted
+                    counts.written += 1
+    counts.current = None
     skipped = stream.tally.skipped + counts.reasons.total()
     if skipped and not counts.written:
         # An error here keeps the old file, which is better than an empty one.
@@ -188,15 +290,51 @@ def _prepared(
         )
 
 
-def _try(example: Example, row: Format, used: set[str]) -> None:
-    """Raise what the writer will say of an example, before it can spoil the file."""
-    if row.name not in _WITHOUT_IDS:
-        if example.id in used:
-            raise StructureError(f"the id {example.id!r} was used before")
-        used.add(example.id)
-    writer: Callable[..., Iterator[object]] | None = row.write or row.write_files
-    for _ in writer([example]) if writer is not None else ():
+def _attempted(examples: Iterator[Example], counts: _Counts, skip: bool) -> Iterator[Example]:
+    """Yield examples up to a failure, which is counted if it shall be passed over."""
+    try:
+        yield from examples
+    except StructureError as failure:
+        if not skip:
+            raise
+        counts.reasons[general_reason(failure)] += 1
+
+
+def _fitted(example: Example, row: Format, used: UsedIds, skip: bool) -> Iterator[Example]:
+    fitted = fit_to_format(example, row.name)
+    if row.name not in _WITHOUT_IDS and used.add(example.id, 0) is not None:
+        raise StructureError(
+            f"the id {example.id!r} was used before",
+            hint="--qualify-ids puts the path of its file in a folder or archive before an id",
+        )
+    if skip:  # what the writer will say of it would spoil the file
+        writer: Callable[..., Iterator[object]] | None = row.write or row.write_files
+        for _ in writer([fitted]) if writer is not None else ():
+            pass
+    yield fitted
+
+
+@contextmanager
+def _orderly_end() -> Iterator[None]:
+    """Let a request to end delete what is half-written, as an interruption does."""
+
+    def leave(number: int, frame: object) -> None:
+        sys.exit(128 + number)
+
+    numbers = [getattr(signal, name) for name in _ENDINGS if hasattr(signal, name)]
+    changed = []
+    try:
+        for number in numbers:
+            if signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, leave)
+                changed.append(number)
+    except ValueError:  # not in the main thread, where signals are somebody else's business
         pass
+    try:
+        yield
+    finally:
+        for number in changed:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _write(examples: Iterator[Example], target: str, row: Format) -> None:
@@ -229,6 +367,7 @@ def _report(stream: ExampleStream, row: Format, counts: _Counts) -> dict[str, An
         "written": counts.written,
         "skipped": reasons.total(),
         "reasons": dict(reasons.most_common()),
+        "dropped": dict(counts.dropped.most_common()),
         "remarks": dict((Counter(tally.remarks) + counts.remarks).most_common()),
         "files": tally.files,
         "ignored": list(tally.ignored),
@@ -240,10 +379,11 @@ def _summarize(report: dict[str, Any]) -> None:
         click.echo(text, err=True)
 
     say(f"{report['read']:,} read, {report['written']:,} written, {report['skipped']:,} skipped")
-    for title in ("reasons", "remarks"):
-        for reason, count in report[title].items():
-            say(f"  {title[:-1]}: {count:,} × {reason}")
+    for title, key in (("reason", "reasons"), ("dropped", "dropped"), ("remark", "remarks")):
+        for reason, count in report[key].items():
+            say(f"  {title}: {count:,} × {reason}")
     ignored = report["ignored"]
     if ignored:
         more = ", ..." if len(ignored) > _SHOWN else ""
-        say(f"  {len(ignored):,} files not read: {', '.join(ignored[:_SHOWN])}{more}")
+        files = "file" if len(ignored) == 1 else "files"
+        say(f"  {len(ignored):,} {files} not read: {', '.join(ignored[:_SHOWN])}{more}")

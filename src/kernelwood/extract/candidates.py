@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 from kernelwood.errors import StructureError
 from kernelwood.io import Examples, Tally
+from kernelwood.io.reading import general_reason
 from kernelwood.structures import (
     Candidate,
     Document,
@@ -18,20 +19,21 @@ from kernelwood.structures import (
     Sentence,
     View,
 )
-from kernelwood.views import make_view
+from kernelwood.views.table import view_maker
 
-__all__ = ["Candidates", "Place", "place_of", "sentences_of"]
+__all__ = ["Candidates", "Place", "origin_of", "sentences_of"]
 
 # A view by its name in the table, or a function of a candidate.
 ViewMaker: TypeAlias = Callable[[Candidate], View]
 
 
 class Place(NamedTuple):
-    """A sentence, the name of its example, and where it was read."""
+    """A sentence with a name, its example, and where it was read."""
 
     id: str
     sentence: Sentence
     example: Example
+    origin: Origin | None
 
 
 class Candidates(list[Candidate]):
@@ -74,17 +76,18 @@ class Candidates(list[Candidate]):
         examples: list[Example] = []
         reasons: Counter[str] = Counter()
         remarks: Counter[str] = Counter()
+        tables = [(name, view_maker(name)) for name in names] if self else []
         for candidate in self:
             views: dict[str, View] = {}
             try:
-                for name in names:
-                    views[name], fallback = make_view(name, candidate)
+                for name, make in tables:
+                    views[name], fallback = make(candidate)
                     if fallback:
                         remarks[f"{name}: {fallback}"] += 1
                 for name, maker in makers.items():
                     views[name] = maker(candidate)
             except StructureError as failure:
-                reasons[f"{name}: {failure.problem}"] += 1
+                reasons[f"{name}: {general_reason(failure)}"] += 1
                 continue
             examples.append(Example(candidate.id, candidate.label, views, candidate.origin))
         tally = Tally(
@@ -104,12 +107,9 @@ def sentences_of(
         name = view or ("document" if "document" in example.views else "sentence")
         annotated = example.view(name)
         if isinstance(annotated, Sentence):
-            yield Place(example.id, annotated, example)
+            yield Place(example.id, annotated, example, example.origin)
         elif isinstance(annotated, Document):
-            cut = annotated.split()
-            dropped.update(cut.lost)
-            for number, sentence in enumerate(cut.sentences):
-                yield Place(f"{example.id}.s{number}", sentence, example)
+            yield from _cut(example, annotated, dropped)
         else:
             raise StructureError(
                 f"view {name!r} of example {example.id!r} is a {type(annotated).__name__}",
@@ -117,18 +117,23 @@ def sentences_of(
             )
 
 
-def place_of(place: Place, candidate: Candidate) -> Candidate:
-    """Return the candidate with its origin: file, line, and characters from first to last."""
-    origin = place.example.origin
-    spans = [span for entity in _mentions(candidate) for span in entity.spans]
+def _cut(example: Example, document: Document, dropped: Counter[str]) -> Iterator[Place]:
+    cut = document.split()
+    dropped.update(cut.lost)
+    line, counted_to = 1, 0
+    for number, sentence in enumerate(cut.sentences):
+        line += document.text.count("\n", counted_to, sentence.start)
+        counted_to = sentence.start
+        origin = example.origin and replace(example.origin, line=line)
+        yield Place(f"{example.id}.s{number}", sentence, example, origin)
+
+
+def origin_of(place: Place, mentions: Iterable[Entity]) -> Origin | None:
+    """Return where entities stand: file, line, and characters from the first to the last."""
+    origin = place.origin
+    spans = [span for entity in mentions for span in entity.spans]
     if origin is None or not spans:
-        return replace(candidate, origin=origin)
+        return origin
     shift = place.sentence.start
-    first, last = min(start for start, _ in spans), max(end for _, end in spans)
-    return replace(candidate, origin=Origin(origin.path, origin.line, shift + first, shift + last))
-
-
-def _mentions(candidate: Candidate) -> Iterator[Entity]:
-    yield from candidate.entities
-    if candidate.trigger is not None:
-        yield candidate.trigger
+    starts, ends = zip(*spans, strict=True)
+    return Origin(origin.path, origin.line, shift + min(starts), shift + max(ends))

@@ -8,8 +8,8 @@ from itertools import combinations
 from math import comb
 from typing import NamedTuple, TypeAlias
 
-from kernelwood.extract.candidates import Candidates, Place, place_of, sentences_of
-from kernelwood.extract.interactions import ROLES, flatten_events
+from kernelwood.extract.candidates import Candidates, Place, origin_of, sentences_of
+from kernelwood.extract.interactions import CATALYST, PARTICIPANT, ROLES, flatten_events
 from kernelwood.structures import Candidate, Entity, Example, Sentence
 from kernelwood.structures.graph import NodeId
 from kernelwood.views.amr import entity_nodes, interaction_nodes
@@ -17,8 +17,9 @@ from kernelwood.views.amr import entity_nodes, interaction_nodes
 __all__ = ["event_candidates"]
 
 
-# Trigger, participants and catalyst of an interaction that the annotation states.
-_Key: TypeAlias = "tuple[str, frozenset[str], str | None]"
+# Participants and catalyst; with the trigger before them, an interaction that is annotated.
+_Filled: TypeAlias = "tuple[frozenset[str], str | None]"
+_Key: TypeAlias = "tuple[str, _Filled]"
 
 
 class _Cast(NamedTuple):
@@ -26,6 +27,23 @@ class _Cast(NamedTuple):
 
     triggers: list[Entity]
     entities: list[Entity]
+
+
+class _Shape(NamedTuple):
+    """Who takes part in a candidate, whatever its trigger is."""
+
+    participants: tuple[tuple[str, Entity], ...]
+    filled: _Filled
+    name: str
+
+    @classmethod
+    def of(cls, participants: tuple[tuple[str, Entity], ...]) -> _Shape:
+        role, first = participants[0]
+        catalyst = first.id if role == CATALYST else None
+        others = frozenset(entity.id for role, entity in participants if role == PARTICIPANT)
+        ids = "+".join(entity.id for _, entity in participants)
+        name = ids if catalyst is None else f"*{ids}"
+        return cls(participants, (others, catalyst), name)
 
 
 def event_candidates(
@@ -89,7 +107,7 @@ def event_candidates(
             found: list[Candidate] = []
         else:
             shapes = _shapes(cast.entities, max_participants, catalysts)
-            found = list(_candidates(place, cast.triggers, list(shapes), gold))
+            found = list(_candidates(place, cast.triggers, [_Shape.of(s) for s in shapes], gold))
         if lost := len(gold or ()) - sum(candidate.label == 1 for candidate in found):
             dropped["interaction that no candidate stands for"] += lost
         made += found
@@ -147,7 +165,7 @@ def _gold(
     )
     dropped.update(lost)
     return {
-        (found.trigger, frozenset(found.participants), found.catalyst) for found in interactions
+        (found.trigger, (frozenset(found.participants), found.catalyst)) for found in interactions
     }
 
 
@@ -157,12 +175,12 @@ def _shapes(
     """Yield every choice of participants and catalyst."""
     for size in range(1, max_participants + 1):
         for group in combinations(entities, size):
-            participants = tuple(("participant", entity) for entity in group)
+            participants = tuple((PARTICIPANT, entity) for entity in group)
             yield participants
             if catalysts:
                 for entity in entities:
                     if entity not in group:
-                        yield (("catalyst", entity), *participants)
+                        yield ((CATALYST, entity), *participants)
 
 
 def _count(cast: _Cast, max_participants: int, catalysts: bool) -> int:
@@ -172,22 +190,16 @@ def _count(cast: _Cast, max_participants: int, catalysts: bool) -> int:
 
 
 def _candidates(
-    place: Place,
-    triggers: list[Entity],
-    shapes: list[tuple[tuple[str, Entity], ...]],
-    gold: set[_Key] | None,
+    place: Place, triggers: list[Entity], shapes: list[_Shape], gold: set[_Key] | None
 ) -> Iterator[Candidate]:
     for trigger in triggers:
-        for shape in shapes:
-            catalyst = shape[0][1].id if shape[0][0] == "catalyst" else None
-            rest = frozenset(entity.id for role, entity in shape if role == "participant")
-            name = "+".join(entity.id for _, entity in shape)
-            candidate = Candidate(
-                f"{place.id}.{trigger.id}({'*' * (catalyst is not None)}{name})",
+        for participants, filled, name in shapes:
+            yield Candidate(
+                f"{place.id}.{trigger.id}({name})",
                 place.sentence,
-                shape,
+                participants,
                 trigger=trigger,
                 type=trigger.type,
-                label=None if gold is None else int((trigger.id, rest, catalyst) in gold),
+                label=None if gold is None else int((trigger.id, filled) in gold),
+                origin=origin_of(place, [trigger, *(entity for _, entity in participants)]),
             )
-            yield place_of(place, candidate)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 from typing import Literal, TypeAlias
 
-from kernelwood.extract.candidates import Candidates, Place, place_of, sentences_of
+from kernelwood.extract.candidates import Candidates, Place, origin_of, sentences_of
 from kernelwood.structures import Candidate, Entity, Example, Label, Relation, Sentence
 
 __all__ = ["PairLabels", "pair_candidates"]
@@ -78,15 +78,22 @@ def pair_candidates(
         for first, second in _pairs(place.sentence, wanted, max_distance, dropped):
             found = related.get(frozenset((first.id, second.id)), [])
             candidate = Candidate(
-                found[0].id
-                if found and found[0].id != "*"
-                else f"{place.id}.{first.id}-{second.id}",
+                _name(place, first, second, found),
                 place.sentence,
                 (("first", first), ("second", second)),
                 label=_label(labels, place, first, [r for r in found if r.holds]),
+                origin=origin_of(place, (first, second)),
             )
-            made.append(place_of(place, candidate))
+            made.append(candidate)
     return Candidates(made, dropped)
+
+
+def _name(place: Place, first: Entity, second: Entity, found: list[Relation]) -> str:
+    """Return the id of the relation if it is one of the whole corpus, else a new one."""
+    if found and found[0].id.startswith(place.id):
+        return found[0].id
+    ends = (entity.id.removeprefix(f"{place.id}.") for entity in (first, second))
+    return f"{place.id}.{'-'.join(ends)}"
 
 
 def _related(sentence: Sentence, kinds: frozenset[str] | None) -> _Related:

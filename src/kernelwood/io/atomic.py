@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
 import secrets
@@ -14,7 +15,7 @@ from typing import IO, BinaryIO
 
 from kernelwood.errors import StructureError
 
-__all__ = ["write_text"]
+__all__ = ["check_parent", "write_text"]
 
 
 def write_text(path: str | os.PathLike[str] | IO[str], pieces: Iterable[str]) -> None:
@@ -35,6 +36,12 @@ def write_text(path: str | os.PathLike[str] | IO[str], pieces: Iterable[str]) ->
         return
     # A link keeps pointing to the file it names.
     target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise IsADirectoryError(
+            errno.EISDIR, "this is a folder; give the name of a file", os.fspath(path)
+        )
+    check_parent(Path(path))
+    check_parent(target)
     special = target.exists() and not target.is_file()
     with target.open("wb") if special else replacing(target) as file:
         packed = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if _is_gzip(target) else file
@@ -44,13 +51,21 @@ def write_text(path: str | os.PathLike[str] | IO[str], pieces: Iterable[str]) ->
             packed.close()
 
 
+def check_parent(target: Path) -> None:
+    """Raise ``FileNotFoundError`` with its name if the folder that is to hold ``target`` lacks."""
+    if not target.parent.is_dir():
+        raise FileNotFoundError(
+            errno.ENOENT, "there is no such folder; make it first", str(target.parent)
+        )
+
+
 @contextmanager
 def replacing(target: Path) -> Iterator[BinaryIO]:
     """Open a new file beside ``target`` that takes its place when the block ends well."""
     # In the same folder, because a rename is atomic only within one file system.
     temporary = target.with_name(f".kernelwood-{secrets.token_hex(8)}.tmp")
     try:
-        with temporary.open("xb") as file:
+        with _open_new(temporary, target) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -60,6 +75,13 @@ def replacing(target: Path) -> Iterator[BinaryIO]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _open_new(temporary: Path, target: Path) -> BinaryIO:
+    try:
+        return temporary.open("xb")
+    except OSError as failure:  # nobody has heard of the temporary file
+        raise OSError(failure.errno, failure.strerror, str(target)) from failure
 
 
 def _is_gzip(target: Path) -> bool:

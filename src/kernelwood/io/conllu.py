@@ -39,12 +39,12 @@ from collections.abc import Iterable, Iterator
 from itertools import takewhile
 from typing import IO
 
-from kernelwood.errors import StructureError
 from kernelwood.io.atomic import write_text
-from kernelwood.io.conllu_comments import names_other_columns, split_comment
+from kernelwood.io.blocks import Block, Parsed, cut_at_blank_lines, read_blocks
+from kernelwood.io.comments import split_comment
+from kernelwood.io.conllu_comments import names_other_columns
 from kernelwood.io.conllu_writer import conllu_text
-from kernelwood.io.ids import UsedIds
-from kernelwood.io.source import Item, Line, Remark, Source
+from kernelwood.io.source import Item, Source
 from kernelwood.structures import Example
 
 __all__ = ["conllu_text", "looks_like_conllu", "read_conllu", "write_conllu"]
@@ -84,48 +84,14 @@ def read_conllu(source: Source, views: tuple[str, ...] | None = None) -> Iterato
     # The conllu package is imported only when a file is read.
     from kernelwood.io.conllu_sentence import parse_sentence
 
-    wanted = views is None or "sentence" in views
-    used = UsedIds()
-    for number, block in enumerate(_blocks(source), start=1):
-        problem = next((line.problem for line in block if line.problem is not None), None)
-        if problem is not None:
-            yield problem
-            continue
+    def parse(block: Block) -> Parsed:
         _check_columns(source, block)
-        try:
-            parsed = parse_sentence(block)
-        except StructureError as failure:
-            yield source.error(
-                failure.problem,
-                line=failure.line or block[0].number,
-                column=failure.column,
-                snippet=failure.snippet,
-                hint=failure.hint,
-            )
-            continue
-        name = parsed.name or f"{source.stem}:{number}"
-        problem = used.check(name, block[0].number, source)
-        if problem is not None:
-            yield problem
-            continue
-        yield from map(Remark, parsed.remarks)
-        parts = {"sentence": parsed.sentence} if wanted else {}
-        yield Example(name, views=parts, origin=source.origin(block[0].number))
+        return parse_sentence(block)
+
+    return read_blocks(source, cut_at_blank_lines(source.lines()), parse, views)
 
 
-def _blocks(source: Source) -> Iterator[list[Line]]:
-    block: list[Line] = []
-    for line in source.lines():
-        if line.text.strip(" \t"):
-            block.append(line)
-        elif block:
-            yield block
-            block = []
-    if block:
-        yield block
-
-
-def _check_columns(source: Source, block: list[Line]) -> None:
+def _check_columns(source: Source, block: Block) -> None:
     for line in takewhile(lambda line: line.text.startswith("#"), block):
         if names_other_columns(*split_comment(line.text)):
             raise source.error(

@@ -1,26 +1,14 @@
-"""What reader and writer of CoNLL-U must agree on: where words stand, and that heads form trees."""
+"""What reader and writer of CoNLL-U must agree on: what is written as one, and heads in trees."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from kernelwood.structures.annotation import Span
 
-__all__ = ["COLUMNS", "MisfitError", "find_circle", "place_words", "written_units"]
+__all__ = ["COLUMNS", "find_circle", "written_units"]
 
 COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
-
-_BLANKS = re.compile(r"\s*")
-
-
-class MisfitError(Exception):
-    """A word is not in the text where it should be; the last index is that of no word."""
-
-    def __init__(self, index: int, position: int) -> None:
-        super().__init__(index, position)
-        self.index = index
-        self.position = position
 
 
 def written_units(n_words: int, ranges: Iterable[Span]) -> list[Span]:
@@ -45,44 +33,6 @@ def written_units(n_words: int, ranges: Iterable[Span]) -> list[Span]:
         units.append((first, end))
         position = end
     return units + [(index, index + 1) for index in range(position, n_words)]
-
-
-def place_words(text: str, words: Iterable[str]) -> list[Span]:
-    """Return where the words stand in the text, from left to right with only blanks between.
-
-    Characters are compared as they are, so a composed and a decomposed letter are different.
-
-    Raises
-    ------
-    MisfitError
-        With the index of the first word that does not continue the text, or the number of words
-        if the text goes on after them.
-
-    Examples
-    --------
-    >>> place_words("We go.", ["We", "go", "."])
-    [(0, 2), (3, 5), (5, 6)]
-    """
-    spans: list[Span] = []
-    position = solid = 0  # ``solid`` is the next character that is not blank
-    for word in words:
-        if solid <= position:
-            solid = _next_solid(text, position)
-        # A word may begin with blanks, or be nothing else, so the first fitting place is sought.
-        start = text.find(word, position, solid + len(word))
-        if start < 0:
-            raise MisfitError(len(spans), solid)
-        position = start + len(word)
-        spans.append((start, position))
-    solid = max(solid, _next_solid(text, position))
-    if solid < len(text):
-        raise MisfitError(len(spans), solid)
-    return spans
-
-
-def _next_solid(text: str, position: int) -> int:
-    found = _BLANKS.match(text, position)
-    return position if found is None else found.end()
 
 
 def find_circle(heads: Sequence[int]) -> list[int]:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from kernelwood.errors import StructureError
+from kernelwood.io.comments import split_comment
 from kernelwood.io.conllu_checks import COLUMNS
 from kernelwood.io.source import Line
-from kernelwood.structures.labels import shorten
 
-__all__ = ["Comments", "comment_line", "names_other_columns", "read_comments", "split_comment"]
+__all__ = ["Comments", "names_other_columns", "read_comments"]
 
 
 @dataclass
@@ -23,40 +23,6 @@ class Comments:
     text: str | None = None
     text_line: Line | None = None
     others: list[tuple[str, str | None]] = field(default_factory=list)
-
-
-def split_comment(line: str) -> tuple[str, str | None]:
-    """Return key and value of a comment, or all it says and None.
-
-    One blank after ``#`` and after ``=`` belongs to the notation, and so do those around the key.
-
-    Examples
-    --------
-    >>> split_comment("# source = a letter"), split_comment("# newpar")
-    (('source', 'a letter'), ('newpar', None))
-    """
-    key, equals, value = line[1:].partition("=")
-    if equals:
-        return key.strip(), value.removeprefix(" ")
-    return key.removeprefix(" "), None
-
-
-def comment_line(key: str, value: str | None) -> str:
-    """Return the line that :func:`split_comment` takes apart, or say why there is none.
-
-    Examples
-    --------
-    >>> comment_line("source", "a letter"), comment_line("newpar", None)
-    ('# source = a letter', '# newpar')
-    """
-    line = f"# {key}" if value is None else f"# {key} = {value}"
-    if split_comment(line) != (key, value):
-        raise StructureError(
-            f"the metadata ({shorten(repr(key))}, {shorten(repr(value))}) would be read "
-            "as something else",
-            hint="a key has no '=' and no blanks around it; a text without a value has no '='",
-        )
-    return line
 
 
 def names_other_columns(key: str, value: str | None) -> bool:

@@ -17,40 +17,24 @@ from conllu.exceptions import ParseException
 from conllu.parser import parse_id_value, parse_int_value
 
 from kernelwood.errors import StructureError
-from kernelwood.io.conllu_checks import (
-    COLUMNS,
-    MisfitError,
-    find_circle,
-    place_words,
-    written_units,
-)
+from kernelwood.io.alignment import MisfitError, place_words
+from kernelwood.io.blocks import Parsed
+from kernelwood.io.conllu_checks import COLUMNS, find_circle, written_units
 from kernelwood.io.conllu_comments import Comments, read_comments
+from kernelwood.io.rows import Row
 from kernelwood.io.source import Line
 from kernelwood.structures import ROOT, Dependency, EmptyNode, Multiword, Sentence, Token
 from kernelwood.structures.annotation import Span
 from kernelwood.structures.labels import shorten
 
-__all__ = ["Parsed", "parse_sentence"]
+__all__ = ["parse_sentence"]
 
 _ID, _FORM, _LEMMA, _UPOS, _XPOS, _FEATS, _HEAD, _DEPREL, _DEPS, _MISC = range(10)
 _LONGEST_NUMBER = 40  # ids are short; longer digits would only make work
 
 
-class Parsed(NamedTuple):
-    """A sentence, its name if it has one, and what was left out of it."""
-
-    name: str | None
-    sentence: Sentence
-    remarks: tuple[str, ...]
-
-
-class _Row(NamedTuple):
-    line: Line
-    columns: list[str]
-
-
 class _Range(NamedTuple):
-    row: _Row
+    row: Row
     first: int
     end: int
 
@@ -59,9 +43,9 @@ class _Range(NamedTuple):
 class _Layout:
     """The lines of a sentence sorted by kind; ``indices`` maps parsed ids to indices."""
 
-    words: list[_Row] = field(default_factory=list)
+    words: list[Row] = field(default_factory=list)
     ranges: list[_Range] = field(default_factory=list)
-    empty: list[tuple[_Row, int]] = field(default_factory=list)
+    empty: list[tuple[Row, int]] = field(default_factory=list)
     indices: dict[Hashable, int] = field(default_factory=dict)
 
 
@@ -111,46 +95,32 @@ def _carriage_return(line: Line) -> StructureError:
     )
 
 
-def _split(line: Line) -> _Row:
+def _split(line: Line) -> Row:
     columns = line.text.split("\t")
-    row = _Row(line, columns)
+    row = Row(line, columns)
     if len(columns) == 10 and all(columns):
         return row
     if line.text.startswith("#"):
-        raise _problem(row, 0, "a comment stands within a sentence", "move it above the first word")
+        raise row.error(0, "a comment stands within a sentence", "move it above the first word")
     if len(columns) == 10:
         place = columns.index("")
-        raise _problem(row, place, f"the column {COLUMNS[place]} is empty", "'_' says: not known")
+        raise row.error(place, f"the column {COLUMNS[place]} is empty", "'_' says: not known")
     if "\t" not in line.text and len(line.text.split()) > 1:
         hint = "columns are separated by tabs, here there are only blanks"
     else:
         hint = "every word has " + ", ".join(COLUMNS) + "; '_' says: not known"
     found = f"{len(columns)} column{'s' * (len(columns) != 1)}"
-    raise _problem(row, min(len(columns), 10), f"the line has {found} instead of 10", hint)
+    raise row.error(min(len(columns), 10), f"the line has {found} instead of 10", hint)
 
 
-def _problem(
-    row: _Row, column: int, problem: str, hint: str | None = None, offset: int = 0
-) -> StructureError:
-    """Return an error at a column of a line; the column after the last is the end of the line."""
-    before = sum(len(written) + 1 for written in row.columns[:column])
-    return StructureError(
-        problem,
-        line=row.line.number,
-        column=min(before + offset, len(row.line.text)) + 1,
-        snippet=row.line.text,
-        hint=hint,
-    )
-
-
-def _sort(rows: list[_Row]) -> _Layout:
+def _sort(rows: list[Row]) -> _Layout:
     layout = _Layout(indices={0: ROOT})
     words, ranges, empty, indices = layout.words, layout.ranges, layout.empty, layout.indices
     covered = 0  # the last word of a range
     n_after = 0  # the empty nodes since the last word
     for row in rows:
         count = len(words)
-        match _parse_id(row.columns[_ID]):
+        match _parse_id(row.fields[_ID]):
             case int(number) if number == count + 1:
                 indices[number] = count
                 words.append(row)
@@ -168,11 +138,11 @@ def _sort(rows: list[_Row]) -> _Layout:
             case _:
                 raise _misnumbered(row, count, n_after)
     if covered > len(words):
-        raise _problem(
-            ranges[-1].row, _ID, f"the range leads to word {covered} of {len(words)}", _NUMBERING
+        raise ranges[-1].row.error(
+            _ID, f"the range leads to word {covered} of {len(words)}", _NUMBERING
         )
     for number, (row, _) in enumerate(empty):
-        indices[_parse_id(row.columns[_ID])] = len(words) + number
+        indices[_parse_id(row.fields[_ID])] = len(words) + number
     return layout
 
 
@@ -182,12 +152,11 @@ _NUMBERING = (
 )
 
 
-def _misnumbered(row: _Row, n_words: int, n_after: int) -> StructureError:
+def _misnumbered(row: Row, n_words: int, n_after: int) -> StructureError:
     wanted = [str(n_words + 1), f"{n_words}.{n_after + 1}"]
-    return _problem(
-        row,
+    return row.error(
         _ID,
-        f"the id is {shorten(repr(row.columns[_ID]))} where {' or '.join(wanted)} is expected",
+        f"the id is {shorten(repr(row.fields[_ID]))} where {' or '.join(wanted)} is expected",
         _NUMBERING,
     )
 
@@ -217,8 +186,8 @@ def _units(layout: _Layout) -> list[_Range]:
 def _join(units: list[_Range]) -> str:
     pieces: list[str] = []
     for unit in units:
-        pieces.append(unit.row.columns[_FORM])
-        misc = unit.row.columns[_MISC]
+        pieces.append(unit.row.fields[_FORM])
+        misc = unit.row.fields[_MISC]
         glued = misc != "_" and "SpaceAfter=No" in misc.split("|")
         pieces.append("" if glued else " ")
     return "".join(pieces[:-1])
@@ -226,16 +195,15 @@ def _join(units: list[_Range]) -> str:
 
 def _place(text: str, units: list[_Range], comments: Comments) -> list[Span]:
     try:
-        return place_words(text, [unit.row.columns[_FORM] for unit in units])
+        return place_words(text, [unit.row.fields[_FORM] for unit in units])
     except MisfitError as failure:
         index, position = failure.index, failure.position
     rest = shorten(repr(text[position : position + 60]), 40)
     if index < len(units):
         row = units[index].row
-        name, form = row.columns[:2]
+        name, form = row.fields[:2]
         goes_on = f"there it goes on with {rest}" if position < len(text) else "there it ends"
-        raise _problem(
-            row,
+        raise row.error(
             _FORM,
             f"word {name} {shorten(repr(form))} does not continue the text "
             f"at character {position + 1}",
@@ -255,7 +223,7 @@ def _tokens(layout: _Layout, units: list[_Range], spans: list[Span]) -> tuple[To
     tokens: list[Token] = []
     for unit, (start, end) in zip(units, spans, strict=True):
         for row in layout.words[unit.first : unit.end]:
-            _, form, lemma, upos, xpos, features, _, _, _, misc = row.columns
+            _, form, lemma, upos, xpos, features, _, _, _, misc = row.fields
             tokens.append(
                 Token(
                     form,
@@ -283,12 +251,11 @@ def _dependencies(layout: _Layout) -> tuple[Dependency, ...]:
         head = _parse_head(row, layout)
         heads.append(ROOT if head is None else head)
         if head is not None:
-            edges.append(Dependency(head, _known(row.columns[_DEPREL]), index))
-        elif row.columns[_DEPREL] != "_":
-            raise _problem(
-                row,
+            edges.append(Dependency(head, _known(row.fields[_DEPREL]), index))
+        elif row.fields[_DEPREL] != "_":
+            raise row.error(
                 _DEPREL,
-                f"the word has a relation, {shorten(repr(row.columns[_DEPREL]))}, but no head",
+                f"the word has a relation, {shorten(repr(row.fields[_DEPREL]))}, but no head",
                 "write its head, or '_' for both",
             )
     circle = find_circle(heads)
@@ -297,8 +264,8 @@ def _dependencies(layout: _Layout) -> tuple[Dependency, ...]:
     return tuple(edges)
 
 
-def _parse_head(row: _Row, layout: _Layout) -> int | None:
-    written = row.columns[_HEAD]
+def _parse_head(row: Row, layout: _Layout) -> int | None:
+    written = row.fields[_HEAD]
     if written == "_":
         return None
     try:
@@ -307,8 +274,7 @@ def _parse_head(row: _Row, layout: _Layout) -> int | None:
         number = None
     head = layout.indices.get(number)
     if head is None:
-        raise _problem(
-            row,
+        raise row.error(
             _HEAD,
             f"the head {shorten(repr(written))} is none of the {len(layout.words)} words",
             "a head is the id of a word; 0 marks a root, '_' a word without a head",
@@ -318,7 +284,7 @@ def _parse_head(row: _Row, layout: _Layout) -> int | None:
 
 def _circular(layout: _Layout, circle: list[int]) -> StructureError:
     named = [
-        f"{index + 1} {shorten(repr(layout.words[index].columns[_FORM]), 20)}" for index in circle
+        f"{index + 1} {shorten(repr(layout.words[index].fields[_FORM]), 20)}" for index in circle
     ]
     if len(circle) == 1:
         problem = f"word {named[0]} is its own head"
@@ -326,41 +292,40 @@ def _circular(layout: _Layout, circle: list[int]) -> StructureError:
         shown = ", ".join(named[:5]) + (", ..." if len(named) > 5 else "")
         problem = f"the heads of {len(circle)} words run in a circle: {shown}"
     row = layout.words[min(circle)]
-    return _problem(row, _HEAD, problem, "every word hangs from a root; 0 marks one")
+    return row.error(_HEAD, problem, "every word hangs from a root; 0 marks one")
 
 
-def _enhanced(rows: list[_Row], layout: _Layout) -> Iterator[Dependency]:
+def _enhanced(rows: list[Row], layout: _Layout) -> Iterator[Dependency]:
     for row in rows:
-        written = row.columns[_DEPS]
-        if written == "_" or "-" in row.columns[_ID]:
+        written = row.fields[_DEPS]
+        if written == "_" or "-" in row.fields[_ID]:
             continue
-        dependent = layout.indices[_parse_id(row.columns[_ID])]
+        dependent = layout.indices[_parse_id(row.fields[_ID])]
         offset = 0
         for part in written.split("|"):
             head, _, relation = part.partition(":")
             index = layout.indices.get(_parse_id(head))
             if index is None or not relation:
-                raise _problem(
-                    row,
+                raise row.error(
                     _DEPS,
                     f"the enhanced dependency {shorten(repr(part))} has no head or no relation"
                     if not head or not relation
                     else f"the enhanced head {shorten(repr(head))} is no word of the sentence",
                     "write head:relation, several with | between; empty nodes have heads like 8.1",
-                    offset,
+                    offset=offset,
                 )
             yield Dependency(index, _known(relation), dependent)
             offset += len(part) + 1
 
 
-def _empty_node(row: _Row, after: int) -> EmptyNode:
-    columns = row.columns
+def _empty_node(row: Row, after: int) -> EmptyNode:
+    columns = row.fields
     known = [_known(columns[i]) for i in (_FORM, _LEMMA, _UPOS, _XPOS, _FEATS, _MISC)]
     return EmptyNode(after, *known)
 
 
 def _multiword(range_: _Range) -> Multiword:
-    columns = range_.row.columns
+    columns = range_.row.fields
     return Multiword(range_.first, range_.end, columns[_FORM], _known(columns[_MISC]))
 
 
@@ -368,9 +333,9 @@ def _remarks(layout: _Layout) -> Iterator[str]:
     """Say what the sentence has no place for."""
     for range_ in layout.ranges:
         for column in range(_LEMMA, _MISC):
-            if range_.row.columns[column] != "_":
+            if range_.row.fields[column] != "_":
                 yield f"{COLUMNS[column]} of a multiword token is left out"
     for row, _ in layout.empty:
         for column in (_HEAD, _DEPREL):
-            if row.columns[column] != "_":
+            if row.fields[column] != "_":
                 yield f"{COLUMNS[column]} of an empty node is left out"

@@ -6,14 +6,11 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from kernelwood.errors import StructureError
-from kernelwood.io.conllu_checks import (
-    COLUMNS,
-    MisfitError,
-    find_circle,
-    place_words,
-    written_units,
-)
-from kernelwood.io.conllu_comments import comment_line, names_other_columns
+from kernelwood.io.alignment import MisfitError, place_words
+from kernelwood.io.comments import comment_line
+from kernelwood.io.conllu_checks import COLUMNS, find_circle, written_units
+from kernelwood.io.conllu_comments import names_other_columns
+from kernelwood.io.writers import view_to_write, write_each
 from kernelwood.structures import ROOT, Dependency, EmptyNode, Example, Multiword, Sentence, Token
 from kernelwood.structures.labels import shorten
 
@@ -31,39 +28,22 @@ def conllu_text(examples: Iterable[Example], *, view: str = "sentence") -> Itera
     >>> next(conllu_text([Example("a", views={"sentence": sentence})]))
     '# sent_id = a\n# text = go\n1\tgo\t_\t_\t_\t_\t0\troot\t_\t_\n\n'
     """
-    used: set[str] = set()
-    for example in examples:
-        try:
-            sentence = _sentence(example, view)
-            lines = _comments(example.id, sentence, used) + _word_lines(sentence)
-            for line in lines:
-                _check_line(line)
-        except StructureError as failure:
-            raise StructureError(
-                f"example {shorten(repr(example.id))} cannot be written: {failure.problem}",
-                hint=failure.hint,
-            ) from failure
-        yield "\n".join(lines) + "\n\n"
+    return write_each(examples, lambda example: _written(example, view))
 
 
-def _sentence(example: Example, view: str) -> Sentence:
-    sentence = example.views.get(view)
-    if not isinstance(sentence, Sentence):
-        raise StructureError(
-            f"it has no sentence in view {view!r}",
-            hint=f"it has {', '.join(example.views) or 'no views'}; choose one with view=...",
-        )
+def _written(example: Example, view: str) -> str:
+    sentence = view_to_write(example, view, Sentence)
     if not sentence.tokens:
         raise StructureError(
             "the sentence has no tokens", hint="the format has a line for every word"
         )
-    return sentence
+    lines = _comments(example.id, sentence) + _word_lines(sentence)
+    for line in lines:
+        _check_line(line)
+    return "\n".join(lines) + "\n\n"
 
 
-def _comments(name: str, sentence: Sentence, used: set[str]) -> list[str]:
-    if name in used:
-        raise StructureError("another example has the same id", hint="give each an id of its own")
-    used.add(name)
+def _comments(name: str, sentence: Sentence) -> list[str]:
     if not name or name != name.strip():
         raise StructureError("the id is empty or has blanks around it", hint="rename the example")
     lines = []

@@ -1,12 +1,15 @@
-"""From what an example has to what a format holds."""
+"""From what an example has to what a format holds, and what is lost on the way."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import TypeVar
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, TypeVar
 
 from kernelwood.errors import StructureError
+from kernelwood.io.conllu_checks import find_circle
+from kernelwood.io.writers import list_views
 from kernelwood.structures import (
+    ROOT,
     Document,
     Example,
     Forest,
@@ -17,16 +20,44 @@ from kernelwood.structures import (
 )
 from kernelwood.structures.labels import shorten
 
-__all__ = ["fit_to_format", "keep_views"]
+__all__ = ["fit_to_format", "keep_views", "left_out"]
 
 K = TypeVar("K", bound=View)
+
+# Format -> what it holds of a sentence, and of its tokens beside the words.
+_HELD = {
+    "penn": (("tree",), ("tag",)),
+    "conllu": (
+        ("dependencies", "enhanced", "empty", "multiwords", "metadata"),
+        ("lemma", "pos", "tag", "features", "misc"),
+    ),
+    "srl": (("tree", "predicates", "metadata"), ("lemma", "tag")),
+    "penman": (("amr", "alignments", "metadata"), ()),
+    "standoff": (("entities", "relations", "events", "attributes"), ()),
+    "kelp": (("tree",), ("tag",)),
+}
+_PARTS = (
+    "dependencies", "enhanced", "empty", "multiwords", "tree", "amr", "alignments", "entities",
+    "relations", "events", "attributes", "predicates", "metadata",
+)  # fmt: skip
+_TOKEN_PARTS = ("lemma", "pos", "tag", "features", "misc")
+_WITH_LABELS = ("kelp", "semeval")
+_WORDS = "a sentence, or a tree over words"
+
+
+class _Fit(NamedTuple):
+    """What is written, by names the writers know, and the views of the example it is made of."""
+
+    views: dict[str, View]
+    used: tuple[View, ...]
 
 
 def fit_to_format(example: Example, format: str) -> Example:
     """Return an example with just the views that a format can hold.
 
     A format of trees takes the constituents of a sentence, one of graphs its AMR; a format of
-    sentences takes a tree for the sentence it spans. Nothing is computed that is not there.
+    sentences takes a tree for the sentence it spans. CoNLL-U wants a tree of dependencies; those
+    that are none become enhanced ones. Nothing is computed that is not there.
 
     Parameters
     ----------
@@ -55,8 +86,7 @@ def fit_to_format(example: Example, format: str) -> Example:
     fit = _FITS.get(format)
     if fit is None:
         return example
-    views = fit(example)
-    return Example(example.id, example.label, views, example.origin)
+    return Example(example.id, example.label, fit(example).views, example.origin)
 
 
 def keep_views(example: Example, names: Iterable[str]) -> Example:
@@ -71,73 +101,171 @@ def keep_views(example: Example, names: Iterable[str]) -> Example:
     return Example(example.id, example.label, views, example.origin)
 
 
-def _penn(example: Example) -> dict[str, View]:
+def left_out(example: Example, format: str) -> list[str]:
+    """Return what of an example has no place in a format that it is written in.
+
+    Parameters
+    ----------
+    example : Example
+        As given to :func:`fit_to_format`.
+    format : str
+        A format that takes the example.
+
+    Examples
+    --------
+    >>> from kernelwood.structures import Entity
+    >>> entity = Entity("e1", "protein", ((0, 3),))
+    >>> sentence = Sentence.from_words(["Raf", "binds"], lemmas=["Raf", "bind"], entities=[entity])
+    >>> left_out(Example("a", "POS", {"sentence": sentence}), "conllu")
+    ['labels', 'entities']
+    >>> left_out(Example("a", "POS", {"sentence": sentence}), "jsonl")
+    []
+    """
+    if format not in _FITS:
+        return []
+    lost = ["labels"] if example.label is not None and format not in _WITH_LABELS else []
+    views, used = _FITS[format](example)
+    # By identity, since comparing all parts of two sentences takes longer than writing one.
+    lost += [
+        f"the view {name}"
+        for name, view in example.views.items()
+        if not any(view is other for other in used)
+    ]
+    sentence = views.get("sentence") if isinstance(used[0], Tree) else used[0]
+    if isinstance(sentence, Sentence) and format in _HELD:
+        lost += _parts_left_out(sentence, format)
+    return lost
+
+
+def _parts_left_out(sentence: Sentence, format: str) -> list[str]:
+    parts, token_parts = _HELD[format]
+    lost = [name for name in _PARTS if name not in parts and getattr(sentence, name)]
+    lost += [
+        f"{name} of tokens"
+        for name in _TOKEN_PARTS
+        if name not in token_parts and any(getattr(token, name) for token in sentence.tokens)
+    ]
+    if format == "standoff" and not all(relation.holds for relation in sentence.relations):
+        lost.append("relations that do not hold")
+    if format == "srl" and sentence.text != " ".join(sentence.words):
+        lost.append("the text between words")
+    if format == "conllu" and not sentence.enhanced and not _is_forest(sentence):
+        lost.append("dependencies that are no tree, which became enhanced ones")
+    return lost
+
+
+def _penn(example: Example) -> _Fit:
     tree = _pick(example, Tree, "tree")
-    if tree is None:
-        sentence = _pick(example, Sentence, "sentence")
-        tree = None if sentence is None else sentence.tree
-    if tree is None:
+    if tree is not None:
+        return _Fit({"tree": tree}, (tree,))
+    sentence = _pick(example, Sentence, "sentence")
+    if sentence is None or sentence.tree is None:
         raise _lacking(example, "tree", "penn", "a tree, or a sentence with a tree")
-    return {"tree": tree}
+    return _Fit({"tree": sentence.tree}, (sentence,))
 
 
-def _penman(example: Example) -> dict[str, View]:
+def _penman(example: Example) -> _Fit:
     sentence = _pick(example, Sentence, "sentence")
     if sentence is not None and sentence.amr is not None:
-        return {"sentence": sentence}
+        return _Fit({"sentence": sentence}, (sentence,))
     graph = _pick(example, Graph, "graph")
     if graph is None:
         raise _lacking(example, "graph", "penman", "a graph, or a sentence with an AMR")
-    return {"sentence": graph}
+    return _Fit({"sentence": graph}, (graph,))
 
 
-def _sentence(format: str, *, from_tree: bool) -> Callable[[Example], dict[str, View]]:
-    def fit(example: Example) -> dict[str, View]:
-        sentence = _pick(example, Sentence, "sentence")
-        if sentence is None and from_tree:
-            tree = _pick(example, Tree, "tree")
-            sentence = None if tree is None else Sentence.from_tree(tree)
-        if sentence is None:
-            also = ", or a tree over words" if from_tree else ""
-            raise _lacking(example, "sentence", format, f"a sentence{also}")
-        return {"sentence": sentence}
-
-    return fit
+def _conllu(example: Example) -> _Fit:
+    sentence, used = _sentence(example, "sentence", "conllu", _WORDS)
+    if not sentence.enhanced and not _is_forest(sentence):
+        sentence = sentence.with_parts(dependencies=(), enhanced=sentence.dependencies)
+    return _Fit({"sentence": sentence}, (used,))
 
 
-def _standoff(example: Example) -> dict[str, View]:
-    document = _pick(example, Document, "document")
-    if document is not None:
-        return {"document": document}
+def _is_forest(sentence: Sentence) -> bool:
+    """Say whether every token has one head at most, and no heads run in a circle."""
+    heads = [ROOT] * len(sentence.tokens)
+    headed: set[int] = set()
+    for head, _, dependent in sentence.dependencies:
+        if dependent in headed:
+            return False
+        headed.add(dependent)
+        heads[dependent] = head
+    return not find_circle(heads)
+
+
+def _srl(example: Example) -> _Fit:
+    sentence, used = _sentence(example, "sentence", "srl", _WORDS)
+    return _Fit({"sentence": sentence}, (used,))
+
+
+def _semeval(example: Example) -> _Fit:
     sentence = _pick(example, Sentence, "sentence")
     if sentence is None:
-        raise _lacking(example, "document", "standoff", "a document or a sentence")
-    return {"sentence": sentence}
+        raise _lacking(example, "sentence", "semeval", "a sentence with two nominals")
+    return _Fit({"sentence": sentence}, (sentence,))
 
 
-def _kelp(example: Example) -> dict[str, View]:
+def _standoff(example: Example) -> _Fit:
+    document = _pick(example, Document, "document")
+    if document is not None:
+        return _Fit({"document": document}, (document,))
+    sentence, used = _sentence(example, "document", "standoff", f"a document, {_WORDS}")
+    return _Fit({"sentence": sentence}, (used,))
+
+
+def _sentence(example: Example, what: str, format: str, holds: str) -> tuple[Sentence, View]:
+    """Return the sentence, or that of a tree over words, and the view it is made of."""
+    sentence = _pick(example, Sentence, "sentence")
+    if sentence is not None:
+        return sentence, sentence
+    tree = _pick(example, Tree, "tree")
+    if tree is None:
+        raise _lacking(example, what, format, holds)
+    mixed = _mixed_node(tree)
+    if mixed is not None:
+        raise StructureError(
+            f"example {shorten(repr(example.id))} has a tree that is not one over words: "
+            f"{shorten(repr(mixed))} stands beside other nodes",
+            hint="each word of a sentence is the only child of its tag, as in (S (PRP we) (VB go))",
+        )
+    return Sentence.from_tree(tree), tree
+
+
+def _mixed_node(tree: Tree) -> str | None:
+    """Return the label of a leaf that has sisters; such a leaf is no word."""
+    pending = [tree]
+    while pending:
+        children = pending.pop().children
+        leaves = [child.label for child in children if child.is_leaf]
+        if leaves and len(children) > 1:
+            return leaves[0]
+        pending += children
+    return None
+
+
+def _kelp(example: Example) -> _Fit:
     views: dict[str, View] = {
         name: view
         for name, view in example.views.items()
         if not isinstance(view, (Sentence, Document, Forest))
     }
-    if not views:
-        sentence = _pick(example, Sentence, "sentence")
-        if sentence is None or sentence.tree is None:
-            raise _lacking(
-                example, "view for KeLP", "kelp",
-                "trees, sequences, graphs, text and vectors; choose views of a sentence by name",
-            )  # fmt: skip
-        views = {"tree": sentence.tree}
-    return views
+    if views:
+        return _Fit(views, tuple(views.values()))
+    sentence = _pick(example, Sentence, "sentence")
+    if sentence is None or sentence.tree is None:
+        raise _lacking(
+            example, "view for KeLP", "kelp",
+            "trees, sequences, graphs, text and vectors; make one of a sentence, or choose it",
+        )  # fmt: skip
+    return _Fit({"tree": sentence.tree}, (sentence,))
 
 
-_FITS: dict[str, Callable[[Example], dict[str, View]]] = {
+_FITS: dict[str, Callable[[Example], _Fit]] = {
     "penn": _penn,
     "penman": _penman,
-    "conllu": _sentence("conllu", from_tree=True),
-    "srl": _sentence("srl", from_tree=True),
-    "semeval": _sentence("semeval", from_tree=False),
+    "conllu": _conllu,
+    "srl": _srl,
+    "semeval": _semeval,
     "standoff": _standoff,
     "kelp": _kelp,
 }
@@ -150,20 +278,13 @@ def _pick(example: Example, kind: type[K], name: str) -> K | None:
         raise StructureError(
             f"example {shorten(repr(example.id))} has several views of the kind "
             f"{kind.__name__}: {', '.join(found)}",
-            hint="choose one of them by name",
+            hint=f"choose one of them by name, with view={next(iter(found))!r} for example",
         )
     return found[name] if name in found else next(iter(found.values()), None)
 
 
 def _lacking(example: Example, what: str, format: str, holds: str) -> StructureError:
-    has = ", ".join(f"{name} ({_kind(view)})" for name, view in example.views.items())
     return StructureError(
-        f"example {shorten(repr(example.id))} has no {what}: it has {has or 'no views'}",
+        f"example {shorten(repr(example.id))} has no {what}: it has {list_views(example)}",
         hint=f"the {format} format holds {holds}",
     )
-
-
-def _kind(view: View) -> str:
-    if isinstance(view, str):
-        return "text"
-    return "vector" if isinstance(view, (tuple, Mapping)) else type(view).__name__

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from kernelwood.errors import ReadError, StructureError
-from kernelwood.io.atomic import write_text
+from kernelwood.io.atomic import check_parent, write_text
 from kernelwood.io.containers import Container, name_problem
 
 __all__ = ["Folder", "check_vacant", "write_folder"]
@@ -53,8 +53,8 @@ class Folder(Container):
                     continue
                 if entry.is_dir(follow_symlinks=False):
                     folders.append(name)
-                elif entry.is_file():
-                    self._sizes[name] = entry.stat().st_size
+                elif (size := _file_size(entry)) is not None:
+                    self._sizes[name] = size
                 else:  # opening a pipe would wait for ever
                     passed_over.append(name)
 
@@ -75,6 +75,14 @@ class Folder(Container):
 
     def close(self) -> None:
         """Do nothing: files are closed by those who opened them."""
+
+
+def _file_size(entry: os.DirEntry[str]) -> int | None:
+    """Return how many bytes a file has; None for what is no file, or leads nowhere."""
+    try:
+        return entry.stat().st_size if entry.is_file() else None
+    except OSError:  # a link to itself, or a file deleted just now
+        return None
 
 
 def _unreadable(name: str, failure: OSError) -> ReadError:
@@ -102,6 +110,7 @@ def write_folder(path: str | os.PathLike[str], files: Iterable[tuple[str, str]])
     """
     target = Path(path)
     check_vacant(target)
+    check_parent(target)
     temporary = target.with_name(f".kernelwood-{secrets.token_hex(8)}.tmp")
     temporary.mkdir()
     try:

@@ -16,6 +16,7 @@ from difflib import get_close_matches
 from typing import Any, TypeAlias
 
 from kernelwood.io import conllu, jsonl, kelp, penman, penn, ppi, semeval, srl, standoff
+from kernelwood.io.encodings import encoding_hint
 from kernelwood.io.source import Item, Source
 
 __all__ = [
@@ -163,7 +164,7 @@ def find_format(name: str) -> Format:
     for row in FORMATS:
         if row.name == name:
             return row
-    near = get_close_matches(str(name), [row.name for row in FORMATS], n=1, cutoff=0.4)
+    near = get_close_matches(str(name).lower(), [row.name for row in FORMATS], n=1, cutoff=0.4)
     guess = f"; did you mean {near[0]!r}?" if near else ""
     raise ValueError(f"unknown format {name!r}{guess} (known formats: {_listing()})")
 
@@ -210,7 +211,8 @@ def recognize(source: Source) -> Format | None:
         f"cannot tell the format: the content may be {found}"
         if found
         else "cannot tell the format from the name or the content",
-        hint=f"say which it is with format=...; known formats: {_listing()}",
+        hint=encoding_hint(source.head)
+        or f"say which it is with format=...; known formats: {_listing()}",
     )
 
 

@@ -11,9 +11,11 @@ from kernelwood.structures.labels import shorten
 
 __all__ = ["UsedIds"]
 
+_MAX_LINE = 2**32 - 1
+
 
 class UsedIds:
-    """Remembers the ids of a file with their lines, in 32 to 64 bytes each.
+    """Remembers the ids of a file with their lines, in 16 to 32 bytes each.
 
     A table of digests with open addressing, since a set of strings would grow as large as the
     files that readers stream. Two ids share a digest of 64 bits with a chance of three in a
@@ -36,23 +38,30 @@ class UsedIds:
 
     def check(self, name: str, line: int, source: Source) -> ReadError | None:
         """Return an error if ``name`` was used before, else remember it."""
-        digest = _digest(name)
-        slot = self._find(digest)
-        if not self._digests[slot]:
-            self._digests[slot], self._lines[slot] = digest, line
-            self._n_used += 1
-            if 2 * self._n_used > len(self._digests):
-                self._grow()
+        before = self.add(name, line)
+        if before is None:
             return None
         return source.error(
-            f"the id {shorten(repr(name))} was used before, on line {self._lines[slot]}",
+            f"the id {shorten(repr(name))} was used before, on line {before}",
             line=line,
             hint='every part needs an id of its own; errors="skip" drops this one and counts it',
         )
 
+    def add(self, name: str, place: int) -> int | None:
+        """Return the place where ``name`` was used before; if there is none, remember this one."""
+        digest = _digest(name)
+        slot = self._find(digest)
+        if self._digests[slot]:
+            return self._lines[slot]
+        self._digests[slot], self._lines[slot] = digest, min(place, _MAX_LINE)
+        self._n_used += 1
+        if 4 * self._n_used > 3 * len(self._digests):
+            self._grow()
+        return None
+
     def _make_room(self, size: int) -> None:
         self._digests = array("Q", bytes(8 * size))
-        self._lines = array("Q", bytes(8 * size))
+        self._lines = array("I", bytes(4 * size))
 
     def _find(self, digest: int) -> int:
         """Return the slot that holds a digest, or the empty one where it belongs."""

@@ -9,15 +9,18 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from kernelwood.errors import ReadError
-from kernelwood.io.archives import ZipArchive, looks_like_zip, spooled
 from kernelwood.io.containers import Container
+from kernelwood.io.encodings import encoding_hint
 from kernelwood.io.folders import Folder
 from kernelwood.io.formats import Format, Views, formats_by_content, recognize
 from kernelwood.io.limits import LimitError, Limits, Meter
-from kernelwood.io.parts import Part, companion_suffix, make_plan, single_part
+from kernelwood.io.plan import Part, companion_suffix, make_plan, single_part
 from kernelwood.io.source import Closing, Item, Readable, Source
 from kernelwood.io.tars import TarArchive, looks_like_tar
 from kernelwood.io.unpacking import CHUNK, PACKED_SUFFIXES, plain_name
+from kernelwood.io.zips import ZipArchive, looks_like_zip, spooled
+from kernelwood.structures import Example
+from kernelwood.structures.labels import shorten
 
 __all__ = ["ContainerInput", "FileInput", "Input", "open_input"]
 
@@ -59,14 +62,19 @@ def open_input(
     views: Views = None,
     only: str | None = None,
     limits: Limits | None = None,
+    qualify_ids: bool = False,
 ) -> Input:
     """Open a file, stream, folder or archive; archives are recognized by their content."""
     meter = Meter(limits)
     container: Container
     place = _as_path(path)
+    if place is not None:
+        _check_path(os.fspath(cast("str | os.PathLike[str]", path)))
     if place is not None and place.is_dir():
         container = Folder(place)
-        return ContainerInput(container, meter, form, views=views, only=only)
+        return ContainerInput(
+            container, meter, form, views=views, only=only, qualify_ids=qualify_ids
+        )
     with ExitStack() as opened:
         source = opened.enter_context(Source(path, meter=meter))
         if looks_like_zip(source.head):
@@ -82,13 +90,30 @@ def open_input(
             made = FileInput(source, place, form, views=views, meter=meter)
             opened.pop_all()
             return made
-    return ContainerInput(container, meter, form, views=views, only=only)
+    return ContainerInput(container, meter, form, views=views, only=only, qualify_ids=qualify_ids)
 
 
 def _as_path(origin: Readable) -> Path | None:
     """Return the path of a file or folder; None for standard input and streams."""
     is_path = isinstance(origin, (str, os.PathLike)) and origin != "-"
     return Path(cast("str | os.PathLike[str]", origin)) if is_path else None
+
+
+def _check_path(name: str) -> None:
+    """Raise an error that helps if this is no path at all; opening it says what else is wrong."""
+    try:
+        os.lstat(name)
+    except PermissionError:
+        return
+    except (OSError, ValueError) as failure:  # it is not there, is too long, or has a NUL
+        looks_like = formats_by_content(name.encode("utf-8", "replace"))
+        if "\n" in name or "\0" in name or looks_like:
+            raise ValueError(
+                f"{shorten(repr(name))} is no path; to read a text, give io.StringIO(text)"
+            ) from failure
+        if "://" in name:
+            raise ValueError(f"{name!r} is an address; fetch the file first") from failure
+        raise
 
 
 def _random_access(place: Path | None) -> BinaryIO | None:
@@ -117,7 +142,7 @@ class FileInput(Input):
             return
         check_views(form, views)
         if not form.companions:
-            self.items = form.read(source, views)
+            self.items = _doubting(form.read(source, views), source, form)
             return
         try:
             files = self._companions(source, place, form, meter)
@@ -181,8 +206,10 @@ class ContainerInput(Input):
         *,
         views: Views,
         only: str | None,
+        qualify_ids: bool,
     ) -> None:
         self._container, self._meter, self._views = container, meter, views
+        self._qualify_ids = qualify_ids
         self._done = 0
         self._current: list[Source] = []
         try:
@@ -222,21 +249,21 @@ class ContainerInput(Input):
         listed = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
         if not names:
             problem = "there are no files in it"
+            hint = "hidden files are passed over, and links to folders not followed"
         elif only is not None and not self.ignored:
             problem = f"none of its {len(names)} files fits only={only!r}; it has {listed}"
+            hint = "the whole path must fit; * stands for any characters, slashes too"
         else:
             problem = f"none of its {len(names)} files can be read; it has {listed}"
-        return ReadError(
-            problem,
-            path=container.name,
-            hint="files are chosen by their suffix; format=... reads those without a known one",
-        )
+            hint = "files are chosen by their suffix; format=... reads those without a known one"
+        return ReadError(problem, path=container.name, hint=hint)
 
     def _all_items(self) -> Iterator[Item]:
         yield from self._container.problems
         for part in self._plan.parts:
             try:
-                yield from self._part_items(part)
+                items = self._part_items(part)
+                yield from _qualified(items, part.stem) if self._qualify_ids else items
             except LimitError:
                 raise
             except ReadError as problem:  # of this file; the others may be good
@@ -258,7 +285,8 @@ class ContainerInput(Input):
                 files = {companion_suffix(name, form): sources[name] for name in part.names}
                 yield from form.read(files, self._views)
             else:
-                yield from form.read(sources[part.names[0]], self._views)
+                source = sources[part.names[0]]
+                yield from _doubting(form.read(source, self._views), source, form)
 
     def _open(self, name: str, stem: str | None) -> _MemberSource:
         return _MemberSource(self._container, name, stem, self._meter)
@@ -296,6 +324,48 @@ class _MemberSource(Source):
         """Close the file."""
         super().close()
         self._file.close()
+
+
+def _qualified(items: Iterator[Item], stem: str) -> Iterator[Item]:
+    """Put ``stem`` before the ids of examples, unless they begin with it already."""
+    for item in items:
+        if isinstance(item, Example) and item.id != stem and not item.id.startswith(f"{stem}:"):
+            yield Example(f"{stem}:{item.id}", item.label, item.views, item.origin)
+        else:
+            yield item
+
+
+def _doubting(items: Iterator[Item], source: Source, form: Format) -> Iterator[Item]:
+    """Yield ``items``; if the first is a problem, it may be that the format is not this one."""
+    try:
+        first = next(items, None)
+    except LimitError:
+        raise
+    except ReadError as problem:
+        raise _doubted(problem, source, form) from problem
+    if first is None:
+        return
+    yield _doubted(first, source, form) if isinstance(first, ReadError) else first
+    yield from items
+
+
+def _doubted(problem: ReadError, source: Source, form: Format) -> ReadError:
+    if problem.line is None:  # not about the content, but about how it is packed
+        return problem
+    hint = encoding_hint(source.head)
+    looks = [row.name for row in formats_by_content(source.head)]
+    if hint is None and looks and form.name not in looks:
+        hint = f"this does not look like {form.name} but like {' or '.join(looks)}; "
+        hint += " or ".join(f"format={name!r}" for name in looks) + " reads it so"
+    if hint is None:
+        return problem
+    return source.error(
+        problem.problem,
+        line=problem.line,
+        column=problem.column,
+        snippet=problem.snippet,
+        hint=hint,
+    )
 
 
 def check_views(form: Format, views: Views) -> None:

@@ -39,6 +39,7 @@ from kernelwood.errors import StructureError
 from kernelwood.io.atomic import write_text
 from kernelwood.io.ids import UsedIds
 from kernelwood.io.source import Item, Source
+from kernelwood.io.writers import write_each
 from kernelwood.structures import (
     Document,
     Example,
@@ -211,7 +212,12 @@ def _read_view(value: object) -> View:
     if isinstance(value, str):
         return value
     if isinstance(value, list):
-        return tuple([_read_number(number, f"component {i}") for i, number in enumerate(value)])
+        return tuple(
+            [
+                number if _is_clean(number) else _read_number(number, f"component {place}")
+                for place, number in enumerate(value)
+            ]
+        )
     if isinstance(value, dict) and len(value) == 1:
         [(kind, body)] = value.items()
         if kind in _VIEW_READERS:
@@ -228,9 +234,16 @@ def _read_view(value: object) -> View:
 def _read_vector(body: object) -> dict[str, float]:
     features = check_object(body, "a vector with names", optional=None)
     return {
-        name: _read_number(number, f"the value of {shorten(repr(name))}")
+        name: number
+        if _is_clean(number)
+        else _read_number(number, f"the value of {shorten(repr(name))}")
         for name, number in features.items()
     }
+
+
+def _is_clean(value: object) -> bool:
+    """Say whether a number can stay as it is, which is nearly always so."""
+    return type(value) is float and isfinite(value)
 
 
 def _read_number(value: object, what: str) -> float:
@@ -264,28 +277,18 @@ def jsonl_text(examples: Iterable[Example], *, views: Iterable[str] | None = Non
     '{"id":"a","label":"LOC","views":{"tree":{"tree":"(A B)"}}}\n'
     """
     wanted = None if views is None else (views,) if isinstance(views, str) else tuple(views)
-    used: set[str] = set()
-    for example in examples:
-        names = example.views if wanted is None else wanted
-        try:
-            if example.id in used:
-                raise StructureError(
-                    "another example has the same id", hint="the ids of a file are unique"
-                )
-            used.add(example.id)
-            line: dict[str, object] = {"id": example.id}
-            if example.label is not None:
-                line["label"] = _label_value(example.label)
-            line["views"] = {name: _view_value(example.view(name)) for name in names}
-            if example.origin is not None:
-                line["origin"] = _origin_value(example.origin)
-            text = encode_json(line)
-        except StructureError as failure:
-            raise StructureError(
-                f"example {shorten(repr(example.id))} cannot be written: {failure.problem}",
-                hint=failure.hint,
-            ) from failure
-        yield f"{text}\n"
+    yield from write_each(examples, lambda example: _line(example, wanted))
+
+
+def _line(example: Example, wanted: tuple[str, ...] | None) -> str:
+    names = example.views if wanted is None else wanted
+    line: dict[str, object] = {"id": example.id}
+    if example.label is not None:
+        line["label"] = _label_value(example.label)
+    line["views"] = {name: _view_value(example.view(name)) for name in names}
+    if example.origin is not None:
+        line["origin"] = _origin_value(example.origin)
+    return f"{encode_json(line)}\n"
 
 
 def _origin_value(origin: Origin) -> dict[str, object]:

@@ -14,6 +14,7 @@ from typing import NoReturn, TypeAlias
 
 from kernelwood.structures import Graph, Sequence, Tree, View
 from kernelwood.structures.graph import NodeId
+from kernelwood.structures.labels import share
 from kernelwood.structures.tree import make_node
 
 __all__ = ["BODY_PARSERS", "BodyError", "LeafCache", "parse_number"]
@@ -26,9 +27,9 @@ _COMPONENT = re.compile(r"[^ \t,;]+")
 _NODE_ID = re.compile(r"-?[0-9]{1,18}")
 _TRIMMED = re.compile(r"[ \t]*([^ \t](?:.*[^ \t])?)", re.DOTALL)
 _ELEMENT = re.compile(r"[ \t]*\(([^()]*)\)")
-# A node above a leaf, a leaf, the opening of another node, a closing bracket, or a word in Penn
-# style.
-_TREE_TOKEN = re.compile(r"\([^() \t]+\([^() \t]+\)\)|\([^() \t]+\)|\([ \t]*[^() \t]*|\)|[^() \t]+")
+# A leaf, or a node above a few of them; the opening of another node; a closing bracket; or a word
+# in Penn style.
+_TREE_TOKEN = re.compile(r"\([^() \t]+(?:\([^() \t]+\)){0,3}\)|\([ \t]*[^() \t]*|\)|[^() \t]+")
 _LEAF_CACHE_LIMIT = 1 << 16
 
 LeafCache: TypeAlias = dict[str, Tree]
@@ -174,7 +175,7 @@ def _parse_tree(line: str, start: int, end: int, leaves: LeafCache) -> Tree:
             known = leaves.get(token)
             siblings.append(_remember(token, leaves) if known is None else known)
         else:
-            label = token[1:].lstrip(_BLANKS)
+            label = share(token[1:].lstrip(_BLANKS))
             if not label:
                 _explain_tree(line, start, end)
             above.append((label, siblings))
@@ -185,10 +186,11 @@ def _parse_tree(line: str, start: int, end: int, leaves: LeafCache) -> Tree:
 
 
 def _remember(token: str, leaves: LeafCache) -> Tree:
-    """Make a leaf, or a node above a leaf; trees never change, so all that are alike are one."""
-    label, _, below = token.strip("()").partition("(")
-    leaf = make_node(below, (), "") if below else None
-    made = leaves[token] = make_node(label, () if leaf is None else (leaf,), "")
+    """Make a leaf, or a node above leaves; trees never change, so all that are alike are one."""
+    label, *below = token.strip("()").split("(")
+    words = [f"({word.rstrip(')')})" for word in below]
+    children = [leaves.get(word) or _remember(word, leaves) for word in words]
+    made = leaves[token] = make_node(share(label), tuple(children), "")
     return made
 
 

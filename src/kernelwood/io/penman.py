@@ -33,16 +33,18 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
+from itertools import takewhile
 from typing import IO
 
-from kernelwood.errors import ReadError, StructureError
+from kernelwood.errors import StructureError
 from kernelwood.io.atomic import write_text
-from kernelwood.io.ids import UsedIds
+from kernelwood.io.blocks import Block, Parsed, read_blocks
 from kernelwood.io.penman_comments import place_tokens, read_comment
-from kernelwood.io.penman_parts import Part, iter_parts
+from kernelwood.io.penman_parts import is_comment, iter_parts
 from kernelwood.io.penman_writer import penman_text
-from kernelwood.io.source import Item, Remark, Source
+from kernelwood.io.source import Item, Source
 from kernelwood.structures import Example, Graph, Sentence
+from kernelwood.structures.annotation import Metadata
 from kernelwood.structures.penman_notation import PenmanGraph, parse_penman
 
 __all__ = ["looks_like_penman", "penman_text", "read_penman", "write_penman"]
@@ -75,63 +77,45 @@ def read_penman(source: Source, views: tuple[str, ...] | None = None) -> Iterato
     The identifier is that of ``::id``, else the stem of the file and the number of the graph,
     broken ones counted; the origin has the line on which its comments begin.
     """
-    wanted = views is None or "sentence" in views
-    used = UsedIds()
-    for number, part in enumerate(iter_parts(source.lines()), start=1):
-        found = _read_part(source, part)
-        if isinstance(found, ReadError):
-            yield found
-            continue
-        sentence, remarks = found
-        name = next((value for key, value in sentence.metadata if key == "id"), None)
-        repeated = used.check(name, part.first_line, source) if name else None
-        if repeated is not None:
-            yield repeated
-            continue
-        yield from remarks
-        yield Example(
-            name or f"{source.stem}:{number}",
-            views={"sentence": sentence} if wanted else {},
-            origin=source.origin(part.first_line),
-        )
+    return read_blocks(source, iter_parts(source.lines()), _parse, views)
 
 
-def _read_part(source: Source, part: Part) -> tuple[Sentence, list[Remark]] | ReadError:
-    if part.problem is not None:
-        return part.problem
-    if not part.rows:
-        return source.error(
-            "comments without a graph",
-            line=part.first_line,
-            hint="a graph such as (d / dog) follows its comments",
+def _parse(block: Block) -> Parsed:
+    comments = list(takewhile(is_comment, block))
+    rows = block[len(comments) :]
+    if not rows:
+        raise StructureError(
+            "comments without a graph", hint="a graph such as (d / dog) follows its comments"
         )
     try:
-        graph = parse_penman([line.text for line in part.rows])
-        return _sentence(part, graph)
+        metadata = tuple(pair for line in comments for pair in read_comment(line.text))
+        sentence, remarks = _sentence(metadata, parse_penman([line.text for line in rows]))
     except StructureError as failure:
-        return source.error(
+        raise StructureError(
             failure.problem,
-            line=part.rows[(failure.line or 1) - 1].number,
+            line=rows[(failure.line or 1) - 1].number,
             column=failure.column,
             snippet=failure.snippet,
             hint=failure.hint,
-        )
+        ) from failure
+    name = next((value for key, value in metadata if key == "id"), None)
+    return Parsed(name, sentence, remarks)
 
 
-def _sentence(part: Part, graph: PenmanGraph) -> tuple[Sentence, list[Remark]]:
-    metadata = tuple(pair for line in part.comments for pair in read_comment(line.text))
+def _sentence(metadata: Metadata, graph: PenmanGraph) -> tuple[Sentence, tuple[str, ...]]:
     text, tokens = place_tokens(metadata)
     remarks = []
     if graph.n_aligned_roles:
-        remarks.append(Remark("alignments of roles are not kept"))
+        remarks.append("alignments of roles are not kept")
     alignments = graph.alignments
     if alignments and not tokens:
-        remarks.append(Remark("alignments without ::tok are not kept"))
+        remarks.append("alignments without ::tok are not kept")
         alignments = {}
     # By token, so that the order does not depend on how the graph is laid out.
     listed = sorted(alignments.items(), key=lambda pair: (pair[1], str(pair[0])))
     amr = Graph(graph.nodes, graph.edges, graph.root)
-    return Sentence(text, tokens, amr=amr, alignments=tuple(listed), metadata=metadata), remarks
+    sentence = Sentence(text, tokens, amr=amr, alignments=tuple(listed), metadata=metadata)
+    return sentence, tuple(remarks)
 
 
 def write_penman(

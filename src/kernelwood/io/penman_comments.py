@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from kernelwood.io.alignment import MisfitError, place_words
 from kernelwood.structures import Token
 from kernelwood.structures.annotation import Metadata
 
@@ -12,7 +13,6 @@ __all__ = ["place_tokens", "read_comment", "write_comment"]
 _KEY = re.compile(r"(?:^|(?<=[ \t]))::([^ \t]+)")
 _TO_THE_END = ("snt", "tok")  # sentences may hold "::"
 _WORD = re.compile(r"[^ \t]+")
-_BLANKS = re.compile(r"\s*")
 
 
 def read_comment(text: str) -> list[tuple[str, str | None]]:
@@ -63,21 +63,12 @@ def place_tokens(metadata: Metadata) -> tuple[str, tuple[Token, ...]]:
     """
     values = {key: value for key, value in reversed(metadata) if value}  # the first of each counts
     sentence, words = values.get("snt", ""), values.get("tok", "")
-    tokens: list[Token] = []
-    position = 0
-    for word in _WORD.findall(words) if sentence else ():
-        start = _skip_blanks(sentence, position)
-        if not sentence.startswith(word, start):
-            break
-        position = start + len(word)
-        tokens.append(Token(word, start, position))
-    else:
-        if sentence and (not words or _skip_blanks(sentence, position) == len(sentence)):
-            return sentence, tuple(tokens)
+    written = _WORD.findall(words)
+    if sentence:
+        try:
+            spans = place_words(sentence, written) if written else []
+            return sentence, tuple(Token(w, *span) for w, span in zip(written, spans, strict=True))
+        except MisfitError:
+            pass  # ::snt is not tokenized as ::tok says, so that the latter is all there is
     found = _WORD.finditer(words)
     return words or sentence, tuple(Token(m[0], m.start(), m.end()) for m in found)
-
-
-def _skip_blanks(text: str, position: int) -> int:
-    match = _BLANKS.match(text, position)
-    return position if match is None else match.end()

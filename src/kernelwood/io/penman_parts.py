@@ -5,44 +5,31 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from kernelwood.errors import ReadError
+from kernelwood.io.blocks import Block
 from kernelwood.io.penman_comments import read_comment
 from kernelwood.io.source import Line
 
-__all__ = ["Part", "iter_parts"]
+__all__ = ["is_comment", "iter_parts"]
 
 _MARKS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|(?::|[^\s"()/:~#])[^\s"()/:~]*|\#.*|[()]', re.DOTALL)
 _ROLE_AT_END = re.compile(r':[^ \t"()/:~]*(?:~[a-z0-9.,]*)?[ \t]*\Z')
 
 
-class Part:
-    """Comments and the lines of a graph, filled line by line.
-
-    Attributes
-    ----------
-    comments, rows : list of Line
-        Before and from the first bracket, without blank lines.
-    problem : ReadError or None
-        Set when a line is not UTF-8.
-    """
+class _Part:
+    """The comments and lines of a graph, filled line by line, without blank lines."""
 
     def __init__(self) -> None:
-        self.comments: list[Line] = []
-        self.rows: list[Line] = []
-        self.problem: ReadError | None = None
+        self.lines: Block = []
+        self._in_graph = False
         self._keys: set[str] = set()
         self._depth = 0
         self._gap = False  # a blank line came last
 
     @property
-    def first_line(self) -> int:
-        """Where the part begins."""
-        return (self.comments or self.rows)[0].number
-
-    @property
     def is_worth_reading(self) -> bool:
         """Whether there is more than comments that name nothing."""
-        return bool(self.rows or self._keys or self.problem)
+        broken = any(line.problem is not None for line in self.lines)
+        return self._in_graph or bool(self._keys) or broken
 
     def add_blank(self) -> None:
         """Notice a blank line."""
@@ -51,20 +38,16 @@ class Part:
     def add(self, line: Line) -> None:
         """Take a line that is not blank."""
         self._gap = False
-        if self.problem is None:
-            self.problem = line.problem
-        if not self.rows and line.text.lstrip().startswith("#"):
-            self.comments.append(line)
+        self.lines.append(line)
+        if not self._in_graph and is_comment(line):
             self._keys.update(_keys(line.text))
-        else:
-            begins = not self.rows
-            self.rows.append(line)
-            if begins or self._depth:
-                self._depth = _depth_after(line.text, self._depth)
+        elif not self._in_graph or self._depth:
+            self._in_graph = True
+            self._depth = _depth_after(line.text, self._depth)
 
     def ends_before(self, line: Line) -> bool:
         """Say whether a line that is not blank belongs to the next part."""
-        if not self.rows:
+        if not self._in_graph:
             # Comments may stand apart from each other, but a key that comes again begins anew.
             known = not self._keys or not self._keys.isdisjoint(_keys(line.text))
             return self._gap and known
@@ -72,24 +55,29 @@ class Part:
             apart = self._gap or line.problem is not None
             return apart or line.text.lstrip().startswith(("(", "#"))
         if line.text.startswith("("):
-            return self._gap or not _ROLE_AT_END.search(self.rows[-1].text)
+            return self._gap or not _ROLE_AT_END.search(self.lines[-1].text)
         return line.text.startswith("#") and bool(_keys(line.text))
 
 
-def iter_parts(lines: Iterable[Line]) -> Iterator[Part]:
+def iter_parts(lines: Iterable[Line]) -> Iterator[Block]:
     """Yield the parts of a file; comments that name nothing and stand alone are left out."""
-    part = Part()
+    part = _Part()
     for line in lines:
         if not line.text.strip():
             part.add_blank()
             continue
         if part.ends_before(line):
             if part.is_worth_reading:
-                yield part
-            part = Part()
+                yield part.lines
+            part = _Part()
         part.add(line)
     if part.is_worth_reading:
-        yield part
+        yield part.lines
+
+
+def is_comment(line: Line) -> bool:
+    """Say whether a line before a graph is a comment."""
+    return line.text.lstrip().startswith("#")
 
 
 def _keys(text: str) -> list[str]:

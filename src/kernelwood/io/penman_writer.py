@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from kernelwood.errors import StructureError
 from kernelwood.io.penman_comments import place_tokens, write_comment
+from kernelwood.io.writers import view_to_write, write_each
 from kernelwood.structures import Example, Graph, Sentence
 from kernelwood.structures.annotation import Metadata
 from kernelwood.structures.labels import shorten
@@ -29,28 +30,22 @@ def penman_text(examples: Iterable[Example], *, view: str = "sentence") -> Itera
         `kernelwood.structures.penman_writing`), a comment would not read back, or the tokens
         do not follow one another in the text with only blanks between them.
     """
-    for example in examples:
-        found = example.views.get(view)
-        graph = found.amr if isinstance(found, Sentence) else found
-        if not isinstance(graph, Graph):
-            views = ", ".join(example.views) or "no views"
-            raise StructureError(
-                f"example {shorten(repr(example.id))} has no graph in view {view!r}",
-                hint=f"it has {views}; choose a graph or a sentence with amr by view=...",
-            )
-        try:
-            if isinstance(found, Sentence):
-                pairs = _metadata(example.id, found)
-                text = write_penman(graph, dict(found.alignments))
-            else:
-                pairs = (("id", example.id),)
-                text = write_penman(graph)
-            lines = [_comment(key, value) for key, value in pairs]
-        except StructureError as failure:
-            raise StructureError(
-                f"example {shorten(repr(example.id))}: {failure.problem}", hint=failure.hint
-            ) from None
-        yield "\n".join([*lines, text]) + "\n\n"
+    return write_each(examples, lambda example: _written(example, view))
+
+
+def _written(example: Example, view: str) -> str:
+    found = view_to_write(example, view, Sentence, Graph)
+    if isinstance(found, Graph):
+        pairs: Metadata = (("id", example.id),)
+        text = write_penman(found)
+    elif found.amr is None:
+        raise StructureError(
+            f"the sentence in view {view!r} has no graph", hint="the format needs its amr"
+        )
+    else:
+        pairs = _metadata(example.id, found)
+        text = write_penman(found.amr, dict(found.alignments))
+    return "\n".join([*(_comment(*pair) for pair in pairs), text]) + "\n\n"
 
 
 def _metadata(name: str, sentence: Sentence) -> Metadata:

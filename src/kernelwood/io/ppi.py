@@ -36,6 +36,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from kernelwood.errors import ReadError, StructureError
+from kernelwood.io.alignment import guess_unit
 from kernelwood.io.ids import UsedIds
 from kernelwood.io.source import Item, Remark, Source
 from kernelwood.structures import Argument, Dependency, Entity, Example, Relation, Sentence, Token
@@ -83,12 +84,7 @@ def read_ppi(source: Source, views: tuple[str, ...] | None = None) -> Iterator[I
         try:
             example, n_remarks = _build(written, source, views)
         except StructureError as failure:
-            yield source.error(
-                failure.problem,
-                line=failure.line or element.line,
-                column=failure.column or (None if failure.line else element.column),
-                hint=failure.hint,
-            )
+            yield source.locate(failure, element.line, element.column)
             continue
         repeated = used.check(example.id, element.line, source)
         if repeated is not None:
@@ -166,7 +162,7 @@ def _entities(elements: list[Element], text: str) -> tuple[Entity, ...]:
                 f"entity {shorten(repr(name))} is {shorten(repr(written))}, but at its offsets "
                 f"stands {shorten(repr(' '.join(pieces)))}",
                 element,
-                _guess_offsets(written, text, spans),
+                _offset_hint(written, text, spans),
             )
         made[name] = Entity(name, element.attributes.get("type", ""), spans, written)
     return tuple(made.values())
@@ -202,13 +198,11 @@ def _outside(written: str, element: Element, text: str) -> StructureError:
     )
 
 
-def _guess_offsets(written: str, text: str, spans: tuple[Span, ...]) -> str:
+def _offset_hint(written: str, text: str, spans: tuple[Span, ...]) -> str:
     """Say how offsets are to be counted, and how they were if that can be told."""
-    units = text.encode("utf-16-le", "surrogatepass")
-    pieces = [units[2 * start : 2 * end] for start, end in spans]
-    shown = [piece.decode("utf-16-le", "replace") for piece in pieces]
-    if written in (" ".join(shown), "".join(shown)):
-        return "the offsets seem to count UTF-16 units; count characters (code points)"
+    guess = guess_unit(written, text, spans)
+    if guess is not None:
+        return guess
     if written == " ".join(text[start : end - 1] for start, end in spans):
         return "the offsets seem to end after the last character; write that of the last one"
     return "offsets count characters from 0, the first and the last included"

@@ -115,6 +115,7 @@ class ExampleStream(Closing, Iterator[Example]):
         views: Iterable[str] | None = None,
         only: str | None = None,
         limits: Limits | None = None,
+        qualify_ids: bool = False,
     ) -> None:
         if errors not in _POLICIES:
             raise ValueError(f"errors must be one of {', '.join(_POLICIES)}; got {errors!r}")
@@ -125,7 +126,9 @@ class ExampleStream(Closing, Iterator[Example]):
         self._reasons: Counter[str] = Counter()
         self._remarks: Counter[str] = Counter()
         self._problems: list[ReadError] = []
-        self._input = open_input(path, form, views=wanted, only=only, limits=limits)
+        self._input = open_input(
+            path, form, views=wanted, only=only, limits=limits, qualify_ids=qualify_ids
+        )
         self._items = self._input.items
 
     @property
@@ -209,6 +212,7 @@ def iter_read(
     views: Iterable[str] | None = None,
     only: str | None = None,
     limits: Limits | None = None,
+    qualify_ids: bool = False,
 ) -> ExampleStream:
     """Read examples one at a time, for files larger than memory.
 
@@ -228,7 +232,9 @@ def iter_read(
     >>> [example.id for example in stream], stream.tally.read
     (['stream:1'], 1)
     """
-    return ExampleStream(path, format, errors, views=views, only=only, limits=limits)
+    return ExampleStream(
+        path, format, errors, views=views, only=only, limits=limits, qualify_ids=qualify_ids
+    )
 
 
 def read(
@@ -239,6 +245,7 @@ def read(
     views: Iterable[str] | None = None,
     only: str | None = None,
     limits: Limits | None = None,
+    qualify_ids: bool = False,
 ) -> Examples:
     r"""Read all examples of a file, a folder or an archive.
 
@@ -261,6 +268,10 @@ def read(
         it fits. ``*`` stands for slashes as well.
     limits : Limits, optional
         What a compressed file or an archive may cost; see :class:`~kernelwood.io.Limits`.
+    qualify_ids : bool
+        In a folder or an archive, begin every id with the path of its file there, as in
+        ``"train/a:s1"``; otherwise only where a file has no ids of its own. Files often number
+        their sentences alike, and ids must be unique where all are written into one file.
 
     Returns
     -------
@@ -286,6 +297,8 @@ def read(
     >>> examples.tally.read, examples.tally.skipped
     (1, 1)
     """
-    with iter_read(path, format, errors, views=views, only=only, limits=limits) as stream:
+    with iter_read(
+        path, format, errors, views=views, only=only, limits=limits, qualify_ids=qualify_ids
+    ) as stream:
         examples = list(stream)
         return Examples(examples, stream.tally)

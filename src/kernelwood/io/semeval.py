@@ -25,10 +25,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from typing import IO
 
-from kernelwood.errors import ReadError, StructureError
+from kernelwood.errors import StructureError
 from kernelwood.io.atomic import write_text
-from kernelwood.io.ids import UsedIds
+from kernelwood.io.blocks import BLANKS, Block, Parsed, read_blocks
 from kernelwood.io.source import Item, Line, Source
+from kernelwood.io.writers import view_to_write, write_each
 from kernelwood.structures import Argument, Entity, Example, Relation, Sentence
 from kernelwood.structures.annotation import Span
 from kernelwood.structures.labels import shorten
@@ -44,7 +45,6 @@ _COMMENT = "Comment:"
 _NO_RELATION = "Other"
 _NAMES = ("e1", "e2")
 _TYPE = "nominal"
-_BLANKS = " \t"
 _MAX_LINES = 4  # one more than a part can have is enough to see that it has too many
 
 
@@ -61,22 +61,14 @@ def looks_like_semeval(head: str) -> bool:
 
 def read_semeval(source: Source, views: tuple[str, ...] | None = None) -> Iterator[Item]:
     """Yield an example for each sentence; its id is the number, its label the relation."""
-    used = UsedIds()
-    wanted = views is None or "sentence" in views
-    for part in _parts(source):
-        try:
-            example = _parse(part, source, wanted)
-        except ReadError as problem:
-            yield problem
-        else:
-            yield used.check(example.id, part[0].number, source) or example
+    return read_blocks(source, _parts(source), _parse, views)
 
 
-def _parts(source: Source) -> Iterator[list[Line]]:
+def _parts(source: Source) -> Iterator[Block]:
     """Yield the lines that belong together, no more than needed to see what is wrong."""
-    part: list[Line] = []
+    part: Block = []
     for line in source.lines():
-        blank = not line.text.strip(_BLANKS)
+        blank = not line.text.strip(BLANKS)
         if part and (blank or _begins_part(line.text)):
             yield part
             part = []
@@ -91,41 +83,37 @@ def _begins_part(text: str) -> bool:
     return bool(_NUMBERED.match(text)) or ('\t"' in text and not text.startswith(_COMMENT))
 
 
-def _parse(part: list[Line], source: Source, wanted: bool) -> Example:
-    for line in part:
-        if line.problem is not None:
-            raise line.problem
+def _parse(part: Block) -> Parsed:
     first, *rest = part
     numbered = _NUMBERED.match(first.text)
     if numbered is None:
-        raise _error(source, first, 0, "expected a number, a tab, and a sentence in quotes")
-    text, spans = _untag(source, first, numbered.end())
+        raise _error(first, 0, "expected a number, a tab, and a sentence in quotes")
+    text, spans = _untag(first, numbered.end())
     label: str | None = None
     relations: tuple[Relation, ...] = ()
     if rest and not rest[0].text.startswith(_COMMENT):
         line = rest.pop(0)
-        label = line.text.strip(_BLANKS)
+        label = line.text.strip(BLANKS)
         try:
             relations = _relations(label)
         except StructureError as failure:
-            raise _error(source, line, 0, failure.problem, failure.hint) from failure
+            raise _error(line, 0, failure.problem, failure.hint) from failure
     comment = ""
     if rest and rest[0].text.startswith(_COMMENT):
-        comment = rest.pop(0).text[len(_COMMENT) :].strip(_BLANKS)
+        comment = rest.pop(0).text[len(_COMMENT) :].strip(BLANKS)
     if rest:
-        raise _error(source, rest[0], 0, "expected a blank line before the next sentence")
-    views = {"sentence": _sentence(text, spans, relations, comment)} if wanted else {}
-    return Example(numbered[1], label, views, source.origin(first.number))
+        raise _error(rest[0], 0, "expected a blank line before the next sentence")
+    return Parsed(numbered[1], _sentence(text, spans, relations, comment), label=label)
 
 
-def _untag(source: Source, line: Line, start: int) -> tuple[str, dict[str, Span]]:
+def _untag(line: Line, start: int) -> tuple[str, dict[str, Span]]:
     """Return the text without quotes and tags, and the spans of ``e1`` and ``e2`` in it."""
-    written = line.text.rstrip(_BLANKS)
+    written = line.text.rstrip(BLANKS)
     end = len(written) - 1
     if written[start : start + 1] != '"':
-        raise _error(source, line, start, "expected a quotation mark before the sentence")
+        raise _error(line, start, "expected a quotation mark before the sentence")
     if end <= start or written[end] != '"':
-        raise _error(source, line, end, "expected a quotation mark after the sentence")
+        raise _error(line, end, "expected a quotation mark after the sentence")
     pieces: list[str] = []
     length = 0
     places: dict[str, int] = {}
@@ -135,10 +123,9 @@ def _untag(source: Source, line: Line, start: int) -> tuple[str, dict[str, Span]
         length += len(pieces[-1])
         position = tag.end()
         if tag[0] in places:
-            raise _error(source, line, tag.start(), f"there is a second {tag[0]}")
+            raise _error(line, tag.start(), f"there is a second {tag[0]}")
         if tag[1] and places.get(f"<{tag[2]}>", length) == length:
             raise _error(
-                source,
                 line,
                 tag.start(),
                 f"{tag[0]} must follow <{tag[2]}> and at least one character",
@@ -147,7 +134,7 @@ def _untag(source: Source, line: Line, start: int) -> tuple[str, dict[str, Span]
     pieces.append(written[position:end])
     for missing in ("<e1>", "</e1>", "<e2>", "</e2>"):
         if missing not in places:
-            raise _error(source, line, end, f"there is no {missing} in the sentence")
+            raise _error(line, end, f"there is no {missing} in the sentence")
     return "".join(pieces), {name: (places[f"<{name}>"], places[f"</{name}>"]) for name in _NAMES}
 
 
@@ -185,10 +172,8 @@ def _sentence(
     )
 
 
-def _error(
-    source: Source, line: Line, index: int, problem: str, hint: str | None = None
-) -> ReadError:
-    return source.error(
+def _error(line: Line, index: int, problem: str, hint: str | None = None) -> StructureError:
+    return StructureError(
         problem,
         line=line.number,
         column=index + 1,
@@ -207,26 +192,17 @@ def semeval_text(examples: Iterable[Example], *, view: str = "sentence") -> Iter
     >>> "".join(semeval_text(read_semeval(Source(io.StringIO(written))))) == written
     True
     """
-    for example in examples:
-        try:
-            yield _written(example, view)
-        except StructureError as failure:
-            raise StructureError(
-                f"example {shorten(repr(example.id))} cannot be written: {failure.problem}",
-                hint=failure.hint,
-            ) from failure
+    return write_each(examples, lambda example: _written(example, view))
 
 
 def _written(example: Example, view: str) -> str:
-    sentence = example.view(view)
-    if not isinstance(sentence, Sentence):
-        raise StructureError(f"view {view!r} is a {type(sentence).__name__}, not a sentence")
+    sentence = view_to_write(example, view, Sentence)
     label = example.label
     if not (label is None or isinstance(label, str)):
         raise StructureError(f"the label {shorten(repr(label))} is no string")
+    spans = _spans(sentence)
     if re.fullmatch("[0-9]+", example.id) is None:
         raise StructureError("its id is no number", hint="number the examples: 1, 2, 3, ...")
-    spans = _spans(sentence)
     comment = "".join(value or "" for _, value in sentence.metadata)
     exact = _sentence(sentence.text, spans, _relations(label), comment)
     _check_nothing_is_lost(sentence, exact)
@@ -234,7 +210,7 @@ def _written(example: Example, view: str) -> str:
     if label is not None:
         lines.append(label)
     if label is not None or comment:
-        lines += [f"{_COMMENT} {comment}".rstrip(_BLANKS), ""]
+        lines += [f"{_COMMENT} {comment}".rstrip(BLANKS), ""]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -242,7 +218,10 @@ def _spans(sentence: Sentence) -> dict[str, Span]:
     spans = {entity.id: entity.spans[0] for entity in sentence.entities if len(entity.spans) == 1}
     if len(sentence.entities) != 2 or set(spans) != set(_NAMES):
         raise StructureError(
-            "a sentence has the two entities 'e1' and 'e2', each in one piece, and no other",
+            "a sentence has the two entities 'e1' and 'e2', each in one piece, and no other; "
+            f"this one has {', '.join(entity.id for entity in sentence.entities[:5]) or 'none'}"
+            + ", ..."
+            * (len(sentence.entities) > 5),
             hint="make one example for each pair of entities, and rename them",
         )
     return {name: spans[name] for name in _NAMES}
@@ -253,7 +232,7 @@ def _check_nothing_is_lost(sentence: Sentence, exact: Sentence) -> None:
     if "\n" in sentence.text or _TAG.search(sentence.text):
         raise StructureError("its text has a line feed or a tag", hint="replace them first")
     comment = dict(exact.metadata).get("comment") or ""
-    if "\n" in comment or comment.endswith("\r") or comment != comment.strip(_BLANKS):
+    if "\n" in comment or comment.endswith("\r") or comment != comment.strip(BLANKS):
         raise StructureError("its comment has a line end, or blanks around it", hint="strip it")
     for part in fields(Sentence):
         found, expected = getattr(sentence, part.name), getattr(exact, part.name)

@@ -17,8 +17,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, BinaryIO, NamedTuple, TypeAlias, TypeVar
 
-from kernelwood.errors import ReadError
-from kernelwood.io.limits import Meter
+from kernelwood.errors import ReadError, StructureError
+from kernelwood.io.encodings import encoding_hint
+from kernelwood.io.limits import Meter, format_size
 from kernelwood.io.unpacking import CHUNK, ChunkReader, peek, plain_name, unpack
 from kernelwood.structures import Example, Origin
 
@@ -206,8 +207,27 @@ class Source(Closing):
             try:
                 yield Line(number, bare.decode("utf-8"))
             except UnicodeDecodeError as failure:
-                yield self._undecodable(number, bare, offset, failure)
+                problem = self._undecodable(number, bare, failure.start, offset)
+                yield Line(number, bare.decode("utf-8", "replace"), problem)
             offset += len(raw)
+
+    def read_text(self, limit: int) -> str:
+        """Return everything as text, line ends as they are; ``limit`` is in bytes."""
+        data = self.stream.read(limit + 1)
+        if len(data) > limit:
+            raise self.error(
+                f"the text has more than {format_size(limit)}",
+                hint="cut it into several documents",
+            )
+        try:
+            return data.decode("utf-8")
+        except UnicodeDecodeError as failure:
+            start = data.rfind(b"\n", 0, failure.start) + 1
+            bare = data[start:].partition(b"\n")[0].removesuffix(b"\r")
+            number = data.count(b"\n", 0, start) + 1
+            raise self._undecodable(
+                number, bare, failure.start - start, self._start + start
+            ) from failure
 
     def is_blank(self) -> bool:
         """Say whether nothing but blanks follows; damaged data are an error and not blank."""
@@ -224,19 +244,16 @@ class Source(Closing):
             passed += len(raw)
         return passed
 
-    def _undecodable(
-        self, number: int, bare: bytes, offset: int, failure: UnicodeDecodeError
-    ) -> Line:
-        text = bare.decode("utf-8", "replace")
-        problem = self.error(
-            f"byte 0x{bare[failure.start]:02x} at byte offset {offset + failure.start} "
-            "is not valid UTF-8",
+    def _undecodable(self, number: int, bare: bytes, place: int, offset: int) -> ReadError:
+        """Return the error for a byte at ``place`` in a line that begins at ``offset``."""
+        return self.error(
+            f"byte 0x{bare[place]:02x} at byte offset {offset + place} is not valid UTF-8",
             line=number,
-            column=len(bare[: failure.start].decode("utf-8")) + 1,
-            snippet=text,
-            hint="convert the file to UTF-8, for example with iconv -t UTF-8",
+            column=len(bare[:place].decode("utf-8")) + 1,
+            snippet=bare.decode("utf-8", "replace"),
+            hint=encoding_hint(self.head)
+            or "convert the file to UTF-8; if it is in Latin-1, with iconv -f LATIN1 -t UTF-8",
         )
-        return Line(number, text, problem)
 
     def error(
         self,
@@ -250,6 +267,19 @@ class Source(Closing):
         """Return (not raise) an error that carries the name of this source."""
         return ReadError(
             problem, path=self.name, line=line, column=column, snippet=snippet, hint=hint
+        )
+
+    def locate(
+        self, failure: StructureError, line: int | None, column: int | None = None
+    ) -> ReadError:
+        """Return the error of a part of this source; the place is used if it has no line."""
+        inside = failure.line is not None
+        return self.error(
+            failure.problem,
+            line=failure.line if inside else line,
+            column=failure.column if inside else failure.column or column,
+            snippet=failure.snippet,
+            hint=failure.hint,
         )
 
     def origin(self, line: int) -> Origin:

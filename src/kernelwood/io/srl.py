@@ -41,24 +41,23 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import IO
 
-from kernelwood.errors import ReadError, StructureError
+from kernelwood.errors import StructureError
 from kernelwood.io.atomic import write_text
-from kernelwood.io.ids import UsedIds
-from kernelwood.io.source import Item, Line, Remark, Source
+from kernelwood.io.blocks import Block, Parsed, cut_at_blank_lines, read_blocks
+from kernelwood.io.comments import split_comment
+from kernelwood.io.rows import Row, split_row
+from kernelwood.io.source import Item, Line, Source
 from kernelwood.io.srl_columns import (
     CONLL_2012,
-    ColumnError,
     Layout,
-    Row,
     check_rows,
     find_layout,
     given,
     read_entities,
     read_predicates,
     read_tree,
-    split_row,
 )
-from kernelwood.io.srl_writer import VERB_ROLES, is_document_mark, read_comment, srl_text
+from kernelwood.io.srl_writer import VERB_ROLES, is_document_mark, srl_text
 from kernelwood.structures import Example, Sentence
 
 __all__ = ["VERB_ROLES", "looks_like_srl", "read_srl", "srl_text", "write_srl"]
@@ -76,7 +75,7 @@ def looks_like_srl(head: str) -> bool:
         return True
     lines = (line.rstrip("\r") for line in head.split("\n"))
     first = next((line for line in lines if line.strip(" \t") and line[0] != "#"), "")
-    return find_layout(split_row(1, first)) is not None
+    return find_layout(split_row(Line(1, first)).fields) is not None
 
 
 def read_srl(source: Source, views: tuple[str, ...] | None = None) -> Iterator[Item]:
@@ -86,102 +85,63 @@ def read_srl(source: Source, views: tuple[str, ...] | None = None) -> Iterator[I
     sentence, broken ones counted. Comments that no word follows before the next blank line belong
     to no sentence; with a ``sent_id`` they are a sentence without words, which is an error.
     """
-    wanted = views is None or "sentence" in views
-    used = UsedIds()
-    for number, block in enumerate(_blocks(source), start=1):
-        problem = next((line.problem for line in block if line.problem), None)
-        if problem is not None:
-            yield problem
-            continue
-        try:
-            name, sentence, remarks = _read_block(block)
-        except ColumnError as failure:
-            yield _located(source, failure)
-            continue
-        except StructureError as failure:
-            yield source.error(failure.problem, line=block[0].number, hint=failure.hint)
-            continue
-        repeated = None if name is None else used.check(name, block[0].number, source)
-        if repeated is not None:
-            yield repeated
-            continue
-        yield from remarks
-        yield Example(
-            f"{source.stem}:{number}" if name is None else name,
-            views={"sentence": sentence} if wanted else {},
-            origin=source.origin(block[0].number),
-        )
+    return read_blocks(source, _blocks(source), _parse, views)
 
 
-def _blocks(source: Source) -> Iterator[list[Line]]:
+def _blocks(source: Source) -> Iterator[Block]:
     """Yield the lines of each sentence, comments included."""
-    block: list[Line] = []
-    for line in source.lines():
-        if not line.text.strip(" \t"):
-            if _is_part(block):
-                yield block
-            block = []
-        elif line.text[0] != "#" or line.problem or not is_document_mark(line.text):
-            block.append(line)
-    if _is_part(block):
-        yield block
+    for lines in cut_at_blank_lines(source.lines()):
+        block = [line for line in lines if line.problem or not is_document_mark(line.text)]
+        if any(line.problem or not _is_comment(line) or _names(line) for line in block):
+            yield block
 
 
-def _is_part(block: list[Line]) -> bool:
-    return any(
-        line.problem or line.text[0] != "#" or read_comment(line.text)[0] == "sent_id"
-        for line in block
-    )
+def _is_comment(line: Line) -> bool:
+    return line.text.startswith("#")
 
 
-def _located(source: Source, failure: ColumnError) -> ReadError:
-    return source.error(
-        failure.problem,
-        line=failure.row.number,
-        column=failure.row.position(failure.field),
-        snippet=failure.row.text,
-        hint=failure.hint,
-    )
+def _names(line: Line) -> bool:
+    return split_comment(line.text)[0] == "sent_id"
 
 
-def _read_block(block: list[Line]) -> tuple[str | None, Sentence, list[Remark]]:
-    comments = [read_comment(line.text) for line in block if line.text[0] == "#"]
-    rows = [split_row(line.number, line.text) for line in block if line.text[0] != "#"]
-    names = [value for key, value in comments if key == "sent_id" and value]
+def _parse(block: Block) -> Parsed:
+    comments = [split_comment(line.text) for line in block if _is_comment(line)]
+    rows = [split_row(line) for line in block if not _is_comment(line)]
+    named = [(value or "").strip() for key, value in comments if key == "sent_id"]
+    names = list(filter(None, named))
     if not rows:
         raise StructureError("a sentence without words", hint="add its words, or remove its id")
     if len(names) > 1:
         raise StructureError("a sentence with two ids", hint="a blank line ends a sentence")
-    layout = find_layout(rows[0])
+    layout = find_layout(rows[0].fields)
     if layout is None:
-        raise ColumnError("not a row of semantic roles", rows[0], 0, _expected(rows[0]))
+        raise rows[0].error(0, "not a row of semantic roles", _expected(rows[0]))
     check_rows(rows, layout)
-    sentence, remarks = _read_rows(
-        rows, layout, [pair for pair in comments if pair[0] != "sent_id"]
-    )
-    return next(iter(names), None), sentence, remarks
+    metadata = [pair for pair in comments if pair[0] != "sent_id"]
+    sentence, remarks = _read_rows(rows, layout, metadata)
+    return Parsed(next(iter(names), None), sentence, tuple(remarks))
 
 
 def _expected(row: Row) -> str:
     wish = "the columns are index, word, tag, parse bit, lemma, roleset and one for each predicate"
-    return wish if "\t" in row.text else f"{wish}, with tabs between them"
+    return wish if "\t" in row.line.text else f"{wish}, with tabs between them"
 
 
 def _read_rows(
     rows: list[Row], layout: Layout, metadata: list[tuple[str, str | None]]
-) -> tuple[Sentence, list[Remark]]:
+) -> tuple[Sentence, list[str]]:
     words = [row.fields[layout.word] for row in rows]
     tree = read_tree(rows, layout)
     predicates, n_without = read_predicates(rows, layout)
-    remarks = [Remark("a predicate without V among its roles")] * n_without
+    remarks = ["a predicate without V among its roles"] * n_without
     entities = []
     if layout is CONLL_2012:
         entities = read_entities(rows, 10, words)
         metadata = metadata + _document(rows[0])
         if any(row.fields[-1] != "-" for row in rows):
-            remarks.append(Remark("coreference is not read"))
+            remarks.append("coreference is not read")
         if any(row.fields[8] != "-" for row in rows):
-            remarks.append(Remark("word senses are not read"))
+            remarks.append("word senses are not read")
     sentence = Sentence.from_words(
         words,
         lemmas=[given(row.fields[layout.lemma]) for row in rows],

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from kernelwood.errors import StructureError
+from kernelwood.io.rows import Row
 from kernelwood.structures import Entity, Predicate, RoleSpan, Tree
 from kernelwood.structures.labels import shorten
 from kernelwood.structures.tree import make_node
@@ -17,39 +19,20 @@ __all__ = [
     "CONLL_2012",
     "SHORT",
     "TOPS",
-    "ColumnError",
     "Layout",
-    "Row",
     "check_rows",
     "find_layout",
     "given",
     "read_entities",
     "read_predicates",
     "read_tree",
-    "split_row",
 ]
 
 TOPS = ("TOP", "ROOT")
 
-_FIELD = re.compile(r"[^ \t]+")
 _CELL = re.compile(r"((?:\([^()*]+)*)\*(\)*)")
 _ONE_WORD = re.compile(r"\([^()*]+\)")
 _NUMBER = re.compile(r"[0-9]{1,9}")
-
-
-class Row(NamedTuple):
-    """A line of the file and its fields."""
-
-    number: int
-    text: str
-    fields: list[str]
-
-    def position(self, field: int) -> int:
-        """Return the column, from 1, at which a field begins; the end if there are too few."""
-        if "\t" in self.text:
-            return min(sum(map(len, self.fields[:field])) + field, len(self.text)) + 1
-        starts = [match.start() for match in _FIELD.finditer(self.text)]
-        return (starts[field] if field < len(starts) else len(self.text)) + 1
 
 
 class Layout(NamedTuple):
@@ -74,27 +57,8 @@ CONLL_2012 = Layout(
 )  # fmt: skip
 
 
-class ColumnError(Exception):
-    """A cell that is not what it should be; becomes a `ReadError` with its place."""
-
-    def __init__(self, problem: str, row: Row, field: int, hint: str) -> None:
-        super().__init__(problem)
-        self.problem, self.row, self.field, self.hint = problem, row, field, hint
-
-
-def split_row(number: int, text: str) -> Row:
-    r"""Split a line at its tabs or, if it has none, at its blanks.
-
-    Examples
-    --------
-    >>> split_row(1, "0\tNew York\tNNP").fields, split_row(2, "0   we  PRP").fields
-    (['0', 'New York', 'NNP'], ['0', 'we', 'PRP'])
-    """
-    return Row(number, text, text.split("\t") if "\t" in text else _FIELD.findall(text))
-
-
-def find_layout(row: Row) -> Layout | None:
-    """Tell the layout of a sentence from its first row.
+def find_layout(fields: list[str]) -> Layout | None:
+    """Tell the layout of a sentence from the fields of its first row.
 
     It is that of CoNLL-2012 if there are at least 12 fields, the second and third are numbers and
     the sixth is a parse bit. Else it is the short one if there are at least 6 fields, the first
@@ -103,10 +67,9 @@ def find_layout(row: Row) -> Layout | None:
 
     Examples
     --------
-    >>> find_layout(split_row(1, "0 we PRP (S* - -")) is SHORT
+    >>> find_layout("0 we PRP (S* - -".split()) is SHORT
     True
     """
-    fields = row.fields
     if (
         len(fields) > CONLL_2012.roles
         and _NUMBER.fullmatch(fields[1])
@@ -128,22 +91,20 @@ def check_rows(rows: list[Row], layout: Layout) -> None:
     width = len(rows[0].fields)
     for position, row in enumerate(rows):
         if len(row.fields) != width:
-            raise ColumnError(
-                f"{len(row.fields)} columns, but the sentence began with {width}",
-                row,
+            raise row.error(
                 min(width, len(row.fields)),
+                f"{len(row.fields)} columns, but the sentence began with {width}",
                 f"each word of a sentence has the same columns: {layout.hint}",
             )
         if row.fields[layout.place] != str(position):
-            raise ColumnError(
-                f"the index is {shorten(repr(row.fields[layout.place]))}, expected {position}",
-                row,
+            raise row.error(
                 layout.place,
+                f"the index is {shorten(repr(row.fields[layout.place]))}, expected {position}",
                 "words are counted from 0, and a blank line ends a sentence",
             )
         if "" in row.fields:
-            raise ColumnError(
-                "a column is empty", row, row.fields.index(""), 'write "-" where there is nothing'
+            raise row.error(
+                row.fields.index(""), "a column is empty", 'write "-" where there is nothing'
             )
 
 
@@ -159,10 +120,9 @@ def read_tree(rows: list[Row], layout: Layout) -> Tree | None:
     for row in rows:
         labels, n_closed = _brackets(row, layout.parse, "(S(NP*)")
         if trees or not (opened or labels):
-            raise ColumnError(
-                f"the word {shorten(repr(row.fields[layout.word]))} stands outside the tree",
-                row,
+            raise row.error(
                 layout.parse,
+                f"the word {shorten(repr(row.fields[layout.word]))} stands outside the tree",
                 "one bracket holds all the words of a sentence",
             )
         opened += [(label, [], row) for label in labels]
@@ -194,10 +154,9 @@ def read_predicates(rows: list[Row], layout: Layout) -> tuple[tuple[Predicate, .
     if len(heads) != len(columns):
         verbs = [next((span.start for span in spans if span.role == "V"), -1) for spans in roles]
         if -1 in verbs or sorted(set(verbs)) != verbs or not set(heads) <= set(verbs):
-            raise ColumnError(
-                f"columns of roles: {len(columns)}, rolesets: {len(heads)}",
-                rows[0],
+            raise rows[0].error(
                 layout.roles,
+                f"columns of roles: {len(columns)}, rolesets: {len(heads)}",
                 "there is one column of roles for each predicate, in the order of the words",
             )
         heads = verbs
@@ -271,24 +230,22 @@ def _brackets(row: Row, column: int, model: str) -> tuple[list[str], int]:
         return match[1].split("(")[1:], len(match[2])
     if _ONE_WORD.fullmatch(cell):  # how CoNLL-2012 writes a name of one word
         return [cell[1:-1]], 1
-    raise ColumnError(
-        f"{shorten(repr(cell))} is not brackets around a star",
-        row,
+    raise row.error(
         column,
+        f"{shorten(repr(cell))} is not brackets around a star",
         f"write * or, with brackets, for example {model}",
     )
 
 
-def _excess(row: Row, column: int) -> ColumnError:
-    return ColumnError(
-        "a bracket is closed that was never opened", row, column, "remove it, or open it before"
+def _excess(row: Row, column: int) -> StructureError:
+    return row.error(
+        column, "a bracket is closed that was never opened", "remove it, or open it before"
     )
 
 
-def _unclosed(kind: str, label: str, row: Row, column: int) -> ColumnError:
-    return ColumnError(
-        f"the {kind} {shorten(repr(label))} is never closed",
-        row,
+def _unclosed(kind: str, label: str, row: Row, column: int) -> StructureError:
+    return row.error(
         column,
+        f"the {kind} {shorten(repr(label))} is never closed",
         "close it with ) after the star of its last word",
     )

@@ -6,32 +6,19 @@ import re
 from collections.abc import Iterable, Iterator
 
 from kernelwood.errors import StructureError
+from kernelwood.io.comments import comment_line
 from kernelwood.io.srl_columns import TOPS
+from kernelwood.io.writers import view_to_write, write_each
 from kernelwood.structures import Example, Predicate, RoleSpan, Sentence, Token, Tree
 from kernelwood.structures.labels import shorten
 
-__all__ = ["VERB_ROLES", "is_document_mark", "read_comment", "srl_text"]
+__all__ = ["VERB_ROLES", "is_document_mark", "srl_text"]
 
 VERB_ROLES = ("V", "C-V")
 
 _DOCUMENT_MARK = re.compile(r"#[ \t]*(?:begin|end) document\b")
-_ONE_LINE = re.compile(r"[^\n\r]*")
 _CELL_WORD = re.compile(r"[^\t\n\r]+")
 _BRACKET_LABEL = re.compile(r"[^\t\n\r()*]+")
-
-
-def read_comment(text: str) -> tuple[str, str | None]:
-    """Return key and value of a comment, or its text and None.
-
-    Examples
-    --------
-    >>> read_comment("# genre = letter"), read_comment("# checked twice")
-    (('genre', 'letter'), ('checked twice', None))
-    """
-    key, equals, value = text[1:].partition("=")
-    if equals and key.strip(" \t"):
-        return key.strip(" \t"), value.strip(" \t")
-    return text[1:].strip(" \t"), None
 
 
 def is_document_mark(text: str) -> bool:
@@ -62,42 +49,25 @@ def srl_text(examples: Iterable[Example], *, view: str = "sentence") -> Iterator
         words below their tags, roles overlap without one lying in the other, a predicate has no
         sense, two predicates share a word, or a comment would not read back.
     """
-    for example in examples:
-        sentence = example.views.get(view)
-        if not isinstance(sentence, Sentence):
-            found = ", ".join(example.views) or "no views"
-            raise StructureError(
-                f"example {shorten(repr(example.id))} has no sentence in view {view!r}",
-                hint=f"it has {found}; choose one with view=...",
-            )
-        try:
-            lines = [*_comments(example.id, sentence), *_rows(sentence)]
-        except _UnwritableError as failure:
-            raise StructureError(
-                f"example {shorten(repr(example.id))} cannot be written as columns: {failure}",
-                hint=failure.hint,
-            ) from None
-        yield "\n".join(lines) + "\n\n"
+    return write_each(examples, lambda example: _written(example, view))
 
 
-class _UnwritableError(Exception):
-    def __init__(self, problem: str, hint: str) -> None:
-        super().__init__(problem)
-        self.hint = hint
+def _written(example: Example, view: str) -> str:
+    sentence = view_to_write(example, view, Sentence)
+    return "\n".join([*_comments(example.id, sentence), *_rows(sentence)]) + "\n\n"
 
 
 def _comments(name: str, sentence: Sentence) -> Iterator[str]:
-    for key, value in (("sent_id", name), *sentence.metadata):
-        line = f"# {key}" if value is None else f"# {key} = {value}"
-        if (
-            not _ONE_LINE.fullmatch(line)
-            or read_comment(line) != (key, value)
-            or (key == "sent_id" and (value is not name or not name))
-            or is_document_mark(line)
-        ):
-            raise _UnwritableError(
-                f"the comment {shorten(repr((key, value)))} would not read back",
-                "a comment is one line; its key has no equals sign and is not sent_id",
+    if not name or name != name.strip():
+        raise StructureError("the id is empty or has blanks around it", hint="rename the example")
+    yield comment_line("sent_id", name)
+    for key, value in sentence.metadata:
+        line = comment_line(key, value)
+        if key == "sent_id" or is_document_mark(line):
+            raise StructureError(
+                f"the comment {shorten(repr((key, value)))} would not read back as metadata",
+                hint="sent_id is the id of the example; 'begin document' and 'end document' "
+                "belong to no sentence",
             )
         yield line
 
@@ -105,11 +75,11 @@ def _comments(name: str, sentence: Sentence) -> Iterator[str]:
 def _rows(sentence: Sentence) -> Iterator[str]:
     tokens = sentence.tokens
     if not tokens:
-        raise _UnwritableError("it has no words", "give the sentence tokens")
+        raise StructureError("it has no words", hint="give the sentence tokens")
     bits = _parse_bits(sentence.tree, tokens)
     predicates = {predicate.token: predicate for predicate in sentence.predicates}
     if len(predicates) < len(sentence.predicates):
-        raise _UnwritableError("two predicates share a word", "a word has one roleset")
+        raise StructureError("two predicates share a word", hint="a word has one roleset")
     columns = [_role_cells(predicates[index], len(tokens)) for index in sorted(predicates)]
     for index, (token, bit) in enumerate(zip(tokens, bits, strict=True)):
         lemma, sense = _lemma_and_sense(token, predicates.get(index))
@@ -121,38 +91,38 @@ def _lemma_and_sense(token: Token, predicate: Predicate | None) -> tuple[str, st
     if predicate is None:
         return _optional(token.lemma, "lemma"), "-"
     if token.lemma and predicate.lemma and token.lemma != predicate.lemma:
-        raise _UnwritableError(
+        raise StructureError(
             f"the lemma is {token.lemma!r} as a word and {predicate.lemma!r} as a predicate",
-            "the format has one lemma for both",
+            hint="the format has one lemma for both",
         )
     if predicate.sense in ("", "-"):
-        raise _UnwritableError(
+        raise StructureError(
             f"the predicate {shorten(repr(token.text))} has no sense",
-            "the roleset is what marks a predicate",
+            hint="the roleset is what marks a predicate",
         )
     return _optional(token.lemma or predicate.lemma, "lemma"), _cell(predicate.sense, "sense")
 
 
 def _optional(value: str, what: str) -> str:
     if value == "-":
-        raise _UnwritableError(f'the {what} is "-", which stands for none', "leave it empty")
+        raise StructureError(f'the {what} is "-", which stands for none', hint="leave it empty")
     return _cell(value, what) if value else "-"
 
 
 def _cell(value: str, what: str) -> str:
     if not _CELL_WORD.fullmatch(value):
-        raise _UnwritableError(
+        raise StructureError(
             f"the {what} {shorten(repr(value))} fits no column",
-            "it must not be empty and hold no tab or line end",
+            hint="it must not be empty and hold no tab or line end",
         )
     return value
 
 
 def _label(value: str, what: str) -> str:
     if not _BRACKET_LABEL.fullmatch(value):
-        raise _UnwritableError(
+        raise StructureError(
             f"the {what} {shorten(repr(value))} fits no bracket",
-            "it must not be empty and hold no bracket, star, tab or line end",
+            hint="it must not be empty and hold no bracket, star, tab or line end",
         )
     return value
 
@@ -190,17 +160,17 @@ def _check_word(node: Tree, token: Token) -> None:
     if node.edge or word.edge:
         raise _wrong_tree(node)
     if (node.label, word.label) != (token.tag, token.text):
-        raise _UnwritableError(
+        raise StructureError(
             f"the tree has {shorten(repr(word.label))} below {shorten(repr(node.label))} where "
             f"the word is {shorten(repr(token.text))} and its tag {shorten(repr(token.tag))}",
-            "make the sentence with Sentence.from_tree",
+            hint="make the sentence with Sentence.from_tree",
         )
 
 
-def _wrong_tree(node: Tree) -> _UnwritableError:
-    return _UnwritableError(
+def _wrong_tree(node: Tree) -> StructureError:
+    return StructureError(
         f"the node {shorten(repr(node.label))} of the tree is no constituent",
-        "each word is the only child of its tag, and edges have no labels",
+        hint="each word is the only child of its tag, and edges have no labels",
     )
 
 
@@ -216,10 +186,10 @@ def _role_cells(predicate: Predicate, n_tokens: int) -> list[str]:
         while ends and ends[-1] <= start:
             ends.pop()
         if ends and ends[-1] < end:
-            raise _UnwritableError(
+            raise StructureError(
                 f"the role {shorten(repr(role))} of the predicate on word {predicate.token} "
                 "overlaps another",
-                "of two roles that share words, one must hold the other",
+                hint="of two roles that share words, one must hold the other",
             )
         ends.append(end)
         before[start].append("(" + _label(role, "role"))

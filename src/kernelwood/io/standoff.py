@@ -18,10 +18,10 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
 from kernelwood.errors import ReadError, StructureError
+from kernelwood.io.alignment import guess_unit
 from kernelwood.io.source import Item, Remark, Source
 from kernelwood.io.standoff_lines import (
     Annotation,
-    LineError,
     blanks_that_differ,
     parse_line,
 )
@@ -95,7 +95,7 @@ def read_standoff(
     if ".txt" not in files:
         raise _without_text(files)
     source = files[".txt"]
-    draft = _Draft(_read_text(source))
+    draft = _Draft(source.read_text(_TEXT_LIMIT))
     n_problems = 0
     for problem in _problems(draft, files):
         yield problem
@@ -108,7 +108,7 @@ def read_standoff(
     try:
         shown = {"document": draft.document()} if views is None or "document" in views else {}
     except StructureError as failure:
-        yield source.error(failure.problem, line=1, hint=failure.hint)
+        yield source.locate(failure, 1)
         return
     yield from draft.remarks
     yield Example(source.stem, views=shown, origin=source.origin(1))
@@ -162,11 +162,11 @@ class _Draft:
     def _take(self, place: _Place) -> ReadError | None:
         try:
             annotation = parse_line(place.text)
-        except LineError as failure:
+        except StructureError as failure:
             if place.text.startswith("#"):
                 self.remarks.append(Remark("a comment that names no annotation was left out"))
                 return None
-            return place.error(failure.problem, failure.index, failure.hint)
+            return place.source.locate(failure, place.number)
         name = annotation.id
         if name != "*":
             first = self._places.setdefault(name, place)
@@ -262,37 +262,12 @@ def _without_text(files: Mapping[str, Source]) -> ReadError:
     return ReadError("there are no files to read", hint=hint)
 
 
-def _read_text(source: Source) -> str:
-    data = source.stream.read(_TEXT_LIMIT + 1)
-    if len(data) > _TEXT_LIMIT:
-        raise source.error(
-            f"the text has more than {_TEXT_LIMIT >> 20} MB",
-            hint="cut it into several documents",
-        )
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as failure:
-        start = data.rfind(b"\n", 0, failure.start) + 1
-        end = data.find(b"\n", failure.start)
-        line = data[start : end if end >= 0 else len(data)].decode("utf-8", "replace")
-        raise source.error(
-            f"byte 0x{data[failure.start]:02x} is not valid UTF-8",
-            line=data.count(b"\n", 0, failure.start) + 1,
-            column=len(data[start : failure.start].decode("utf-8")) + 1,
-            snippet=line,
-            hint="convert the file to UTF-8, for example with iconv -t UTF-8",
-        ) from failure
-
-
 def _guess_offsets(entity: Entity, text: str) -> str | None:
     """Return what may be wrong with the offsets of an entity, if there is a good guess."""
     start, end = entity.spans[0][0], entity.spans[-1][1]
-    if len(entity.spans) == 1 and entity.text:
-        for unit, codec, name in ((2, "utf-16-le", "UTF-16 units"), (1, "utf-8", "UTF-8 bytes")):
-            piece = text.encode(codec)[start * unit : end * unit]
-            if piece.decode(codec, "replace") == entity.text:
-                return f"the offsets seem to count {name}; they must count characters"
+    guess = guess_unit(entity.text, text, entity.spans)
+    if guess is None and len(entity.spans) == 1 and entity.text:
         near = text.find(entity.text, max(0, start - _NEAR), end + _NEAR)
         if near >= 0:
             return f"the same text stands at {near} {near + len(entity.text)}"
-    return None
+    return guess

@@ -18,14 +18,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import NoReturn, TypeAlias
+from typing import TypeAlias
 
+from kernelwood.errors import StructureError
 from kernelwood.structures.annotation import Argument, Attribute, Entity, Event, Relation, Span
 from kernelwood.structures.labels import shorten
 
 __all__ = [
     "Annotation",
-    "LineError",
     "blanks_that_differ",
     "format_line",
     "in_one_line",
@@ -43,18 +43,8 @@ _REMARK = re.compile(r"([^ \t]+) +([^ \t]+)(?: +([^ \t][^\t]*))?")
 _LINE_ENDS = str.maketrans("\r\n", "  ")
 
 
-class LineError(Exception):
-    """A line is malformed at a certain character (counted from 0)."""
-
-    def __init__(self, problem: str, index: int, hint: str) -> None:
-        super().__init__(problem)
-        self.problem = problem
-        self.index = index
-        self.hint = hint
-
-
 def parse_line(text: str) -> Annotation:
-    r"""Return the annotation of a line, or raise LineError.
+    r"""Return the annotation of a line, or raise StructureError at its column.
 
     Examples
     --------
@@ -65,13 +55,15 @@ def parse_line(text: str) -> Annotation:
     """
     name, tab, _ = text.partition("\t")
     if not tab:
-        raise LineError(
+        raise _flaw(
+            text,
             "no tab follows the id",
             len(name),
             "columns are separated by tabs: T1<TAB>Type 10 15<TAB>text",
         )
     if not _ID.fullmatch(name):
-        raise LineError(
+        raise _flaw(
+            text,
             f"{shorten(repr(name))} is no id of an annotation",
             0,
             "ids begin with T (entity), E (event), R (relation), A or M (attribute), "
@@ -138,7 +130,8 @@ def _parse_entity(name: str, text: str, at: int) -> Entity:
     body, tab, written = text[at:].partition("\t")
     match = _PLACE.fullmatch(body)
     if match is None or not tab:
-        raise LineError(
+        raise _flaw(
+            text,
             "this is no entity" if tab else "the text of the entity is missing",
             at if tab else len(text),
             "write T1<TAB>Type 10 15<TAB>text, or 0 5;16 23 for an entity in two pieces",
@@ -148,7 +141,8 @@ def _parse_entity(name: str, text: str, at: int) -> Entity:
     for piece in match[2].split(";"):
         start, end = map(int, piece.split())
         if not before <= start < end:
-            raise LineError(
+            raise _flaw(
+                text,
                 f"the span {start} {end} is empty or not in order",
                 at + match.start(2),
                 "an end is the position after the last character; pieces stand from left to right",
@@ -160,7 +154,9 @@ def _parse_entity(name: str, text: str, at: int) -> Entity:
 
 def _parse_event(name: str, text: str, at: int) -> Event:
     words = _words(text, at, "write E1<TAB>Type:T3 Theme:T1 Cause:E2")
-    first, *rest = [_argument(word, "write E1<TAB>Type:T3 Theme:T1 Cause:E2") for word in words]
+    first, *rest = [
+        _argument(text, word, "write E1<TAB>Type:T3 Theme:T1 Cause:E2") for word in words
+    ]
     return Event(name, first.role, first.target, tuple(rest))
 
 
@@ -168,15 +164,15 @@ def _parse_relation(name: str, text: str, at: int) -> Relation:
     form = "write R1<TAB>Type Arg1:T1 Arg2:T2"
     kind, *rest = _words(text, at, form)
     if not rest:
-        raise LineError("this relation has no arguments", len(text), form)
-    return Relation(name, kind[0], tuple(_argument(word, form) for word in rest))
+        raise _flaw(text, "this relation has no arguments", len(text), form)
+    return Relation(name, kind[0], tuple(_argument(text, word, form) for word in rest))
 
 
 def _parse_equivalence(name: str, text: str, at: int) -> Relation:
     form = "write *<TAB>Equiv T1 T2"
     kind, *rest = _words(text, at, form)
     if not rest:
-        raise LineError("this relation has no arguments", len(text), form)
+        raise _flaw(text, "this relation has no arguments", len(text), form)
     return Relation(name, kind[0], tuple(Argument("", word) for word, _ in rest))
 
 
@@ -185,7 +181,7 @@ def _parse_attribute(name: str, text: str, at: int) -> Attribute:
     _words(text, at, form)
     match = _REMARK.fullmatch(text[at:].rstrip(" \t"))
     if match is None:
-        _refuse("this is no attribute", at, form)
+        raise _flaw(text, "this is no attribute", at, form)
     return Attribute(name, match[1], match[2], match[3] or "")
 
 
@@ -193,7 +189,9 @@ def _parse_normalization(name: str, text: str, at: int) -> Attribute:
     body, tab, written = text[at:].partition("\t")
     match = _REMARK.fullmatch(body.rstrip(" "))
     if match is None or not match[3]:
-        _refuse("this is no normalization", at, "write N1<TAB>Reference T1 Database:id<TAB>text")
+        raise _flaw(
+            text, "this is no normalization", at, "write N1<TAB>Reference T1 Database:id<TAB>text"
+        )
     return Attribute(name, match[1], match[2], match[3] + tab + written)
 
 
@@ -201,7 +199,7 @@ def _parse_note(name: str, text: str, at: int) -> Attribute:
     body, _, written = text[at:].partition("\t")
     match = _REMARK.fullmatch(body.rstrip(" "))
     if match is None or match[3]:
-        _refuse("this is no note", at, "write #1<TAB>AnnotatorNotes T1<TAB>text")
+        raise _flaw(text, "this is no note", at, "write #1<TAB>AnnotatorNotes T1<TAB>text")
     return Attribute(name, match[1], match[2], written)
 
 
@@ -222,19 +220,20 @@ def _words(text: str, at: int, form: str) -> list[tuple[str, int]]:
     end = len(text.rstrip(" \t"))
     extra = text.find("\t", at, end)
     if extra >= 0:
-        raise LineError("there is a column too many", extra, form)
+        raise _flaw(text, "there is a column too many", extra, form)
     words = [(match[0], match.start()) for match in _WORD.finditer(text, at)]
     if not words:
-        raise LineError("the second column is empty", at, form)
+        raise _flaw(text, "the second column is empty", at, form)
     return words
 
 
-def _argument(word: tuple[str, int], form: str) -> Argument:
+def _argument(text: str, word: tuple[str, int], form: str) -> Argument:
     role, colon, target = word[0].partition(":")
     if not (role and colon and target):
-        raise LineError(f"{shorten(repr(word[0]))} is not of the form role:target", word[1], form)
+        raise _flaw(text, f"{shorten(repr(word[0]))} is not of the form role:target", word[1], form)
     return Argument(role, target)
 
 
-def _refuse(problem: str, at: int, hint: str) -> NoReturn:
-    raise LineError(problem, at, hint)
+def _flaw(text: str, problem: str, index: int, hint: str) -> StructureError:
+    """Return the error at a character of a line, counted from 0."""
+    return StructureError(problem, column=index + 1, snippet=text, hint=hint)

@@ -11,13 +11,13 @@ from kernelwood.errors import StructureError
 from kernelwood.io.folders import write_folder
 from kernelwood.io.standoff_lines import (
     Annotation,
-    LineError,
     blanks_that_differ,
     format_line,
     in_one_line,
     parse_line,
     text_at,
 )
+from kernelwood.io.writers import view_to_write, write_each
 from kernelwood.structures import Argument, Attribute, Document, Entity, Example, Sentence
 from kernelwood.structures.labels import shorten
 
@@ -60,18 +60,17 @@ def standoff_files(
     >>> list(standoff_files([Example("a", views={"document": document})]))
     [('a.txt', 'Raf binds Ras.'), ('a.ann', 'T1\tProtein 0 3\tRaf\n')]
     """
-    used: set[str] = set()
-    for example in examples:
-        name = _file_name(example.id)
-        if name in used:
-            raise _refusal(example, "its id was used before", "every document needs its own id")
-        used.add(name)
-        found = _annotated(example, view)
-        document = adapted(found) if adapt or isinstance(found, Sentence) else found
-        _check_text(example, document)
-        lines = [_line(example, item, document) for item in _items(example, document)]
-        yield f"{name}.txt", document.text
-        yield f"{name}.ann", "".join(lines)
+    for pair in write_each(examples, lambda example: _written(example, view, adapt)):
+        yield from pair
+
+
+def _written(example: Example, view: str | None, adapt: bool) -> list[tuple[str, str]]:
+    name = _file_name(example.id)
+    found = _annotated(example, view)
+    document = adapted(found) if adapt or isinstance(found, Sentence) else found
+    _check_text(document)
+    lines = [_line(item, document) for item in _items(document)]
+    return [(f"{name}.txt", document.text), (f"{name}.ann", "".join(lines))]
 
 
 def write_standoff(
@@ -188,78 +187,63 @@ def _file_name(name: str) -> str:
 
 def _annotated(example: Example, view: str | None) -> Document | Sentence:
     if view is not None:
-        found = example.view(view)
-        if isinstance(found, (Document, Sentence)):
-            return found
-        raise _refusal(
-            example,
-            f"its view {view!r} is a {type(found).__name__}",
-            "a document or a sentence is needed",
-        )
+        return view_to_write(example, view, Document, Sentence)
     fitting = {
         name: made for name, made in example.views.items() if isinstance(made, (Document, Sentence))
     }
     for name in ("document", "sentence", *(fitting if len(fitting) == 1 else ())):
         if name in fitting:
             return fitting[name]
-    raise _refusal(
-        example,
+    raise StructureError(
         f"it has {len(fitting)} views that are documents or sentences",
-        f"say which with view=...: {', '.join(fitting)}"
+        hint=f"say which with view=...: {', '.join(fitting)}"
         if fitting
         else "standoff annotation needs a document or a sentence",
     )
 
 
-def _check_text(example: Example, document: Document) -> None:
+def _check_text(document: Document) -> None:
     if document.text.startswith("\ufeff"):
-        raise _refusal(
-            example,
+        raise StructureError(
             "its text begins with a byte order mark",
-            "take U+FEFF off, and 1 from all offsets; it would not be read as text",
+            hint="take U+FEFF off, and 1 from all offsets; it would not be read as text",
         )
     if document.metadata:
-        raise _refusal(example, "the format has no place for metadata", "adapt=True leaves it out")
+        raise StructureError(
+            "the format has no place for metadata", hint="adapt=True leaves it out"
+        )
 
 
-def _items(example: Example, document: Document) -> Iterator[Annotation]:
+def _items(document: Document) -> Iterator[Annotation]:
     groups: list[tuple[Annotation, ...]] = [getattr(document, kind) for kind in _KINDS]
     used: set[str] = set()
     for item in chain(*groups):
         if item.id in used and item.id != "*":
             problem = f"the id {shorten(repr(item.id))} is used twice"
-            raise _refusal(example, problem, "adapt=True gives new ids")
+            raise StructureError(problem, hint="adapt=True gives new ids")
         used.add(item.id)
         yield item
 
 
-def _line(example: Example, item: Annotation, document: Document) -> str:
+def _line(item: Annotation, document: Document) -> str:
     """Return the line of an annotation, having made sure that it reads back."""
     text = format_line(item)
     try:
         again = parse_line(text)
         faithful = again == item and type(again) is type(item)
-    except LineError:
+    except StructureError:
         faithful = False
     if not faithful or "\n" in text or text.endswith("\r"):
-        raise _refusal(
-            example,
+        raise StructureError(
             f"the format cannot hold {shorten(repr(item), 200)}",
-            "blanks, colons, tabs and line ends have a meaning, relations cannot be denied, and "
-            "ids begin with T (entities), E (events), R (relations), A, M, N or # (attributes); "
-            "adapt=True changes ids and what is said of them",
+            hint="blanks, colons, tabs and line ends have a meaning, relations cannot be denied, "
+            "and ids begin with T (entities), E (events), R (relations), A, M, N or # "
+            "(attributes); adapt=True changes ids and what is said of them",
         )
     if isinstance(item, Entity) and blanks_that_differ(item, document.text) is None:
-        raise _refusal(
-            example,
+        raise StructureError(
             f"entity {shorten(repr(item.id))} reads {shorten(repr(item.text))}, which is not what "
             "stands at its offsets",
-            "adapt=True writes the text of the document",
+            hint="adapt=True writes the text of the document",
         )
     return f"{text}\n"
-
-
-def _refusal(example: Example, problem: str, hint: str) -> StructureError:
-    return StructureError(
-        f"example {shorten(repr(example.id))} cannot be written: {problem}", hint=hint
-    )

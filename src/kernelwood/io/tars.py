@@ -13,8 +13,8 @@ from contextlib import ExitStack
 from typing import IO, Any, BinaryIO, NamedTuple, cast
 
 from kernelwood.errors import ReadError
-from kernelwood.io.archives import DAMAGE, damaged, refused
-from kernelwood.io.containers import Container, is_hidden, name_problem
+from kernelwood.io.archives import DAMAGE, Archive, damaged, refused
+from kernelwood.io.containers import is_hidden, name_problem
 from kernelwood.io.limits import LimitError, Meter
 from kernelwood.io.unpacking import CHUNK
 
@@ -48,7 +48,7 @@ class _Place(NamedTuple):
     size: int
 
 
-class TarArchive(Container):
+class TarArchive(Archive):
     """The files of a tar archive.
 
     Parameters
@@ -110,10 +110,6 @@ class TarArchive(Container):
         offset = self._copy.seek(0, io.SEEK_END)
         archive.copy(member.offset_data, member.size, self._copy)
         self._places[name] = _Place(offset, member.size)
-
-    def title(self, name: str) -> str:
-        """Return the names of the archive and the file."""
-        return f"{self.name}!{name}"
 
     def size(self, name: str) -> int:
         """Return how many bytes a file has, if its header is right."""

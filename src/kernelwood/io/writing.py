@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -14,6 +14,8 @@ from kernelwood.io.formats import Format, find_format, format_by_suffix
 from kernelwood.structures import Example
 
 __all__ = ["format_to_write", "write"]
+
+_NOT_WRITTEN = (".bz2", ".xz", ".zip", ".tar", ".tgz")
 
 
 def write(
@@ -44,6 +46,8 @@ def write(
         When a folder is to be written and there is something already.
     ValueError
         When the format is unknown, cannot be told, or cannot be written.
+    TypeError
+        When something is no example.
 
     Examples
     --------
@@ -56,9 +60,21 @@ def write(
     """
     row = format_to_write(path, format)
     if row.write is not None:
-        write_text(path, row.write(examples, **options))
+        write_text(path, row.write(_checked(examples), **options))
     elif row.write_files is not None and isinstance(path, (str, os.PathLike)):
-        write_folder(path, row.write_files(examples, **options))
+        write_folder(path, row.write_files(_checked(examples), **options))
+
+
+def _checked(examples: Iterable[Example]) -> Iterator[Example]:
+    if isinstance(examples, Example):
+        raise TypeError("expected several examples, got one; put it into a list")
+    for example in examples:
+        if not isinstance(example, Example):
+            raise TypeError(
+                f"expected examples, got {type(example).__name__}; "
+                "make one with kernelwood.Example(id, label, {name: structure})"
+            )
+        yield example
 
 
 def format_to_write(path: str | os.PathLike[str] | IO[str], format: str | None) -> Format:
@@ -69,6 +85,7 @@ def format_to_write(path: str | os.PathLike[str] | IO[str], format: str | None) 
     >>> format_to_write("little.mrg.gz", None).name
     'penn'
     """
+    _check_packing(path)
     row = find_format(format) if format is not None else format_by_suffix(_plain_name(path))
     writable = ", ".join(row.name for row in formats.FORMATS if row.write or row.write_files)
     if row is None:
@@ -82,6 +99,14 @@ def format_to_write(path: str | os.PathLike[str] | IO[str], format: str | None) 
             )
         check_vacant(Path(path))
     return row
+
+
+def _check_packing(path: str | os.PathLike[str] | IO[str]) -> None:
+    suffix = Path(path).suffix.lower() if isinstance(path, (str, os.PathLike)) else ""
+    if suffix in _NOT_WRITTEN:
+        raise ValueError(
+            f"{suffix} files can be read, not written; give a name that ends in .gz, or in neither"
+        )
 
 
 def _plain_name(path: str | os.PathLike[str] | IO[str]) -> str:

@@ -41,8 +41,10 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from kernelwood.errors import StructureError
+from kernelwood.structures.labels import share
 from kernelwood.structures.tree import Tree, make_node
 
 __all__ = [
@@ -57,10 +59,18 @@ _END = r"(?=[ \t\n\r\f\v()]|\Z)"
 _QUOTED = r'"(?![ \t\n\r\f\v()])[^"\\\n\r]*(?:\\[^\n\r][^"\\\n\r]*)*"'
 _BARE = r'[^ \t\n\r\f\v()"][^ \t\n\r\f\v()]*(?:(?<=\\)[()][^ \t\n\r\f\v()]*)*'
 
+# Short words without quotes and backslashes. Most of a treebank are nodes above one or a few of
+# these, and opening brackets with one; read as a whole they cost a fraction of the time.
+_SHORT = r'[^ \t\n\r\f\v()"\\]{1,100}'
+_OVER_LEAVES = rf"\({_SHORT}(?: {_SHORT}){{0,3}}\)"
+_OPENING = rf"\((?:{_SHORT}{_END})?"
 # The last alternative catches a quote that is opened but not properly closed.
 _TOKEN = re.compile(
-    rf'[()]|{_BARE}|(?:{_QUOTED}:)?(?:{_QUOTED}{_END}|"{_END})|{_QUOTED}:{_BARE}|"[^ \t\n\r\f\v()]+'
+    rf"{_OVER_LEAVES}|{_OPENING}|\)|{_BARE}"
+    rf'|(?:{_QUOTED}:)?(?:{_QUOTED}{_END}|"{_END})|{_QUOTED}:{_BARE}|"[^ \t\n\r\f\v()]+'
 )
+_MAX_SHARED_LENGTH = 100
+_N_SHARED = 1 << 14
 _ATOM = re.compile(rf'(?:({_QUOTED}):)?(?:({_QUOTED})|({_BARE}|"))')
 # Not with a backslash at the end, which would swallow the bracket that follows.
 _WRITTEN_BARE = re.compile(rf'"|{_BARE}(?<!\\)')
@@ -190,36 +200,45 @@ class _Reader:
         self._open: tuple[str | None, str, list[Tree]] = ("", "", [])
         self._outer: list[tuple[str, str, list[Tree]]] = []
         self._start = 0
-        self._words: dict[str, str] = {}  # equal words share one string: less memory, quick lookups
         self._lines: list[tuple[int, str]] = []  # of the current tree, to locate what is unclosed
 
     def feed(self, number: int, line: str) -> None:
         """Read one line; finished trees are appended to ``done``."""
-        outer, shared = self._outer, self._words.setdefault
+        outer = self._outer
         label, edge, children = self._open
         for index, token in enumerate(_TOKEN.findall(line)):
-            if token == "(":
+            if token == ")":
                 if not outer:
-                    self._begin(number, line, index)
-                outer.append((label or "", edge, children))
-                label, edge, children = None, "", []
-            elif not outer:
-                raise self._stray(number, line, index, token)
-            elif token == ")":
+                    raise self._stray(number, line, index, token)
                 node = make_node(label or "", tuple(children), edge)
                 label, edge, children = outer.pop()
                 children.append(node)
                 if not outer:
                     self.done.append((self._start, children.pop()))
-            else:
-                if token[0] == '"':
-                    word, word_edge = _read_atom(number, line, index, token)
+            elif token[0] == "(":
+                if not outer:
+                    self._begin(number, line, index)
+                if token[-1] == ")":
+                    label = label or ""  # what follows a child is no label
+                    children.append(_over_leaves(token))
+                    if not outer:
+                        self.done.append((number, children.pop()))
                 else:
-                    word, word_edge = shared(token, token), ""
+                    outer.append((label or "", edge, children))
+                    label, edge, children = _opened_label(token), "", []
+            elif not outer:
+                raise self._stray(number, line, index, token)
+            elif token[0] == '"':
+                word, word_edge = _read_atom(number, line, index, token)
                 if label is None:
                     label, edge = word, word_edge
                 else:
                     children.append(make_node(word, (), word_edge))
+            elif label is None:
+                label = token
+            else:
+                short = len(token) <= _MAX_SHARED_LENGTH
+                children.append(_leaf(token) if short else make_node(token, (), ""))
         self._open = (label, edge, children)
         if outer:
             self._lines.append((number, line))
@@ -233,7 +252,7 @@ class _Reader:
         opened: list[tuple[int, str, int]] = []
         for number, line in self._lines:
             for match in _TOKEN.finditer(line):
-                if match[0] == "(":
+                if match[0][0] == "(" and match[0][-1] != ")":
                     opened.append((number, line, match.start()))
                 elif match[0] == ")":
                     opened.pop()
@@ -261,6 +280,26 @@ class _Reader:
         else:
             problem, hint = 'expected "("', f"a tree of one node is written ({token})"
         return _error(problem, number, line, index, hint)
+
+
+# Trees never change, so small ones that are alike can be one: less memory, and quick to make. These
+# are pure functions; the caches are bounded, and so is what they hold.
+@lru_cache(_N_SHARED)
+def _leaf(word: str) -> Tree:
+    return make_node(share(word), (), "")
+
+
+@lru_cache(_N_SHARED)
+def _over_leaves(token: str) -> Tree:
+    """Make the node of ``(label word word)``."""
+    label, *words = token[1:-1].split(" ")
+    return make_node(share(label), tuple(map(_leaf, words)), "")
+
+
+@lru_cache(_N_SHARED)
+def _opened_label(token: str) -> str | None:
+    """Return the label behind an opening bracket, None if it is still to come."""
+    return share(token[1:]) or None
 
 
 def _read_atom(number: int, line: str, index: int, token: str) -> tuple[str, str]:

@@ -62,49 +62,59 @@ class Candidate:
     def __post_init__(self) -> None:
         if type(self.id) is not str:
             object.__setattr__(self, "id", check_label(self.id, "candidate id"))
-        shown = f"candidate {shorten(repr(self.id))}"
         if not isinstance(self.sentence, Sentence):
             found = type(self.sentence).__name__
-            raise StructureError(f"{shown} needs a Sentence, got {found}")
-        self._check_participants(shown)
-        if self.trigger is not None:
-            self._check_entity(self.trigger, f"trigger of {shown}")
+            raise StructureError(f"{self._shown()} needs a Sentence, got {found}")
+        self._check_participants()
+        if self.trigger is not None and not self._holds(self.trigger):
+            raise self._misplaced(self.trigger, "trigger")
         if type(self.type) is not str:
-            object.__setattr__(self, "type", check_label(self.type, f"type of {shown}"))
+            object.__setattr__(self, "type", check_label(self.type, f"type of {self._shown()}"))
         if self.origin is not None and not isinstance(self.origin, Origin):
             found = type(self.origin).__name__
-            raise StructureError(f"origin of {shown} must be an Origin, got {found}")
+            raise StructureError(f"origin of {self._shown()} must be an Origin, got {found}")
         try:
             hash(self.label)
         except TypeError:
             raise StructureError(
-                f"label of {shown} must be hashable, got a {type(self.label).__name__}",
+                f"label of {self._shown()} must be hashable, got a {type(self.label).__name__}",
                 hint="use a string, a number, or a tuple of these",
             ) from None
 
-    def _check_participants(self, owner: str) -> None:
+    def _check_participants(self) -> None:
         try:
-            pairs = tuple([(role, entity) for role, entity in self.participants])
+            pairs = tuple(self.participants)
+            if {*map(type, pairs)} != {tuple} or {*map(len, pairs)} != {2}:
+                pairs = tuple([(role, entity) for role, entity in pairs])
         except (TypeError, ValueError):
             raise StructureError(
-                f"participants of {owner} must be (role, Entity) pairs",
+                f"participants of {self._shown()} must be (role, Entity) pairs",
                 hint='write [("first", entity), ("second", entity)]',
             ) from None
         if not pairs:
-            raise StructureError(f"{owner} has no participants")
+            raise StructureError(f"{self._shown()} has no participants")
         for role, entity in pairs:
-            self._check_entity(entity, f"participant {shorten(repr(role))} of {owner}")
-        named = tuple([(check_label(role, f"a role of {owner}"), entity) for role, entity in pairs])
-        object.__setattr__(self, "participants", named)
+            if not self._holds(entity):
+                raise self._misplaced(entity, f"participant {shorten(repr(role))}")
+        if any(type(role) is not str for role, _ in pairs):
+            what = f"a role of {self._shown()}"
+            pairs = tuple([(check_label(role, what), entity) for role, entity in pairs])
+        object.__setattr__(self, "participants", pairs)
 
-    def _check_entity(self, entity: object, what: str) -> None:
+    def _holds(self, entity: object) -> bool:
+        return isinstance(entity, Entity) and entity.end <= len(self.sentence.text)
+
+    def _misplaced(self, entity: object, part: str) -> StructureError:
+        what = f"{part} of {self._shown()}"
         if not isinstance(entity, Entity):
-            raise StructureError(f"{what} must be an Entity, got a {type(entity).__name__}")
-        if entity.end > len(self.sentence.text):
-            raise StructureError(
-                f"{what} ends at {entity.end}, the text has {len(self.sentence.text)} characters",
-                hint="take the entity from the sentence, not from its document",
-            )
+            return StructureError(f"{what} must be an Entity, got a {type(entity).__name__}")
+        return StructureError(
+            f"{what} ends at {entity.end}, the text has {len(self.sentence.text)} characters",
+            hint="take the entity from the sentence, not from its document",
+        )
+
+    def _shown(self) -> str:
+        return f"candidate {shorten(repr(self.id))}"
 
     @property
     def entities(self) -> tuple[Entity, ...]:

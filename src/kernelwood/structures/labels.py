@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from kernelwood.errors import StructureError
 
-__all__ = ["check_label", "shorten"]
+__all__ = ["check_label", "share", "shorten"]
+
+_MAX_SHARED_LENGTH = 100
 
 
 def check_label(value: object, what: str) -> str:
@@ -55,3 +59,21 @@ def shorten(text: str, width: int = 60) -> str:
     'a very...'
     """
     return text if len(text) <= width else text[: width - 3] + "..."
+
+
+def share(label: str) -> str:
+    """Return an equal label that was seen before, if there was one lately: one copy is enough.
+
+    Not ``sys.intern``, which keeps what it is given for ever in some versions of Python.
+
+    Examples
+    --------
+    >>> share("".join(["N", "P"])) is share("".join(["N", "P"]))
+    True
+    """
+    return _shared(label) if len(label) <= _MAX_SHARED_LENGTH else label
+
+
+@lru_cache(1 << 14)
+def _shared(label: str) -> str:
+    return label

@@ -116,16 +116,18 @@ class Sequence(Frozen):
 
 
 def _check_element(element: object, position: int) -> tuple[str, str]:
-    if isinstance(element, str):
-        return "", check_label(element, f"element {position}")
+    if type(element) is str:
+        return "", element
     if not isinstance(element, (tuple, list)):
-        return "", check_label(element, f"element {position}")  # raises, naming value and type
+        return "", check_label(element, f"element {position}")
     if len(element) != 2:
         raise StructureError(
             f"element {position} must be a string or an (edge, node) pair, "
             f"got {shorten(repr(element))} with {len(element)} parts"
         )
     edge, node = element
+    if type(edge) is str and type(node) is str:  # nearly always; messages cost time
+        return edge, node
     return (
         check_label(edge, f"edge label of element {position}"),
         check_label(node, f"node label of element {position}"),

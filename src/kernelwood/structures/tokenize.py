@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import pairwise
 
 from kernelwood.errors import StructureError
@@ -81,23 +81,25 @@ def tokenize(text: str, boundaries: Iterable[int] = ()) -> list[Token]:
             hint="offsets count characters from 0",
         )
     shape = text.translate(_SHAPES)
-    return [
-        Token(text[start:end], start, end)
+    spans = [
+        piece.span()
         for first, last in pairwise(cuts)
         for piece in _PIECE.finditer(shape, first, last)
-        for start, end in _without_clitics(shape, *piece.span())
     ]
+    if "'" in shape:
+        spans = [part for span in spans for part in _without_clitics(shape, *span)]
+    return [Token(text[start:end], start, end) for start, end in spans]
 
 
-def _without_clitics(shape: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the span of a word, then those of the clitics at its end, if any."""
+def _without_clitics(shape: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Return the span of a word, then those of the clitics at its end, if any."""
+    if shape.find("'", start + 1, end) < 0:
+        return [(start, end)]
     cuts = [end]
     while length := _clitic_length(shape, start, end):
         end -= length
         cuts.append(end)
-    for cut in reversed(cuts):
-        yield start, cut
-        start = cut
+    return list(pairwise([start, *reversed(cuts)]))
 
 
 def _clitic_length(shape: str, start: int, end: int) -> int:

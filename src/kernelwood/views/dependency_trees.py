@@ -34,6 +34,7 @@ Dependencies may be a graph; a tree is cut out of it by fixed rules:
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from functools import lru_cache
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -48,6 +49,7 @@ __all__ = ["cgrct", "clct", "grct", "lct", "loct"]
 PUNCTUATION = ("punct",)
 
 _NO_WORD = "*::*"
+_N_SHARED = 1 << 14
 _ESCAPES = str.maketrans({",": "_comma_", "<": "_oang_", ">": "_cang_"})
 
 
@@ -197,7 +199,7 @@ def clct(
 
 
 class _Labels(NamedTuple):
-    """The labels of one word; ``tag`` is "" if it has none."""
+    """The labels of one word; ``tag`` is "" if it has none, ``composed`` if it is not needed."""
 
     relation: str
     composed: str
@@ -209,15 +211,24 @@ class _Shape(NamedTuple):
     """How a word and the trees of its dependents become one tree.
 
     ``arrange`` gets the labels, the dependents, and how many of these stand before the word;
-    ``top`` is the label that joins several roots.
+    ``top`` is the label that joins several roots; ``composed`` says whether relations are written
+    with their two words.
     """
 
     arrange: Callable[[_Labels, list[Tree], int], Tree]
     top: tuple[str, str]
+    composed: bool = False
 
 
+# Trees never change, so leaves that are alike can be one, and so can words below their tags.
+@lru_cache(_N_SHARED)
 def _leaf(label: str) -> Tree:
     return make_node(label, (), "")
+
+
+@lru_cache(_N_SHARED)
+def _tagged(tag: str, word: str) -> Tree:
+    return make_node(tag, (_leaf(word),), "") if tag else _leaf(word)
 
 
 def _tag_leaf(labels: _Labels) -> tuple[Tree, ...]:
@@ -225,9 +236,7 @@ def _tag_leaf(labels: _Labels) -> tuple[Tree, ...]:
 
 
 def _around_word(label: str, labels: _Labels, dependents: list[Tree], place: int) -> Tree:
-    own = _leaf(labels.word)
-    if labels.tag:
-        own = make_node(labels.tag, (own,), "")
+    own = _tagged(labels.tag, labels.word)
     return make_node(label, (*dependents[:place], own, *dependents[place:]), "")
 
 
@@ -255,8 +264,8 @@ def _arrange_clct(labels: _Labels, dependents: list[Tree], place: int) -> Tree:
 _GRCT = _Shape(_arrange_grct, ("SYNT", "*"))
 _LCT = _Shape(_arrange_lct, ("LEX", _NO_WORD))
 _LOCT = _Shape(_arrange_loct, ("LEX", _NO_WORD))
-_CGRCT = _Shape(_arrange_cgrct, ("COMP", f"*<{_NO_WORD},{_NO_WORD}>"))
-_CLCT = _Shape(_arrange_clct, ("COMP", f"*<{_NO_WORD},{_NO_WORD}>"))
+_CGRCT = _Shape(_arrange_cgrct, ("COMP", f"*<{_NO_WORD},{_NO_WORD}>"), composed=True)
+_CLCT = _Shape(_arrange_clct, ("COMP", f"*<{_NO_WORD},{_NO_WORD}>"), composed=True)
 
 
 def _build(
@@ -277,7 +286,8 @@ def _build(
         dependents = sorted(below.pop(token), key=itemgetter(0))
         place = sum(at < token for at, _ in dependents)
         tag = token_label(sentence.tokens[token], labels="tag")
-        labels = _labels(edge.relation, words[edge.head], words[token], tag, kinds)
+        head = words[edge.head] if shape.composed else None
+        labels = _labels(edge.relation, head, words[token], tag, kinds)
         node = shape.arrange(labels, [tree for _, tree in dependents], place)
         below[edge.head].append((token, node))
     roots = tuple(tree for _, tree in sorted(below[ROOT], key=itemgetter(0)))
@@ -295,9 +305,11 @@ def _word(sentence: Sentence, index: int, lowercase: bool) -> str:
     return f"{lemma}::{tag[0].lower()}" if tag else lemma
 
 
-def _labels(relation: str, head: str, word: str, tag: str, kinds: bool) -> _Labels:
-    pair = f"{head.translate(_ESCAPES)},{word.translate(_ESCAPES)}"
-    composed = f"{relation.translate(_ESCAPES)}<{pair}>"
+def _labels(relation: str, head: str | None, word: str, tag: str, kinds: bool) -> _Labels:
+    composed = ""
+    if head is not None:
+        pair = f"{head.translate(_ESCAPES)},{word.translate(_ESCAPES)}"
+        composed = f"{relation.translate(_ESCAPES)}<{pair}>"
     if not kinds:
         return _Labels(relation, composed, tag, word)
     return _Labels(

@@ -2,7 +2,8 @@
 
 A new view is one function in this folder and one row in :data:`VIEWS`. The function takes what it
 needs (a sentence, entities, a tree); the row says how to get these from a sentence or a candidate,
-so that programs and the command line can ask for views by name.
+so that programs and the command line can ask for views by name. What all candidates of a sentence
+have in common is prepared once for all of them.
 """
 
 from __future__ import annotations
@@ -16,18 +17,19 @@ from typing import Literal, TypeAlias
 from kernelwood.errors import StructureError
 from kernelwood.structures import Candidate, Entity, Sentence, Structure
 from kernelwood.structures.labels import shorten
-from kernelwood.views.amr import interaction_path, interaction_tree
 from kernelwood.views.constituents import entity_span, minimal_complete_tree, path_enclosed_tree
 from kernelwood.views.context import context
 from kernelwood.views.dependency_trees import cgrct, clct, grct, lct, loct
-from kernelwood.views.paths import shortest_path
+from kernelwood.views.paths import DependencyPaths
 from kernelwood.views.triggers import trigger_path, trigger_tree
+from kernelwood.views.ways import InteractionWays
 from kernelwood.views.words import words
 
-__all__ = ["VIEWS", "ViewRow", "find_view", "make_view"]
+__all__ = ["VIEWS", "ViewRow", "find_view", "make_view", "view_maker"]
 
 Subject: TypeAlias = Literal["sentence", "pair", "interaction"]
 Made: TypeAlias = "tuple[Structure, str | None]"
+Maker: TypeAlias = "Callable[[Candidate], Made]"
 
 
 @dataclass(frozen=True)
@@ -43,14 +45,15 @@ class ViewRow:
     subject : {"sentence", "pair", "interaction"}
         What it is a view of: a sentence, a candidate of two entities, or a candidate with a
         trigger. Views of sentences can be made of candidates, too.
-    make : callable
-        From the subject to the structure and, if it is only a fallback, the reason.
+    prepare : callable
+        From a sentence to a function, which goes from a subject in that sentence to the structure
+        and, if it is only a fallback, the reason.
     """
 
     name: str
     summary: str
     subject: Subject
-    make: Callable[..., Made]
+    prepare: Callable[[Sentence], Callable[..., Made]]
 
 
 def find_view(name: str) -> ViewRow:
@@ -97,15 +100,46 @@ def make_view(name: str, subject: Sentence | Candidate) -> Made:
     >>> make_view("words", Sentence.from_words(["We", "go"]))
     (Sequence(['we', 'go']), None)
     """
+    return view_maker(name)(subject)
+
+
+def view_maker(name: str) -> Callable[[Sentence | Candidate], Made]:
+    """Return a function that makes the view called ``name``, as `make_view` does.
+
+    It is quick for candidates of one sentence that come in a row: what they share is kept until
+    the next sentence.
+
+    Raises
+    ------
+    ValueError
+        If there is no such view.
+
+    Examples
+    --------
+    >>> make = view_maker("words")
+    >>> make(Sentence.from_words(["We", "go"]))
+    (Sequence(['we', 'go']), None)
+    """
     row = find_view(name)
-    if row.subject == "sentence":
-        return row.make(subject.sentence if isinstance(subject, Candidate) else subject)
-    if not isinstance(subject, Candidate):
-        raise StructureError(
-            f"the view {name!r} is one of a candidate, not of a sentence",
-            hint="make candidates first: kw.pair_candidates or kw.event_candidates",
-        )
-    return row.make(subject)
+    latest: tuple[Sentence, Callable[..., Made]] | None = None
+
+    def make(subject: Sentence | Candidate) -> Made:
+        nonlocal latest
+        if isinstance(subject, Candidate):
+            sentence = subject.sentence
+        elif row.subject == "sentence":
+            sentence = subject
+        else:
+            raise StructureError(
+                f"the view {name!r} is one of a candidate, not of a sentence",
+                hint="make candidates first: kw.pair_candidates or kw.event_candidates",
+            )
+        prepared = latest
+        if prepared is None or prepared[0] is not sentence:
+            prepared = latest = (sentence, row.prepare(sentence))
+        return prepared[1](subject)
+
+    return make
 
 
 def _tree(sentence: Sentence) -> Structure:
@@ -114,22 +148,29 @@ def _tree(sentence: Sentence) -> Structure:
     return sentence.tree
 
 
-def _path(candidate: Candidate) -> Made:
-    found = shortest_path(candidate.sentence, *_two(candidate))
-    return found.sequence, found.fallback
+def _path(sentence: Sentence) -> Maker:
+    paths = DependencyPaths(sentence)
 
-
-def _context(candidate: Candidate) -> Made:
-    return context(candidate.sentence, *_two(candidate)).joined(), None
-
-
-def _of_spans(function: Callable[..., Structure]) -> Callable[[Candidate], Made]:
     def make(candidate: Candidate) -> Made:
-        sentence = candidate.sentence
-        spans = [entity_span(sentence, entity) for entity in _two(candidate)]
-        return function(_tree(sentence), *spans), None
+        found = paths.between(*_two(candidate))
+        return found.sequence, found.fallback
 
     return make
+
+
+def _context(sentence: Sentence) -> Maker:
+    return lambda candidate: (context(sentence, *_two(candidate)).joined(), None)
+
+
+def _of_spans(function: Callable[..., Structure]) -> Callable[[Sentence], Maker]:
+    def prepare(sentence: Sentence) -> Maker:
+        def make(candidate: Candidate) -> Made:
+            spans = [entity_span(sentence, entity) for entity in _two(candidate)]
+            return function(_tree(sentence), *spans), None
+
+        return make
+
+    return prepare
 
 
 def _two(candidate: Candidate) -> tuple[Entity, Entity]:
@@ -141,20 +182,24 @@ def _two(candidate: Candidate) -> tuple[Entity, Entity]:
     return first, second
 
 
-def _of_meaning(function: Callable[..., Structure]) -> Callable[[Candidate], Made]:
-    def make(candidate: Candidate) -> Made:
-        if candidate.sentence.amr is None:
+def _of_meaning(function: Callable[..., Structure]) -> Callable[[Sentence], Maker]:
+    def prepare(sentence: Sentence) -> Maker:
+        if sentence.amr is None:
             raise StructureError("the sentence has no abstract meaning representation")
-        return function(candidate.sentence.amr, *_ids(candidate)), None
+        ways = InteractionWays(sentence.amr)
+        return lambda candidate: (function(ways, *_ids(candidate)), None)
 
-    return make
+    return prepare
 
 
-def _of_trigger(function: Callable[..., Structure]) -> Callable[[Candidate], Made]:
-    def make(candidate: Candidate) -> Made:
-        return function(candidate.sentence, _trigger(candidate), candidate.participants), None
+def _of_trigger(function: Callable[..., Structure]) -> Callable[[Sentence], Maker]:
+    def prepare(sentence: Sentence) -> Maker:
+        return lambda candidate: (
+            function(sentence, _trigger(candidate), candidate.participants),
+            None,
+        )
 
-    return make
+    return prepare
 
 
 def _ids(candidate: Candidate) -> tuple[str, list[tuple[str, str]]]:
@@ -169,15 +214,15 @@ def _trigger(candidate: Candidate) -> Entity:
 
 
 def _sentence(name: str, summary: str, function: Callable[[Sentence], Structure]) -> ViewRow:
-    return ViewRow(name, summary, "sentence", lambda sentence: (function(sentence), None))
+    return ViewRow(name, summary, "sentence", lambda sentence: lambda _: (function(sentence), None))
 
 
-def _pair(name: str, summary: str, make: Callable[[Candidate], Made]) -> ViewRow:
-    return ViewRow(name, summary, "pair", make)
+def _pair(name: str, summary: str, prepare: Callable[[Sentence], Maker]) -> ViewRow:
+    return ViewRow(name, summary, "pair", prepare)
 
 
-def _interaction(name: str, summary: str, make: Callable[[Candidate], Made]) -> ViewRow:
-    return ViewRow(name, summary, "interaction", make)
+def _interaction(name: str, summary: str, prepare: Callable[[Sentence], Maker]) -> ViewRow:
+    return ViewRow(name, summary, "interaction", prepare)
 
 
 _ROWS: tuple[ViewRow, ...] = (
@@ -193,12 +238,14 @@ _ROWS: tuple[ViewRow, ...] = (
     _pair("pet", "path-enclosed tree of two entities", _of_spans(path_enclosed_tree)),
     _pair("mct", "minimal complete tree of two entities", _of_spans(minimal_complete_tree)),
     _interaction(
-        "amr-tree", "AMR subgraph from interaction to participants", _of_meaning(interaction_tree)
+        "amr-tree",
+        "AMR subgraph from interaction to participants",
+        _of_meaning(InteractionWays.tree),
     ),
     _interaction(
         "amr-path",
         "walk from participants to interaction in the AMR",
-        _of_meaning(interaction_path),
+        _of_meaning(InteractionWays.path),
     ),
     _interaction(
         "trigger-tree", "dependencies from trigger to participants", _of_trigger(trigger_tree)

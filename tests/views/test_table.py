@@ -1,0 +1,80 @@
+"""Views by name, for candidates that come in a row."""
+
+import pytest
+
+from kernelwood import Graph, StructureError
+from kernelwood.structures import Candidate, Entity, Sentence
+from kernelwood.views import interaction_path, interaction_tree, make_view, shortest_path
+from kernelwood.views.table import VIEWS, view_maker
+from kernelwood.views.ways import InteractionWays
+
+RAF = Entity("a", "protein", ((0, 3),))
+RAS = Entity("b", "protein", ((10, 13),))
+SOS = Entity("c", "protein", ((18, 21),))
+AMR = Graph.from_penman(
+    "(x / bind-01 :ARG1 (a / protein :part (b / enzyme)) :ARG2 (c / gene :mod (y / express-03)))"
+)
+
+
+def sentence(verb: str) -> Sentence:
+    return Sentence.from_words(
+        ["Raf", verb, "Ras", "and", "Sos"],
+        dependencies=[(1, "nsubj", 0), (1, "obj", 2), (2, "conj", 4)],
+        entities=[RAF, RAS, SOS],
+        amr=AMR,
+    )
+
+
+def pair(owner: Sentence, first: Entity, second: Entity) -> Candidate:
+    return Candidate("p", owner, [("first", first), ("second", second)])
+
+
+def test_candidates_in_a_row_have_the_paths_they_have_alone():
+    make = view_maker("path")
+    one, two = sentence("binds"), sentence("knows")
+    for owner in (one, one, two, one):
+        for first, second in ((RAF, RAS), (RAF, SOS), (SOS, RAS)):
+            alone = shortest_path(owner, first, second)
+            assert make(pair(owner, first, second)) == (alone.sequence, alone.fallback)
+
+
+def test_a_sentence_that_is_equal_but_not_the_same_is_no_matter():
+    make = view_maker("path")
+    assert make(pair(sentence("binds"), RAF, RAS)) == make(pair(sentence("binds"), RAF, RAS))
+
+
+@pytest.mark.parametrize(
+    ("name", "function"), [("amr-path", interaction_path), ("amr-tree", interaction_tree)]
+)
+def test_candidates_in_a_row_have_the_meanings_they_have_alone(name, function):
+    make, owner = view_maker(name), sentence("binds")
+    for root in "xy":
+        for ends in ([RAF], [RAS], [SOS, RAS], [RAF, SOS]):
+            participants = [("participant", entity) for entity in ends]
+            trigger = Entity(root, "", ())
+            made, _ = make(Candidate("c", owner, participants, trigger=trigger))
+            assert made == function(AMR, root, [(role, end.id) for role, end in participants])
+
+
+def test_a_search_goes_on_where_it_stopped():
+    chain = Graph({n: f"n{n}" for n in range(6)}, [(n, "next", n + 1) for n in range(5)])
+    ways = InteractionWays(chain)
+    for end in (1, 5, 3):
+        assert ways.path(0, [("", end)]) == interaction_path(chain, 0, [("", end)])
+
+
+def test_a_failure_leaves_later_candidates_alone():
+    make = view_maker("amr-path")
+    trigger = Entity("x", "", ())
+    bare = Candidate("c", Sentence("Raf"), [("participant", RAF)], trigger=trigger)
+    whole = Candidate("c", sentence("binds"), [("participant", RAF)], trigger=trigger)
+    expected = make(whole)
+    with pytest.raises(StructureError, match="no abstract meaning"):
+        make(bare)
+    assert make(whole) == expected
+
+
+@pytest.mark.parametrize("name", [row.name for row in VIEWS.values() if row.subject != "sentence"])
+def test_views_of_candidates_refuse_sentences(name):
+    with pytest.raises(StructureError, match="one of a candidate"):
+        make_view(name, sentence("binds"))
