@@ -56,6 +56,21 @@ def test_nothing_is_dropped_where_all_can_be_said():
     assert event_candidates([example()]).tally.reasons == {}
 
 
+def test_each_cause_of_an_event_makes_a_candidate_true():
+    causes = (Argument("Theme", "gtp"), Argument("Cause", "sos"), Argument("Cause2", "ras"))
+    found = event_candidates([example(events=[Event("E1", "Binding", "bind", causes)])])
+    assert [shape(candidate) for candidate in found if candidate.label == 1] == [
+        ("bind", (("catalyst", "sos"), ("participant", "gtp"))),
+        ("bind", (("catalyst", "ras"), ("participant", "gtp"))),
+    ]
+
+
+def test_a_single_type_may_be_given_as_a_string():
+    found = event_candidates([example()], triggers="Binding", types="Protein")
+    assert len(found) == 3 * (1 + 2) + 3 * (1 + 1)
+    assert {candidate.trigger.id for candidate in found} == {"bind"}
+
+
 def test_candidates_have_the_type_of_their_trigger():
     assert {candidate.type for candidate in event_candidates([example()])} == {
         "Binding",
@@ -84,6 +99,11 @@ def test_participants_can_be_restricted_to_types():
     site = Entity("site", "Entity", ((21, 23),))
     found = event_candidates([example((*PROTEINS.values(), *TRIGGERS, site))], types=["Protein"])
     assert "site" not in {entity.id for candidate in found for entity in candidate.entities}
+
+
+def test_triggers_of_other_types_are_no_participants():
+    found = event_candidates([example()], triggers=["Binding"])
+    assert {e.id for candidate in found for e in candidate.entities} == {"sos", "ras", "gtp"}
 
 
 def test_triggers_can_be_found_by_type_without_events():
@@ -137,6 +157,24 @@ def test_aligned_nodes_have_characters():
     found = event_candidates([meaning(alignments=aligned)], source="amr", triggers=["bind"])
     single = {shape(candidate): candidate for candidate in found}["b", (("participant", "g"),)]
     assert (single.origin.start, single.origin.end) == (13, 34)
+
+
+def test_nodes_aligned_with_a_word_that_is_two_tokens_have_its_characters_once():
+    tokens = [("can", 0, 6), ("not", 0, 6), ("bind", 7, 11)]
+    sentence = Sentence("cannot bind", tokens, amr=GRAPH, alignments=[("b", (1, 0, 2))])
+    [example] = [Example("s1", views={"sentence": sentence})]
+    found = event_candidates([example], source="amr", triggers="bind")
+    assert found[0].trigger.spans == ((0, 6), (7, 11))
+
+
+def test_nodes_may_have_numbers_for_ids():
+    graph = Graph(["bind-01", "protein", "enzyme"], [(0, "ARG1", 1), (0, "ARG2", 2)])
+    found = event_candidates(
+        [Example("s1", views={"sentence": Sentence("Ras binds", amr=graph)})], source="amr"
+    )
+    examples = found.examples("amr-tree", "amr-path")
+    assert len(examples) == len(found) == 5
+    assert examples[0].view("amr-path").nodes == ("protein", "bind")
 
 
 def test_meanings_give_trees_and_paths():

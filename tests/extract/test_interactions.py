@@ -63,6 +63,11 @@ def test_a_participant_is_not_its_own_catalyst():
     assert flat(event("E1", "t1", ("Theme", "a"), ("Cause", "a")))[0].catalyst is None
 
 
+def test_at_least_one_participant_is_needed():
+    with pytest.raises(ValueError, match="max_participants must be 1 or more; got 0"):
+        flat(max_participants=0)
+
+
 def test_other_roles_can_be_named():
     found = flat(event("E1", "t1", ("Patient", "a")), roles={"Patient": "participant"})
     assert found[0].participants == ("a",)
@@ -86,10 +91,25 @@ def test_events_without_participants_are_counted():
     assert (found, dict(dropped)) == ([], {"the event has no participant": 1})
 
 
+def test_arguments_that_are_nowhere_are_left_out():
+    found, dropped = flatten_events([event("E1", "t1", ("Theme", "nobody"))], ENTITIES)
+    assert (found, dict(dropped)) == ([], {"the event has no participant": 1})
+
+
 def test_a_hundred_thousand_levels_are_flattened():
     chain = [event("E0", "t1", ("Theme", "a"))]
     chain += [event(f"E{i}", "t1", ("Theme", f"E{i - 1}")) for i in range(1, 100_000)]
     assert flat(*reversed(chain))[0].participants == ("a",)
+
+
+def test_levels_of_two_events_that_share_all_themes_are_flattened_once():
+    levels = [[event("E0x", "t1", ("Theme", "a")), event("E0y", "t1", ("Theme", "b"))]]
+    for k in range(1, 60):  # as many ways down as no machine could follow one by one
+        themes = ("Theme", f"E{k - 1}x"), ("Theme2", f"E{k - 1}y"), ("Cause", f"E{k - 1}x")
+        levels.append([event(f"E{k}{side}", "t1", *themes) for side in "xy"])
+    found = flat(*(one for level in reversed(levels) for one in level))
+    assert len(found) == 2 * len(levels)
+    assert found[0].participants == ("a", "b")
 
 
 @st.composite

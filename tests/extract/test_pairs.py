@@ -100,8 +100,47 @@ def test_only_relations_that_are_wanted_count():
     assert pair_candidates([example(relations=relations)], relations=["cuts"]).labels == [0, 1, 0]
 
 
+def test_two_names_of_one_thing_are_no_relation_unless_asked_for():
+    same = example((RAF, RAS), [relation("*", RAF, RAS, "Equiv")])
+    assert pair_candidates([same]).labels == [0]
+    assert pair_candidates([same]).tally.reasons == {}
+    assert pair_candidates([same], relations=["Equiv"]).labels == [1]
+
+
 def test_only_types_that_are_wanted_are_paired():
     assert ids(pair_candidates([example()], types=["protein"])) == [("raf", "ras")]
+
+
+def test_a_single_name_may_be_given_as_a_string():
+    relations = [relation("p1", RAF, RAS, "binds"), relation("p2", RAF, MEK, "cuts")]
+    found = pair_candidates([example(relations=relations)], types="protein", relations="binds")
+    assert (ids(found), found.labels) == ([("raf", "ras")], [1])
+
+
+def test_relations_that_no_pair_can_stand_for_are_counted():
+    three = Relation("r3", "binds", tuple(Argument("", one.id) for one in (RAF, RAS, MEK)))
+    about = Relation("r4", "binds", (Argument("", "raf"), Argument("", "E1")))
+    by = Relation("r5", "binds", (Argument("", "raf"), Argument("", "t")))
+    trigger = Entity("t", "Binding", ((4, 9),))
+    found = pair_candidates(
+        [
+            example(
+                (RAF, RAS, MEK, trigger),
+                [relation("r1", RAF, RAS), relation("r2", RAF, RAF), three, about, by],
+                events=[Event("E1", "Binding", "t")],
+            )
+        ]
+    )
+    assert found.labels == [1, 0, 0]
+    assert found.tally.reasons == {"relation that is not between two entities": 4}
+
+
+def test_relations_that_are_denied_or_not_asked_for_are_not_missed():
+    denied = relation("r1", RAF, RAF, holds=False)
+    found = pair_candidates(
+        [example(relations=[denied, relation("r2", RAS, RAS, "cuts")])], relations=["interaction"]
+    )
+    assert found.tally.reasons == {}
 
 
 def test_triggers_are_not_paired():
@@ -152,6 +191,15 @@ def test_documents_are_cut_into_sentences():
     assert found.tally.skipped == 1
 
 
+@pytest.mark.parametrize(("given", "lines"), [(None, [1, 2, 4]), (1, [1, 2, 4]), (4, [4] * 3)])
+def test_lines_are_counted_in_documents_that_are_a_file_of_their_own(given, lines):
+    text = "Raf binds Ras.\nMek binds Erk.\n\nIt binds Sos."
+    places = [(0, 3), (10, 13), (15, 18), (25, 28), (31, 33), (40, 43)]
+    entities = [Entity(f"T{place[0]}", "protein", (place,)) for place in places]
+    document = Example("d", views={"document": Document(text, entities)}, origin=Origin("d", given))
+    assert [candidate.origin.line for candidate in pair_candidates([document])] == lines
+
+
 def test_views_that_are_no_sentences_are_refused():
     with pytest.raises(StructureError, match="candidates are made from sentences"):
         pair_candidates([Example("s", views={"sentence": "Raf binds Ras"})])
@@ -164,11 +212,17 @@ def test_views_are_made_by_name_and_by_function():
     assert [list(one.views) for one in examples] == [["path", "length"]] * 3
     assert examples[0].view("path").edges == ("", "nsubj-of", "dobj")
     assert (examples[0].label, examples[0].origin) == (0, found[0].origin)
+    assert examples.tally.remarks == {}
 
 
 def test_fallbacks_are_remarked_and_kept():
     examples = pair_candidates([example((RAF, RAS))]).examples("path")
     assert (len(examples), examples.tally.remarks) == (1, {"path: no path": 1})
+
+
+def test_fallbacks_of_candidates_that_are_left_out_are_not_remarked():
+    examples = pair_candidates([example((RAF, RAS))]).examples("path", "pet")
+    assert (len(examples), examples.tally.remarks) == (0, {})
 
 
 def test_views_that_cannot_be_made_are_counted():
@@ -180,6 +234,11 @@ def test_views_that_cannot_be_made_are_counted():
 def test_unknown_views_are_refused_with_a_guess():
     with pytest.raises(ValueError, match="did you mean 'path'"):
         pair_candidates([example()]).examples("paths")
+
+
+def test_unknown_views_are_refused_even_if_there_is_no_candidate():
+    with pytest.raises(ValueError, match="unknown view 'paths'"):
+        pair_candidates([]).examples("paths")
 
 
 @given(

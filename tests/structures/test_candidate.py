@@ -79,7 +79,15 @@ def test_repr_names_trigger_and_roles():
         ({"participants": [("x", "a")]}, "participant 'x' of candidate 'c' must be an Entity"),
         (
             {"participants": [("x", Entity("a", "", ((12, 14),)))]},
-            "participant 'x' of candidate 'c' ends at 14, the text has 13 characters",
+            "participant 'x' of candidate 'c' has the span [12, 14), the text has 13 characters",
+        ),
+        (
+            {"participants": [("x", Entity("a", "", ((-3, -1),)))]},
+            "participant 'x' of candidate 'c' has the span [-3, -1)",
+        ),
+        (
+            {"trigger": Entity("a", "", ((9, 14), (0, 3)))},
+            "trigger of candidate 'c' has the span [9, 14)",
         ),
         ({"trigger": "binds"}, "trigger of candidate 'c' must be an Entity, got a str"),
         ({"type": None}, "type of candidate 'c' must be a string, got None"),

@@ -177,6 +177,7 @@ def test_what_no_sentence_can_hold_is_counted(parts, lost):
         (Entity("T9", "x", ((8, 20),)), "entity spans sentences"),
         (Entity("T9", "x", ((4, 9),)), "entity is not in a sentence"),
         (Entity("T9", "x", ((2, 8),)), "entity is not in a sentence"),
+        (Entity("T9", "x", ((2, 10),)), "entity is not in a sentence"),
         (Entity("T9", "x", ()), "entity is not in the text"),
     ],
 )
@@ -226,6 +227,20 @@ def test_tokens_stand_where_they_stand_in_the_document():
         Document("Raf\n  binds").annotate([Sentence.from_words(["Raf", "binds"])]).sentences
     )
     assert [(token.start, token.end) for token in sentence.tokens] == [(0, 3), (6, 11)]
+
+
+def test_tokens_without_characters_stand_before_what_follows_them():
+    tokens = [Token("", 0, 0), Token("Raf", 0, 3), Token(" ", 3, 4), Token("is", 4, 6)]
+    parsed = Sentence("Raf is", [*tokens, Token("", 6, 6)])
+    [sentence] = Document(" Raf\n  is").annotate([parsed]).sentences
+    assert sentence.text == "Raf\n  is"
+    assert [(token.start, token.end) for token in sentence.tokens] == [
+        (0, 0),
+        (0, 3),
+        (6, 6),
+        (6, 8),
+        (8, 8),
+    ]
 
 
 def test_the_parse_stays_with_the_sentence():

@@ -100,6 +100,12 @@ def test_ids_of_aligned_nodes_stay_strings_or_numbers():
     assert again.alignments == (("1", (0,)), (1, (0,)))
 
 
+@pytest.mark.parametrize("ids", [[0, 1], [1, 0], [7, 3], [-1, 0]])
+def test_numbers_of_nodes_are_kept(ids):
+    sentence = Sentence("a", amr=Graph([(ids[0], "a"), (ids[1], "b")], [(ids[0], "x", ids[1])]))
+    assert sentence_from_object(sentence_object(sentence)) == sentence
+
+
 # What is written
 
 

@@ -93,6 +93,12 @@ def test_a_blank_line_ends_a_sentence_in_wrapped_text():
     assert cut(text)[-1] == "as above"
 
 
+def test_lines_end_sentences_if_only_few_go_on():
+    titles = [f"Title {number}" for number in range(7)]
+    text = "\n".join([*titles, "Raf binds\nto Ras\nand holds\nit"])
+    assert cut(text) == [*titles, "Raf binds\nto Ras\nand holds\nit"]
+
+
 def test_windows_line_ends_are_blanks():
     assert cut("Raf binds Ras\r\nRaf is new.\r\n") == ["Raf binds Ras", "Raf is new."]
 
@@ -103,6 +109,10 @@ def test_no_sentence_ends_inside_a_protected_span():
 
 def test_a_sentence_may_end_where_a_protected_span_ends():
     assert cut("We saw Inc. The cells.", [(7, 11), (12, 15)]) == ["We saw Inc.", "The cells."]
+
+
+def test_a_sentence_may_end_where_two_protected_spans_touch():
+    assert cut("Raf is. Ras is.", [(4, 8), (8, 11)]) == ["Raf is.", "Ras is."]
 
 
 def test_overlapping_protected_spans_count_as_one():

@@ -54,6 +54,7 @@ def test_words_numbers_and_punctuation(text, expected):
         ("the dogs' 90's", "the|dogs|'|90|'s"),
         ("O'Hara rock'n'roll", "O'Hara|rock'n'roll"),
         ("Ann 's n't", "Ann|'s|n't"),
+        ("rock-n't x'n't", "rock-n't|x'n't"),
         ("'so", "'|so"),
     ],
 )

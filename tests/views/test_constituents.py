@@ -130,6 +130,11 @@ def test_an_entity_without_tokens_has_no_span():
         entity_span(sentence, Entity("e", "cell", ()))
 
 
+def test_a_sentence_without_tokens_is_to_be_tokenized():
+    with pytest.raises(StructureError, match="cut the text into tokens first"):
+        entity_span(Sentence("T cells"), Entity("e", "cell", ((0, 1),)))
+
+
 # Two entities
 
 
@@ -184,6 +189,12 @@ def test_a_mark_stands_above_the_smallest_constituent_of_its_entity(drawn):
     for label, (start, end) in (("E1", first), ("E2", second)):
         [(_, span, _)] = [item for item in with_spans(marked) if item[0].label == label]
         assert span == smallest(plain, start - shift, end - shift)[1]
+
+
+@pytest.mark.parametrize("mark", ["E1", ("E1",), ("E1", "E2", "E3")])
+def test_marks_must_be_two_labels(sentence, mark):
+    with pytest.raises(StructureError, match="mark must be two labels or None"):
+        path_enclosed_tree(sentence, word(OLD), word(BREAD), mark=mark)
 
 
 def test_marks_stand_above_unary_chains(sentence):

@@ -99,9 +99,18 @@ def test_case_is_kept_on_request():
     assert brackets(loct(sentence, lowercase=False)) == "(LEX##Go)"
 
 
-def test_a_word_without_tag_has_no_tag_node():
+@pytest.mark.parametrize(
+    ("view", "expected"),
+    [
+        (grct, "(SYNT##root LEX##a (SYNT##x LEX##b))"),
+        (lct, "(LEX##a (LEX##b SYNT##x) SYNT##root)"),
+        (cgrct, "(COMP##root<*::*,a> LEX##a (COMP##x<a,b> LEX##b))"),
+        (clct, "(COMP##root<*::*,a> (COMP##x<a,b> SYNT##x LEX##b) SYNT##root LEX##a)"),
+    ],
+)
+def test_a_word_without_tag_has_no_tag_node(view, expected):
     sentence = letters(2, [(ROOT, "root", 0), (0, "x", 1)])
-    assert brackets(grct(sentence)) == "(SYNT##root LEX##a (SYNT##x LEX##b))"
+    assert brackets(view(sentence)) == expected
 
 
 def test_a_word_without_tag_has_its_part_of_speech_instead():

@@ -145,6 +145,17 @@ def test_an_entity_without_token_is_written_as_its_text_if_ends_keep_words():
     assert path.sequence.nodes == ("b", "gap")
 
 
+def test_the_case_of_an_entity_without_token_is_kept_on_request():
+    gap = Entity("x", "t", ((1, 2),), "Gap")
+    path = shortest_path(SENTENCE, at(1), gap, blind=None, lowercase=False)
+    assert path.sequence.nodes == ("b", "Gap")
+
+
+def test_an_entity_without_path_is_written_as_its_last_word():
+    gap = Entity("x", "t", (), "gap")
+    assert shortest_path(SENTENCE, at(0, 3), gap, blind=None).sequence.nodes == ("d", "gap")
+
+
 def test_an_entity_of_another_sentence_is_refused():
     with pytest.raises(StructureError, match="the sentence has 9 characters"):
         shortest_path(SENTENCE, at(0), at(7))

@@ -74,6 +74,28 @@ def test_a_failure_leaves_later_candidates_alone():
     assert make(whole) == expected
 
 
+@pytest.mark.parametrize("name", ["path", "context"])
+def test_an_entity_without_token_is_a_fallback(name):
+    nowhere = Entity("z", "protein", ())
+    assert make_view(name, pair(sentence("binds"), RAF, nowhere))[1] == "no token"
+    assert make_view(name, pair(sentence("binds"), RAF, RAS))[1] is None
+
+
+@pytest.mark.parametrize("name", ["pet", "mct"])
+def test_a_tree_that_is_missing_is_what_is_said_to_be_missing(name):
+    with pytest.raises(StructureError, match="no constituency tree"):
+        make_view(name, pair(Sentence("Raf binds Ras"), RAF, RAS))
+
+
+def test_nodes_of_meanings_are_found_by_number_and_by_name():
+    graph = Graph([("1", "bind-01"), (1, "protein"), (2, "enzyme")], [("1", "x", 1), ("1", "y", 2)])
+    owner = Sentence("Raf binds", amr=graph)
+    candidate = Candidate(
+        "c", owner, [("", Entity("2", "", ()))], trigger=Entity("1", "bind-01", ())
+    )
+    assert make_view("amr-tree", candidate)[0].to_brackets() == '(bind "y":enzyme)'
+
+
 @pytest.mark.parametrize("name", [row.name for row in VIEWS.values() if row.subject != "sentence"])
 def test_views_of_candidates_refuse_sentences(name):
     with pytest.raises(StructureError, match="one of a candidate"):

@@ -20,8 +20,9 @@ from kernelwood.structures import (
     View,
 )
 from kernelwood.views.table import view_maker
+from kernelwood.views.ways import several
 
-__all__ = ["Candidates", "Place", "origin_of", "sentences_of"]
+__all__ = ["Candidates", "Place", "names_of", "origin_of", "sentences_of"]
 
 # A view by its name in the table, or a function of a candidate.
 ViewMaker: TypeAlias = Callable[[Candidate], View]
@@ -76,19 +77,21 @@ class Candidates(list[Candidate]):
         examples: list[Example] = []
         reasons: Counter[str] = Counter()
         remarks: Counter[str] = Counter()
-        tables = [(name, view_maker(name)) for name in names] if self else []
+        tables = [(name, view_maker(name)) for name in names]
         for candidate in self:
             views: dict[str, View] = {}
+            fallbacks: list[str] = []
             try:
                 for name, make in tables:
                     views[name], fallback = make(candidate)
                     if fallback:
-                        remarks[f"{name}: {fallback}"] += 1
+                        fallbacks.append(f"{name}: {fallback}")
                 for name, maker in makers.items():
                     views[name] = maker(candidate)
             except StructureError as failure:
                 reasons[f"{name}: {general_reason(failure)}"] += 1
                 continue
+            remarks.update(fallbacks)
             examples.append(Example(candidate.id, candidate.label, views, candidate.origin))
         tally = Tally(
             read=len(examples),
@@ -97,6 +100,17 @@ class Candidates(list[Candidate]):
             remarks=dict(remarks),
         )
         return Examples(examples, tally)
+
+
+def names_of(wanted: Iterable[str] | None) -> frozenset[str] | None:
+    """Return the names that are asked for, None if all are; a single string is one name.
+
+    Examples
+    --------
+    >>> names_of("protein")
+    frozenset({'protein'})
+    """
+    return None if wanted is None else frozenset(several(wanted))
 
 
 def sentences_of(
@@ -120,11 +134,15 @@ def sentences_of(
 def _cut(example: Example, document: Document, dropped: Counter[str]) -> Iterator[Place]:
     cut = document.split()
     dropped.update(cut.lost)
+    origin = example.origin
+    # A document that begins further down in its file is one line there, such as one of JSON.
+    is_file = origin is not None and origin.line in (None, 1)
     line, counted_to = 1, 0
     for number, sentence in enumerate(cut.sentences):
         line += document.text.count("\n", counted_to, sentence.start)
         counted_to = sentence.start
-        origin = example.origin and replace(example.origin, line=line)
+        if origin is not None and is_file:
+            origin = replace(origin, line=line)
         yield Place(f"{example.id}.s{number}", sentence, example, origin)
 
 

@@ -8,7 +8,7 @@ from itertools import combinations
 from math import comb
 from typing import NamedTuple, TypeAlias
 
-from kernelwood.extract.candidates import Candidates, Place, origin_of, sentences_of
+from kernelwood.extract.candidates import Candidates, Place, names_of, origin_of, sentences_of
 from kernelwood.extract.interactions import CATALYST, PARTICIPANT, ROLES, flatten_events
 from kernelwood.structures import Candidate, Entity, Example, Sentence
 from kernelwood.structures.graph import NodeId
@@ -118,8 +118,7 @@ class _Wanted:
     """Which triggers and entities may take part."""
 
     def __init__(self, triggers: Iterable[str] | None, types: Iterable[str] | None) -> None:
-        self.triggers = None if triggers is None else frozenset(triggers)
-        self.types = None if types is None else frozenset(types)
+        self.triggers, self.types = names_of(triggers), names_of(types)
 
     def cast(self, sentence: Sentence) -> _Cast:
         """Return the triggers and entities of the annotation, in the order of the text."""
@@ -143,9 +142,10 @@ class _Wanted:
         graph, aligned = sentence.amr, dict(sentence.alignments)
 
         def mention(node: NodeId) -> Entity:
-            tokens = [sentence.tokens[index] for index in sorted(aligned.get(node, ()))]
-            spans = tuple((token.start, token.end) for token in tokens if token.start < token.end)
-            return Entity(str(node), graph.nodes[node], spans)
+            tokens = [sentence.tokens[index] for index in aligned.get(node, ())]
+            # Tokens that are written as one word stand at one place.
+            spans = {(token.start, token.end) for token in tokens if token.start < token.end}
+            return Entity(str(node), graph.nodes[node], tuple(sorted(spans)))
 
         return _Cast(
             [mention(node) for node in interaction_nodes(graph, self.triggers)],

@@ -9,6 +9,7 @@ regulation whose theme is a binding and whose cause is Sos. A learner of candida
 - A cause that is an entity is the catalyst. A cause that is an event gives its participants, each
   of which is the catalyst of an interaction of its own.
 - More participants than two make an interaction of each pair.
+- Nothing is the catalyst of an interaction it takes part in: such a cause is left out.
 
 Other roles (sites, locations) are no part of an interaction.
 """
@@ -66,7 +67,7 @@ def flatten_events(
     entities : iterable of Entity
         What arguments refer to.
     max_participants : int
-        An event with more makes an interaction of each combination of this size.
+        At least 1. An event with more makes an interaction of each combination of this size.
     roles : mapping of str to str
         Which roles are ``"participant"`` and ``"catalyst"``; all others are left out.
 
@@ -88,6 +89,8 @@ def flatten_events(
     >>> found[1].type, found[1].participants, found[1].catalyst
     ('Cause', ('Ras', 'GTP'), 'Sos')
     """
+    if max_participants < 1:
+        raise ValueError(f"max_participants must be 1 or more; got {max_participants!r}")
     listed = {event.id: event for event in events}
     known = {entity.id for entity in entities}
     participants = _participants(listed, known, roles)
@@ -116,27 +119,26 @@ def _participants(
     """Return the entities that each event is about in the end; None where it leads to itself."""
     done: dict[str, tuple[str, ...] | None] = {}
     for start in events:
-        path: dict[str, None] = {}
+        begun: set[str] = set()
         pending = [start]
         while pending:
             name = pending[-1]
             if name in done:
                 pending.pop()
                 continue
-            path[name] = None
+            begun.add(name)
             inner = [
                 target
                 for target in _targets(events[name], PARTICIPANT, roles)
                 if target in events and target not in done
             ]
-            if any(target in path for target in inner):
+            if not begun.isdisjoint(inner):  # begun, not done: it stands above this one
                 done[name] = None
             elif inner:
                 pending += inner
                 continue
             else:
                 done[name] = _merged(events[name], roles, known, done)
-            path.pop(name)
             pending.pop()
     return done
 

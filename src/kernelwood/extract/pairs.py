@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 from typing import Literal, TypeAlias
 
-from kernelwood.extract.candidates import Candidates, Place, origin_of, sentences_of
+from kernelwood.extract.candidates import Candidates, Place, names_of, origin_of, sentences_of
 from kernelwood.structures import Candidate, Entity, Example, Label, Relation, Sentence
 
 __all__ = ["PairLabels", "pair_candidates"]
@@ -15,6 +15,8 @@ __all__ = ["PairLabels", "pair_candidates"]
 PairLabels: TypeAlias = Literal["binary", "type", "directed", "example"]
 
 _LABELS = ("binary", "type", "directed", "example")
+# What standoff writes for two names of one thing: no relation between things, unless asked for.
+_EQUIVALENCE = "*"
 _Related: TypeAlias = Mapping[frozenset[str], list[Relation]]
 
 
@@ -40,7 +42,8 @@ def pair_candidates(
     types : iterable of str, optional
         Pair entities of these types only.
     relations : iterable of str, optional
-        Relations of other types count as none.
+        Relations of other types count as none. By default all types but equivalences of standoff
+        annotation (two names of one thing) count.
     labels : {"binary", "type", "directed", "example"} or None
         1 or 0; the type of the relation or ``"none"``; the type with its direction, such as
         ``"Cause-Effect(e2,e1)"`` where the first argument is the second entity of the pair; the
@@ -54,7 +57,7 @@ def pair_candidates(
     -------
     Candidates
         A list of `Candidate` with roles ``first`` and ``second`` and a ``tally`` of what was
-        dropped.
+        dropped, relations that hold but not between two entities among it.
 
     Examples
     --------
@@ -69,12 +72,11 @@ def pair_candidates(
     """
     if labels is not None and labels not in _LABELS:
         raise ValueError(f"labels must be one of {', '.join(_LABELS)} or None; got {labels!r}")
-    wanted = None if types is None else frozenset(types)
-    kinds = None if relations is None else frozenset(relations)
+    wanted, kinds = names_of(types), names_of(relations)
     dropped: Counter[str] = Counter()
     made: list[Candidate] = []
     for place in sentences_of(examples, view, dropped):
-        related = _related(place.sentence, kinds)
+        related = _related(place.sentence, kinds, dropped)
         for first, second in _pairs(place.sentence, wanted, max_distance, dropped):
             found = related.get(frozenset((first.id, second.id)), [])
             candidate = Candidate(
@@ -96,12 +98,22 @@ def _name(place: Place, first: Entity, second: Entity, found: list[Relation]) ->
     return f"{place.id}.{'-'.join(ends)}"
 
 
-def _related(sentence: Sentence, kinds: frozenset[str] | None) -> _Related:
+def _related(sentence: Sentence, kinds: frozenset[str] | None, dropped: Counter[str]) -> _Related:
+    """Return the relations by the entities they join, and count those that join no two."""
+    paired = {entity.id for entity in sentence.entities}
+    paired -= {event.trigger for event in sentence.events}
     related: dict[frozenset[str], list[Relation]] = {}
     for relation in sentence.relations:
-        if len(relation.arguments) == 2 and (kinds is None or relation.type in kinds):
-            ends = frozenset(argument.target for argument in relation.arguments)
+        if kinds is None:
+            if relation.id == _EQUIVALENCE:
+                continue
+        elif relation.type not in kinds:
+            continue
+        ends = frozenset(argument.target for argument in relation.arguments)
+        if len(relation.arguments) == len(ends) == 2 and ends <= paired:
             related.setdefault(ends, []).append(relation)
+        elif relation.holds:
+            dropped["relation that is not between two entities"] += 1
     return related
 
 
@@ -130,7 +142,7 @@ def _pairs(
 
 
 def _distance(left: tuple[int, ...], right: tuple[int, ...]) -> int:
-    return max(0, right[0] - left[-1] - 1, left[0] - right[-1] - 1) if left and right else 0
+    return max(0, right[0] - left[-1] - 1) if left and right else 0
 
 
 def _label(

@@ -93,7 +93,9 @@ def cut_at_blank_lines(lines: Iterable[Line]) -> Iterator[Block]:
     block: Block = []
     for line in lines:
         if line.text.strip(BLANKS):
-            block.append(line)
+            # With a line that cannot be read, nothing of the block will be.
+            if not (block and block[-1].problem):
+                block.append(line)
         elif block:
             yield block
             block = []

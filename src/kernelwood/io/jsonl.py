@@ -190,7 +190,7 @@ def _read_views(written: dict[str, Any], wanted: tuple[str, ...] | None) -> dict
             guess = f"did you mean {near[0]!r}? " if near else ""
             raise StructureError(
                 f"there is no view {name!r}",
-                hint=f"{guess}the line has {', '.join(written) or 'no views'}",
+                hint=f"{guess}the line has {shorten(', '.join(written), 200) or 'no views'}",
             )
     views: dict[str, View] = {}
     for name in written if wanted is None else dict.fromkeys(wanted):

@@ -44,6 +44,7 @@ from kernelwood.io.kelp_lines import scan_line
 from kernelwood.io.kelp_writer import kelp_text
 from kernelwood.io.source import Item, Source
 from kernelwood.structures import Example, Label, View
+from kernelwood.structures.labels import shorten
 
 __all__ = ["kelp_text", "looks_like_kelp", "read_kelp", "write_kelp"]
 
@@ -104,7 +105,7 @@ def _parse_line(
         if written.strip(" \t") and (wanted is None or name in wanted):
             if name in parts:
                 raise BodyError(
-                    f"{name} is both a label and a representation",
+                    f"{shorten(name)} is both a label and a representation",
                     parts[name].header,
                     "give the representation another name",
                 )
@@ -114,7 +115,9 @@ def _parse_line(
             near = get_close_matches(name, parts, n=1)
             guess = f"did you mean {near[0]!r}? " if near else ""
             raise BodyError(
-                f"there is no view {name!r}", 0, f"{guess}the line has {', '.join(parts)}"
+                f"there is no view {name!r}",
+                0,
+                f"{guess}the line has {shorten(', '.join(parts), 200)}",
             )
     return Example(
         f"{source.stem}:{number}",

@@ -14,7 +14,7 @@ from typing import NoReturn, TypeAlias
 
 from kernelwood.structures import Graph, Sequence, Tree, View
 from kernelwood.structures.graph import NodeId
-from kernelwood.structures.labels import share
+from kernelwood.structures.labels import share, shorten
 from kernelwood.structures.tree import make_node
 
 __all__ = ["BODY_PARSERS", "BodyError", "LeafCache", "parse_number"]
@@ -22,7 +22,8 @@ __all__ = ["BODY_PARSERS", "BodyError", "LeafCache", "parse_number"]
 # Only these two are blanks: a non-breaking space, say, may be part of a word.
 _BLANKS = " \t"
 _WORD = re.compile(r"[^ \t]+")
-_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+# No two parts of this can match the same digits, or a long row of them would take for ever.
+_NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _COMPONENT = re.compile(r"[^ \t,;]+")
 _NODE_ID = re.compile(r"-?[0-9]{1,18}")
 _TRIMMED = re.compile(r"[ \t]*([^ \t](?:.*[^ \t])?)", re.DOTALL)
@@ -69,6 +70,11 @@ def parse_number(text: str) -> float | None:
     return value if isfinite(value) else None
 
 
+def _shown(written: str) -> str:
+    """Return what stands in the line for a message, which stays short."""
+    return shorten(repr(written))
+
+
 def _parse_string(line: str, start: int, end: int, _: LeafCache) -> str:
     # One blank on each side belongs to the notation, all others to the text.
     if start < end and line[start] in _BLANKS:
@@ -85,12 +91,14 @@ def _parse_sparse(line: str, start: int, end: int, _: LeafCache) -> dict[str, fl
         value = parse_number(written)
         if not name or value is None:
             raise BodyError(
-                f"{match[0]!r} is not a feature with a finite value",
+                f"{_shown(match[0])} is not a feature with a finite value",
                 match.start(),
                 "write name:value, for example word:1.0",
             )
         if name in features:
-            raise BodyError(f"feature {name!r} appears twice", match.start(), "add up its values")
+            raise BodyError(
+                f"feature {_shown(name)} appears twice", match.start(), "add up its values"
+            )
         features[name] = value
     return features
 
@@ -100,7 +108,7 @@ def _parse_dense(line: str, start: int, end: int, _: LeafCache) -> tuple[float, 
     for match in _COMPONENT.finditer(line, start, end):
         value = parse_number(match[0])
         if value is None:
-            raise BodyError(f"{match[0]!r} is not a finite number", match.start())
+            raise BodyError(f"{_shown(match[0])} is not a finite number", match.start())
         values.append(value)
     return tuple(values)
 
@@ -126,7 +134,9 @@ def _parse_graph(line: str, start: int, end: int, _: LeafCache) -> Graph:
     for item in _items(line, start, end if cut < 0 else cut):
         name, _blank, label = item[1].partition(" ")
         if not _NODE_ID.fullmatch(name) or not label.strip(_BLANKS):
-            raise BodyError(f"{item[1]!r} is not a node", item.start(1), "write: number label")
+            raise BodyError(
+                f"{_shown(item[1])} is not a node", item.start(1), "write: number label"
+            )
         if int(name) in nodes:
             raise BodyError(f"node {name} appears twice", item.start(1), "number nodes differently")
         nodes[int(name)] = label.strip(_BLANKS)
@@ -134,7 +144,9 @@ def _parse_graph(line: str, start: int, end: int, _: LeafCache) -> Graph:
     for item in _items(line, end if cut < 0 else cut + 2, end):
         ends = _WORD.findall(item[1])
         if len(ends) != 2 or not all(map(_NODE_ID.fullmatch, ends)):
-            raise BodyError(f"{item[1]!r} is not an edge", item.start(1), "write: number number")
+            raise BodyError(
+                f"{_shown(item[1])} is not an edge", item.start(1), "write: number number"
+            )
         for name in ends:
             if int(name) not in nodes:
                 raise BodyError(f"there is no node {name}", item.start(1), "list it before the %%")
@@ -205,7 +217,9 @@ def _explain_tree(line: str, start: int, end: int) -> NoReturn:
         if complete:
             raise BodyError("text after the tree", index, "one representation holds one tree")
         if token[0] not in "()" and not opened:
-            raise BodyError('expected "("', index, f"a tree of one node is written ({token})")
+            raise BodyError(
+                'expected "("', index, f"a tree of one node is written ({shorten(token)})"
+            )
         if token[0] == "(" and not token.strip("( \t"):
             raise BodyError("a node has no label", index, "write a label after the bracket")
         if token == ")":

@@ -10,6 +10,7 @@ import re
 from typing import NamedTuple
 
 from kernelwood.io.kelp_bodies import BODY_PARSERS, BodyError
+from kernelwood.structures.labels import shorten
 
 __all__ = ["Part", "Skeleton", "scan_line"]
 
@@ -102,16 +103,22 @@ class _Scanner:
         kind, given = header.groups()
         if kind not in BODY_PARSERS:
             known = ", ".join(BODY_PARSERS)
-            raise BodyError(f"unknown representation type {kind!r}", index, f"known types: {known}")
+            raise BodyError(
+                f"unknown representation type {shorten(repr(kind))}", index, f"known types: {known}"
+            )
         if given == "":
             raise BodyError("the name is empty", index, f"write |B{kind}:name| or |B{kind}|")
         name = "".join(self.sides) + (str(self.counts[-1]) if given is None else given)
         if name in self.parts:
-            raise BodyError(f"representation {name!r} appears twice", index, "rename one of them")
+            raise BodyError(
+                f"representation {shorten(repr(name))} appears twice", index, "rename one of them"
+            )
         end = self.text.find(f"|E{kind}|", header.end())
         if end < 0:
             raise BodyError(
-                f"representation {name!r} is never closed", index, f"end it with |E{kind}|"
+                f"representation {shorten(repr(name))} is never closed",
+                index,
+                f"end it with |E{kind}|",
             )
         self.parts[name] = Part(kind, index, header.end(), end)
         self.position = end + len(kind) + 3

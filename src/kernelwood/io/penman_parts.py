@@ -11,7 +11,9 @@ from kernelwood.io.source import Line
 
 __all__ = ["is_comment", "iter_parts"]
 
-_MARKS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|(?::|[^\s"()/:~#])[^\s"()/:~]*|\#.*|[()]', re.DOTALL)
+_OTHERS = r'(?::|[^\s"()/:~#])[^\s"()/:~]*|\#.*|[()]'
+_MARKS = re.compile(rf'"[^"\\]*(?:\\.[^"\\]*)*"|"|{_OTHERS}', re.DOTALL)
+_UNQUOTED = re.compile(_OTHERS, re.DOTALL)
 _ROLE_AT_END = re.compile(r':[^ \t"()/:~]*(?:~[a-z0-9.,]*)?[ \t]*\Z')
 
 
@@ -93,7 +95,7 @@ def _depth_after(text: str, depth: int) -> int:
         n_closed = text.count(")")
         if n_closed < depth:
             return depth + text.count("(") - n_closed
-    for match in _MARKS.finditer(text):
+    for match in _marks(text):
         if match[0] == "(":
             depth += 1
         elif match[0] == ")":
@@ -101,3 +103,11 @@ def _depth_after(text: str, depth: int) -> int:
             if depth <= 0:
                 return 0
     return depth
+
+
+def _marks(text: str) -> Iterator[re.Match[str]]:
+    for match in _MARKS.finditer(text):
+        if match[0] == '"':  # never closed; then none that follows is, and each would be tried
+            yield from _UNQUOTED.finditer(text, match.end())
+            return
+        yield match

@@ -14,8 +14,10 @@ from __future__ import annotations
 
 import os
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from itertools import chain, pairwise
+from itertools import chain, pairwise, repeat
+from operator import attrgetter
 from typing import IO
 
 from kernelwood.errors import ReadError, StructureError
@@ -28,6 +30,8 @@ __all__ = ["looks_like_penn", "penn_text", "read_penn", "write_penn"]
 
 _TREE_START = re.compile(r"\s*\(")
 _GRAPH_START = re.compile(r"\s*\(\s*[^\s()]+\s*/\s")  # PENMAN begins with a bracket as well
+
+_BLANKS = " \t\n\r\f\v"  # those of the notation
 
 _Found = tuple[int, Tree] | ReadError
 
@@ -73,17 +77,18 @@ def _items(source: Source) -> Iterator[_Found]:
             for start, tree in iter_brackets(texts, first_line=first.number):
                 yield start, tree
                 if last < start:
-                    del recent[: start - recent[0].number]
+                    del recent[: bisect_left(recent, start, key=attrgetter("number"))]
                 last = recent[-1].number
             return
         except StructureError as failure:
-            if isinstance(failure, ReadError) and failure is not recent[-1].problem:
+            if isinstance(failure, ReadError) and (not recent or failure is not recent[-1].problem):
                 raise  # the stream is damaged, so there is nothing to go on with
-        yield from _reread(source, recent, last)
+            problem = _located(source, failure)
+        yield from _reread(source, recent, last, problem)
         first = next((line for line in lines if line.text.startswith("(")), None)
 
 
-def _reread(source: Source, recent: list[Line], last: int) -> Iterator[_Found]:
+def _reread(source: Source, recent: list[Line], last: int, problem: ReadError) -> Iterator[_Found]:
     """Read lines again, now taking each that begins with a bracket for the start of a tree.
 
     Trees that ended up to the line ``last`` were delivered before the trouble began.
@@ -93,31 +98,44 @@ def _reread(source: Source, recent: list[Line], last: int) -> Iterator[_Found]:
         for index, line in enumerate(recent)
         if index and line.number > last and line.text.startswith("(")
     ]
+    if not starts:
+        yield problem
+        return
     for begin, end in pairwise([0, *starts, len(recent)]):
         part = recent[begin:end]
         try:
-            for item in iter_brackets(_recorded(part, []), first_line=part[0].number):
+            for item in iter_brackets(_with_gaps(part), first_line=part[0].number):
                 if begin:
                     yield item
-        except ReadError as problem:
-            yield problem
         except StructureError as failure:
-            yield source.error(
-                failure.problem,
-                line=failure.line,
-                column=failure.column,
-                snippet=failure.snippet,
-                hint=failure.hint,
-            )
+            yield _located(source, failure)
+
+
+def _located(source: Source, failure: StructureError) -> ReadError:
+    return failure if isinstance(failure, ReadError) else source.locate(failure, None)
 
 
 def _recorded(lines: Iterable[Line], record: list[Line]) -> Iterator[str]:
-    """Yield the text of ``lines`` and remember them; raise at a line that is not UTF-8."""
+    """Yield the text of ``lines``, remember those that are not blank; raise at bad UTF-8."""
     for line in lines:
-        record.append(line)
+        if line.problem is not None:
+            record.append(line)
+            raise line.problem
+        if line.text.strip(_BLANKS):
+            record.append(line)
+        yield line.text
+
+
+def _with_gaps(lines: Iterable[Line]) -> Iterator[str]:
+    """Yield recorded lines with the blank ones that were between them."""
+    expected = None
+    for line in lines:
+        if expected is not None:
+            yield from repeat("", line.number - expected)
         if line.problem is not None:
             raise line.problem
         yield line.text
+        expected = line.number + 1
 
 
 def penn_text(examples: Iterable[Example], *, view: str = "tree") -> Iterator[str]:

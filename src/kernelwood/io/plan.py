@@ -62,8 +62,13 @@ def make_plan(
     groups, rest = _group(sorted(names), form)
     groups = [group for group in groups if _fits(group.names, only)]
     rest = [name for name in rest if _fits([name], only)]
-    parts = [group for group in groups if form in (None, group.format)]
-    ignored = [name for group in groups if group not in parts for name in group.names]
+    parts: list[Part] = []
+    ignored: list[str] = []
+    for group in groups:
+        if form in (None, group.format):
+            parts.append(group)
+        else:
+            ignored += group.names
     if form is None:
         found = [(name, _part_of(name, sniff)) for name in rest]
     else:

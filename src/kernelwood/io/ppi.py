@@ -49,7 +49,8 @@ if TYPE_CHECKING:
 __all__ = ["looks_like_ppi", "read_ppi"]
 
 _OFFSETS = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
-_SIGNATURE = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<corpus[\s>]", re.DOTALL)
+# A comment is matched in one way only: of two, many comments would make more than can be tried.
+_SIGNATURE = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^-]*(?:-(?!->)[^-]*)*-->\s*)*<corpus[\s>]")
 _TOKEN_DIFFERS = Remark("token text differs from the characters at its offsets")
 _HOLDS = {"True": True, "False": False}
 _PREFERRED = ("split_parse", "split")  # parser and tokenizer
@@ -107,7 +108,7 @@ def _build(
     views, n_remarks = {}, 0
     for view in _choose_views(parses, wanted):
         tokens, dependencies = _analysis(written, parses[view], text)
-        n_remarks += sum(token.text != text[token.start : token.end] for token in tokens)
+        n_remarks += sum(_differs(token, text) for token in tokens)
         views[view] = Sentence(
             text,
             tokens,
@@ -117,6 +118,12 @@ def _build(
             metadata=metadata,
         )
     return Example(name, views=views, origin=source.origin(written.element.line)), n_remarks
+
+
+def _differs(token: Token, text: str) -> bool:
+    # Without a copy of what stands there: every token may claim to be as long as the text.
+    same_length = len(token.text) == token.end - token.start
+    return not (same_length and text.startswith(token.text, token.start))
 
 
 def _named_parses(parses: list[Analysis]) -> dict[str, Analysis | None]:
@@ -145,7 +152,8 @@ def _choose_views(parses: dict[str, Analysis | None], wanted: tuple[str, ...] | 
             near = get_close_matches(name, parses, n=1)
             guess = f"did you mean {near[0]!r}? " if near else ""
             raise StructureError(
-                f"there is no view {name!r}", hint=f"{guess}the sentence has {', '.join(parses)}"
+                f"there is no view {name!r}",
+                hint=f"{guess}the sentence has {shorten(', '.join(parses), 200)}",
             )
     return list(parses if wanted is None else dict.fromkeys(wanted))
 
@@ -248,7 +256,7 @@ def _analysis(
         raise _problem(
             f"there is no tokenization {shorten(repr(tokenizer))}",
             parse.element,
-            f"the sentence has {', '.join(found) or 'none'}",
+            f"the sentence has {shorten(', '.join(found), 200) or 'none'}",
         )
     tokens, indices = _tokens(found[tokenizer], text)
     return tokens, _dependencies(parse, indices)
@@ -296,14 +304,8 @@ def _dependencies(parse: Analysis, indices: dict[str, int]) -> tuple[Dependency,
 
 def _metadata(written: WrittenSentence) -> Metadata:
     """Return the attributes of document and sentence that have no place of their own."""
-    kept: list[tuple[str, str | None]] = []
-    if written.document is not None:
-        for key, value in written.document.attributes.items():
-            kept.append(("document" if key == "id" else f"document.{key}", value))
-    for key, value in written.element.attributes.items():
-        if key not in ("id", "text"):
-            kept.append((key, value))
-    return tuple(kept)
+    own = written.element.attributes.items()
+    return (*written.document, *((key, value) for key, value in own if key not in ("id", "text")))
 
 
 def _unused(element: Element, used: Container[str], kind: str) -> str:

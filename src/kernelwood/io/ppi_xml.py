@@ -17,6 +17,7 @@ from defusedxml.expatreader import DefusedExpatParser  # type: ignore[import-unt
 
 from kernelwood.errors import ReadError
 from kernelwood.io.source import Source
+from kernelwood.structures.annotation import Metadata
 from kernelwood.structures.labels import shorten
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ __all__ = ["Analysis", "Element", "WrittenSentence", "iter_sentences"]
 _CHUNK = 1 << 16
 _MAX_BYTES = 1 << 22  # of one tag, and of one sentence with all its analyses
 _MAX_DEPTH = 250_000
+# What every sentence of a document, and every parse of a sentence, gets a copy of.
+_MAX_ATTRIBUTES = 100
+_MAX_ANALYSES = 50
 _LEFT_OUT: list[Element] = []  # stands for a list that is not kept; never filled
 _PARTS = frozenset(
     ["document", "sentence", "entity", "pair", "parse", "dependency", "tokenization", "token"]
@@ -50,10 +54,13 @@ class Analysis(NamedTuple):
 
 @dataclass(slots=True)
 class WrittenSentence:
-    """A sentence element with what belongs to it, in the order of the file."""
+    """A sentence element with what belongs to it, in the order of the file.
+
+    ``document`` has the attributes of the document, one tuple for all of its sentences.
+    """
 
     element: Element
-    document: Element | None
+    document: Metadata
     entities: list[Element] = field(default_factory=list)
     pairs: list[Element] = field(default_factory=list)
     parses: list[Analysis] = field(default_factory=list)
@@ -145,7 +152,7 @@ class _Collector:
         self._source = source
         self._enough = enough
         self._depth = 0
-        self._document: Element | None = None
+        self._document: Metadata = ()
         self._sentence: WrittenSentence | None = None
         self._sentence_depth = 0
         self._given_up = False  # on the sentence that is open
@@ -188,7 +195,15 @@ class _Collector:
         if self._given_up:
             return
         if name == "document" and sentence is None:
-            self._document = element
+            if len(element.attributes) > _MAX_ATTRIBUTES:
+                raise self.error(
+                    f"the document has more than {_MAX_ATTRIBUTES} attributes",
+                    hint="they are kept with each of its sentences; leave out what is not needed",
+                )
+            self._document = tuple(
+                ("document" if key == "id" else f"document.{key}", value)
+                for key, value in element.attributes.items()
+            )
         elif name == "sentence" and sentence is None:
             self._sentence = opened = WrittenSentence(element, self._document)
             self._sentence_depth = self._depth
@@ -196,13 +211,22 @@ class _Collector:
             self._lists = {"entity": opened.entities, "pair": opened.pairs}
         elif name == "parse" and sentence is not None and "dependency" not in self._lists:
             self._lists["dependency"] = members = [] if self._wants(sentence) else _LEFT_OUT
-            sentence.parses.append(Analysis(element, members))
+            self._add(Analysis(element, members), sentence.parses)
         elif name == "tokenization" and sentence is not None and "token" not in self._lists:
             wanted = self._wants(sentence, element.attributes.get("tokenizer"))
             self._lists["token"] = members = [] if wanted else _LEFT_OUT
-            sentence.tokenizations.append(Analysis(element, members))
+            self._add(Analysis(element, members), sentence.tokenizations)
         else:
             self._misplaced(name)
+
+    def _add(self, analysis: Analysis, others: list[Analysis]) -> None:
+        others.append(analysis)
+        if len(others) > _MAX_ANALYSES:
+            problem = self.error(
+                f"the sentence has more than {_MAX_ANALYSES} parses or tokenizations",
+                hint="each parse becomes a view of its own; leave out those you do not need",
+            )
+            self._give_up(problem)
 
     def _wants(self, sentence: WrittenSentence, tokenizer: str | None = None) -> bool:
         """Say whether an analysis is needed; a parse has no tokens of its own."""
@@ -238,7 +262,7 @@ class _Collector:
         elif name == "tokenization":
             self._lists.pop("token", None)
         elif name == "document":
-            self._document = None
+            self._document = ()
         self._depth -= 1
 
     def check_size(self, n_bytes: int) -> None:

@@ -30,7 +30,10 @@ ErrorPolicy: TypeAlias = Literal["raise", "skip", "collect"]
 _POLICIES = ("raise", "skip", "collect")
 _PROBLEM_LIMIT = 1000
 _IGNORED_LIMIT = 1000
-_PARTICULARS = re.compile(r"""'[^']*'|"[^"]*"|\b0x[0-9a-f]+|\b\d+""")
+_REASON_LIMIT = 1000
+_OTHER_REASONS = "other reasons"
+_SNIPPET_LIMIT = 10_000  # characters of a line that are kept with a problem
+_PARTICULARS = re.compile(r"""'[^']*'|"[^"]*"|['"][^'"]*\.\.\.|\b0x[0-9a-f]+|\b\d+""")
 
 
 @dataclass(frozen=True)
@@ -45,9 +48,11 @@ class Tally:
         Broken parts left out.
     reasons : mapping of str to int
         How many parts were left out for which reason; names and numbers in a reason are
-        replaced by an ellipsis so that alike problems count together.
+        replaced by an ellipsis so that alike problems count together. After 1,000 different
+        reasons all new ones count as ``"other reasons"``.
     problems : tuple of ReadError
-        The first 1,000 problems, kept only with ``errors="collect"``.
+        The first 1,000 problems, kept only with ``errors="collect"``; those of very long lines
+        have no ``snippet``.
     remarks : mapping of str to int
         What was odd in parts that were read all the same, and how often.
     ignored : tuple of str
@@ -183,14 +188,27 @@ class ExampleStream(Closing, Iterator[Example]):
         if self._errors == "raise":
             self.close()
             raise problem
-        self._reasons[general_reason(problem)] += 1
+        reason = general_reason(problem)
+        known = reason in self._reasons or len(self._reasons) < _REASON_LIMIT
+        self._reasons[reason if known else _OTHER_REASONS] += 1
         if self._errors == "collect" and len(self._problems) < _PROBLEM_LIMIT:
-            self._problems.append(problem)
+            self._problems.append(_unburdened(problem))
 
     def close(self) -> None:
         """End the stream and close its files, if they were opened here."""
         self._items = iter(())
         self._input.close()
+
+
+def _unburdened(problem: ReadError) -> ReadError:
+    """Return a problem that keeps nothing large alive: no file, no text, no very long line.
+
+    Its message, the place in the line included, stays as it is.
+    """
+    problem.__cause__ = problem.__context__ = None
+    if problem.snippet is not None and len(problem.snippet) > _SNIPPET_LIMIT:
+        problem.snippet = None
+    return problem.with_traceback(None)
 
 
 def general_reason(problem: StructureError) -> str:

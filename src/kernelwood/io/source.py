@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import IO, BinaryIO, NamedTuple, TypeAlias, TypeVar
@@ -251,8 +251,14 @@ class Source(Closing):
             line=number,
             column=len(bare[:place].decode("utf-8")) + 1,
             snippet=bare.decode("utf-8", "replace"),
-            hint=encoding_hint(self.head)
-            or "convert the file to UTF-8; if it is in Latin-1, with iconv -f LATIN1 -t UTF-8",
+            hint=self._encoding_hint,
+        )
+
+    @cached_property
+    def _encoding_hint(self) -> str:
+        return (
+            encoding_hint(self.head)
+            or "convert the file to UTF-8; if it is in Latin-1, with iconv -f LATIN1 -t UTF-8"
         )
 
     def error(

@@ -32,6 +32,7 @@ TOPS = ("TOP", "ROOT")
 
 _CELL = re.compile(r"((?:\([^()*]+)*)\*(\)*)")
 _ONE_WORD = re.compile(r"\([^()*]+\)")
+_MAX_NESTED_NAMES = 50
 _NUMBER = re.compile(r"[0-9]{1,9}")
 
 
@@ -192,8 +193,15 @@ def read_entities(rows: list[Row], column: int, words: list[str]) -> list[Entity
     for word in words:
         starts.append(position)
         position += len(word) + 1
+    spans = _read_spans(rows, column)
+    if sum(end - first for _, first, end in spans) > _MAX_NESTED_NAMES * len(words):
+        raise rows[0].error(
+            column,
+            f"names are nested more than {_MAX_NESTED_NAMES} deep on average",
+            "each name is kept with its text; close a name before the next begins",
+        )
     found = []
-    for number, (kind, first, end) in enumerate(_read_spans(rows, column), start=1):
+    for number, (kind, first, end) in enumerate(spans, start=1):
         span = starts[first], starts[end - 1] + len(words[end - 1])
         found.append(Entity(f"T{number}", kind, (span,), " ".join(words[first:end])))
     return found

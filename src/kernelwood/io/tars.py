@@ -22,6 +22,7 @@ __all__ = ["TarArchive", "looks_like_tar"]
 
 _BLOCK = tarfile.BLOCKSIZE
 _HEADERS = 1 << 20  # bytes of headers before one file
+_GLOBAL_HEADERS = 100  # fields that are said of all files; each file gets a copy of them
 
 
 def looks_like_tar(head: bytes) -> bool:
@@ -82,6 +83,8 @@ class TarArchive(Archive):
                     if not member.isdir():
                         self._take(member, archive)
                         meter.check_members(len(self._seen), self.name)
+                    if len(tar.pax_headers) > _GLOBAL_HEADERS:
+                        raise archive.too_long(f"more than {_GLOBAL_HEADERS} headers for all files")
                     archive.begin_headers()
                 archive.check_end()
         except (LimitError, OSError):
@@ -157,6 +160,13 @@ class _Forward:
     def begin_headers(self) -> None:
         self._headers = 0
 
+    def too_long(self, what: str) -> LimitError:
+        return LimitError(
+            f"the archive has {what}",
+            path=self._name,
+            hint="this is no archive of ordinary files; unpack it yourself and read the folder",
+        )
+
     def tell(self) -> int:
         return self._position
 
@@ -170,11 +180,7 @@ class _Forward:
     def read(self, size: int) -> bytes:
         self._headers += size
         if self._headers > _HEADERS:
-            raise LimitError(
-                f"the headers of one file are longer than {_HEADERS:,} bytes",
-                path=self._name,
-                hint="this is no archive of ordinary files; unpack it yourself and read the folder",
-            )
+            raise self.too_long(f"headers of one file longer than {_HEADERS:,} bytes")
         data = self._stream.read(size)
         self._position += len(data)
         self._last = data or self._last

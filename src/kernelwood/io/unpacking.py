@@ -84,7 +84,7 @@ def unpack(
     start, chunks = peek(chunks, _LONGEST_MAGIC + len(_BZIP2_BLOCK))
     for suffix, magic in PACKED_SUFFIXES.items():
         if start.startswith(magic) and (suffix != ".bz2" or start[4:10] == _BZIP2_BLOCK):
-            return _metered(chunks, _UNPACKERS[suffix], name, meter)
+            return _metered(chunks, suffix, name, meter)
         if start and (packed_name or "").lower().endswith(suffix):
             kind = _KINDS[suffix]
             raise ReadError(
@@ -95,12 +95,7 @@ def unpack(
     return chunks
 
 
-def _metered(
-    chunks: Iterator[bytes],
-    unpacker: Callable[[Iterator[bytes]], Iterator[bytes]],
-    name: str,
-    meter: Meter,
-) -> Iterator[bytes]:
+def _metered(chunks: Iterator[bytes], suffix: str, name: str, meter: Meter) -> Iterator[bytes]:
     packed = unpacked = 0
 
     def counted() -> Iterator[bytes]:
@@ -109,13 +104,13 @@ def _metered(
             packed += len(chunk)
             yield chunk
 
-    pieces = unpacker(counted())
+    pieces = _UNPACKERS[suffix](counted())
     while True:
         try:
             piece = next(pieces, b"")
         except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, _DamageError) as failure:
             raise ReadError(
-                f"the compressed data is damaged or cut off: {failure}",
+                f"the {_KINDS[suffix]} data is damaged or cut off: {failure}",
                 path=name,
                 hint='fetch the file again, or keep what can be read with errors="skip"',
             ) from failure

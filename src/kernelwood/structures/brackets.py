@@ -44,7 +44,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from kernelwood.errors import StructureError
-from kernelwood.structures.labels import share
+from kernelwood.structures.labels import share, shorten
 from kernelwood.structures.tree import Tree, make_node
 
 __all__ = [
@@ -55,6 +55,7 @@ __all__ = [
     "write_brackets",
 ]
 
+_BLANKS = " \t\n\r\f\v"
 _END = r"(?=[ \t\n\r\f\v()]|\Z)"
 _QUOTED = r'"(?![ \t\n\r\f\v()])[^"\\\n\r]*(?:\\[^\n\r][^"\\\n\r]*)*"'
 _BARE = r'[^ \t\n\r\f\v()"][^ \t\n\r\f\v()]*(?:(?<=\\)[()][^ \t\n\r\f\v()]*)*'
@@ -241,7 +242,8 @@ class _Reader:
                 children.append(_leaf(token) if short else make_node(token, (), ""))
         self._open = (label, edge, children)
         if outer:
-            self._lines.append((number, line))
+            if line.strip(_BLANKS):
+                self._lines.append((number, line))
         elif self._lines:
             self._lines.clear()
 
@@ -278,7 +280,7 @@ class _Reader:
         elif self._single and self.done:
             problem, hint = "text after the tree", "remove it"
         else:
-            problem, hint = 'expected "("', f"a tree of one node is written ({token})"
+            problem, hint = 'expected "("', f"a tree of one node is written ({shorten(token)})"
         return _error(problem, number, line, index, hint)
 
 

@@ -66,8 +66,8 @@ class Candidate:
             found = type(self.sentence).__name__
             raise StructureError(f"{self._shown()} needs a Sentence, got {found}")
         self._check_participants()
-        if self.trigger is not None and not self._holds(self.trigger):
-            raise self._misplaced(self.trigger, "trigger")
+        if self.trigger is not None:
+            self._check_entity(self.trigger)
         if type(self.type) is not str:
             object.__setattr__(self, "type", check_label(self.type, f"type of {self._shown()}"))
         if self.origin is not None and not isinstance(self.origin, Origin):
@@ -94,24 +94,29 @@ class Candidate:
         if not pairs:
             raise StructureError(f"{self._shown()} has no participants")
         for role, entity in pairs:
-            if not self._holds(entity):
-                raise self._misplaced(entity, f"participant {shorten(repr(role))}")
+            self._check_entity(entity, role)
         if any(type(role) is not str for role, _ in pairs):
             what = f"a role of {self._shown()}"
             pairs = tuple([(check_label(role, what), entity) for role, entity in pairs])
         object.__setattr__(self, "participants", pairs)
 
-    def _holds(self, entity: object) -> bool:
-        return isinstance(entity, Entity) and entity.end <= len(self.sentence.text)
-
-    def _misplaced(self, entity: object, part: str) -> StructureError:
-        what = f"{part} of {self._shown()}"
+    def _check_entity(self, entity: object, role: str | None = None) -> None:
+        """Raise StructureError unless this is an entity in the sentence; no role: the trigger."""
         if not isinstance(entity, Entity):
-            return StructureError(f"{what} must be an Entity, got a {type(entity).__name__}")
-        return StructureError(
-            f"{what} ends at {entity.end}, the text has {len(self.sentence.text)} characters",
-            hint="take the entity from the sentence, not from its document",
-        )
+            found = type(entity).__name__
+            raise StructureError(f"{self._part(role)} must be an Entity, got a {found}")
+        length = len(self.sentence.text)
+        for start, end in entity.spans:
+            if not 0 <= start < end <= length:
+                raise StructureError(
+                    f"{self._part(role)} has the span [{start}, {end}), "
+                    f"the text has {length} characters",
+                    hint="take the entity from the sentence, not from its document",
+                )
+
+    def _part(self, role: str | None) -> str:
+        part = "trigger" if role is None else f"participant {shorten(repr(role))}"
+        return f"{part} of {self._shown()}"
 
     def _shown(self) -> str:
         return f"candidate {shorten(repr(self.id))}"

@@ -205,12 +205,7 @@ class _Shares:
     def _share_entities(self, document: Document) -> None:
         starts = [start for start, _ in self.spans]
         # An entity may end in blanks, which trimming took off its sentence.
-        limits = [
-            min(_blanks_end(document.text, end), following)
-            for (_, end), following in zip(
-                self.spans, [*starts, len(document.text)][1:], strict=True
-            )
-        ]
+        limits = [_blanks_end(document.text, end) for _, end in self.spans]
         for entity in document.entities:
             home = bisect_right(starts, entity.start) - 1
             if home >= 0 and entity.end <= limits[home]:

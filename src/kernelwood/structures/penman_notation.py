@@ -35,6 +35,7 @@ _TOKEN = re.compile(
     r"|(?P<open>\()|(?P<close>\))|(?P<slash>/)"
     r'|(?P<quote>")'
 )
+_MAX_NAME = 250
 _CONCEPT_ROLES = ("/", ":instance")
 _INDEX = re.compile(r"[0-9]+")
 
@@ -206,13 +207,23 @@ def _interpret(root: str, mentions: list[_Mention]) -> PenmanGraph:
             turned = is_inverted(role)
             edges.append((atom, role[1:-3], variable) if turned else (variable, role[1:], atom))
         else:
-            end = fresh.name(f"{variable}.{role[1:]}")
+            end = fresh.name(_constant_name(variable, role[1:]))
             nodes[end] = _plain(atom)
             edges.append((variable, role[1:], end))
         if indices:
             aligned.setdefault(end, set()).update(indices)
     alignments = {name: tuple(sorted(indices)) for name, indices in aligned.items()}
     return PenmanGraph(nodes, edges, root, alignments, n_aligned_roles)
+
+
+def _constant_name(variable: str, role: str) -> str:
+    if len(variable) + len(role) > _MAX_NAME:  # or many constants of a node would fill the memory
+        raise StructureError(
+            f"node {shorten(repr(variable))} has a constant as {shorten(repr(role))}, and both "
+            f"together are longer than {_MAX_NAME} characters",
+            hint="the id of a constant is made of these; shorten the id of the node, or the role",
+        )
+    return f"{variable}.{role}"
 
 
 def _concepts(mentions: list[_Mention]) -> dict[NodeId, str]:

@@ -44,7 +44,9 @@ def entity_span(sentence: Sentence, entity: Entity) -> Span:
     if not tokens:
         raise StructureError(
             f"entity {shorten(repr(entity.id))} covers none of the {len(sentence.tokens)} tokens",
-            hint="its spans count characters of the text of the sentence",
+            hint="its spans count characters of the text of the sentence"
+            if sentence.tokens
+            else "cut the text into tokens first",
         )
     return tokens[0], tokens[-1] + 1
 
@@ -280,6 +282,11 @@ def _keep_leaves(tree: Tree, start: int, end: int) -> Tree:
 
 
 def _mark_both(tree: Tree, first: Span, second: Span, shift: int, mark: tuple[str, str]) -> Tree:
+    if not isinstance(mark, (tuple, list)) or len(mark) != 2:
+        raise StructureError(
+            f"mark must be two labels or None, got {shorten(repr(mark))}",
+            hint='one label for each entity: mark=("E1", "E2")',
+        )
     # The second goes first: what is marked later stands above.
     for (start, end), label in ((second, mark[1]), (first, mark[0])):
         tree = _mark(tree, start - shift, end - shift, label)

@@ -15,12 +15,13 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from kernelwood.errors import StructureError
-from kernelwood.structures import Candidate, Entity, Sentence, Structure
+from kernelwood.structures import Candidate, Entity, Sentence, Structure, Tree
+from kernelwood.structures.graph import NodeId
 from kernelwood.structures.labels import shorten
 from kernelwood.views.constituents import entity_span, minimal_complete_tree, path_enclosed_tree
 from kernelwood.views.context import context
 from kernelwood.views.dependency_trees import cgrct, clct, grct, lct, loct
-from kernelwood.views.paths import DependencyPaths
+from kernelwood.views.paths import NO_TOKEN, DependencyPaths
 from kernelwood.views.triggers import trigger_path, trigger_tree
 from kernelwood.views.ways import InteractionWays
 from kernelwood.views.words import words
@@ -142,7 +143,7 @@ def view_maker(name: str) -> Callable[[Sentence | Candidate], Made]:
     return make
 
 
-def _tree(sentence: Sentence) -> Structure:
+def _tree(sentence: Sentence) -> Tree:
     if sentence.tree is None:
         raise StructureError("the sentence has no constituency tree")
     return sentence.tree
@@ -159,14 +160,19 @@ def _path(sentence: Sentence) -> Maker:
 
 
 def _context(sentence: Sentence) -> Maker:
-    return lambda candidate: (context(sentence, *_two(candidate)).joined(), None)
+    def make(candidate: Candidate) -> Made:
+        ends = _two(candidate)
+        fallback = None if all(map(sentence.tokens_of, ends)) else NO_TOKEN
+        return context(sentence, *ends).joined(), fallback
+
+    return make
 
 
 def _of_spans(function: Callable[..., Structure]) -> Callable[[Sentence], Maker]:
     def prepare(sentence: Sentence) -> Maker:
         def make(candidate: Candidate) -> Made:
-            spans = [entity_span(sentence, entity) for entity in _two(candidate)]
-            return function(_tree(sentence), *spans), None
+            tree = _tree(sentence)
+            return function(tree, *(entity_span(sentence, end) for end in _two(candidate))), None
 
         return make
 
@@ -187,7 +193,10 @@ def _of_meaning(function: Callable[..., Structure]) -> Callable[[Sentence], Make
         if sentence.amr is None:
             raise StructureError("the sentence has no abstract meaning representation")
         ways = InteractionWays(sentence.amr)
-        return lambda candidate: (function(ways, *_ids(candidate)), None)
+        # Entities have strings for ids, nodes may have numbers; "1" is node 1 if there is no "1".
+        nodes = {str(node): node for node in sentence.amr.nodes}
+        nodes |= {node: node for node in sentence.amr.nodes if isinstance(node, str)}
+        return lambda candidate: (function(ways, *_nodes(candidate, nodes)), None)
 
     return prepare
 
@@ -202,9 +211,13 @@ def _of_trigger(function: Callable[..., Structure]) -> Callable[[Sentence], Make
     return prepare
 
 
-def _ids(candidate: Candidate) -> tuple[str, list[tuple[str, str]]]:
-    ends = [(role, entity.id) for role, entity in candidate.participants]
-    return _trigger(candidate).id, ends
+def _nodes(
+    candidate: Candidate, nodes: Mapping[str, NodeId]
+) -> tuple[NodeId, list[tuple[str, NodeId]]]:
+    """Return the nodes that trigger and participants stand for; an unknown id is refused later."""
+    root = _trigger(candidate).id
+    ends = [(role, nodes.get(entity.id, entity.id)) for role, entity in candidate.participants]
+    return nodes.get(root, root), ends
 
 
 def _trigger(candidate: Candidate) -> Entity:

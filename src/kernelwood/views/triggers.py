@@ -38,8 +38,9 @@ def head_token(sentence: Sentence, entity: Entity) -> int:
     if not tokens:
         raise StructureError(f"entity {shorten(repr(entity.id))} covers no token")
     inside = frozenset(tokens)
-    below = {edge.dependent for edge in sentence.dependencies if edge.head in inside}
-    joined = {end for edge in sentence.dependencies for end in (edge.head, edge.dependent)}
+    edges = [edge for edge in sentence.dependencies if edge.head != edge.dependent]
+    below = {edge.dependent for edge in edges if edge.head in inside}
+    joined = {end for edge in edges for end in (edge.head, edge.dependent)}
     outer = [token for token in tokens if token not in below and token in joined]
     return (outer or list(tokens))[-1]
 

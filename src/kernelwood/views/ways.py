@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from kernelwood.errors import StructureError
 from kernelwood.structures import Graph, Sequence, Tree
@@ -26,6 +26,8 @@ _INVERSE = "-of"
 _SELF = "self"
 # Not the number in a name like IL-10, which may stand in a graph as a constant.
 _SENSE = re.compile(r"(?<=[a-z])-\d\d$")
+
+Names = TypeVar("Names", bound=Iterable[str])
 
 _Participants: TypeAlias = "list[tuple[str, NodeId]]"
 _Steps: TypeAlias = "dict[NodeId, tuple[NodeId, str]]"  # node -> the one it hangs from, and by what
@@ -232,7 +234,7 @@ def _color(role: str, concept: str, colored: bool) -> str:
     return f"{role}:{concept}" if colored and role else concept
 
 
-def several(names: Collection[str]) -> Collection[str]:
+def several(names: Names) -> Names | tuple[str]:
     """Return the names; a single string is one name, not its letters.
 
     Examples
