@@ -45,7 +45,7 @@ check-stubs: $(VENV)/.dev
 	$(BIN)/python tools/stubs.py --check $(CORE_STUB)
 
 unit: $(VENV)/.dev
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n auto --dist loadfile
 
 bench: $(VENV)/.package
 	$(BIN)/python benchmarks/exact_kernels.py
