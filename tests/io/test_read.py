@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import bz2
+import gc
 import gzip
 import io
 import lzma
 import pickle
 import sys
+from contextlib import suppress
 
 import pytest
 
@@ -448,3 +450,16 @@ def test_examples_survive_pickling_with_their_tally(trees):
 
 def test_examples_made_by_hand_have_a_tally():
     assert Examples([kw.Example("a")]).tally.read == 1
+
+
+@pytest.mark.parametrize("text", ["(S (NP we) (VP go))", "(S (NP we"])
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_collector_of_cycles_is_left_as_it_was(text, enabled):
+    before = gc.isenabled()
+    try:
+        (gc.enable if enabled else gc.disable)()
+        with suppress(ReadError):
+            read(io.StringIO(text), format="penn")
+        assert gc.isenabled() is enabled
+    finally:
+        (gc.enable if before else gc.disable)()
