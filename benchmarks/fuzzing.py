@@ -23,6 +23,8 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+from measure import show_table
+
 from kernelwood.datasets import find_data
 from kernelwood.errors import ReadError
 from kernelwood.io import FORMATS, iter_read
@@ -249,21 +251,9 @@ def main() -> None:
             else (lambda rng=rng, pool=pool: damage(pool, rng))
         )
         rows.append(fuzz(name, run, make, time.monotonic() + options.seconds / len(chosen)))
-    print(json.dumps(rows)) if options.json else show(rows)
-
-
-def show(rows: list[dict[str, object]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title="damaged inputs, each read twice")
-    for column in rows[0]:
-        table.add_column(column, justify="left" if column == "format" else "right")
-    for row in rows:
-        table.add_row(
-            *(f"{v:,.0f}" if isinstance(v, (int, float)) else str(v) for v in row.values())
-        )
-    Console().print(table)
+    print(json.dumps(rows)) if options.json else show_table(
+        "damaged inputs, each read twice", rows, digits=0
+    )
 
 
 if __name__ == "__main__":

@@ -56,3 +56,21 @@ def kernel_options(description: str) -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--json", action="store_true")
     return parser.parse_args()
+
+
+def show_table(title: str, rows: list[dict[str, object]], digits: int = 2) -> None:
+    """Print rows with the same keys; numbers stand to the right, floats with so many digits."""
+    from rich.console import Console
+    from rich.table import Table
+
+    def cell(value: object) -> str:
+        if isinstance(value, float):
+            return f"{value:,.{digits}f}"
+        return "-" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+
+    table = Table(title=title)
+    for column, value in rows[0].items():
+        table.add_column(column, justify="left" if isinstance(value, str) else "right")
+    for row in rows:
+        table.add_row(*map(cell, row.values()))
+    Console().print(table)

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from measure import cpu_seconds
+from measure import cpu_seconds, show_table
 
 import kernelwood as kw
 from kernelwood.datasets import require_data
@@ -111,26 +111,6 @@ def measure(corpus: Corpus, folder: Path, data: str | None, repeats: int) -> dic
     return row
 
 
-def show(rows: list[dict[str, object]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title="CPU seconds")
-    for column in rows[0]:
-        table.add_column(column, justify="left" if column in ("corpus", "format") else "right")
-    for row in rows:
-        table.add_row(*(_cell(value) for value in row.values()))
-    Console().print(table)
-
-
-def _cell(value: object) -> str:
-    if value is None:
-        return "-"
-    if isinstance(value, float):
-        return f"{value:.2f}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", help="folder with the corpora (default: KERNELWOOD_DATA)")
@@ -141,7 +121,10 @@ def main() -> None:
     chosen = [c for c in CORPORA if options.only.lower() in f"{c.name} {c.format}".lower()]
     with tempfile.TemporaryDirectory() as folder:
         rows = [measure(corpus, Path(folder), options.data, options.repeats) for corpus in chosen]
-    print(json.dumps(rows)) if options.json else show(rows)
+    if options.json:
+        print(json.dumps(rows))
+    else:
+        show_table("CPU seconds", rows)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,8 @@ import sys
 import time
 from collections.abc import Iterator
 
+from measure import show_table
+
 from kernelwood.io import iter_read
 
 # A part of a file; {n} is its number.
@@ -117,20 +119,9 @@ def main() -> None:
                 "peak MB, all": large["peak MB"],
             }
         )
-    print(json.dumps(rows)) if options.json else show(rows, options.megabytes)
-
-
-def show(rows: list[dict[str, object]], megabytes: float) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title=f"streams of {megabytes:g} MB")
-    for column in rows[0]:
-        table.add_column(column, justify="left" if column == "format" else "right")
-    for row in rows:
-        cells = (f"{v:,.1f}" if isinstance(v, float) else str(v) for v in row.values())
-        table.add_row(*cells)
-    Console().print(table)
+    print(json.dumps(rows)) if options.json else show_table(
+        f"streams of {options.megabytes:g} MB", rows, digits=1
+    )
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from measure import cpu_seconds
+from measure import cpu_seconds, show_table
 
 from kernelwood.datasets import require_data
 from kernelwood.vectors import Vectors
@@ -73,29 +73,6 @@ def first_load(path: Path) -> None:
     Vectors.load(path)
 
 
-def show(rows: list[dict[str, object]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title="CPU seconds; the first load also writes the cache")
-    for column in rows[0]:
-        table.add_column(column, justify="left" if column == "file" else "right")
-    for row in rows:
-        table.add_row(
-            *(
-                f"{value:.1f}"
-                if name == "MB"
-                else f"{value:.4f}"
-                if isinstance(value, float)
-                else f"{value:,}"
-                if isinstance(value, int)
-                else str(value)
-                for name, value in row.items()
-            )
-        )
-    Console().print(table)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", help="folder with the corpora (default: KERNELWOOD_DATA)")
@@ -106,7 +83,9 @@ def main() -> None:
         os.environ["KERNELWOOD_CACHE"] = str(Path(folder, "cache"))
         paths = samples(Path(folder), options.data)
         rows = [measure(name, path, options.repeats) for name, path in paths.items()]
-    print(json.dumps(rows)) if options.json else show(rows)
+    print(json.dumps(rows)) if options.json else show_table(
+        "CPU seconds; the first load also writes the cache", rows, digits=4
+    )
 
 
 if __name__ == "__main__":

@@ -61,8 +61,16 @@ def test_fallbacks_and_dropped_candidates_are_reported(corpus):
     report = json.loads(convert(corpus, out, "--candidates", "pairs", "--json").output)
     assert (report["read"], report["written"]) == (1, 3)
     assert report["remarks"] == {"path: no path": 2}
-    pet = convert(corpus, out, "--candidates", "pairs", "--view", "pet", "--json")
-    assert json.loads(pet.output)["dropped"] == {"pet: the sentence has no constituency tree": 3}
+    far = convert(corpus, out, "--candidates", "pairs", "--view", "pet", "--view", "path")
+    assert far.exit_code == 1
+    assert "3 × pet: the sentence has no constituency tree" in far.output
+
+
+def test_a_file_is_kept_when_all_candidates_are_dropped(corpus):
+    out = corpus.parent / "out.jsonl"
+    out.write_text("what was there before")
+    result = convert(corpus, out, "--candidates", "pairs", "--view", "pet")
+    assert (result.exit_code, out.read_text()) == (1, "what was there before")
 
 
 def test_events_are_written_with_their_walks(corpus):

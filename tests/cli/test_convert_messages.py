@@ -15,7 +15,7 @@ from click.testing import CliRunner
 import kernelwood as kw
 from kernelwood.cli import main
 from kernelwood.cli.convert import _orderly_end
-from kernelwood.cli.explain import in_options
+from kernelwood.cli.messages import in_options
 from kernelwood.errors import StructureError
 from kernelwood.io import fit_to_format, left_out, read, write
 

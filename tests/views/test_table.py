@@ -100,3 +100,9 @@ def test_nodes_of_meanings_are_found_by_number_and_by_name():
 def test_views_of_candidates_refuse_sentences(name):
     with pytest.raises(StructureError, match="one of a candidate"):
         make_view(name, sentence("binds"))
+
+
+def test_a_view_of_a_sentence_is_made_once_for_all_its_candidates():
+    make, owner = view_maker("loct"), sentence("binds")
+    assert make(pair(owner, RAF, RAS))[0] is make(pair(owner, RAF, SOS))[0]
+    assert make(pair(sentence("knows"), RAF, RAS))[0] == make_view("loct", sentence("knows"))[0]

@@ -14,8 +14,8 @@ from typing import Any, TypeAlias, TypeVar
 
 import click
 
-from kernelwood.cli.explain import explained, in_options
 from kernelwood.cli.hypotheses import CANDIDATES, candidate_views
+from kernelwood.cli.messages import explained, in_options
 from kernelwood.cli.output import json_option, write_json
 from kernelwood.errors import KernelwoodError, StructureError
 from kernelwood.io import (
@@ -78,7 +78,8 @@ class _Counts:
 )
 @click.option(
     "--view", "views", metavar="NAME", multiple=True,
-    help="Write this view only: one of the file, or one made of its sentences. May be repeated.",
+    help="Write this view only: one of the file, or one made of its sentences, such as words or "
+    "grct, or of candidates, such as path. May be repeated.",
 )  # fmt: skip
 @click.option(
     "--candidates",
@@ -280,12 +281,11 @@ def _prepared(
                     yield fitted
                     counts.written += 1
     counts.current = None
-    skipped = stream.tally.skipped + counts.reasons.total()
-    if skipped and not counts.written:
+    reasons = Counter(stream.tally.reasons) + counts.reasons + counts.dropped
+    if reasons and not counts.written:
         # An error here keeps the old file, which is better than an empty one.
-        reasons = {**stream.tally.reasons, **counts.reasons}
         raise StructureError(
-            f"nothing is left to write: all {skipped} examples were skipped",
+            f"nothing is left to write: all {reasons.total()} examples were skipped or dropped",
             hint="; ".join(f"{count} × {reason}" for reason, count in reasons.items()),
         )
 

@@ -228,7 +228,8 @@ def _explain_tree(line: str, start: int, end: int) -> NoReturn:
             opened.append(index)
         complete = not opened
     if opened:
-        raise BodyError("bracket is never closed", opened[-1], f"{len(opened)} are open at the end")
+        missing = f"{len(opened)} closing bracket{'s' * (len(opened) > 1)}"
+        raise BodyError("bracket is never closed", opened[-1], f"add {missing} before |ET|")
     raise BodyError("the tree is empty", end, "leave the representation out")
 
 

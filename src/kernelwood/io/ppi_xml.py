@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 from xml.sax import SAXParseException
 
-from defusedxml import DefusedXmlException  # type: ignore[import-untyped]
-from defusedxml.expatreader import DefusedExpatParser  # type: ignore[import-untyped]
+from defusedxml import DefusedXmlException
+from defusedxml.expatreader import DefusedExpatParser
 
 from kernelwood.errors import ReadError
 from kernelwood.io.source import Source
@@ -129,7 +129,7 @@ def _feed(parser: _Parser, chunk: bytes) -> ReadError | None:
     return None
 
 
-class _Parser(DefusedExpatParser):  # type: ignore[misc]
+class _Parser(DefusedExpatParser):  # type: ignore[misc]  # defusedxml has no types
     """The hardened parser, calling a collector directly: there is a call for every word."""
 
     def __init__(self, collector: _Collector) -> None:

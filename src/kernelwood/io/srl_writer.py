@@ -110,19 +110,18 @@ def _optional(value: str, what: str) -> str:
 
 
 def _cell(value: str, what: str) -> str:
-    if not _CELL_WORD.fullmatch(value):
-        raise StructureError(
-            f"the {what} {shorten(repr(value))} fits no column",
-            hint="it must not be empty and hold no tab or line end",
-        )
-    return value
+    return _fitting(_CELL_WORD, value, what, "column", "tab or line end")
 
 
 def _label(value: str, what: str) -> str:
-    if not _BRACKET_LABEL.fullmatch(value):
+    return _fitting(_BRACKET_LABEL, value, what, "bracket", "bracket, star, tab or line end")
+
+
+def _fitting(pattern: re.Pattern[str], value: str, what: str, place: str, never: str) -> str:
+    if not pattern.fullmatch(value):
         raise StructureError(
-            f"the {what} {shorten(repr(value))} fits no bracket",
-            hint="it must not be empty and hold no bracket, star, tab or line end",
+            f"the {what} {shorten(repr(value))} fits no {place}",
+            hint=f"it must not be empty and hold no {never}",
         )
     return value
 

@@ -132,7 +132,12 @@ def _check_layout(text: str) -> None:
         if kind == "alignment":
             continue
         if kind == "quote":
-            _fail("string opened here is never closed", text, match.start(), "fix the quote")
+            _fail(
+                "string opened here is never closed",
+                text,
+                match.start(),
+                "close it with a second quote, or remove this one",
+            )
         if previous == "slash" and kind != "atom":
             _fail("a concept is missing here", text, match.start(), "write (id / concept)")
         if previous == "role" and kind in {"role", "close"}:

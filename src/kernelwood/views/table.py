@@ -227,7 +227,11 @@ def _trigger(candidate: Candidate) -> Entity:
 
 
 def _sentence(name: str, summary: str, function: Callable[[Sentence], Structure]) -> ViewRow:
-    return ViewRow(name, summary, "sentence", lambda sentence: lambda _: (function(sentence), None))
+    def prepare(sentence: Sentence) -> Maker:
+        made = function(sentence)
+        return lambda _: (made, None)
+
+    return ViewRow(name, summary, "sentence", prepare)
 
 
 def _pair(name: str, summary: str, prepare: Callable[[Sentence], Maker]) -> ViewRow:
