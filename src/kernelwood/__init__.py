@@ -61,6 +61,7 @@ _EXPORTS = {
     "Normalized": "kernelwood.kernels",
     "Vectors": "kernelwood.vectors",
     "ForestParser": "kernelwood.parsing",
+    "KernelHasher": "kernelwood.features",
     "shared_fragments": "kernelwood.explain",
     "save": "kernelwood.persist",
     "load": "kernelwood.persist",
@@ -157,6 +158,9 @@ if TYPE_CHECKING:
     )
     from kernelwood.extract import (
         pair_candidates as pair_candidates,
+    )
+    from kernelwood.features import (
+        KernelHasher as KernelHasher,
     )
     from kernelwood.io import (
         read as read,

@@ -3,7 +3,7 @@ from __future__ import annotations
 import inspect
 import math
 from difflib import get_close_matches
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, TypeVar
 
 from kernelwood.errors import KernelInputError
@@ -11,7 +11,46 @@ from kernelwood.errors import KernelInputError
 P = TypeVar("P", bound="Parameterized")
 
 
-class Parameterized:
+class ChecksParameters:
+    """Checks of single parameters, with messages that name the owner, the range and the value."""
+
+    def _check_number(self, name: str, low: float, high: float, interval: str) -> None:
+        """Refuse a parameter outside of ``interval``, such as ``"[0, 1)"``."""
+        value = getattr(self, name)
+        inside = (
+            isinstance(value, Real)
+            and not isinstance(value, bool)
+            and math.isfinite(value)
+            and (low < float(value) if interval[0] == "(" else low <= float(value))
+            and (float(value) < high if interval[-1] == ")" else float(value) <= high)
+        )
+        if not inside:
+            raise KernelInputError(
+                f"{type(self).__name__}: {name} must be a number in {interval}, got {value!r}"
+            )
+
+    def _check_choice(self, name: str, choices: tuple[Any, ...]) -> None:
+        """Refuse a parameter that is none of ``choices``; 1 is not True."""
+        value = getattr(self, name)
+        number = isinstance(value, Real) and not isinstance(value, bool)
+        if number or not any(value == choice for choice in choices):
+            raise KernelInputError(
+                f"{type(self).__name__}: {name} must be one of {choices}, got {value!r}"
+            )
+
+    def _check_count(self, name: str, low: int, *, none: bool = False) -> None:
+        """Refuse a parameter that is no whole number of at least ``low`` (or None)."""
+        value = getattr(self, name)
+        if none and value is None:
+            return
+        if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < low:
+            raise KernelInputError(
+                f"{type(self).__name__}: {name} must be an int of at least {low}"
+                f"{' or None' if none else ''}, got {value!r}"
+            )
+
+
+class Parameterized(ChecksParameters):
     """Constructor arguments as parameters, as scikit-learn's estimators have them.
 
     The constructor only stores its arguments under their own names; everything else follows:
@@ -68,30 +107,6 @@ class Parameterized:
                 for name, value in params.items()
             }
         )
-
-    def _check_number(self, name: str, low: float, high: float, interval: str) -> None:
-        """Refuse a parameter outside of ``interval``, such as ``"[0, 1)"``."""
-        value = getattr(self, name)
-        inside = (
-            isinstance(value, Real)
-            and not isinstance(value, bool)
-            and math.isfinite(value)
-            and (low < float(value) if interval[0] == "(" else low <= float(value))
-            and (float(value) < high if interval[-1] == ")" else float(value) <= high)
-        )
-        if not inside:
-            raise KernelInputError(
-                f"{type(self).__name__}: {name} must be a number in {interval}, got {value!r}"
-            )
-
-    def _check_choice(self, name: str, choices: tuple[Any, ...]) -> None:
-        """Refuse a parameter that is none of ``choices``; 1 is not True."""
-        value = getattr(self, name)
-        number = isinstance(value, Real) and not isinstance(value, bool)
-        if number or not any(value == choice for choice in choices):
-            raise KernelInputError(
-                f"{type(self).__name__}: {name} must be one of {choices}, got {value!r}"
-            )
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other) or not isinstance(other, Parameterized):

@@ -1,0 +1,74 @@
+// A matrix product whose sums run in order, so that a row depends on that row alone.
+//
+// Libraries of linear algebra add in an order that depends on the shape of the matrices: a row
+// multiplied alone and the same row among others can differ in the last bit.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernelwood/simd.hpp"
+
+namespace kernelwood {
+
+template <class Number>
+struct ProductBlock {
+  static constexpr int rows = 4;
+  static constexpr int columns = 16;
+  const Number* left;  // (rows, inner), `left_stride` apart
+  int64_t left_stride, inner;
+  const double* right;  // (inner, columns), `right_stride` apart
+  int64_t right_stride;
+  double* out;  // `out_stride` apart
+  int64_t out_stride;
+};
+
+template <int Bytes, int n_rows, class Number>
+KW_INLINE void product_rows(const ProductBlock<Number>& block) {
+  using Vector = typename VectorOf<double, Bytes>::type;
+  constexpr int lanes = VectorOf<double, Bytes>::lanes;
+  constexpr int n = ProductBlock<Number>::columns / lanes;
+  Vector sums[n_rows][n] = {};
+  for (int64_t k = 0; k < block.inner; ++k) {
+    const auto* right = reinterpret_cast<const Vector*>(block.right + k * block.right_stride);
+#pragma GCC unroll 4
+    for (int r = 0; r < n_rows; ++r) {
+      const Vector value =
+          static_cast<double>(block.left[r * block.left_stride + k]) - Vector{};  // in every lane
+#pragma GCC unroll 8
+      for (int z = 0; z < n; ++z) sums[r][z] += value * right[z];
+    }
+  }
+  for (int r = 0; r < n_rows; ++r)
+    for (int z = 0; z < n; ++z)
+      reinterpret_cast<Vector*>(block.out + r * block.out_stride)[z] = sums[r][z];
+}
+
+template <int Bytes, class Number>
+KW_INLINE void product_block_impl(const ProductBlock<Number>& block, int64_t n_rows) {
+  if (n_rows == 4) return product_rows<Bytes, 4>(block);
+  ProductBlock<Number> row = block;
+  for (int64_t i = 0; i < n_rows; ++i) {
+    product_rows<Bytes, 1>(row);
+    row.left += row.left_stride;
+    row.out += row.out_stride;
+  }
+}
+
+KW_DISPATCH(product_block, (const ProductBlock<float>& block, int64_t n_rows), (block, n_rows))
+KW_DISPATCH(product_block, (const ProductBlock<double>& block, int64_t n_rows), (block, n_rows))
+
+// out[i] = left[i] . right for rows [begin, end). The columns of `right` and `out` are padded to
+// `width`, a multiple of ProductBlock::columns; `left` has `left_stride` numbers in a row.
+template <class Number>
+void ordered_product(const Number* left, int64_t left_stride, int64_t inner, const double* right,
+                     int64_t width, int64_t begin, int64_t end, double* out) {
+  using Block = ProductBlock<Number>;
+  for (int64_t i = begin; i < end; i += Block::rows)
+    for (int64_t j = 0; j < width; j += Block::columns)
+      product_block(Block{left + i * left_stride, left_stride, inner, right + j, width,
+                          out + i * width + j, width},
+                    std::min<int64_t>(Block::rows, end - i));
+}
+
+}  // namespace kernelwood

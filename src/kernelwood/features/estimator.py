@@ -1,0 +1,85 @@
+"""What all estimators over structures share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any, ClassVar
+
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from kernelwood.compute import config_context, resolve_jobs
+from kernelwood.errors import KernelInputError
+from kernelwood.features.random import resolve_seed
+from kernelwood.kernels import Kernel
+from kernelwood.parameters import ChecksParameters
+
+__all__ = ["StructureEstimator"]
+
+
+class StructureEstimator(ChecksParameters, BaseEstimator):  # type: ignore[misc]
+    """Base class of estimators whose ``X`` are structures, compared by a kernel.
+
+    The constructor stores its arguments; checks wait for ``fit``. ``X`` is a list of structures or
+    a batch. What ``fit`` learns is named in ``_fitted``: that, and the parameters, is what
+    :func:`kernelwood.save` stores.
+    """
+
+    # Names of fitted attributes: arrays, plain values, batches, kernels, other estimators.
+    _fitted: ClassVar[tuple[str, ...]] = ()
+
+    kernel: Any
+    kernel_: Kernel
+    n_jobs: int | None = None
+
+    def _check_parameters(self) -> None:
+        """Raise KernelInputError if a parameter is out of range."""
+        if not isinstance(self.kernel, Kernel):
+            raise KernelInputError(
+                f"{type(self).__name__}: kernel must be a kernel such as "
+                f"kernelwood.SubsetTreeKernel(), got {self.kernel!r}"
+            )
+        if self.n_jobs is not None:
+            resolve_jobs(self.n_jobs)
+
+    def _check_restored(self) -> None:
+        """Raise ValueError if fitted attributes that were loaded from a file do not fit."""
+
+    def _start(self, X: Any) -> Any:
+        """Check the parameters, keep a copy of the kernel and the seed, return ``X`` as a batch."""
+        self._check_parameters()
+        # A copy: what is learned must not change when the caller's kernel does.
+        self.kernel_ = self.kernel.clone()
+        if hasattr(self, "random_state"):
+            self.seed_ = resolve_seed(self.random_state)
+        return self._prepare(X)
+
+    def _prepare(self, X: Any) -> Any:
+        """Return ``X`` as the batch that the kernel reads."""
+        X = self.kernel_._batch(X)
+        if len(X) == 0:
+            raise KernelInputError(f"{type(self).__name__}: give at least one structure")
+        return X
+
+    @contextmanager
+    def _threads(self) -> Iterator[None]:
+        """Let kernels and native work use the threads of ``n_jobs``."""
+        with nullcontext() if self.n_jobs is None else config_context(n_jobs=self.n_jobs):
+            yield
+
+    def _check_is_fitted(self) -> None:
+        if not hasattr(self, "kernel_"):
+            raise NotFittedError(
+                f"this {type(self).__name__} is not fitted yet; call fit(X, y) first"
+            )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "kernel_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.one_d_array = True
+        tags.no_validation = True
+        return tags

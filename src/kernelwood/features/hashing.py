@@ -1,0 +1,337 @@
+"""Kernelized locality-sensitive hashcodes."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+from kernelwood.compute.config import get_config
+from kernelwood.errors import KernelInputError
+from kernelwood.features.bit_blocks import METHODS, BitBlock, draw_bits
+from kernelwood.features.codes import Codes, n_words, unpack
+from kernelwood.features.estimator import StructureEstimator
+from kernelwood.features.random import child_generator
+from kernelwood.kernels.base import TILE
+
+__all__ = ["KernelHasher"]
+
+_REFERENCES = 0  # what the random numbers of a child generator are for
+
+
+class _Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: ignore[misc]
+    """What scikit-learn expects of something with a ``transform``."""
+
+
+class KernelHasher(_Transformer, StructureEstimator):
+    r"""Hashcodes of structures, by their similarities to a few references.
+
+    Similar structures get codes at a small Hamming distance. A structure costs ``n_references``
+    kernel evaluations, however many bits there are. With the similarities :math:`k_j` of a
+    structure to the references :math:`R` and, for each bit, two disjoint random subsets
+    :math:`R_1, R_2` of ``subset_size`` references each, the bit is 1 iff
+
+    * ``"rknn"``: :math:`\max_{j \in R_1} k_j < \max_{j \in R_2} k_j`, the nearest reference is in
+      the second subset;
+    * ``"rmm"``: it lies on the second subset's side of the maximum-margin boundary between the
+      two;
+    * ``"kulis"``: :math:`(k - \bar k) K^{-1/2} e_{R_1 \cup R_2} > 0` with the centered Gram matrix
+      :math:`K` of the references, a random hyperplane through their mean.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        What compares structures, normalized preferably.
+    method : {"rmm", "rknn", "kulis"}
+        Kind of the bits.
+    n_references : int
+        Size of the reference set, :math:`M`, drawn from what the hasher is fitted on.
+    n_bits : int
+        Length of the codes, :math:`H`.
+    subset_size : int
+        References in each of the two subsets of a bit, :math:`\alpha`.
+    random_state : None, int, Generator or RandomState
+        Seed. More bits or references of the same seed begin with the same ones.
+    n_jobs : int, optional
+        Threads; no bit depends on them.
+
+    Attributes
+    ----------
+    reference_indices_ : ndarray of int64, shape (n_references,)
+        Where the references were in what the hasher was fitted on; -1 if they were added later.
+    references_ : batch
+        The references.
+    subsets_ : ndarray of int32, shape (n_bits, 2, subset_size)
+        The references of each bit, by number.
+    gram_ : ndarray of float64, shape (n_references, n_references)
+        Similarities of the references.
+    seed_ : int
+        The seed that was used.
+
+    See Also
+    --------
+    HashForestClassifier : Decision trees on random bits.
+    HashNeighborsClassifier : Neighbors within buckets of short codes.
+    HashIndex : Search for similar structures by their codes.
+
+    Notes
+    -----
+    A bit that is the same for all references would tell nothing; it is drawn again.
+
+    References
+    ----------
+    S. Garg, A. Galstyan, G. Ver Steeg, I. Rish, G. Cecchi, S. Gao: Kernelized hashcode
+    representations for relation extraction. AAAI 2019. B. Kulis, K. Grauman: Kernelized
+    locality-sensitive hashing for scalable image search. ICCV 2009. A. Joly, O. Buisson: Random
+    maximum margin hashing. CVPR 2011.
+
+    Examples
+    --------
+    >>> import kernelwood as kw
+    >>> from kernelwood.datasets import load_questions
+    >>> trees = [question.view("tree") for question in load_questions()]
+    >>> hasher = kw.KernelHasher(kw.SubsetTreeKernel(), n_references=30, n_bits=256, random_state=0)
+    >>> hasher.fit_transform(trees).shape
+    (120, 256)
+    >>> hasher.codes(trees[:2]).shape
+    (2, 4)
+    """
+
+    _fitted = ("kernel_", "seed_", "reference_indices_", "references_", "gram_", "blocks_")
+
+    def __init__(
+        self,
+        kernel: Any,
+        *,
+        method: str = "rmm",
+        n_references: int = 100,
+        n_bits: int = 1000,
+        subset_size: int = 2,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.method = method
+        self.n_references = n_references
+        self.n_bits = n_bits
+        self.subset_size = subset_size
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> KernelHasher:
+        """Draw references from ``X``, and the bits; ``y`` is not used."""
+        X = self._start(X)
+        n = min(self.n_references, len(X))
+        if n < self.n_references:
+            warnings.warn(
+                f"KernelHasher: there are {n} structures for n_references={self.n_references}; "
+                "all of them become references",
+                stacklevel=2,
+            )
+        self._check_subsets(n)
+        indices = child_generator(self.seed_, _REFERENCES).permutation(len(X))[:n]
+        self.reference_indices_ = indices.astype(np.int64)
+        self.references_ = X[self.reference_indices_]
+        with self._threads():
+            self.gram_: NDArray[Any] = self.kernel_.gram(self.references_, dtype="float64")
+            self.blocks_: tuple[BitBlock, ...] = (self._draw(self.n_bits),)
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.uint8]:
+        """Return the bits of structures, one a byte, shape (n, n_bits)."""
+        return unpack(self.codes(X), self._n_features_out)
+
+    def codes(self, X: Any) -> Codes:
+        """Return the codes of structures, packed into words of 64 bits.
+
+        Returns
+        -------
+        ndarray of uint64, shape (n, ceil(n_bits / 64))
+            Bit ``l`` is bit ``l % 64``, least first, of word ``l // 64``.
+        """
+        self._check_is_fitted()
+        X = self._prepare(X)
+        codes = np.zeros((len(X), n_words(self._n_features_out)), dtype=np.uint64)
+        for begin in range(0, len(X), TILE):
+            some = slice(begin, min(begin + TILE, len(X)))
+            self._fill(self._compare(X, some, 0), 0, codes[some])
+        return codes
+
+    def similarities(self, X: Any, *, known: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Return the similarities of structures to the references, from which bits are made.
+
+        Parameters
+        ----------
+        X : list of structures or batch, length n
+        known : ndarray, shape (n, m), optional
+            Similarities to the first ``m`` references, which are not computed again.
+
+        Returns
+        -------
+        ndarray, shape (n, number of references)
+        """
+        self._check_is_fitted()
+        X = self._prepare(X)
+        known = np.empty((len(X), 0), dtype=self.kernel_._dtype(None)) if known is None else known
+        if known.ndim != 2 or len(known) != len(X) or known.shape[1] > len(self.references_):
+            raise KernelInputError(
+                f"KernelHasher: known similarities must have {len(X)} rows and at most "
+                f"{len(self.references_)} columns, got shape {known.shape}"
+            )
+        parts = [
+            self._compare(X, slice(begin, min(begin + TILE, len(X))), known.shape[1])
+            for begin in range(0, len(X), TILE)
+        ]
+        return np.concatenate([known, np.concatenate(parts)], axis=1)
+
+    def encode(self, similarities: NDArray[Any], *, first_bit: int = 0) -> Codes:
+        """Return the packed codes of structures with these similarities to the references.
+
+        Parameters
+        ----------
+        similarities : ndarray, shape (n, number of references)
+            As :meth:`similarities` returns them.
+        first_bit : int
+            Bits before this one are left 0: of codes that have them already, the others are added
+            with ``|``.
+        """
+        self._check_is_fitted()
+        if similarities.ndim != 2 or similarities.shape[1] != len(self.references_):
+            raise KernelInputError(
+                f"KernelHasher: similarities must have {len(self.references_)} columns, one for "
+                f"each reference, got shape {similarities.shape}"
+            )
+        codes = np.zeros((len(similarities), n_words(self._n_features_out)), dtype=np.uint64)
+        self._fill(similarities, first_bit, codes)
+        return codes
+
+    def grow(self, n_bits: int = 0, *, references: Any = None) -> KernelHasher:
+        """Add bits, or references first; the bits that are there stay what they are.
+
+        Codes need not be made anew. Keep the similarities, and let only what is missing be
+        computed:
+
+        >>> import kernelwood as kw
+        >>> texts = [kw.Sequence(text.split()) for text in ("a b c", "b c d", "c d e", "d e f")]
+        >>> hasher = kw.KernelHasher(
+        ...     kw.SubsequenceKernel(), n_references=3, n_bits=8, subset_size=1, random_state=0
+        ... ).fit(texts)
+        >>> similarities = hasher.similarities(texts)
+        >>> hasher = hasher.grow(n_bits=8, references=[kw.Sequence(["e", "f"])])
+        >>> similarities = hasher.similarities(texts, known=similarities)  # one more column
+        >>> codes = hasher.encode(similarities)
+        >>> bool((codes == hasher.codes(texts)).all())
+        True
+
+        Parameters
+        ----------
+        n_bits : int
+            How many bits to add.
+        references : list of structures or batch, optional
+            References to add, which the new bits will use as well.
+        """
+        self._check_is_fitted()
+        if isinstance(n_bits, bool) or not isinstance(n_bits, (int, np.integer)) or n_bits < 0:
+            raise KernelInputError(f"KernelHasher: n_bits must be an int from 0 on, got {n_bits!r}")
+        with self._threads():
+            if references is not None and len(references):
+                self._add_references(self._prepare(references))
+            if n_bits:
+                self.blocks_ = (*self.blocks_, self._draw(int(n_bits)))
+        return self
+
+    @property
+    def subsets_(self) -> NDArray[np.int32]:
+        """The references of each bit, by number, shape (n_bits, 2, subset_size)."""
+        self._check_is_fitted()
+        return np.concatenate([block.subsets for block in self.blocks_])
+
+    @property
+    def _n_features_out(self) -> int:
+        return sum(block.n_bits for block in self.blocks_)
+
+    def _draw(self, n_bits: int) -> BitBlock:
+        first = sum(block.n_bits for block in getattr(self, "blocks_", ()))
+        return draw_bits(
+            self.method,
+            self.gram_,
+            seed=self.seed_,
+            first_bit=first,
+            n_bits=n_bits,
+            subset_size=self.subset_size,
+        )
+
+    def _add_references(self, added: Any) -> None:
+        cross = self.kernel_.cross(added, self.references_, dtype="float64")
+        own = self.kernel_.gram(added, dtype="float64")
+        self.gram_ = np.block([[self.gram_, cross.T], [cross, own]])
+        self.references_ = self.kernel_._batch([*self.references_, *added])
+        unknown = np.full(len(added), -1, dtype=np.int64)
+        self.reference_indices_ = np.concatenate([self.reference_indices_, unknown])
+
+    def _compare(self, X: Any, some: slice, first: int) -> NDArray[Any]:
+        references = self.references_[first:]
+        report = get_config().progress
+
+        def progress(done: int, total: int) -> None:
+            if report is not None:
+                report(some.start * len(references) + done, len(X) * len(references))
+
+        with self._threads():
+            return self.kernel_.cross(X[some], references, progress=progress)
+
+    def _fill(self, similarities: NDArray[Any], first_bit: int, codes: Codes) -> None:
+        begin = 0
+        with self._threads():
+            for block in self.blocks_:
+                end = begin + block.n_bits
+                if first_bit <= begin:
+                    block.fill(similarities, begin, codes)
+                elif first_bit < end:
+                    _from(block, first_bit - begin).fill(similarities, first_bit, codes)
+                begin = end
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        self._check_choice("method", tuple(METHODS))
+        self._check_count("n_references", 2)
+        self._check_count("n_bits", 1)
+        self._check_count("subset_size", 1)
+
+    def _check_subsets(self, n_references: int) -> None:
+        if 2 * self.subset_size > n_references:
+            raise KernelInputError(
+                f"KernelHasher: two subsets of subset_size={self.subset_size} need "
+                f"{2 * self.subset_size} references, there are {n_references}"
+            )
+
+    def _check_restored(self) -> None:
+        n = len(self.references_)
+        if self.gram_.shape != (n, n) or self.gram_.dtype != np.float64:
+            raise ValueError(f"gram_ must be similarities of {n} references")
+        if self.reference_indices_.shape != (n,) or self.reference_indices_.dtype != np.int64:
+            raise ValueError(f"reference_indices_ must be {n} whole numbers")
+        if not np.isfinite(self.gram_).all():
+            raise ValueError("gram_ must be finite")
+        if not self.blocks_ or not all(type(block) is BitBlock for block in self.blocks_):
+            raise ValueError("blocks_ must be blocks of bits")
+        if any(b.n_references > n or b.method != self.method for b in self.blocks_):
+            raise ValueError("a block of bits needs references that are not there")
+        if len({block.subsets.shape[2] for block in self.blocks_}) > 1:
+            raise ValueError("blocks of bits have subsets of different sizes")
+
+
+def _from(block: BitBlock, bit: int) -> BitBlock:
+    """Return the bits of a block from one on."""
+    linear = bit if block.method != "rknn" else 0
+    return BitBlock(
+        block.method,
+        block.n_references,
+        block.subsets[bit:],
+        block.weights[linear:],
+        block.thresholds[linear:],
+        block.projection,
+    )

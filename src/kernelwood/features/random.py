@@ -1,0 +1,53 @@
+"""Random numbers that depend on a seed and on what they are for, and on nothing else."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernelwood.errors import KernelInputError
+
+__all__ = ["child_generator", "resolve_seed"]
+
+_LARGEST_SEED = 2**63
+
+
+def resolve_seed(random_state: object) -> int:
+    """Return the seed meant by ``random_state``: None for a fresh one, an int, or a generator.
+
+    Examples
+    --------
+    >>> resolve_seed(7)
+    7
+    >>> resolve_seed(np.random.default_rng(7)) == resolve_seed(np.random.default_rng(7))
+    True
+    """
+    if random_state is None:
+        entropy = np.random.SeedSequence().entropy
+        return int(str(entropy)) % _LARGEST_SEED
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(_LARGEST_SEED))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
+        seed = int(random_state)
+        if 0 <= seed < _LARGEST_SEED:
+            return seed
+    raise KernelInputError(
+        "random_state must be None, an int from 0 to 2**63 - 1, or a numpy generator, "
+        f"got {random_state!r}"
+    )
+
+
+def child_generator(seed: int, *path: int) -> np.random.Generator:
+    """Return the generator of one piece of work, such as the bit with the number ``path``.
+
+    Streams of different paths are independent, so that pieces can be made in any order, by any
+    thread, and more of them can be added later.
+
+    Examples
+    --------
+    >>> a, b = child_generator(0, 1, 5), child_generator(0, 1, 5)
+    >>> bool(a.integers(1000) == b.integers(1000))
+    True
+    """
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=path)))

@@ -1,0 +1,106 @@
+"""What all classifiers of structures share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+
+from kernelwood.errors import KernelInputError
+from kernelwood.features.estimator import StructureEstimator
+from kernelwood.structures import Example
+
+__all__ = ["StructureClassifier", "encode_labels", "weights_of_classes"]
+
+
+class StructureClassifier(ClassifierMixin, StructureEstimator):  # type: ignore[misc]
+    """Base class of classifiers: labels as numbers, and back."""
+
+    classes_: NDArray[Any]
+
+    def _encode_labels(self, X: Any, y: Any) -> NDArray[np.int32]:
+        """Set ``classes_`` and return the number of the class of each structure of ``X``.
+
+        ``y=None`` stands for the labels of examples.
+        """
+        self.classes_, numbers = encode_labels(type(self).__name__, X, y)
+        return numbers
+
+    def _check_restored(self) -> None:
+        classes = self.classes_
+        if classes.ndim != 1 or len(classes) == 0 or len(np.unique(classes)) < len(classes):
+            raise ValueError("classes_ must be distinct labels")
+
+
+def encode_labels(owner: str, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    """Return the sorted distinct labels, and the number of the label of each structure."""
+    labels = _labels(owner, X, y)
+    if len(labels) != len(X):
+        raise KernelInputError(f"{owner}: {len(X):,} structures, but {len(labels):,} labels")
+    missing = [i for i, label in enumerate(labels) if label is None or label != label]
+    if missing:
+        raise KernelInputError(
+            f"{owner}: {len(missing):,} of {len(labels):,} labels are missing, the first at "
+            f"position {missing[0]}; leave those structures out"
+        )
+    kinds = {str if isinstance(label, (str, np.str_)) else float for label in labels}
+    if len(kinds) > 1:
+        raise KernelInputError(f"{owner}: labels are strings or numbers, not some of both")
+    classes, numbers = np.unique(np.array(labels), return_inverse=True)
+    if classes.dtype.kind not in "Ubiuf":
+        raise KernelInputError(
+            f"{owner}: labels must be strings or numbers, got {type(labels[0]).__name__}"
+        )
+    return classes, numbers.reshape(-1).astype(np.int32)
+
+
+def _labels(owner: str, X: Any, y: Any) -> list[Any]:
+    if y is None:
+        if len(X) and isinstance(X[0], Example):
+            return [example.label for example in X]
+        raise KernelInputError(f"{owner}: y is missing; only examples have labels of their own")
+    if np.ndim(y) != 1:
+        raise KernelInputError(
+            f"{owner}: y must be one label for each structure, got an array of shape {np.shape(y)}"
+        )
+    return list(y)
+
+
+def weights_of_classes(
+    owner: str, class_weight: Any, classes: NDArray[Any], numbers: NDArray[np.int32]
+) -> NDArray[np.float64]:
+    """Return the weight of each class.
+
+    Parameters
+    ----------
+    owner : str
+        For messages.
+    class_weight : None, "balanced" or dict from label to weight
+        "balanced": inversely proportional to how often a class occurs, 1 on average over the
+        examples. Classes that are not in the dictionary weigh 1.
+    classes, numbers : ndarrays
+        The labels, and the number of the label of each example.
+    """
+    if class_weight is None:
+        return np.ones(len(classes))
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        counts = np.bincount(numbers, minlength=len(classes))
+        return np.asarray(len(numbers) / (len(classes) * counts), dtype=np.float64)
+    if not isinstance(class_weight, dict):
+        raise KernelInputError(
+            f"{owner}: class_weight must be None, 'balanced' or a dictionary from label to "
+            f"weight, got {class_weight!r}"
+        )
+    known = classes.tolist()
+    for label, weight in class_weight.items():
+        if label not in known:
+            raise KernelInputError(
+                f"{owner}: class_weight names {label!r}, but the labels are {known[:20]}"
+            )
+        if not isinstance(weight, (int, float)) or not 0 < weight < float("inf"):
+            raise KernelInputError(
+                f"{owner}: the weight of {label!r} must be a number above 0, got {weight!r}"
+            )
+    return np.array([float(class_weight.get(label, 1.0)) for label in known])
