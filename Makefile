@@ -51,6 +51,7 @@ bench: $(VENV)/.package
 	$(BIN)/python benchmarks/exact_kernels.py
 	$(BIN)/python benchmarks/soft_kernels.py
 	$(BIN)/python benchmarks/forest_kernels.py
+	$(BIN)/python benchmarks/hashing.py
 	$(BIN)/python benchmarks/parsing.py
 	$(BIN)/python benchmarks/reading.py
 	$(BIN)/python benchmarks/streaming.py

@@ -12,6 +12,8 @@ import pytest
 import kernelwood
 from kernelwood.io import FORMATS, Format
 from kernelwood.kernels import KERNELS
+from kernelwood.learners import LEARNERS
+from kernelwood.persist import MODELS
 
 ROOT = Path(__file__).parent.parent
 SOURCES = ROOT / "src" / "kernelwood"
@@ -35,14 +37,14 @@ MACHINE_ONLY = re.compile(
 
 
 def tracked_files() -> list[Path]:
-    """Return the files that are, or are about to be, in the repository."""
+    """Return the files of text that are, or are about to be, in the repository."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     try:
         listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("not a git clone")
     paths = [ROOT / name for name in listed.decode().split("\0") if name]
-    return [path for path in paths if path.is_file()]
+    return [path for path in paths if path.is_file() and path.suffix != ".kw"]  # model files
 
 
 def text_of(folder: str, pattern: str) -> str:
@@ -91,6 +93,27 @@ def test_every_format_has_a_benchmark(row: Format) -> None:
     benchmarks = text_of("benchmarks", "*.py")
     files = [suffix for suffix in row.suffixes if suffix in benchmarks]
     assert files or f'"{row.name}"' in benchmarks, f"no benchmark reads {row.name}"
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_every_learner_has_a_test_file(name: str) -> None:
+    tests = ROOT / "tests" / "learners" / f"test_{name.replace('-', '_')}.py"
+    assert LEARNERS[name].__name__ in tests.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_every_learner_is_in_the_guide(name: str) -> None:
+    assert f"`{LEARNERS[name].__name__}`" in text_of("docs", "classifiers.md")
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_every_learner_has_a_benchmark(name: str) -> None:
+    assert LEARNERS[name].__name__ in text_of("benchmarks", "*.py")
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_every_learner_can_be_saved(name: str) -> None:
+    assert MODELS["learner", name].load_class() is LEARNERS[name]
 
 
 @pytest.mark.parametrize("name", kernelwood.__all__)

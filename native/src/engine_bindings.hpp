@@ -73,14 +73,16 @@ struct Matching {
             table ? table->data() : nullptr,
             vector_rows ? &source : nullptr};
   }
-  // Every label of a side must have its entry in each array.
+  // Every label of some structures must have its entry in each array. Only theirs are looked at: a
+  // small part of a large batch must cost no more than the part.
   template <class Side>
-  void check(const Side& side) const {
-    const auto largest = [](const Vector<int32_t>& ids) {
+  void check(const Side& side, int64_t first, int64_t n) const {
+    const int64_t begin = side.offsets.data()[first], end = side.offsets.data()[first + n];
+    const auto largest = [&](const Vector<int32_t>& ids) {
       int32_t most = -1;
-      for (size_t i = 0; i < ids.size(); ++i) {
-        require(ids.data()[i] >= 0, "negative label");
-        most = std::max(most, ids.data()[i]);
+      for (const int32_t* id = ids.data() + begin; id < ids.data() + end; ++id) {
+        require(*id >= 0, "negative label");
+        most = std::max(most, *id);
       }
       return static_cast<int64_t>(most);
     };
@@ -137,17 +139,25 @@ void bind_matching(nb::module_& m, const char* name) {
            "rows"_a.noconvert());
 }
 
-// The labels of a side as an engine sees them; without `matching` equal labels match.
+// Some structures of a batch, one after the other.
+template <class Side>
+struct Part {
+  const Side& side;
+  int64_t first, n;
+  auto arrays() const { return side.arrays(first, n); }
+};
+
+// The labels of structures as an engine sees them; without `matching` equal labels match.
 template <class Engine, class Number, class Side>
-LabelMatching<Number> labels_of(const Matching<Number>* matching, const Side& panel,
+LabelMatching<Number> labels_of(const Matching<Number>* matching, const Part<Side>& panel,
                                 const Side* stream) {
   if (Engine::softly)
     require(matching && matching->groups &&
                 (matching->table || (Engine::makes_similarities && matching->vector_rows)),
             "soft matching needs similarities");
   if (!matching) return {};
-  matching->check(panel);
-  if (stream) matching->check(*stream);
+  matching->check(panel.side, panel.first, panel.n);
+  if (stream) matching->check(*stream, 0, stream->size());
   return matching->labels();
 }
 
@@ -158,15 +168,17 @@ void require_rows(const Matrix<T>& out) {
 }
 
 // An engine that takes no matching compares labels exactly, whatever they are.
-template <class Engine, class Number, class Parameters, class Side, class Arrays>
-Engine make_engine(const Parameters& parameters, const Matching<Number>* matching, const Side& side,
-                   const Side* other, const Arrays& panel, const Arrays* stream, StopFlag stop) {
+template <class Engine, class Number, class Parameters, class Side>
+Engine make_engine(const Parameters& parameters, const Matching<Number>* matching,
+                   const Part<Side>& panel, const Side* stream, StopFlag stop) {
+  const auto arrays = panel.arrays();
+  const auto other = stream ? stream->arrays() : arrays;
   if constexpr (Engine::takes_matching) {
-    return Engine(parameters, labels_of<Engine, Number, Side>(matching, side, other), panel, stream,
-                  stop);
+    return Engine(parameters, labels_of<Engine, Number, Side>(matching, panel, stream), arrays,
+                  stream ? &other : nullptr, stop);
   } else {
     require(matching == nullptr, "these structures match exactly");
-    return Engine(parameters, panel, stream, stop);
+    return Engine(parameters, arrays, stream ? &other : nullptr, stop);
   }
 }
 
@@ -180,9 +192,8 @@ void diagonal(const Parameters& parameters, const Side& side, int64_t first, int
   require(0 <= first && first <= last && last <= side.size(), "range outside the batch");
   require(static_cast<int64_t>(out.size()) == last - first, "wrong length of results");
   for (int64_t t = first; t < last && !flag.raised(); t += group) {
-    const auto some = side.arrays(t, std::min(group, last - t));
-    make_engine<Engine>(parameters, matching, side, static_cast<const Side*>(nullptr), some,
-                        static_cast<decltype(&some)>(nullptr), flag)
+    const Part<Side> some{side, t, std::min(group, last - t)};
+    make_engine<Engine>(parameters, matching, some, static_cast<const Side*>(nullptr), flag)
         .diagonal(out.data() + (t - first), flag);
   }
 }
@@ -195,10 +206,8 @@ void bind_engine(nb::module_& m, const char* name) {
           "__init__",
           [](E* self, const Parameters& parameters, const Side& panel, const Side* stream,
              std::optional<Vector<int32_t>> stop, const Matching<Result>* matching) {
-            const auto other = stream ? stream->arrays() : panel.arrays();
-            new (self) E(make_engine<E>(parameters, matching, panel, stream, panel.arrays(),
-                                        stream ? &other : nullptr,
-                                        StopFlag(stop ? stop->data() : nullptr)));
+            new (self) E(make_engine<E>(parameters, matching, Part<Side>{panel, 0, panel.size()},
+                                        stream, StopFlag(stop ? stop->data() : nullptr)));
           },
           "parameters"_a, "panel"_a, "stream"_a = nb::none(), "stop"_a = nb::none(),
           "matching"_a = nb::none(), nb::keep_alive<1, 6>(), Released())

@@ -62,6 +62,11 @@ _EXPORTS = {
     "Vectors": "kernelwood.vectors",
     "ForestParser": "kernelwood.parsing",
     "KernelHasher": "kernelwood.features",
+    "HashIndex": "kernelwood.features",
+    "HashForestClassifier": "kernelwood.learners",
+    "HashNeighborsClassifier": "kernelwood.learners",
+    "KernelNeighborsClassifier": "kernelwood.learners",
+    "KernelSVC": "kernelwood.learners",
     "shared_fragments": "kernelwood.explain",
     "save": "kernelwood.persist",
     "load": "kernelwood.persist",
@@ -75,7 +80,7 @@ _EXPORTS = {
 }
 
 # Public modules, loaded the same way.
-_MODULES = ("similarity", "views")
+_MODULES = ("similarity", "views", "evaluate")
 
 __all__ = [*_EXPORTS, *_MODULES, "__version__"]
 
@@ -97,6 +102,7 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
+    from kernelwood import evaluate as evaluate
     from kernelwood import similarity as similarity
     from kernelwood import views as views
     from kernelwood.arrays import (
@@ -160,6 +166,9 @@ if TYPE_CHECKING:
         pair_candidates as pair_candidates,
     )
     from kernelwood.features import (
+        HashIndex as HashIndex,
+    )
+    from kernelwood.features import (
         KernelHasher as KernelHasher,
     )
     from kernelwood.io import (
@@ -194,6 +203,18 @@ if TYPE_CHECKING:
     )
     from kernelwood.kernels import (
         SubtreeKernel as SubtreeKernel,
+    )
+    from kernelwood.learners import (
+        HashForestClassifier as HashForestClassifier,
+    )
+    from kernelwood.learners import (
+        HashNeighborsClassifier as HashNeighborsClassifier,
+    )
+    from kernelwood.learners import (
+        KernelNeighborsClassifier as KernelNeighborsClassifier,
+    )
+    from kernelwood.learners import (
+        KernelSVC as KernelSVC,
     )
     from kernelwood.parsing import (
         ForestParser as ForestParser,

@@ -14,6 +14,7 @@ from kernelwood._core import (
     fill_linear_bits,
     fill_nearest_bits,
     fill_similarities,
+    grow_bit_tree,
     instruction_set,
     keep_best,
     margin_boundaries,
@@ -24,10 +25,12 @@ from kernelwood._core import (
     parse_vector_records,
     scale_block,
     scale_to_unit_length,
+    turn_codes,
 )
 from kernelwood.arrays import Batch, ForestBatch, SequenceBatch, TreeBatch
 
 __all__ = [
+    "BitForest",
     "BudgetExceeded",
     "ChartGrammar",
     "ForestParameters",
@@ -42,6 +45,7 @@ __all__ = [
     "fill_linear_bits",
     "fill_nearest_bits",
     "fill_similarities",
+    "grow_bit_tree",
     "instruction_set",
     "keep_best",
     "margin_boundaries",
@@ -55,8 +59,10 @@ __all__ = [
     "scale_to_unit_length",
     "side",
     "similarity_parameters",
+    "turn_codes",
 ]
 
+BitForest = _core.BitForest
 BudgetExceeded = _core.BudgetExceeded
 ChartGrammar = _core.ChartGrammar
 ForestParameters = _core.ForestParameters

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import functools
+from pathlib import Path
+
 import numpy as np
 import pytest
 import strategies
@@ -19,6 +22,7 @@ import kernelwood as kw
 from kernelwood.datasets import load_questions
 from kernelwood.features.bit_blocks import draw_bits, inverse_root
 from kernelwood.features.codes import pack, unpack
+from kernelwood.features.comparing import compare_rows
 from kernelwood.features.products import product
 
 METHODS = ("rknn", "rmm", "kulis")
@@ -116,8 +120,49 @@ def test_codes_do_not_depend_on_threads_or_company(method):
 def test_codes_do_not_depend_on_the_tile_size(method, monkeypatch):
     fitted = hasher(method=method).fit(TREES)
     codes = fitted.codes(TREES)
-    monkeypatch.setattr("kernelwood.features.hashing.TILE", 7)
+    small = functools.partial(compare_rows, n_rows=7)
+    monkeypatch.setattr("kernelwood.features.hashing.compare_rows", small)
     assert (fitted.codes(TREES) == codes).all()
+
+
+def test_progress_is_that_of_the_whole(monkeypatch):
+    fitted, seen = hasher().fit(TREES), []
+    small = functools.partial(compare_rows, n_rows=50)
+    monkeypatch.setattr("kernelwood.features.hashing.compare_rows", small)
+    with kw.config_context(progress=lambda done, total: seen.append((done, total))):
+        fitted.codes(TREES)
+    assert {total for _, total in seen} == {20 * 120}
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    assert seen[-1] == (2400, 2400)
+
+
+def test_codes_do_not_depend_on_threads_for_small_work(force_threads):
+    fitted = hasher().fit(TREES)
+    threaded = clone(fitted).set_params(n_jobs=3).fit(TREES)
+    assert (fitted.codes(TREES) == threaded.codes(TREES)).all()
+
+
+ISA_LINES = [
+    "import strategies, kernelwood as kw",
+    "trees = strategies.sample_trees(120, seed=1, max_nodes=15)",
+    "for method in ('rknn', 'rmm', 'kulis'):",
+    "    for dtype in ('float32', 'float64'):",
+    "        hasher = kw.KernelHasher(kw.PartialTreeKernel(dtype=dtype), method=method,",
+    "                                 n_references=30, n_bits=300, random_state=1).fit(trees)",
+    "        print(hasher.codes(trees).tobytes().hex())",
+    "codes = hasher.codes(trees)",
+    "index, distance = kw.features.codes.nearest_codes(codes, codes, 9)",
+    "print(index.tobytes().hex(), distance.tobytes().hex())",
+]
+
+
+def test_every_instruction_set_gives_the_same_codes(run_python):
+    lines = [f"import sys; sys.path.insert(0, {str(Path(strategies.__file__).parent)!r})"]
+    printed = {
+        run_python(*lines, *ISA_LINES, env={"KERNELWOOD_ISA": isa})
+        for isa in ("baseline", "avx2", "avx512")
+    }
+    assert len(printed) == 1 and len(printed.pop()) > 1000
 
 
 def test_codes_are_the_packed_bits():
@@ -143,6 +188,25 @@ def test_more_bits_begin_with_the_same_ones(method):
 def test_more_references_begin_with_the_same_ones():
     few, many = hasher().fit(TREES), hasher(n_references=40).fit(TREES)
     assert few.reference_indices_.tolist() == many.reference_indices_[:20].tolist()
+
+
+def test_fitting_again_forgets_what_was_before():
+    again = hasher().fit(TREES[:60]).grow(n_bits=20).fit(TREES)
+    assert (again.codes(TREES) == hasher().fit(TREES).codes(TREES)).all()
+
+
+def test_a_fit_that_fails_leaves_nothing_fitted():
+    broken = hasher(subset_size=11)
+    with pytest.raises(kw.KernelInputError):
+        broken.fit(TREES)
+    with pytest.raises(NotFittedError):
+        broken.codes(TREES)
+
+
+def test_examples_are_kept_with_the_views_that_are_read():
+    examples = [kw.Example(str(i), views={"tree": t, "text": "x"}) for i, t in enumerate(TREES)]
+    fitted = hasher(kernel=kw.OnView("tree", kw.SubsetTreeKernel())).fit(examples)
+    assert list(fitted.references_[0].views) == ["tree"]
 
 
 def test_growing_bits_gives_what_fitting_gives():

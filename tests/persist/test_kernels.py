@@ -117,6 +117,13 @@ def test_a_similarity_has_the_same_bits(name, round_trip):
     assert again.table(labels, labels).tobytes() == similarity.table(labels, labels).tobytes()
 
 
+@every_kernel
+@pytest.mark.parametrize("dtype", ["int32", "nonsense", []], ids=repr)
+def test_a_number_type_that_no_kernel_has_is_refused(cls, dtype, forge):
+    with pytest.raises(ModelFormatError, match="dtype must be float64 or float32"):
+        load(forge(cls(), lambda manifest, members: manifest["parameters"].update(dtype=dtype)))
+
+
 def test_every_row_of_the_tables_can_be_saved():
     saveable = {row.cls for row in MODELS.values()}
     assert saveable.issuperset([*CLASSES.values(), Sum, Product, Scaled, Power, kw.Vectors])

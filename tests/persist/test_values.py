@@ -28,12 +28,16 @@ def again(value):
     return Decoder([], arrays).decode(json.loads(json.dumps(encoded, allow_nan=False)))
 
 
+_keys = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(max_size=3)
+)
 _plain = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text()),
     lambda inner: st.one_of(
         st.lists(inner, max_size=4),
         st.lists(inner, max_size=4).map(tuple),
         st.dictionaries(st.one_of(st.text(), st.just("kind")), inner, max_size=4),
+        st.dictionaries(_keys, inner, max_size=4),
     ),
 )
 
@@ -41,6 +45,23 @@ _plain = st.recursive(
 @given(_plain)
 def test_plain_values_come_back_as_they_were(value):
     assert repr(again(value)) == repr(value)
+
+
+def test_keys_keep_their_types():
+    again_keys = list(again({0: 1.0, 1.5: 5.0, None: 2.0, "0": 3.0}))
+    assert [(key, type(key)) for key in again_keys] == [
+        (0, int), (1.5, float), (None, type(None)), ("0", str),
+    ]  # fmt: skip
+
+
+def test_a_dictionary_of_strings_is_written_as_an_object():
+    assert encode({"a": 1})[0] == {"kind": "mapping", "values": {"a": 1}}
+
+
+def test_models_in_a_dictionary_with_numbers_as_keys_are_found():
+    model = object()
+    encoded, _ = encode({7: model}, lambda value: 0 if value is model else None)
+    assert Decoder([model], {}).decode(encoded) == {7: model} and model in inner_values({7: model})
 
 
 @pytest.mark.parametrize("value", [math.inf, -math.inf, -0.0, 5e-324, 2**1000, -(10**40)])
@@ -70,6 +91,7 @@ class Level(IntEnum):
         (np.array(["a", "bc"]), ["a", "bc"]),
         (OrderedDict(a=1), {"a": 1}),
         (MappingProxyType({"a": np.int8(1)}), {"a": 1}),
+        ({np.int64(1): 2, np.str_("a"): np.float32(0.5)}, {1: 2, "a": 0.5}),
     ],
     ids=repr,
 )
@@ -106,7 +128,7 @@ def test_arrays_are_handed_on_by_name(array):
 @pytest.mark.parametrize(
     "value",
     [
-        object(), {1, 2}, b"bytes", 1j, Fraction(1, 3), len, {1: "a"}, {"a": {None: 1}}, int.real,
+        object(), {1, 2}, b"bytes", 1j, Fraction(1, 3), len, {(1,): "a"}, {"a": {b"": 1}}, int.real,
         np.array([None]), np.array([1j]), np.array(["a"], dtype="S1"), np.dtype(object), str,
         np.dtype(">f4"), 2**1024, np.datetime64("2020-01-01"), [0, {"a": (1, object())}],
     ],
@@ -146,6 +168,14 @@ def test_values_nested_too_deeply_are_refused():
         {"kind": "mapping", "values": []},
         {"kind": "mapping", "values": {}, "more": 1},
         {"kind": "tuple", "values": {}},
+        {"kind": "pairs", "values": {}},
+        {"kind": "pairs", "values": ["ab"]},
+        {"kind": "pairs", "values": [[1]]},
+        {"kind": "pairs", "values": [[1, 2, 3]]},
+        {"kind": "pairs", "values": [[[], 2]]},
+        {"kind": "pairs", "values": [[{"kind": "tuple", "values": [1]}, 2]]},
+        {"kind": "pairs", "values": [[1, 2], [True, 3]]},
+        {"kind": "pairs", "values": [[{"kind": "part", "number": 0}, 2]]},
         {"kind": "number", "value": "1"},
         {"kind": "number", "value": 1},
         {"kind": "dtype", "name": "object"},

@@ -12,13 +12,15 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernelwood/bit_columns.hpp"
 #include "kernelwood/simd.hpp"
 
 namespace kernelwood {
 
-// Bit l of a code is bit l % 64 of word l / 64.
-inline constexpr int64_t word_bits = 64;
-inline int64_t words_for(int64_t n_bits) { return (n_bits + word_bits - 1) / word_bits; }
+// Bits of a word of a code, and structures of a square. Bit l of a code is bit l % 64 of its word
+// l / 64.
+inline constexpr int64_t code_word = 64;
+inline int64_t words_for(int64_t n_bits) { return (n_bits + code_word - 1) / code_word; }
 
 struct NearestBits {
   const int32_t* subsets;  // (bits, 2, subset_size)
@@ -32,65 +34,84 @@ struct LinearBits {
   int64_t terms;
 };
 
-// One flag a byte to one flag a bit.
-KW_INLINE uint64_t pack_flags(const uint8_t* flags) {
-  uint64_t mask = 0;
-  for (int i = 0; i < 8; ++i) {
-    uint64_t eight;
-    std::memcpy(&eight, flags + 8 * i, 8);
-    mask |= (eight * 0x0102040810204080ULL >> 56) << (8 * i);
-  }
-  return mask;
-}
+// The sign bits of lanes, as the low bits of a number.
+template <int Bytes>
+struct LaneMask {
+  using Flags = typename VectorOf<int64_t, Bytes>::type;
+  static constexpr int lanes = Bytes / 8;
 
-// Transposes a square of 64 x 64 bits: halves, quarters, ... change places.
-KW_INLINE void transpose_bits(uint64_t* rows) {
-  uint64_t mask = 0x00000000FFFFFFFFULL;
-  for (int step = 32; step != 0; step >>= 1, mask ^= mask << step)
-    for (int i = 0; i < 64; i = (i + step + 1) & ~step) {
-      const uint64_t swapped = ((rows[i] >> step) ^ rows[i + step]) & mask;
-      rows[i] ^= swapped << step;
-      rows[i + step] ^= swapped;
+  static KW_INLINE uint64_t of(Flags flags) {
+#ifdef KW_X86
+    uint64_t mask;
+    if constexpr (Bytes == 32)
+      asm("vmovmskpd %1, %0" : "=r"(mask) : "x"(flags));
+    else
+      asm("movmskpd %1, %0" : "=r"(mask) : "x"(flags));
+    return mask;
+#else
+    uint64_t mask = 0;
+    for (int i = 0; i < lanes; ++i) mask |= static_cast<uint64_t>(flags[i] != 0) << i;
+    return mask;
+#endif
+  }
+};
+
+// One bit of as many structures as a few registers hold, as a mask. Column j of the references
+// begins at columns + 64 * j.
+template <int Bytes>
+struct BitLoop {
+  using Vector = typename VectorOf<double, Bytes>::type;
+  static constexpr int lanes = VectorOf<double, Bytes>::lanes;
+  static constexpr int n = 4;  // registers
+  static constexpr int width = n * lanes;
+
+  static KW_INLINE const Vector* column(const double* columns, int32_t j) {
+    return reinterpret_cast<const Vector*>(columns + 64 * static_cast<int64_t>(j));
+  }
+
+  static KW_INLINE void nearest(const double* columns, const int32_t* subset, int64_t size,
+                                Vector* best) {
+    for (int z = 0; z < n; ++z) best[z] = column(columns, subset[0])[z];
+    for (int64_t j = 1; j < size; ++j) {
+      const Vector* other = column(columns, subset[j]);
+      for (int z = 0; z < n; ++z) best[z] = best[z] < other[z] ? other[z] : best[z];
     }
-}
+  }
 
-// Flags of one bit for 64 structures; column j of the references begins at columns + 64 * j.
-KW_INLINE void fill_flags(const NearestBits& bits, int64_t bit, const double* columns,
-                          uint8_t* flags) {
-  double best[2][64];
-  const int32_t* subset = bits.subsets + bit * 2 * bits.subset_size;
-  for (int side = 0; side < 2; ++side, subset += bits.subset_size) {
-    const double* first = columns + 64 * static_cast<int64_t>(subset[0]);
-    for (int e = 0; e < 64; ++e) best[side][e] = first[e];
-    for (int64_t j = 1; j < bits.subset_size; ++j) {
-      const double* column = columns + 64 * static_cast<int64_t>(subset[j]);
-      for (int e = 0; e < 64; ++e) best[side][e] = std::max(best[side][e], column[e]);
+  static KW_INLINE uint64_t mask(const NearestBits& bits, int64_t bit, const double* columns) {
+    const int32_t* subset = bits.subsets + bit * 2 * bits.subset_size;
+    Vector first[n], second[n];
+    nearest(columns, subset, bits.subset_size, first);
+    nearest(columns, subset + bits.subset_size, bits.subset_size, second);
+    uint64_t mask = 0;
+    for (int z = 0; z < n; ++z) mask |= LaneMask<Bytes>::of(first[z] < second[z]) << (z * lanes);
+    return mask;
+  }
+
+  static KW_INLINE uint64_t mask(const LinearBits& bits, int64_t bit, const double* columns) {
+    Vector sums[n] = {};
+    for (int64_t j = bit * bits.terms; j < (bit + 1) * bits.terms; ++j) {
+      const Vector* values = column(columns, bits.columns[j]);
+      const Vector weight = bits.weights[j] - Vector{};  // in every lane
+      for (int z = 0; z < n; ++z) sums[z] += weight * values[z];
     }
+    const Vector threshold = bits.thresholds[bit] - Vector{};
+    uint64_t mask = 0;
+    for (int z = 0; z < n; ++z) mask |= LaneMask<Bytes>::of(sums[z] > threshold) << (z * lanes);
+    return mask;
   }
-  for (int e = 0; e < 64; ++e) flags[e] = best[0][e] < best[1][e];
-}
-
-KW_INLINE void fill_flags(const LinearBits& bits, int64_t bit, const double* columns,
-                          uint8_t* flags) {
-  double sums[64] = {};
-  for (int64_t j = bit * bits.terms; j < (bit + 1) * bits.terms; ++j) {
-    const double* column = columns + 64 * static_cast<int64_t>(bits.columns[j]);
-    const double weight = bits.weights[j];
-    for (int e = 0; e < 64; ++e) sums[e] += weight * column[e];
-  }
-  const double threshold = bits.thresholds[bit];
-  for (int e = 0; e < 64; ++e) flags[e] = sums[e] > threshold;
-}
+};
 
 template <int Bytes, class Bits>
 KW_INLINE void hash_square_impl(const Bits& bits, int64_t begin, int64_t end, const double* columns,
                                 uint64_t* square) {
-  alignas(64) uint8_t flags[64];
+  using Loop = BitLoop<Bytes>;
   for (int64_t bit = begin; bit < end; ++bit) {
-    fill_flags(bits, bit, columns, flags);
-    square[bit - begin] = pack_flags(flags);
+    uint64_t mask = 0;
+    for (int at = 0; at < 64; at += Loop::width) mask |= Loop::mask(bits, bit, columns + at) << at;
+    square[bit - begin] = mask;
   }
-  transpose_bits(square);
+  transpose_square(square);
 }
 
 KW_DISPATCH(hash_square,
@@ -118,12 +139,12 @@ void fill_bits(const Bits& bits, int64_t n_bits, int64_t first_bit, const Number
             static_cast<double>(similarities[(top + e) * stride + j]);
     for (int64_t bit = 0; bit < n_bits;) {
       // Up to the end of a word of the codes.
-      const int64_t at = first_bit + bit, shift = at % word_bits;
-      const int64_t stop = std::min(n_bits, bit + word_bits - shift);
+      const int64_t at = first_bit + bit, shift = at % code_word;
+      const int64_t stop = std::min(n_bits, bit + code_word - shift);
       std::fill(square, square + 64, 0);
       hash_square(bits, bit, stop, columns.data(), square);
       for (int64_t e = 0; e < n; ++e)
-        codes[(top + e) * n_words + at / word_bits] |= square[e] << shift;
+        codes[(top + e) * n_words + at / code_word] |= square[e] << shift;
       bit = stop;
     }
   }

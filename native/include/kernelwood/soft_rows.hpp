@@ -65,6 +65,7 @@ class SoftRows {
     cells_.resize(row_size);
     for (size_t i = 0; i < row_size; ++i)
       cells_[i] = panel.names[i] < 0 ? block.no_column() : block.column(panel.names[i]);
+    list_occupied();
     n_kept_ = row_size == 0 ? 0
                             : std::min<int64_t>(frequent_.size(),
                                                 kept_values / static_cast<int64_t>(row_size));
@@ -84,6 +85,10 @@ class SoftRows {
   }
 
  private:
+  // A cell of the panel by its place in the list of columns, and its column of the block.
+  struct Occupied {
+    int32_t place, column;
+  };
   static constexpr int64_t kept_values = int64_t{1} << 15;  // so that those of a window fit a cache
 
   SoftRow<Number> make_row(int32_t name, size_t place) {
@@ -93,14 +98,33 @@ class SoftRows {
     const ColumnRange range = panel_->columns_of[static_cast<size_t>(names_.symbol(name))];
     int32_t n = range.end - range.begin;
     const int32_t* possible = panel_->columns.data() + range.begin;
-    if (n == panel_->length) {  // so that they are 0, 1, 2, ...
-      copy_cells(row, cells_.data(), panel_->length, out);
+    const Occupied* first = occupied_.data() + occupied_begin_[static_cast<size_t>(range.begin)];
+    const Occupied* last = occupied_.data() + occupied_begin_[static_cast<size_t>(range.end)];
+    if (n == panel_->length && 2 * (last - first) > int64_t{n} * lanes) {
+      copy_cells(row, cells_.data(), n, out);  // most lanes match in columns 0, 1, 2, ...
     } else {
-      for (int32_t c = 0; c < n; ++c)
-        copy_cells(row, cells_.data() + int64_t{possible[c]} * lanes, 1, out + int64_t{c} * lanes);
+      std::fill_n(out, int64_t{n} * lanes, Number(0));
+      Number* begin = out - int64_t{range.begin} * lanes;
+      for (; first < last; ++first) begin[first->place] = row[first->column];
     }
     std::copy_n(possible, n, columns);
     return {columns, block_->never_zero() ? n : drop_empty_columns(columns, n, out), out};
+  }
+
+  // For each listed column of a symbol, the lanes that have the symbol there.
+  void list_occupied() {
+    occupied_.clear();
+    occupied_begin_.assign(panel_->columns.size() + 1, 0);
+    for (size_t symbol = 0; symbol < panel_->columns_of.size(); ++symbol) {
+      const ColumnRange range = panel_->columns_of[symbol];
+      for (int32_t c = range.begin; c < range.end; ++c) {
+        const int64_t at = int64_t{panel_->columns[static_cast<size_t>(c)]} * lanes;
+        for (int lane = 0; lane < lanes; ++lane)
+          if (panel_->symbols[static_cast<size_t>(at + lane)] == static_cast<int32_t>(symbol))
+            occupied_.push_back({c * lanes + lane, cells_[static_cast<size_t>(at + lane)]});
+        occupied_begin_[static_cast<size_t>(c) + 1] = static_cast<int32_t>(occupied_.size());
+      }
+    }
   }
 
   // Not inlined, or the compiler would add up the address of each number anew.
@@ -133,6 +157,8 @@ class SoftRows {
   Buffer<SoftRow<Number>> kept_;
   Buffer<Number> similarities_;
   Buffer<int32_t> columns_, cells_;
+  Buffer<Occupied> occupied_;
+  Buffer<int32_t> occupied_begin_;  // by listed column
 };
 
 // Matches of two sequences where labels match softly, for sequences of any length: rows of the

@@ -209,8 +209,13 @@ class SimilarityTable {
   Number inverse_norm(int64_t vector) const {
     const Stored* from = vectors_ + vector * dim_;
     double squares[4] = {};  // several sums, since each addition waits for the one before
-    for (int64_t d = 0; d < dim_; ++d)
-      squares[d % 4] += static_cast<double>(from[d]) * static_cast<double>(from[d]);
+    const auto square = [&](int64_t d) {
+      return static_cast<double>(from[d]) * static_cast<double>(from[d]);
+    };
+    int64_t d = 0;
+    for (; d + 4 <= dim_; d += 4)
+      for (int k = 0; k < 4; ++k) squares[k] += square(d + k);
+    for (int k = 0; d < dim_; ++d, ++k) squares[k] += square(d);
     return static_cast<Number>(1.0 /
                                std::sqrt((squares[0] + squares[1]) + (squares[2] + squares[3])));
   }

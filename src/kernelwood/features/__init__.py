@@ -1,5 +1,6 @@
-"""Structures as features: hashcodes, and indexes of them."""
+"""Structures as features: hashcodes, and search by them."""
 
+from kernelwood.features.hash_index import HashIndex
 from kernelwood.features.hashing import KernelHasher
 
-__all__ = ["KernelHasher"]
+__all__ = ["HashIndex", "KernelHasher"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -80,6 +80,18 @@ class BitBlock:
 
         cost = 4 * len(used) * self.subsets.size
         Runner(None, 0).quiet().run(work, len(used), evaluations=0, cost=cost)
+
+    def starting_at(self, bit: int) -> BitBlock:
+        """Return the bits from one on."""
+        if bit == 0:
+            return self
+        linear = 0 if self.method == "rknn" else bit
+        return replace(
+            self,
+            subsets=self.subsets[bit:],
+            weights=self.weights[linear:],
+            thresholds=self.thresholds[linear:],
+        )
 
     def check(self) -> None:
         """Raise ValueError unless the arrays fit each other, and hold numbers that can be used."""

@@ -43,7 +43,7 @@ def pack(bits: NDArray[Any]) -> Codes:
            [0]], dtype=uint64)
     """
     bits = np.asarray(bits)
-    if bits.ndim != 2 or not np.isin(bits, (0, 1)).all():
+    if bits.ndim != 2 or not ((bits == 0) | (bits == 1)).all():
         raise KernelInputError(f"bits must be rows of 0 and 1, got shape {bits.shape}")
     padded = np.zeros((len(bits), n_words(bits.shape[1]) * WORD), dtype=np.uint8)
     padded[:, : bits.shape[1]] = bits

@@ -9,10 +9,12 @@ from typing import Any, ClassVar
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
+from kernelwood.arrays import ExampleBatch
 from kernelwood.compute import config_context, resolve_jobs
 from kernelwood.errors import KernelInputError
 from kernelwood.features.random import resolve_seed
 from kernelwood.kernels import Kernel
+from kernelwood.kernels.views import keep_views
 from kernelwood.parameters import ChecksParameters
 
 __all__ = ["StructureEstimator"]
@@ -27,10 +29,11 @@ class StructureEstimator(ChecksParameters, BaseEstimator):  # type: ignore[misc]
     """
 
     # Names of fitted attributes: arrays, plain values, batches, kernels, other estimators.
-    _fitted: ClassVar[tuple[str, ...]] = ()
+    _fitted: ClassVar[tuple[str, ...]] = ("kernel_",)
 
     kernel: Any
     kernel_: Kernel
+    seed_: int
     n_jobs: int | None = None
 
     def _check_parameters(self) -> None:
@@ -45,6 +48,10 @@ class StructureEstimator(ChecksParameters, BaseEstimator):  # type: ignore[misc]
 
     def _check_restored(self) -> None:
         """Raise ValueError if fitted attributes that were loaded from a file do not fit."""
+        if not isinstance(self.kernel_, Kernel):
+            raise ValueError("kernel_ must be a kernel")
+        if "seed_" in self._fitted and resolve_seed(self.seed_) != self.seed_:
+            raise ValueError("seed_ must be a whole number")
 
     def _start(self, X: Any) -> Any:
         """Check the parameters, keep a copy of the kernel and the seed, return ``X`` as a batch."""
@@ -62,6 +69,12 @@ class StructureEstimator(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             raise KernelInputError(f"{type(self).__name__}: give at least one structure")
         return X
 
+    def _keep(self, structures: Any) -> Any:
+        """Return structures as an estimator keeps them: examples with the views that are read."""
+        if isinstance(structures, ExampleBatch):
+            return keep_views(structures, self.kernel_)
+        return structures
+
     @contextmanager
     def _threads(self) -> Iterator[None]:
         """Let kernels and native work use the threads of ``n_jobs``."""
@@ -69,13 +82,14 @@ class StructureEstimator(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             yield
 
     def _check_is_fitted(self) -> None:
-        if not hasattr(self, "kernel_"):
+        if not self.__sklearn_is_fitted__():
             raise NotFittedError(
                 f"this {type(self).__name__} is not fitted yet; call fit(X, y) first"
             )
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "kernel_")
+        # All of them: a fit that failed half-way has left some.
+        return all(hasattr(self, name) for name in self._fitted)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -9,15 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from kernelwood.compute.config import get_config
 from kernelwood.errors import KernelInputError
-from kernelwood.features.bit_blocks import METHODS, BitBlock, draw_bits
+from kernelwood.features.bit_blocks import BitBlock, draw_bits
 from kernelwood.features.codes import Codes, n_words, unpack
-from kernelwood.features.estimator import StructureEstimator
+from kernelwood.features.comparing import compare_rows
+from kernelwood.features.hash_parameters import HashParameters
 from kernelwood.features.random import child_generator
-from kernelwood.kernels.base import TILE
 
-__all__ = ["KernelHasher"]
+__all__ = ["HashingEstimator", "KernelHasher"]
 
 _REFERENCES = 0  # what the random numbers of a child generator are for
 
@@ -26,7 +25,7 @@ class _Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: 
     """What scikit-learn expects of something with a ``transform``."""
 
 
-class KernelHasher(_Transformer, StructureEstimator):
+class KernelHasher(_Transformer, HashParameters):
     r"""Hashcodes of structures, by their similarities to a few references.
 
     Similar structures get codes at a small Hamming distance. A structure costs ``n_references``
@@ -102,6 +101,8 @@ class KernelHasher(_Transformer, StructureEstimator):
 
     _fitted = ("kernel_", "seed_", "reference_indices_", "references_", "gram_", "blocks_")
 
+    blocks_: tuple[BitBlock, ...]
+
     def __init__(
         self,
         kernel: Any,
@@ -134,10 +135,10 @@ class KernelHasher(_Transformer, StructureEstimator):
         self._check_subsets(n)
         indices = child_generator(self.seed_, _REFERENCES).permutation(len(X))[:n]
         self.reference_indices_ = indices.astype(np.int64)
-        self.references_ = X[self.reference_indices_]
+        self.references_ = self._keep(X[self.reference_indices_])
         with self._threads():
             self.gram_: NDArray[Any] = self.kernel_.gram(self.references_, dtype="float64")
-            self.blocks_: tuple[BitBlock, ...] = (self._draw(self.n_bits),)
+            self.blocks_ = (self._draw(self.n_bits, first_bit=0),)
         return self
 
     def transform(self, X: Any) -> NDArray[np.uint8]:
@@ -155,9 +156,9 @@ class KernelHasher(_Transformer, StructureEstimator):
         self._check_is_fitted()
         X = self._prepare(X)
         codes = np.zeros((len(X), n_words(self._n_features_out)), dtype=np.uint64)
-        for begin in range(0, len(X), TILE):
-            some = slice(begin, min(begin + TILE, len(X)))
-            self._fill(self._compare(X, some, 0), 0, codes[some])
+        with self._threads():
+            for some, similarities in compare_rows(self.kernel_, X, self.references_):
+                self._fill(similarities, 0, codes[some])
         return codes
 
     def similarities(self, X: Any, *, known: NDArray[Any] | None = None) -> NDArray[Any]:
@@ -181,11 +182,9 @@ class KernelHasher(_Transformer, StructureEstimator):
                 f"KernelHasher: known similarities must have {len(X)} rows and at most "
                 f"{len(self.references_)} columns, got shape {known.shape}"
             )
-        parts = [
-            self._compare(X, slice(begin, min(begin + TILE, len(X))), known.shape[1])
-            for begin in range(0, len(X), TILE)
-        ]
-        return np.concatenate([known, np.concatenate(parts)], axis=1)
+        with self._threads():
+            added = self.kernel_.cross(X, self.references_[known.shape[1] :], dtype=known.dtype)
+        return np.concatenate([known, added], axis=1)
 
     def encode(self, similarities: NDArray[Any], *, first_bit: int = 0) -> Codes:
         """Return the packed codes of structures with these similarities to the references.
@@ -205,7 +204,8 @@ class KernelHasher(_Transformer, StructureEstimator):
                 f"each reference, got shape {similarities.shape}"
             )
         codes = np.zeros((len(similarities), n_words(self._n_features_out)), dtype=np.uint64)
-        self._fill(similarities, first_bit, codes)
+        with self._threads():
+            self._fill(similarities, first_bit, codes)
         return codes
 
     def grow(self, n_bits: int = 0, *, references: Any = None) -> KernelHasher:
@@ -240,7 +240,8 @@ class KernelHasher(_Transformer, StructureEstimator):
             if references is not None and len(references):
                 self._add_references(self._prepare(references))
             if n_bits:
-                self.blocks_ = (*self.blocks_, self._draw(int(n_bits)))
+                more = self._draw(int(n_bits), first_bit=self._n_features_out)
+                self.blocks_ = (*self.blocks_, more)
         return self
 
     @property
@@ -253,13 +254,12 @@ class KernelHasher(_Transformer, StructureEstimator):
     def _n_features_out(self) -> int:
         return sum(block.n_bits for block in self.blocks_)
 
-    def _draw(self, n_bits: int) -> BitBlock:
-        first = sum(block.n_bits for block in getattr(self, "blocks_", ()))
+    def _draw(self, n_bits: int, *, first_bit: int) -> BitBlock:
         return draw_bits(
             self.method,
             self.gram_,
             seed=self.seed_,
-            first_bit=first,
+            first_bit=first_bit,
             n_bits=n_bits,
             subset_size=self.subset_size,
         )
@@ -268,38 +268,18 @@ class KernelHasher(_Transformer, StructureEstimator):
         cross = self.kernel_.cross(added, self.references_, dtype="float64")
         own = self.kernel_.gram(added, dtype="float64")
         self.gram_ = np.block([[self.gram_, cross.T], [cross, own]])
-        self.references_ = self.kernel_._batch([*self.references_, *added])
+        self.references_ = self._prepare([*self.references_, *self._keep(added)])
         unknown = np.full(len(added), -1, dtype=np.int64)
         self.reference_indices_ = np.concatenate([self.reference_indices_, unknown])
 
-    def _compare(self, X: Any, some: slice, first: int) -> NDArray[Any]:
-        references = self.references_[first:]
-        report = get_config().progress
-
-        def progress(done: int, total: int) -> None:
-            if report is not None:
-                report(some.start * len(references) + done, len(X) * len(references))
-
-        with self._threads():
-            return self.kernel_.cross(X[some], references, progress=progress)
-
     def _fill(self, similarities: NDArray[Any], first_bit: int, codes: Codes) -> None:
         begin = 0
-        with self._threads():
-            for block in self.blocks_:
-                end = begin + block.n_bits
-                if first_bit <= begin:
-                    block.fill(similarities, begin, codes)
-                elif first_bit < end:
-                    _from(block, first_bit - begin).fill(similarities, first_bit, codes)
-                begin = end
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        self._check_choice("method", tuple(METHODS))
-        self._check_count("n_references", 2)
-        self._check_count("n_bits", 1)
-        self._check_count("subset_size", 1)
+        for block in self.blocks_:
+            end = begin + block.n_bits
+            if first_bit < end:
+                first = max(begin, first_bit)
+                block.starting_at(first - begin).fill(similarities, first, codes)
+            begin = end
 
     def _check_subsets(self, n_references: int) -> None:
         if 2 * self.subset_size > n_references:
@@ -309,7 +289,8 @@ class KernelHasher(_Transformer, StructureEstimator):
             )
 
     def _check_restored(self) -> None:
-        n = len(self.references_)
+        super()._check_restored()
+        n = len(self._prepare(self.references_))
         if self.gram_.shape != (n, n) or self.gram_.dtype != np.float64:
             raise ValueError(f"gram_ must be similarities of {n} references")
         if self.reference_indices_.shape != (n,) or self.reference_indices_.dtype != np.int64:
@@ -324,14 +305,26 @@ class KernelHasher(_Transformer, StructureEstimator):
             raise ValueError("blocks of bits have subsets of different sizes")
 
 
-def _from(block: BitBlock, bit: int) -> BitBlock:
-    """Return the bits of a block from one on."""
-    linear = bit if block.method != "rknn" else 0
-    return BitBlock(
-        block.method,
-        block.n_references,
-        block.subsets[bit:],
-        block.weights[linear:],
-        block.thresholds[linear:],
-        block.projection,
-    )
+class HashingEstimator(HashParameters):
+    """Base class of estimators that have a hasher of their own."""
+
+    hasher_: KernelHasher
+
+    def _fit_hasher(self, X: Any) -> KernelHasher:
+        """Set ``hasher_`` to one with the parameters of this estimator, fitted on a batch."""
+        self.hasher_ = KernelHasher(
+            self.kernel_,
+            method=self.method,
+            n_references=self.n_references,
+            n_bits=self.n_bits,
+            subset_size=self.subset_size,
+            random_state=self.seed_,
+        ).fit(X)
+        return self.hasher_
+
+    def _check_restored(self) -> None:
+        super()._check_restored()
+        if type(self.hasher_) is not KernelHasher or self.hasher_._n_features_out != self.n_bits:
+            raise ValueError(f"hasher_ must be a KernelHasher with {self.n_bits} bits")
+        if self.hasher_.kernel_._accepts() is not self.kernel_._accepts():
+            raise ValueError("hasher_ and kernel_ must be for the same structures")

@@ -309,7 +309,9 @@ class EngineKernel(Kernel):
     def _selves(self, X: Any, number: str, runner: Runner) -> NDArray[Any]:
         """Return raw self-similarities (their log2 for "log2")."""
         out = np.empty(len(X), dtype="float64" if number == "log2" else number)
-        at_once = _SELVES_AT_ONCE if self._matches_softly() else max(len(X), 1)
+        # Engines that make similarities as they go compare no labels of other structures.
+        in_table = self._matches_softly() and self._similarity_plan == "table"
+        at_once = _SELVES_AT_ONCE if in_table else max(len(X), 1)
         for first in range(0, len(X), at_once):
             some = slice(first, first + at_once)
             self._fill_selves(X[some], out[some], number, runner)

@@ -29,8 +29,11 @@ class StructureClassifier(ClassifierMixin, StructureEstimator):  # type: ignore[
         return numbers
 
     def _check_restored(self) -> None:
+        super()._check_restored()
         classes = self.classes_
-        if classes.ndim != 1 or len(classes) == 0 or len(np.unique(classes)) < len(classes):
+        if not isinstance(classes, np.ndarray) or classes.ndim != 1 or len(classes) == 0:
+            raise ValueError("classes_ must be labels")
+        if classes.dtype.kind not in "Ubiuf" or len(np.unique(classes)) < len(classes):
             raise ValueError("classes_ must be distinct labels")
 
 

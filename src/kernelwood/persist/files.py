@@ -42,7 +42,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : kernel, similarity, vectors or fitted model
+    model : kernel, similarity, vectors, batch of structures or fitted model
         What to save, with all that is inside it. Threads (``n_jobs``) are not saved: they are a
         choice of the moment, and results do not depend on them.
     path : str or PathLike
@@ -51,7 +51,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     ModelFormatError
-        If the model, or something inside it, cannot be saved.
+        If the model, or something inside it, cannot be saved or is not fitted.
     KernelInputError
         If a parameter is out of range.
     OSError

@@ -7,6 +7,8 @@ saveable, add a row to ``MODELS``. A class with state beyond its constructor's a
 * ``_to_saved()``, which returns ``(parameters, texts, arrays)``, and
 * a class method ``_from_saved(parameters, texts, arrays)``, which checks what it gets: files can
   come from anybody.
+
+Estimators are saved by what they have in common; see :mod:`kernelwood.persist.estimators`.
 """
 
 from __future__ import annotations
@@ -15,11 +17,11 @@ import importlib
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernelwood.arrays import ExampleBatch, ForestBatch, SequenceBatch, TreeBatch
 from kernelwood.errors import ModelFormatError
 from kernelwood.kernels import (
     KERNELS,
@@ -33,6 +35,10 @@ from kernelwood.kernels import (
     Sum,
 )
 from kernelwood.kernels.combined import CombinedKernel
+from kernelwood.persist.estimators import estimator_state, restore_estimator
+from kernelwood.persist.examples import example_state, restore_examples
+from kernelwood.persist.state import RUN_TIME, State
+from kernelwood.persist.structures import flat_state, forest_state, restore_flat, restore_forests
 from kernelwood.similarity import SIMILARITIES, Similarity
 from kernelwood.structures.labels import shorten
 from kernelwood.vectors import Vectors
@@ -42,29 +48,7 @@ __all__ = ["MANIFEST", "MODELS", "Row", "State", "find_row", "rows_by_class"]
 
 MANIFEST = "manifest.json"
 
-# Choices of the moment, which change no result: they are not stored.
-RUN_TIME = frozenset({"n_jobs"})
-
 _STAND_IN = SubtreeKernel()
-
-
-class State(NamedTuple):
-    """What a model is made of.
-
-    Attributes
-    ----------
-    parameters : dict
-        None, bool, int, float, str, arrays, dtypes, other models, and lists, tuples and
-        dictionaries of all these.
-    texts : dict from str to list of str
-        Lists of strings by name.
-    arrays : dict from str to ndarray
-        Arrays of numbers by name.
-    """
-
-    parameters: dict[str, Any]
-    texts: dict[str, list[str]]
-    arrays: dict[str, NDArray[Any]]
 
 
 def parameters_of(model: Any) -> State:
@@ -75,13 +59,8 @@ def parameters_of(model: Any) -> State:
 
 
 def from_parameters(cls: Any, state: State) -> Any:
-    """Make an object of its constructor's arguments, all of which must be there.
-
-    An argument that is missing has no default here: defaults may change, files do not.
-    """
-    _check_names("parameter", state.parameters, set(cls._parameter_names()) - RUN_TIME)
-    _check_names("text", state.texts, set())
-    _check_names("array", state.arrays, set())
+    """Make an object of its constructor's arguments, all of which must be there."""
+    state.check(set(cls._parameter_names()) - RUN_TIME)
     model = cls(**state.parameters)
     _check(model)
     return model
@@ -105,9 +84,7 @@ def vectors_state(vectors: Vectors) -> State:
 
 def restore_vectors(cls: type[Vectors], state: State) -> Vectors:
     """Make vectors of rows that are not scaled again, which could change their last bits."""
-    _check_names("parameter", state.parameters, {"normalize", "lowercase"})
-    _check_names("text", state.texts, {"words"})
-    _check_names("array", state.arrays, {"matrix"})
+    state.check(["normalize", "lowercase"], ["words"], ["matrix"])
     words, matrix = state.texts["words"], state.arrays["matrix"]
     if matrix.dtype != np.float32 or matrix.ndim != 2 or matrix.shape[1] == 0:
         raise ValueError(
@@ -131,13 +108,7 @@ def _check(model: Any) -> None:
         type(model)(**shallow)._check_params()
     elif isinstance(model, Kernel):
         model._check_params()
-
-
-def _check_names(what: str, found: dict[str, Any], expected: set[str]) -> None:
-    unknown, missing = sorted(set(found) - expected), sorted(expected - set(found))
-    if unknown or missing:
-        name = shorten(repr((unknown or missing)[0]))
-        raise ValueError(f"{'unknown' if unknown else 'missing'} {what} {name}")
+        model._dtype(None)  # which is otherwise checked when it is needed
 
 
 @dataclass(frozen=True)
@@ -195,11 +166,30 @@ _ROWS = (
     Row("kernel", "on-view", OnView),
     *(Row("similarity", name, similarity) for name, similarity in SIMILARITIES.items()),
     Row("vectors", "vectors", Vectors, vectors_state, restore_vectors),
-    Row(
-        "parser", "forest-parser", "kernelwood.parsing.parser:ForestParser",
-        own_state, from_own_state,
+    Row("structures", "sequences", SequenceBatch, flat_state, restore_flat),
+    Row("structures", "trees", TreeBatch, flat_state, restore_flat),
+    Row("structures", "forests", ForestBatch, forest_state, restore_forests),
+    Row("structures", "examples", ExampleBatch, example_state, restore_examples),
+    *(
+        Row(kind, name, f"kernelwood.{place}", own_state, from_own_state)
+        for kind, name, place in (
+            ("parser", "forest-parser", "parsing.parser:ForestParser"),
+            ("features", "bits", "features.bit_blocks:BitBlock"),
+            ("learner", "bit-forest", "learners.bit_forest:BitForest"),
+        )
     ),
-)  # fmt: skip
+    *(
+        Row(kind, name, f"kernelwood.{place}", estimator_state, restore_estimator)
+        for kind, name, place in (
+            ("features", "kernel-hasher", "features.hashing:KernelHasher"),
+            ("features", "hash-index", "features.hash_index:HashIndex"),
+            ("learner", "hash-forest", "learners.hash_forest:HashForestClassifier"),
+            ("learner", "hash-neighbors", "learners.hash_neighbors:HashNeighborsClassifier"),
+            ("learner", "kernel-neighbors", "learners.kernel_neighbors:KernelNeighborsClassifier"),
+            ("learner", "kernel-svc", "learners.kernel_svc:KernelSVC"),
+        )
+    ),
+)
 
 # (kind, name) -> how it is saved; a class that is to be saveable adds a row above.
 MODELS: dict[tuple[str, str], Row] = {(row.kind, row.name): row for row in _ROWS}

@@ -3,6 +3,7 @@
 Numbers, strings, None and lists stand for themselves. Everything else is an object with a kind::
 
     {"kind": "mapping", "values": {"det": 0.0}}      a dictionary
+    {"kind": "pairs", "values": [[1, 0.5]]}          one with keys that are not all strings
     {"kind": "tuple", "values": [1, 2]}              a tuple
     {"kind": "number", "value": "inf"}               a float that JSON has no number for
     {"kind": "dtype", "name": "float32"}             a number type
@@ -31,6 +32,7 @@ NUMBER_TYPES = (
 
 _DEEPEST = 32
 _LARGEST = 2**1024  # as large as seeds of generators get, and far from what takes long to parse
+_KEYS = (str, int, float, np.bool_, np.integer, np.floating)  # of dictionaries, beside None
 _NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
@@ -87,7 +89,7 @@ class Encoder:
         if number is not None:
             return {"kind": "part", "number": number}
         if isinstance(value, Mapping):
-            return {"kind": "mapping", "values": self._mapping(value)}
+            return self._mapping(value)
         if isinstance(value, np.ndarray):
             return self._array(value)
         return self._dtype(value)
@@ -106,11 +108,15 @@ class Encoder:
             return plain
         return {"kind": "number", "value": str(plain)}
 
-    def _mapping(self, value: Mapping[Any, Any]) -> dict[str, Any]:
+    def _mapping(self, value: Mapping[Any, Any]) -> Any:
+        if all(isinstance(key, str) for key in value):
+            values = {str.__str__(key): self._encode(inner) for key, inner in value.items()}
+            return {"kind": "mapping", "values": values}
         for key in value:
-            if not isinstance(key, str):
+            if key is not None and not isinstance(key, _KEYS):
                 raise self._refusal(f"a dictionary with the key {shorten(repr(key))}")
-        return {str.__str__(key): self._encode(inner) for key, inner in value.items()}
+        pairs = [[self._encode(key), self._encode(inner)] for key, inner in value.items()]
+        return {"kind": "pairs", "values": pairs}
 
     def _array(self, value: NDArray[Any]) -> Any:
         if value.dtype.kind == "U" and value.ndim == 1:
@@ -155,6 +161,7 @@ class Decoder:
         self._arrays = arrays
         self._kinds: dict[str, tuple[str, type, Callable[[Any, int], Any]]] = {
             "mapping": ("values", dict, self._mapping),
+            "pairs": ("values", list, self._pairs),
             "tuple": ("values", list, lambda values, depth: tuple(self.decode(values, depth))),
             "number": ("value", str, lambda text, depth: _NOT_FINITE[text]),
             "dtype": ("name", str, self._dtype),
@@ -177,6 +184,19 @@ class Decoder:
 
     def _mapping(self, values: dict[str, Any], depth: int) -> dict[str, Any]:
         return {key: self.decode(value, depth) for key, value in values.items()}
+
+    def _pairs(self, pairs: list[Any], depth: int) -> dict[Any, Any]:
+        made = {}
+        for pair in pairs:
+            if type(pair) is not list or len(pair) != 2:
+                raise ValueError(f"{shorten(repr(pair))} is no key and its value")
+            plain, value = (self.decode(inner, depth) for inner in pair)
+            if plain is not None and not isinstance(plain, (str, int, float)):
+                raise ValueError(f"{shorten(repr(plain))} cannot be a key")
+            made[plain] = value
+        if len(made) < len(pairs):
+            raise ValueError("two keys of a dictionary are the same")
+        return made
 
     def _dtype(self, name: str, depth: int) -> np.dtype[Any]:
         if name not in NUMBER_TYPES:

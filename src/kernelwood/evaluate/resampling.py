@@ -1,0 +1,167 @@
+"""Resampling without a loop over examples.
+
+A measure depends on three counts of each class: correct predictions, true examples, predicted
+examples. They are sums over *units*: groups of examples that are drawn together, or, where
+examples are drawn one by one, the kinds of examples with equal labels and predictions. To resample
+is to draw how often each unit counts; a product with a sparse matrix then gives the counts of all
+resamples at once. All numbers are integers, so that sums are exact in any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from kernelwood.errors import KernelInputError
+from kernelwood.evaluate.labels import Encoded, Groups
+
+__all__ = ["Counts", "Units", "check_resampling", "draw_bootstrap", "draw_swaps", "resolve_seed"]
+
+Counts: TypeAlias = NDArray[np.int64]
+
+_CHUNK = 4_000_000  # numbers in one piece of a table of draws, 32 MB
+_MAX_SEED = 2**32 - 1  # what scikit-learn takes as well
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """What is drawn.
+
+    Attributes
+    ----------
+    sizes : ndarray of int64, shape (n_units,)
+        How many interchangeable members each unit has; 1 for groups.
+    tables : tuple of sparse matrices, shape (n_units, 3 * n_classes)
+        For each vector of predictions: what one member counts; correct, true and predicted
+        examples of all classes.
+    """
+
+    sizes: Counts
+    tables: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, encoded: Encoded, groups: Groups | None = None) -> Units:
+        """Return the units of true labels followed by one or more predictions.
+
+        Examples
+        --------
+        >>> from kernelwood.evaluate.labels import encode
+        >>> units = Units.of(encode({"y_true": list("aab"), "y_pred": list("aaa")}))
+        >>> units.sizes.tolist(), units.totals()[0].tolist()
+        ([2, 1], [2, 0, 2, 1, 3, 0])
+        """
+        if groups is not None:
+            sizes = np.ones(groups.n_groups, dtype=np.int64)
+            vectors, rows = encoded.codes, groups.codes
+        else:
+            stacked, sizes = np.unique(np.stack(encoded.codes), axis=1, return_counts=True)
+            vectors, rows = tuple(stacked), np.arange(len(sizes))
+        true, *predictions = vectors
+        shape = (len(sizes), 3 * encoded.n_classes)
+        return cls(
+            sizes.astype(np.int64), tuple(_table(true, each, rows, shape) for each in predictions)
+        )
+
+    def totals(self) -> list[Counts]:
+        """Return the counts of the data themselves, one vector for each table."""
+        return [weigh(table, self.sizes[np.newaxis])[0] for table in self.tables]
+
+
+def _table(true: Counts, predicted: Counts, rows: Counts, shape: tuple[int, int]) -> Any:
+    n_classes = shape[1] // 3
+    right = true == predicted
+    columns = np.concatenate([true[right], n_classes + true, 2 * n_classes + predicted])
+    repeated = np.concatenate([rows[right], rows, rows])
+    ones = np.ones(len(columns), dtype=np.int64)
+    return sparse.csr_matrix((ones, (repeated, columns)), shape=shape)  # sums what is twice
+
+
+def weigh(table: Any, weights: Counts) -> Counts:
+    """Return the counts for each row of weights, which say how often each unit counts."""
+    counts: Counts = np.asarray((table.T @ weights.T).T)
+    return counts
+
+
+def draw_bootstrap(sizes: Counts, n_resamples: int, rng: np.random.Generator) -> Iterator[Counts]:
+    """Yield weights of resamples with replacement, as many members as there are.
+
+    Examples
+    --------
+    >>> [weights] = draw_bootstrap(np.array([3, 1]), 5, np.random.default_rng(0))
+    >>> weights.sum(axis=1).tolist()
+    [4, 4, 4, 4, 4]
+    """
+    n_units, n_members = len(sizes), int(sizes.sum())
+    for n_rows in _chunks(n_resamples, n_units):
+        if n_units == n_members:
+            drawn = rng.integers(n_units, size=(n_rows, n_units))
+            drawn += n_units * np.arange(n_rows)[:, np.newaxis]
+            counted = np.bincount(drawn.ravel(), minlength=n_rows * n_units)
+            yield counted.reshape(n_rows, n_units)
+        else:
+            yield rng.multinomial(n_members, sizes / n_members, size=n_rows)
+
+
+def draw_swaps(sizes: Counts, n_resamples: int, rng: np.random.Generator) -> Iterator[Counts]:
+    """Yield how many members of each unit have their two predictions exchanged."""
+    for n_rows in _chunks(n_resamples, len(sizes)):
+        yield rng.binomial(sizes, 0.5, size=(n_rows, len(sizes)))
+
+
+def _chunks(n_resamples: int, n_units: int) -> Iterator[int]:
+    largest = max(1, _CHUNK // max(n_units, 1))
+    for start in range(0, n_resamples, largest):
+        yield min(largest, n_resamples - start)
+
+
+def check_resampling(
+    name: str, n_resamples: Any, confidence: Any, groups: Groups | None, *, least: int
+) -> None:
+    """Refuse numbers of resamples, levels of confidence and groups that cannot be used."""
+    if not isinstance(n_resamples, (int, np.integer)) or isinstance(n_resamples, bool):
+        raise KernelInputError(f"{name} must be an int, got {n_resamples!r}")
+    if n_resamples < least:
+        raise KernelInputError(f"{name} must be at least {least}, got {n_resamples}")
+    number = isinstance(confidence, (float, np.floating))
+    if not number or not 0 < confidence < 1:
+        raise KernelInputError(
+            f"confidence must be a number between 0 and 1, such as 0.95, got {confidence!r}"
+        )
+    if groups is not None and groups.n_groups < 2 and n_resamples:
+        raise KernelInputError(
+            "all examples are in one group, so that no other sample of groups can be drawn; "
+            "give finer groups, or leave groups out to draw examples"
+        )
+
+
+def resolve_seed(random_state: Any) -> int:
+    """Return the seed that ``random_state`` stands for.
+
+    Parameters
+    ----------
+    random_state : None, int, numpy Generator or RandomState
+        None draws one; generators are advanced.
+
+    Examples
+    --------
+    >>> resolve_seed(7)
+    7
+    """
+    if random_state is None:
+        return int(np.random.default_rng().integers(_MAX_SEED))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(_MAX_SEED))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(_MAX_SEED, dtype=np.uint32))
+    number = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
+    if number and 0 <= random_state <= _MAX_SEED:
+        return int(random_state)
+    raise KernelInputError(
+        f"random_state must be None, an int from 0 to {_MAX_SEED}, a Generator or a RandomState, "
+        f"got {random_state!r}"
+    )

@@ -1,0 +1,274 @@
+"""Search for similar structures by their hashcodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelwood.errors import KernelInputError
+from kernelwood.features.code_search import BACKENDS, CodeSearch
+from kernelwood.features.codes import Codes, check_codes
+from kernelwood.features.collection import CollectionEstimator
+
+__all__ = ["HashIndex"]
+
+Ids = NDArray[np.int64]
+
+_FOUND_AT_ONCE = 2**21  # ids of neighbors held while searching, about 24 MB
+
+
+class HashIndex(CollectionEstimator):
+    r"""Search for the most similar structures by their codes, refined by the kernel.
+
+    Structures are found by the Hamming distance of their codes (:class:`KernelHasher`), an exact
+    scan over all of them, which compares no structures: a query costs ``n_references`` kernel
+    evaluations. With re-ranking, the ``n_rerank`` nearest are compared by the kernel, at one
+    evaluation each, and come back in order of their similarity.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        What compares structures, normalized preferably.
+    method : {"rmm", "rknn", "kulis"}
+        Kind of the bits.
+    n_references : int
+        Size of the reference set, :math:`M`, drawn from what the index is fitted on.
+    n_bits : int
+        Length of the codes, :math:`H`. Memory is ``n_bits / 8`` bytes a structure.
+    subset_size : int
+        References in each of the two subsets of a bit, :math:`\alpha`.
+    n_rerank : int, optional
+        How many of the nearest codes to compare by the kernel. By default none.
+    backend : {"scan", "faiss"}
+        What scans codes. Both give the same results; faiss is an extra
+        (``pip install kernelwood[faiss]``), and holds the codes a second time.
+    random_state : None, int, Generator or RandomState
+        Seed.
+    n_jobs : int, optional
+        Threads; no result depends on them.
+
+    Attributes
+    ----------
+    ids_ : ndarray of int64, shape (n,)
+        Ids of the structures in the index, in rising order: 0, 1, ... for those it was fitted on,
+        and so on for those that were added. No id is used twice.
+    structures_ : batch
+        The structures, in that order.
+    codes_ : ndarray of uint64, shape (n, ceil(n_bits / 64))
+        Their codes.
+    hasher_ : KernelHasher
+        What makes codes.
+    seed_ : int
+        The seed that was used.
+
+    See Also
+    --------
+    HashNeighborsClassifier : Classes by neighbors, from buckets of short codes.
+    Kernel.neighbors : The most similar structures without codes.
+
+    Notes
+    -----
+    Additions are amortized, and removals cheap: neither copies what is there. Several threads may
+    search at the same time, but none while another adds or removes.
+
+    Examples
+    --------
+    >>> import kernelwood as kw
+    >>> from kernelwood.datasets import load_questions
+    >>> trees = [question.view("tree") for question in load_questions()]
+    >>> index = kw.HashIndex(kw.SubsetTreeKernel(), n_references=30, random_state=0)
+    >>> index = index.fit(trees[:100])
+    >>> index.add(trees[100:])[:3]
+    array([100, 101, 102])
+    >>> ids, distances = index.search(trees[105:106], k=3)
+    >>> int(ids[0, 0]), int(distances[0, 0])
+    (105, 0)
+    >>> ids, similarities = index.search(trees[105:106], k=3, n_rerank=20)
+    >>> round(float(similarities[0, 0]), 6)
+    1.0
+    """
+
+    _fitted = ("kernel_", "seed_", "hasher_", "ids_", "codes_", "structures_", "next_id_")
+
+    def __init__(
+        self,
+        kernel: Any,
+        *,
+        method: str = "rmm",
+        n_references: int = 100,
+        n_bits: int = 1024,
+        subset_size: int = 2,
+        n_rerank: int | None = None,
+        backend: str = "scan",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.method = method
+        self.n_references = n_references
+        self.n_bits = n_bits
+        self.subset_size = subset_size
+        self.n_rerank = n_rerank
+        self.backend = backend
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> HashIndex:
+        """Draw references from ``X``, and put ``X`` into the index; ``y`` is not used."""
+        X = self._start(X)
+        self._search: CodeSearch = BACKENDS[self.backend]()
+        with self._threads():
+            self._collect(X, codes=self._fit_hasher(X).codes(X))
+        return self
+
+    def add(self, X: Any) -> Ids:
+        """Add structures; return their ids.
+
+        Parameters
+        ----------
+        X : list of structures or batch, length n
+
+        Returns
+        -------
+        ndarray of int64, shape (n,)
+        """
+        self._check_is_fitted()
+        X = self._prepare(X)
+        with self._threads():
+            return self._collection.add(X, {"codes": self.hasher_.codes(X)})
+
+    def search(
+        self, X: Any, k: int = 10, *, n_rerank: int | None = None
+    ) -> tuple[Ids, NDArray[Any]]:
+        """Return the ``k`` structures of the index that are most like each query.
+
+        Parameters
+        ----------
+        X : list of structures or batch, length n
+            Queries.
+        k : int
+            How many to return.
+        n_rerank : int, optional
+            How many of the nearest codes to compare by the kernel, 0 for none; by default the
+            parameter of the index.
+
+        Returns
+        -------
+        ids : ndarray of int64, shape (n, k)
+        scores : ndarray, shape (n, k)
+            Without re-ranking Hamming distances (int32), rising; with it similarities, falling.
+            Equal ones are in order of their ids.
+        """
+        self._check_is_fitted()
+        self._check_k(k)
+        n_rerank = self._check_rerank(k, n_rerank)
+        X = self._prepare(X)
+        with self._threads():
+            codes = self.hasher_.codes(X)
+            positions, scores = self._nearest(codes, max(k, n_rerank))
+            if n_rerank:
+                positions, scores = self._rerank(X, positions, k)
+        return self._collection.column("ids")[positions], scores
+
+    def search_codes(self, codes: Codes, k: int = 10) -> tuple[Ids, NDArray[np.int32]]:
+        """Return the ids of the ``k`` nearest codes of each query, and their Hamming distances.
+
+        Parameters
+        ----------
+        codes : ndarray of uint64, shape (n, ceil(n_bits / 64))
+            As ``hasher_.codes`` makes them.
+        k : int
+            How many to return.
+        """
+        self._check_is_fitted()
+        self._check_k(k)
+        codes = check_codes(codes, self.n_bits)
+        with self._threads():
+            positions, distances = self._nearest(codes, k)
+        return self._collection.column("ids")[positions], distances
+
+    def __len__(self) -> int:
+        """Number of structures in the index."""
+        self._check_is_fitted()
+        return len(self._collection)
+
+    def __bool__(self) -> bool:
+        """True: an index without structures is one, too."""
+        return True
+
+    def _nearest(self, queries: Codes, k: int) -> tuple[Ids, NDArray[np.int32]]:
+        """Return positions and distances of the nearest codes, blocks of queries at a time.
+
+        Codes that are marked as removed may be among the nearest. So many more are asked for, and
+        they are left out.
+        """
+        collection = self._collection
+        codes, removed = collection.column("codes"), collection.removed
+        find = self._search.finder(codes, collection.layout)
+        at_once = max(1, _FOUND_AT_ONCE // (k + len(removed)))
+        blocks = [
+            _nearest_kept(find, queries[begin : begin + at_once], k, removed)
+            for begin in range(0, len(queries), at_once)
+        ]
+        positions, distances = zip(*blocks, strict=True)
+        return np.concatenate(positions), np.concatenate(distances)
+
+    def _rerank(self, X: Any, positions: Ids, k: int) -> tuple[Ids, NDArray[Any]]:
+        best = np.empty((len(X), k), dtype=np.int64)
+        similarities = np.empty(best.shape, dtype=self.kernel_._dtype(None))
+        for row in range(len(X)):
+            candidates = np.sort(positions[row])
+            found, values = self.kernel_.neighbors(
+                X[row : row + 1], self._collection.take(candidates), k
+            )
+            best[row], similarities[row] = candidates[found[0]], values[0]
+        return best, similarities
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        self._check_choice("backend", tuple(BACKENDS))
+        self._check_count("n_rerank", 0, none=True)
+
+    def _check_k(self, k: Any) -> None:
+        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= len(self):
+            raise KernelInputError(
+                f"HashIndex: k must be an int from 1 to {len(self)}, the number of structures in "
+                f"the index, got {k!r}"
+            )
+
+    def _check_rerank(self, k: int, n_rerank: Any) -> int:
+        given = self.n_rerank if n_rerank is None else n_rerank
+        if given is None:
+            return 0
+        if isinstance(given, bool) or not isinstance(given, (int, np.integer)) or given < 0:
+            raise KernelInputError(
+                f"HashIndex: n_rerank must be an int of at least 0 or None, got {given!r}"
+            )
+        if 0 < given < k:
+            raise KernelInputError(
+                f"HashIndex: n_rerank={given} structures are too few to choose k={k} from; raise "
+                "it, some ten times k, or give n_rerank=0 for Hamming distances"
+            )
+        return min(int(given), len(self))
+
+    def _check_restored(self) -> None:
+        super()._check_restored()
+        if self._restore_collection():
+            self._search = BACKENDS[self.backend]()
+
+
+def _nearest_kept(
+    find: Callable[[Codes, int], tuple[Ids, NDArray[np.int32]]],
+    queries: Codes,
+    k: int,
+    removed: Ids,
+) -> tuple[Ids, NDArray[np.int32]]:
+    positions, distances = find(queries, k + len(removed))
+    if len(removed) == 0:
+        return positions, distances
+    kept = ~np.isin(positions, removed)
+    kept &= np.cumsum(kept, axis=1) <= k
+    return positions[kept].reshape(-1, k), distances[kept].reshape(-1, k)

@@ -1,0 +1,357 @@
+"""Decision forests on hashcodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelwood.compute import counting
+from kernelwood.errors import KernelInputError
+from kernelwood.features.bit_blocks import BitBlock
+from kernelwood.features.codes import Codes
+from kernelwood.features.hashing import HashingEstimator
+from kernelwood.learners.base import StructureClassifier, weights_of_classes
+from kernelwood.learners.bit_forest import BitForest
+from kernelwood.learners.bit_growth import grow_forest, out_of_bag
+
+__all__ = ["HashForestClassifier", "best_threshold"]
+
+Floats = NDArray[np.float64]
+
+
+class HashForestClassifier(StructureClassifier, HashingEstimator):
+    r"""Random forest on the hashcodes of structures (KLSH-RF).
+
+    Every structure is compared with ``n_references`` others only; the bits made of these
+    similarities are what the trees ask for. Training on :math:`N` structures takes
+    :math:`N M + M^2 / 2` kernel evaluations, a prediction :math:`M`.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        What compares structures.
+    n_estimators : int
+        Number of trees, :math:`R`.
+    bits_per_tree : int or None
+        Bits drawn for each tree, :math:`\eta`; None for all, which then differ by their examples.
+    method, n_references, n_bits, subset_size
+        The hashcodes; see :class:`KernelHasher`.
+    bootstrap : bool or None
+        Whether each tree gets as many examples as there are, drawn with replacement. None: if
+        ``bits_per_tree`` is None or ``threshold_for`` is given.
+    class_weight : None, "balanced" or dict from label to weight
+        How much examples count. "balanced": as if the classes were equally frequent.
+    max_depth : int or None
+        Most questions on the way to a leaf.
+    min_samples_leaf : int
+        Fewest examples of a leaf; one drawn twice counts twice.
+    threshold_for : label or None
+        A class that is predicted where its probability reaches ``threshold_``, which is chosen for
+        the greatest F1 of this class on out-of-bag predictions. Where it does not, the most
+        probable of the other classes is predicted.
+    random_state : None, int, Generator or RandomState
+        Seed of references, bits and trees.
+    n_jobs : int, optional
+        Threads; nothing depends on them.
+
+    Attributes
+    ----------
+    hasher_ : KernelHasher
+        What makes hashcodes.
+    forest_ : BitForest
+        The trees, as flat arrays.
+    classes_ : ndarray
+        The labels, sorted.
+    oob_proba_ : ndarray of float64, shape (n, n_classes), or None
+        With ``bootstrap``: the mean of the trees that an example was not drawn for. If there is
+        none, the weights of the classes.
+    oob_missing_ : int or None
+        With ``bootstrap``: the number of examples that were drawn for every tree. They are not
+        used for ``oob_score_`` and ``threshold_``, unless there are no others.
+    oob_score_ : float or None
+        With ``bootstrap``: the accuracy of out-of-bag predictions.
+    threshold_ : float or None
+        With ``threshold_for``: its threshold, halfway between the out-of-bag probabilities that it
+        divides; the highest of several equally good ones.
+    bit_importances_ : ndarray of float64, shape (n_bits,)
+        How much each bit helps the trees; sums to 1.
+    kernel_evaluations_ : int
+        Pairs of structures compared for training.
+    seed_ : int
+        The seed that was used.
+
+    See Also
+    --------
+    KernelHasher : The hashcodes alone.
+    HashNeighborsClassifier : Few comparisons, and neighbors as evidence.
+    KernelSVC : Slower, often more accurate.
+
+    References
+    ----------
+    S. Garg, A. Galstyan, G. Ver Steeg, I. Rish, G. Cecchi, S. Gao: Kernelized hashcode
+    representations for relation extraction. AAAI 2019. T. K. Ho: The random subspace method for
+    constructing decision forests. IEEE TPAMI 20 (8), 1998.
+
+    Examples
+    --------
+    >>> import kernelwood as kw
+    >>> from kernelwood.datasets import load_questions
+    >>> questions = load_questions()
+    >>> trees = [question.view("tree") for question in questions]
+    >>> labels = [question.label for question in questions]
+    >>> forest = kw.HashForestClassifier(
+    ...     kw.SubsetTreeKernel(), n_estimators=50, n_references=40, random_state=0
+    ... )
+    >>> forest.fit(trees[:100], labels[:100]).kernel_evaluations_
+    4820
+    >>> forest.predict_proba(trees[100:]).shape
+    (20, 6)
+
+    The references behind the bits that matter most are evidence that can be read:
+
+    >>> strongest = forest.reference_importances().argsort()[::-1][:2]
+    >>> [labels[i] for i in forest.hasher_.reference_indices_[strongest]]
+    ['HUM', 'ABBR']
+    """
+
+    _fitted = (
+        "kernel_", "seed_", "classes_", "hasher_", "forest_", "threshold_",
+        "oob_proba_", "oob_missing_", "oob_score_", "kernel_evaluations_",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        kernel: Any,
+        *,
+        n_estimators: int = 250,
+        bits_per_tree: int | None = 30,
+        method: str = "rmm",
+        n_references: int = 100,
+        n_bits: int = 1000,
+        subset_size: int = 2,
+        bootstrap: bool | None = None,
+        class_weight: Any = None,
+        max_depth: int | None = None,
+        min_samples_leaf: int = 1,
+        threshold_for: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.n_estimators = n_estimators
+        self.bits_per_tree = bits_per_tree
+        self.method = method
+        self.n_references = n_references
+        self.n_bits = n_bits
+        self.subset_size = subset_size
+        self.bootstrap = bootstrap
+        self.class_weight = class_weight
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.threshold_for = threshold_for
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> HashForestClassifier:
+        """Draw references and bits, and grow trees.
+
+        Parameters
+        ----------
+        X : list of structures or batch
+        y : array-like of labels, optional
+            By default the labels of examples.
+        """
+        structures = self._start(X)
+        numbers = self._encode_labels(X, y)
+        weights = weights_of_classes(type(self).__name__, self.class_weight, self.classes_, numbers)
+        positive = self._positive_class()
+        with self._threads():
+            with counting() as counters:
+                codes = self._fit_hasher(structures).codes(structures)
+            self.kernel_evaluations_ = counters.kernel_evaluations
+            self.forest_ = self._grow(codes, numbers, weights)
+            self._look_out_of_bag(codes, numbers, weights, positive)
+        return self
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of each class, the mean of the trees, shape (n, n_classes)."""
+        self._check_is_fitted()
+        with self._threads():
+            return self.forest_.predict_proba(self.hasher_.codes(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the label of each structure.
+
+        That of the greatest probability, the first of equally probable ones; with ``threshold_for``
+        see there.
+        """
+        probabilities = self.predict_proba(X)
+        return np.asarray(self.classes_[self._choose(probabilities, self._positive_class())])
+
+    def apply(self, X: Any) -> NDArray[np.int32]:
+        """Return the leaf where each structure ends in each tree, shape (n, n_estimators)."""
+        self._check_is_fitted()
+        with self._threads():
+            return self.forest_.apply(self.hasher_.codes(X))
+
+    @property
+    def bit_importances_(self) -> Floats:
+        """How much each bit helps to tell the classes apart, shape (n_bits,)."""
+        self._check_is_fitted()
+        return self.forest_.importances()
+
+    def reference_importances(self) -> Floats:
+        """Return how much each reference helps, through the bits made of it.
+
+        The importance of a bit is divided among the references of its two subsets, for ``"rmm"`` in
+        proportion to the size of their weights in the boundary.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_references,)
+            Sums to 1; all 0 if the trees do not ask for any bit.
+        """
+        self._check_is_fitted()
+        importances, first = self.forest_.importances(), 0
+        total = np.zeros(len(self.hasher_.references_))
+        for block in self.hasher_.blocks_:
+            shares = _shares_of_references(block) * importances[first : first + block.n_bits, None]
+            total += np.bincount(block.subsets.ravel(), shares.ravel(), minlength=len(total))
+            first += block.n_bits
+        return total
+
+    def _uses_bootstrap(self) -> bool:
+        if self.bootstrap is None:
+            return self.bits_per_tree is None or self.threshold_for is not None
+        return bool(self.bootstrap)
+
+    def _positive_class(self) -> int | None:
+        """Return the number of the class that has a threshold."""
+        if self.threshold_for is None:
+            return None
+        labels = self.classes_.tolist()
+        if self.threshold_for not in labels:
+            raise KernelInputError(
+                f"{type(self).__name__}: threshold_for names {self.threshold_for!r}, but the "
+                f"labels are {labels[:20]}"
+            )
+        return int(labels.index(self.threshold_for))
+
+    def _grow(self, codes: Codes, numbers: NDArray[np.int32], weights: Floats) -> BitForest:
+        return grow_forest(
+            codes,
+            numbers,
+            n_bits=self.n_bits,
+            n_classes=len(self.classes_),
+            n_trees=self.n_estimators,
+            bits_per_tree=self.bits_per_tree,
+            bootstrap=self._uses_bootstrap(),
+            class_weights=weights,
+            max_depth=self.max_depth,
+            min_samples_leaf=self.min_samples_leaf,
+            seed=self.seed_,
+        )
+
+    def _look_out_of_bag(
+        self, codes: Codes, numbers: NDArray[np.int32], weights: Floats, positive: int | None
+    ) -> None:
+        self.oob_proba_: Floats | None = None
+        self.oob_missing_: int | None = None
+        self.oob_score_: float | None = None
+        self.threshold_: float | None = None
+        if not self._uses_bootstrap():
+            return
+        sums, n_trees = out_of_bag(self.forest_, codes, seed=self.seed_)
+        known = n_trees > 0
+        prior = weights * np.bincount(numbers, minlength=len(weights))
+        self.oob_proba_ = np.tile(prior / prior.sum(), (len(sums), 1))
+        self.oob_proba_[known] = sums[known] / n_trees[known, None]
+        self.oob_missing_ = int((~known).sum())
+        used = known if known.any() else ~known
+        if positive is not None:
+            scores = self.oob_proba_[used, positive]
+            self.threshold_ = best_threshold(scores, numbers[used] == positive)
+        chosen = self._choose(self.oob_proba_[used], positive)
+        self.oob_score_ = float((chosen == numbers[used]).mean())
+
+    def _choose(self, probabilities: Floats, positive: int | None) -> NDArray[np.int64]:
+        """Return the number of the class that is predicted."""
+        if positive is None or self.threshold_ is None or probabilities.shape[1] == 1:
+            return np.asarray(probabilities.argmax(axis=1))
+        others = probabilities.copy()
+        others[:, positive] = -1.0
+        reached = probabilities[:, positive] >= self.threshold_
+        return np.where(reached, positive, others.argmax(axis=1))
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        self._check_choice("bootstrap", (None, True, False))
+        self._check_count("n_estimators", 1)
+        self._check_count("min_samples_leaf", 1)
+        for name in ("bits_per_tree", "max_depth"):
+            self._check_count(name, 1, none=True)
+        if self.bits_per_tree is not None and self.bits_per_tree > self.n_bits:
+            raise KernelInputError(
+                f"{type(self).__name__}: bits_per_tree={self.bits_per_tree} must not exceed "
+                f"n_bits={self.n_bits}"
+            )
+        if self.threshold_for is not None and not self._uses_bootstrap():
+            raise KernelInputError(
+                f"{type(self).__name__}: threshold_for is chosen on out-of-bag predictions; use "
+                "bootstrap=True or None"
+            )
+
+    def _check_restored(self) -> None:
+        super()._check_restored()
+        if type(self.forest_) is not BitForest:
+            raise ValueError("forest_ must be a forest")
+        self.forest_.check(self.n_bits, len(self.classes_))
+        if (self.threshold_ is None) != (self.threshold_for is None):
+            raise ValueError("threshold_ and threshold_for must go together")
+        if self.threshold_ is not None:
+            if type(self.threshold_) is not float or not 0 <= self.threshold_ <= 1:
+                raise ValueError("threshold_ must be a number from 0 to 1")
+            self._positive_class()
+
+
+def best_threshold(scores: Floats, positive: NDArray[np.bool_]) -> float:
+    r"""Return the threshold for the greatest F1 of what scores at least as much.
+
+    With :math:`t` true positives among :math:`p` examples that reach the threshold and :math:`a`
+    positive ones in all, :math:`F_1 = 2 t / (p + a)`. The threshold lies halfway between the
+    neighboring scores, or halfway between the lowest and 0; of several equally good ones it is the
+    highest. Without positive examples it is 0.5.
+
+    Parameters
+    ----------
+    scores : ndarray of float64, shape (n,)
+        From 0 to 1.
+    positive : ndarray of bool, shape (n,)
+
+    Examples
+    --------
+    >>> best_threshold(np.array([0.9, 0.5, 0.25, 0.0]), np.array([True, False, True, False]))
+    0.125
+    """
+    if not positive.any():
+        return 0.5
+    order = np.argsort(-scores, kind="stable")
+    ranked = scores[order]
+    last = np.flatnonzero(np.append(ranked[:-1] > ranked[1:], True))  # of examples that tie
+    true_positives = np.cumsum(positive[order])[last]
+    best = int(np.argmax(2 * true_positives / (last + 1 + positive.sum())))
+    score = float(ranked[last[best]])
+    below = float(ranked[last[best] + 1]) if best + 1 < len(last) else 0.0
+    middle = below + (score - below) / 2
+    return middle if middle > below else score  # nothing lies between neighbors
+
+
+def _shares_of_references(block: BitBlock) -> Floats:
+    """Return how each bit of a block rests on its references, shape (n_bits, 2 * subset_size)."""
+    sizes = np.ones(block.subsets.shape).reshape(block.n_bits, -1)
+    if block.method == "rmm":
+        weights = np.abs(block.weights)
+        sizes = np.where(weights.sum(axis=1, keepdims=True) > 0, weights, sizes)
+    return np.asarray(sizes / sizes.sum(axis=1, keepdims=True), dtype=np.float64)

@@ -1,0 +1,156 @@
+"""Fitted estimators as their parameters and what they learned, and back.
+
+An estimator is saved by this pair of functions if it follows scikit-learn (its constructor stores
+its arguments, ``get_params`` returns them) and has
+
+* ``_fitted``, the names of all that ``fit`` sets and predictions need: numbers, strings, None,
+  arrays, kernels, batches, other estimators and objects with a row of their own, and lists, tuples
+  and dictionaries of these;
+* ``_check_parameters()``, which raises an error if a parameter is out of range;
+* ``_check_restored()``, which raises ValueError unless the fitted attributes fit together and to
+  the parameters. It cannot take anything for granted: a file may say that an array is a string, or
+  empty. It is also asked before saving, when numbers may still be those of numpy.
+
+Its row is ``Row("features", "kernel-hasher", "module:Class", estimator_state, restore_estimator)``.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelwood.compute import format_bytes
+from kernelwood.compute.memory import budget
+from kernelwood.errors import ModelFormatError
+from kernelwood.persist.state import RUN_TIME, State, check_names
+from kernelwood.persist.values import NUMBER_TYPES, inner_values
+
+__all__ = ["estimator_state", "restore_estimator"]
+
+# No name of an argument has a hyphen, so that none begins like this.
+_FITTED = "fitted-"
+_RANDOM = (np.random.Generator, np.random.RandomState)
+
+
+def estimator_state(model: Any) -> State:
+    """Return parameters and fitted attributes of an estimator.
+
+    Threads are left out. A generator of random numbers is not what it was before it was used;
+    in its place goes the seed that was drawn from it.
+
+    Raises
+    ------
+    ModelFormatError
+        If the estimator is not fitted, or was changed since it was.
+    KernelInputError
+        If a parameter is out of range.
+    """
+    _check_fitted(model)
+    model._check_parameters()
+    _check_unchanged(model)
+    parameters = {k: v for k, v in model.get_params(deep=False).items() if k not in RUN_TIME}
+    if isinstance(parameters.get("random_state"), _RANDOM):
+        parameters["random_state"] = int(model.seed_)
+    state = State(parameters, {}, {})
+    for name in model._fitted:
+        _add(state, name, getattr(model, name))
+    return state
+
+
+def restore_estimator(cls: Any, state: State) -> Any:
+    """Make a fitted estimator of a state that need not be right."""
+    fitted = _fitted_values(cls, state)
+    arguments = set(inspect.signature(cls.__init__).parameters) - {"self"} - RUN_TIME
+    given = {k: v for k, v in state.parameters.items() if not k.startswith(_FITTED)}
+    check_names("parameter", given, arguments)
+    model = cls(**given)
+    model._check_parameters()
+    for name, value in fitted.items():
+        for inner in inner_values(value):
+            if isinstance(inner, np.ndarray):
+                inner.flags.writeable = False
+        setattr(model, name, value)
+    model._check_restored()
+    return model
+
+
+def _check_fitted(model: Any) -> None:
+    missing = [name for name in model._fitted if not hasattr(model, name)]
+    if missing:
+        raise ModelFormatError(
+            f"this {type(model).__name__} is not fitted: it has no {missing[0]}",
+            hint="fit it first: model.fit(X, y)",
+        )
+
+
+def _check_unchanged(model: Any) -> None:
+    """Refuse what could be saved, but not be loaded."""
+    try:
+        model._check_restored()
+    except ValueError as failure:
+        raise ModelFormatError(
+            f"this {type(model).__name__} is not as fit left it: {failure}",
+            hint="fit it again",
+        ) from failure
+
+
+def _add(state: State, name: str, value: Any) -> None:
+    """Put a fitted attribute where it is stored; arrays of strings are texts with a width."""
+    if isinstance(value, np.ndarray) and value.dtype.name in NUMBER_TYPES:
+        state.arrays[name] = value
+        return
+    if _holds_strings(value):
+        state.texts[name] = [str.__str__(text) for text in value.tolist()]
+        value = None if value.dtype == object else value.dtype.itemsize // 4
+    elif any(_holds_strings(inner) for inner in inner_values(value)):
+        raise ModelFormatError(
+            f"{name} holds an array of strings inside another value, which cannot be saved",
+            hint="give the array an attribute of its own, or make it a list",
+        )
+    state.parameters[_FITTED + name] = value
+
+
+def _holds_strings(value: Any) -> bool:
+    if not isinstance(value, np.ndarray) or value.ndim != 1:
+        return False
+    plain = value.dtype == object and all(isinstance(text, str) for text in value)
+    return plain or value.dtype.kind == "U"
+
+
+def _fitted_values(cls: Any, state: State) -> dict[str, Any]:
+    """Return the fitted attributes, exactly those that the class names."""
+    values: dict[str, Any] = {
+        key.removeprefix(_FITTED): value
+        for key, value in state.parameters.items()
+        if key.startswith(_FITTED)
+    }
+    for name, strings in state.texts.items():
+        if name not in values:
+            raise ValueError(f"the text {name!r} has no width")
+        values[name] = _restored_strings(strings, values[name])
+    for name, array in state.arrays.items():
+        if name in values:
+            raise ValueError(f"there are two of {name!r}")
+        values[name] = array
+    check_names("fitted attribute", values, set(cls._fitted))
+    return values
+
+
+def _restored_strings(strings: list[str], width: Any) -> NDArray[Any]:
+    if width is None:
+        objects = np.empty(len(strings), dtype=object)
+        objects[:] = strings
+        return objects
+    longest = max(map(len, strings), default=0)
+    if type(width) is not int or not max(longest, 1) <= width < 2**28:
+        raise ValueError(f"strings of {longest} characters cannot be stored in {width!r}")
+    # What the file holds is small; what numpy makes of it is as wide as it says.
+    if 4 * width * len(strings) > budget():
+        raise ValueError(
+            f"an array of strings needs more than the memory budget of {format_bytes(budget())}; "
+            "if you trust the file, raise it: kw.config_context(memory=...)"
+        )
+    return np.array(strings, dtype=f"U{width}")

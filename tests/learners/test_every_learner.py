@@ -1,0 +1,388 @@
+"""What every learner promises, and the estimators below them where it makes sense."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+from sklearn.base import clone, is_classifier
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+import kernelwood as kw
+from kernelwood import learners
+from kernelwood.datasets import load_questions
+
+QUESTIONS = load_questions()
+TREES = [question.view("tree") for question in QUESTIONS]
+LABELS = np.array([question.label for question in QUESTIONS])
+KERNEL = kw.SubsetTreeKernel(decay=0.5)
+
+# Small, for small sets; and the smallest, for three structures.
+OPTIONS = {
+    "KernelSVC": {"C": 3, "probability": True, "random_state": 0},
+    "KernelNeighborsClassifier": {"n_neighbors": 5},
+    "HashNeighborsClassifier": {
+        "n_neighbors": 5, "n_references": 20, "n_candidates": 30, "random_state": 0,
+    },
+    "HashForestClassifier": {
+        "n_estimators": 30, "n_references": 20, "n_bits": 200, "random_state": 0,
+    },
+    "KernelHasher": {"n_references": 20, "n_bits": 100, "random_state": 0},
+    "HashIndex": {"n_references": 20, "n_bits": 100, "n_rerank": 10, "random_state": 0},
+}  # fmt: skip
+SMALLEST = {
+    "KernelSVC": {"probability": False},
+    "KernelNeighborsClassifier": {"n_neighbors": 1},
+    "HashNeighborsClassifier": {
+        "n_neighbors": 1, "n_references": 3, "subset_size": 1, "n_candidates": 2,
+    },
+    "HashForestClassifier": {"n_references": 3, "subset_size": 1},
+}  # fmt: skip
+
+
+LEARNERS = {cls.__name__: cls for cls in learners.LEARNERS.values()}
+ESTIMATORS = LEARNERS | {"KernelHasher": kw.KernelHasher, "HashIndex": kw.HashIndex}
+every_learner = pytest.mark.parametrize("name", LEARNERS)
+every_estimator = pytest.mark.parametrize("name", ESTIMATORS)
+
+
+def make(name, kernel=KERNEL, **parameters):
+    return ESTIMATORS[name](kernel, **{**OPTIONS[name], **parameters})
+
+
+def answers(model, X):
+    """Return all that a fitted model says about structures, as one row of numbers each."""
+    if hasattr(model, "transform"):
+        return model.transform(X)
+    if not is_classifier(model):
+        return np.concatenate(model.search(X, 3), axis=1)
+    labels = model.predict(X)
+    parts = [np.searchsorted(model.classes_, labels)[:, None]]
+    if hasattr(model, "predict_proba"):
+        parts.append(model.predict_proba(X))
+    if hasattr(model, "decision_function"):
+        parts.append(model.decision_function(X).reshape(len(X), -1))
+    return np.concatenate(parts, axis=1)
+
+
+def as_array(structures):
+    array = np.empty(len(structures), dtype=object)
+    array[:] = structures
+    return array
+
+
+def same_bits(a, b):
+    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+# Learning.
+
+
+@every_learner
+def test_questions_are_learned(name):
+    model = make(name).fit(TREES[:90], LABELS[:90])
+    assert model.score(TREES[90:], LABELS[90:]) > 0.5  # a sixth by chance
+
+
+@every_learner
+def test_probabilities_are_those_of_the_classes(name):
+    model = make(name).fit(TREES[:90], LABELS[:90])
+    shares = model.predict_proba(TREES)
+    assert model.classes_.tolist() == sorted(set(LABELS))
+    assert shares.shape == (len(TREES), len(model.classes_))
+    assert ((shares >= 0) & (shares <= 1)).all()
+    assert shares.sum(axis=1) == pytest.approx(np.ones(len(TREES)))
+    right = shares[np.arange(120), np.searchsorted(model.classes_, LABELS)]
+    assert right.mean() > 0.3
+
+
+@every_learner
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["no", "yes"],
+        [-1, 1],
+        [0.5, 1.5],
+        [False, True],
+        [np.str_("no"), np.str_("yes")],
+        [np.int8(3), np.int8(4)],
+        [np.False_, np.True_],
+    ],
+    ids=["str", "int", "float", "bool", "np.str_", "np.int8", "np.bool"],
+)
+def test_labels_of_any_type_come_back(name, labels):
+    trees, positive = TREES[:60], (LABELS[:60] == "HUM").astype(int)
+    expected = answers(make(name).fit(trees, positive), TREES)
+    for kind in (list, np.array):
+        model = make(name).fit(trees, kind([labels[number] for number in positive]))
+        assert model.classes_.tolist() == labels
+        assert type(model.predict(TREES[:1]).tolist()[0]) is type(np.array(labels).tolist()[0])
+        assert same_bits(answers(model, TREES), expected)
+
+
+@every_learner
+def test_labels_of_examples_are_the_default(name):
+    kernel = kw.OnView("tree", KERNEL)
+    for examples in (QUESTIONS, kw.batch(QUESTIONS)):
+        model = make(name, kernel).fit(examples)
+        expected = make(name).fit(TREES, LABELS)
+        assert (model.predict(examples) == expected.predict(TREES)).all()
+
+
+@every_estimator
+def test_examples_are_compared_by_several_views(name):
+    kernel = kw.OnView("tree", KERNEL) + kw.OnView("words", kw.SubsequenceKernel(max_length=2))
+    model = make(name, kernel).fit(QUESTIONS, LABELS)
+    first = answers(model, QUESTIONS)
+    assert same_bits(first, answers(model, kw.batch(QUESTIONS)))
+    assert same_bits(first, answers(make(name, kernel).fit(kw.batch(QUESTIONS), LABELS), QUESTIONS))
+
+
+# Where scikit-learn takes an estimator.
+
+
+@every_learner
+def test_a_learner_is_a_classifier(name):
+    assert is_classifier(make(name))
+
+
+@every_estimator
+def test_an_estimator_is_cloned(name):
+    model = make(name, n_jobs=2).fit(TREES, LABELS)
+    copy = clone(model)
+    assert copy.get_params(deep=False) == model.get_params(deep=False)
+    assert copy.kernel is not model.kernel
+    with pytest.raises(NotFittedError):
+        answers(copy, TREES)
+
+
+@every_estimator
+def test_parameters_of_the_kernel_are_parameters(name):
+    model = make(name, KERNEL.clone())
+    assert model.get_params()["kernel__decay"] == 0.5
+    assert model.set_params(kernel__decay=0.2).kernel.decay == 0.2
+    assert make(name, KERNEL.clone()).set_params(**model.get_params()).kernel.decay == 0.2
+
+
+@every_estimator
+def test_fitting_leaves_the_parameters_alone(name):
+    model = make(name)
+    before = repr(model.get_params())
+    model.fit(TREES, LABELS)
+    assert repr(model.get_params()) == before
+
+
+@every_estimator
+def test_an_estimator_shows_its_kernel(name):
+    assert repr(make(name)).startswith(name)
+    assert "SubsetTreeKernel(decay=0.5)" in repr(make(name))
+
+
+@every_learner
+def test_a_decay_is_searched(name):
+    grid = {"kernel__decay": [0.1, 0.6], "n_jobs": [1]}
+    search = GridSearchCV(make(name), grid, cv=2).fit(kw.batch(TREES), LABELS)
+    assert search.best_score_ > 0.4  # a sixth by chance
+    assert KERNEL.decay == 0.5
+    assert search.predict(TREES[:2]).shape == (2,)
+
+
+@every_learner
+def test_a_pipeline_ends_with_a_learner(name):
+    view = FunctionTransformer(lambda examples: examples.view("tree"))
+    pipeline = Pipeline([("view", view), ("learner", make(name, KERNEL.clone()))])
+    pipeline.fit(kw.batch(QUESTIONS), LABELS)
+    expected = make(name).fit(TREES, LABELS)
+    assert (pipeline.predict(kw.batch(QUESTIONS)) == expected.predict(TREES)).all()
+    assert pipeline.set_params(learner__kernel__decay=0.3)[-1].kernel.decay == 0.3
+
+
+@every_learner
+def test_lists_arrays_and_batches_are_cross_validated_alike(name):
+    scores = [
+        cross_val_score(make(name), X, LABELS, cv=3).tolist()
+        for X in (kw.batch(TREES), TREES, as_array(TREES))
+    ]
+    assert scores[0] == scores[1] == scores[2]
+    assert np.mean(scores[0]) > 0.4
+
+
+# The same, whatever the circumstances.
+
+
+@every_estimator
+def test_a_seed_gives_the_same_again(name):
+    first = answers(make(name).fit(TREES, LABELS), TREES)
+    assert same_bits(first, answers(make(name).fit(TREES, LABELS), TREES))
+    refitted = make(name).fit(TREES[:50], LABELS[:50] == "HUM").fit(TREES, LABELS)
+    assert same_bits(first, answers(refitted, TREES))
+
+
+@every_estimator
+@pytest.mark.parametrize("kind", [list, kw.batch, as_array])
+def test_threads_and_containers_change_nothing(name, kind, force_threads):
+    expected = answers(make(name, n_jobs=1).fit(TREES, LABELS), TREES)
+    model = make(name, n_jobs=3).fit(kind(TREES), LABELS)
+    assert same_bits(answers(model, kind(TREES)), expected)
+
+
+@every_estimator
+def test_a_structure_alone_is_answered_as_among_others(name):
+    model = make(name).fit(TREES[:90], LABELS[:90])
+    together = answers(model, TREES[80:])
+    alone = np.concatenate([answers(model, [tree]) for tree in TREES[80:]])
+    assert same_bits(together, alone)
+    assert same_bits(together[::-1].copy(), answers(model, TREES[:79:-1]))
+
+
+@every_estimator
+def test_the_callers_kernel_may_change_after_fitting(name):
+    kernel = KERNEL.clone()
+    model = make(name, kernel).fit(TREES, LABELS)
+    before = answers(model, TREES)
+    kernel.set_params(decay=0.1)
+    assert same_bits(before, answers(model, TREES))
+
+
+@every_estimator
+def test_a_fitted_estimator_survives_pickling(name):
+    model = make(name).fit(TREES, LABELS)
+    again = pickle.loads(pickle.dumps(model))
+    assert same_bits(answers(model, TREES), answers(again, TREES))
+
+
+@every_estimator
+@pytest.mark.parametrize("labels", [LABELS, LABELS == "HUM"], ids=["six", "two"])
+def test_a_saved_estimator_answers_to_the_bit(name, labels, tmp_path):
+    model = make(name).fit(TREES[:90], labels[:90])
+    kw.save(model, tmp_path / "model.kw")
+    again = kw.load(tmp_path / "model.kw")
+    assert same_bits(answers(model, TREES), answers(again, TREES))
+    if is_classifier(model):
+        assert again.predict(TREES).dtype == model.predict(TREES).dtype
+
+
+@every_estimator
+def test_a_saved_estimator_of_examples_answers_to_the_bit(name, tmp_path):
+    kernel = kw.OnView("tree", KERNEL) + kw.OnView("words", kw.SubsequenceKernel(max_length=2))
+    model = make(name, kernel).fit(QUESTIONS[:90], LABELS[:90])
+    kw.save(model, tmp_path / "model.kw")
+    again = kw.load(tmp_path / "model.kw")
+    assert same_bits(answers(model, QUESTIONS), answers(again, QUESTIONS))
+
+
+@every_estimator
+def test_every_parameter_but_threads_is_in_the_file(name, tmp_path):
+    model = make(name).fit(TREES, LABELS)
+    kw.save(model, tmp_path / "model.kw")
+    with zipfile.ZipFile(tmp_path / "model.kw") as archive:
+        saved = json.loads(archive.read("manifest.json"))["parameters"]
+    parameters = {key for key in saved if not key.startswith("fitted-")}
+    assert parameters == set(model.get_params(deep=False)) - {"n_jobs"}
+    assert "random_state" not in parameters or saved["fitted-seed_"] == 0
+
+
+# Small and strange sets.
+
+
+@every_learner
+def test_three_structures_of_two_classes_are_enough(name):
+    model = make(name, **SMALLEST[name]).fit(TREES[:3], ["a", "b", "a"])
+    assert set(model.predict(TREES)) <= {"a", "b"}
+
+
+@every_learner
+def test_equal_structures_with_different_labels_are_undecided(name):
+    model = make(name).fit([TREES[0]] * 60, ["a", "b"] * 30)
+    assert np.isfinite(answers(model, TREES)).all()
+    assert model.predict_proba(TREES[:1])[0] == pytest.approx([0.5, 0.5], abs=0.25)
+
+
+def unlike(n, prefix):
+    """Return trees that have nothing in common."""
+    return [kw.Tree.from_brackets(f"({prefix}{i} ({prefix}x{i} y{i}))") for i in range(n)]
+
+
+@every_learner
+def test_a_structure_unlike_all_others_is_answered(name):
+    model = make(name).fit(TREES, LABELS)
+    shares = model.predict_proba(unlike(4, "u"))
+    assert np.isfinite(shares).all()
+    assert shares.sum(axis=1) == pytest.approx(np.ones(4))
+    assert (shares[0] == shares).all()  # there is nothing that tells them apart
+
+
+@every_learner
+def test_structures_all_unlike_each_other_are_learned_from(name):
+    trees = unlike(60, "u")
+    model = make(name).fit(trees, ["a", "b"] * 30)
+    assert np.isfinite(answers(model, [*trees, *unlike(3, "v")])).all()
+
+
+@every_learner
+def test_a_class_of_two_is_learned_beside_large_ones(name):
+    labels = np.where(np.arange(120) < 2, "rare", LABELS)
+    model = make(name).fit(TREES, labels)
+    assert "rare" in model.classes_
+    assert model.predict_proba(TREES).shape == (120, 7)
+
+
+# What is refused.
+
+
+@every_learner
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (LABELS[:-1], "120 structures, but 119 labels"),
+        ([None, *LABELS[1:]], "1 of 120 labels are missing, the first at position 0"),
+        ([float("nan")] * 120, "120 of 120 labels are missing"),
+        ([1, *LABELS[1:]], "strings or numbers, not some of both"),
+        (np.zeros((120, 2)), "one label for each structure"),
+        (None, "y is missing"),
+    ],
+    ids=["short", "None", "nan", "mixed", "2d", "none at all"],
+)
+def test_labels_that_cannot_be_are_refused(name, labels, message):
+    with pytest.raises(kw.KernelInputError, match=f"{name}: .*{message}"):
+        make(name).fit(TREES, labels)
+
+
+@every_estimator
+def test_what_is_not_fitted_says_so(name):
+    with pytest.raises(NotFittedError, match="call fit"):
+        answers(make(name), TREES)
+
+
+@every_estimator
+@pytest.mark.parametrize("kind", [list, lambda trees: kw.batch(trees, kind=kw.TreeBatch)])
+def test_no_structures_are_refused(name, kind):
+    with pytest.raises(kw.KernelInputError, match="at least one structure"):
+        make(name).fit(kind([]), [])
+    with pytest.raises(kw.KernelInputError, match="at least one structure"):
+        answers(make(name).fit(TREES, LABELS), kind([]))
+
+
+@every_estimator
+def test_structures_of_the_wrong_kind_are_refused(name):
+    words = [question.view("words") for question in QUESTIONS]
+    with pytest.raises(kw.KernelInputError, match="tree"):
+        make(name).fit(words, LABELS)
+    with pytest.raises(kw.KernelInputError, match="tree"):
+        answers(make(name).fit(TREES, LABELS), words)
+
+
+@every_estimator
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [({"kernel": "sst"}, "kernel must be a kernel"), ({"n_jobs": 0}, "n_jobs")],
+)
+def test_parameters_that_cannot_be_are_named(name, parameters, message):
+    with pytest.raises(kw.KernelInputError, match=message):
+        make(name, **parameters).fit(TREES, LABELS)

@@ -1,0 +1,304 @@
+"""Batches of examples come back equal, and hostile ones are refused."""
+
+import math
+from enum import IntEnum
+
+import numpy as np
+import pytest
+import strategies
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kernelwood as kw
+from kernelwood.errors import ModelFormatError
+from kernelwood.persist import load, save
+from kernelwood.persist.examples import example_state, restore_examples
+from kernelwood.persist.members import array_pieces, dump_text
+from kernelwood.persist.parts import Part, join, split
+
+TREES, SEQUENCES = strategies.sample_trees(4), strategies.sample_sequences(4)
+FORESTS = strategies.sample_forests(4)
+KERNEL = kw.OnView("words", kw.SubsequenceKernel()) + kw.OnView("tree", kw.PartialTreeKernel())
+
+
+def examples(**changes):
+    """Return four examples with every kind of view."""
+    views = zip(TREES, SEQUENCES, FORESTS, strict=True)
+    return [
+        kw.Example(**{"id": f"x{i}", "views": {"tree": t, "words": s, "all": f}, **changes})
+        for i, (t, s, f) in enumerate(views)
+    ]
+
+
+def through_state(batch):
+    return restore_examples(kw.ExampleBatch, example_state(batch))
+
+
+_labels = st.one_of(
+    st.none(), st.booleans(), st.integers(-(2**70), 2**70), st.floats(allow_nan=False), st.text()
+)
+_places = st.one_of(st.none(), st.integers(0, 2**63 - 1))
+_origins = st.one_of(st.none(), st.builds(kw.Origin, st.text(max_size=3), _places, _places))
+_example = st.builds(
+    kw.Example,
+    st.text(st.characters(exclude_categories=()), max_size=3),
+    _labels,
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "words": strategies.sequences(),
+            "né\n": strategies.trees(depth=2),
+            "": strategies.small_forests(max_inner=2),
+        },
+    ),
+    _origins,
+)
+
+
+@given(st.lists(_example, max_size=4))
+def test_any_examples_come_back_equal(listed):
+    assert list(through_state(kw.batch(listed, kind=kw.ExampleBatch))) == listed
+
+
+@given(st.lists(_example, max_size=4))
+def test_labels_keep_their_types(listed):
+    again = through_state(kw.batch(listed, kind=kw.ExampleBatch))
+    assert [repr(x.label) for x in again] == [repr(x.label) for x in listed]
+
+
+def test_examples_survive_in_a_file(round_trip):
+    batch = kw.batch(examples(label="LOC", origin=kw.Origin("a/b.mrg", 3, 0, 9)))
+    assert list(round_trip(batch)) == list(batch)
+
+
+def test_kernel_values_have_the_same_bits(round_trip):
+    batch = kw.batch(examples())
+    again = round_trip(batch)
+    assert KERNEL.cross(batch, again).tobytes() == KERNEL.cross(batch, batch).tobytes()
+    assert KERNEL.gram(again).tobytes() == KERNEL.gram(batch).tobytes()
+
+
+def test_a_loaded_view_need_not_be_batched_again(round_trip, monkeypatch):
+    again = round_trip(kw.batch(examples()))
+    monkeypatch.setattr("kernelwood.arrays.build.batch", None)
+    assert len(again.view("tree")) == 4
+
+
+def test_a_view_that_some_examples_lack_survives(round_trip):
+    first, second, *_ = examples()
+    listed = [kw.Example("0"), first, kw.Example("1", views={"tree": TREES[0]}), second]
+    assert list(round_trip(kw.batch(listed))) == listed
+
+
+def test_a_batch_that_serves_two_views_survives(round_trip):
+    tree = kw.batch(TREES)
+    listed = [kw.Example("0", views={"a": t, "b": t}) for t in TREES]
+    batch = kw.ExampleBatch(listed, {"a": tree, "b": tree})
+    assert list(round_trip(batch)) == listed
+
+
+def test_a_slice_is_saved_alone(tmp_path):
+    words = [kw.Sequence([f"word{i}"]) for i in range(5000)]
+    batch = kw.batch([kw.Example(str(i), views={"w": s}) for i, s in enumerate(words)])
+    batch.view("w")
+    save(batch[:3], tmp_path / "slice.kw")
+    assert (tmp_path / "slice.kw").stat().st_size < 5000
+
+
+class Level(IntEnum):
+    HIGH = 3
+
+
+@pytest.mark.parametrize(
+    ("label", "plain"),
+    [
+        (np.int64(3), 3),
+        (np.float32(0.5), 0.5),
+        (np.bool_(True), True),
+        (np.str_("a"), "a"),
+        (Level.HIGH, 3),
+    ],
+    ids=repr,
+)
+def test_other_labels_become_plain_ones(label, plain):
+    [again] = through_state(kw.batch([kw.Example("0", label)]))
+    assert again.label == plain and type(again.label) is type(plain)
+
+
+@pytest.mark.parametrize("label", [math.inf, -0.0, 5e-324, 10**100], ids=repr)
+def test_extreme_labels_survive_in_a_file(label, round_trip):
+    [again] = round_trip(kw.batch([kw.Example("0", label)]))
+    assert repr(again.label) == repr(label)
+
+
+# What cannot be saved.
+
+
+@pytest.mark.parametrize("label", [("a", "b"), b"a", 1j, frozenset("a")], ids=repr)
+def test_a_label_of_another_kind_is_refused_with_a_hint(label, tmp_path):
+    batch = kw.batch([kw.Example("x7", label)])
+    with pytest.raises(ModelFormatError, match=r"the label .* of example 'x7'") as caught:
+        save(batch, tmp_path / "batch.kw")
+    assert "strings and numbers can" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        "text",
+        (1.0, 2.0),
+        {"a": 1.0},
+        kw.Graph({"b": "bind"}),
+        kw.Sentence("we", [kw.Token("we", 0, 2)]),
+    ],
+    ids=lambda view: type(view).__name__,
+)
+@pytest.mark.parametrize("others", [0, 1], ids=["all", "some"])
+def test_a_view_that_no_kernel_reads_is_refused_with_a_hint(view, others, tmp_path):
+    batch = kw.batch([kw.Example("0", views={"v": view})] + [kw.Example("1")] * others)
+    with pytest.raises(ModelFormatError, match="the view 'v' of examples cannot be") as caught:
+        save(batch, tmp_path / "batch.kw")
+    assert "leave out others" in caught.value.hint
+
+
+def test_a_view_of_several_kinds_is_refused(tmp_path):
+    batch = kw.batch([kw.Example("0", views={"v": v}) for v in (TREES[0], SEQUENCES[0])])
+    with pytest.raises(ModelFormatError, match="structure 1 should be a tree, got Sequence"):
+        save(batch, tmp_path / "batch.kw")
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [kw.Origin(7), kw.Origin("f", -1), kw.Origin("f", True), kw.Origin("f", end=2**63)],
+    ids=repr,
+)
+def test_an_impossible_origin_is_refused(origin, tmp_path):
+    batch = kw.batch([kw.Example("0", origin=origin)])
+    with pytest.raises(ModelFormatError, match=r"Origin\(.*cannot be saved"):
+        save(batch, tmp_path / "batch.kw")
+
+
+# Hostile files.
+
+
+def array(values, dtype="i8"):
+    return b"".join(array_pieces(np.array(values, dtype=dtype)))
+
+
+BATCH = kw.batch([kw.Example("0", "a", {"t": TREES[0]}, kw.Origin("f", 1)), kw.Example("1", 7)])
+
+
+@pytest.mark.parametrize(
+    ("member", "content"),
+    [
+        ("label_of.npy", array([0, 2])),
+        ("label_of.npy", array([0, -1])),
+        ("label_of.npy", array([0])),
+        ("label_of.npy", array([0, 1], "i4")),
+        ("label_of.npy", array([0.0, 1.0], "f8")),
+        ("ids.txt", dump_text(["0"])),
+        ("ids.txt", dump_text(["0", "1", "2"])),
+        ("paths.txt", b""),
+        ("origins.npy", array([[0, 1, -1, -1]])),
+        ("origins.npy", array([[0, 1, -1], [-1, -1, -1]])),
+        ("origins.npy", array([[1, 1, -1, -1], [-1, -1, -1, -1]])),
+        ("origins.npy", array([[0, -2, -1, -1], [-1, -1, -1, -1]])),
+        ("parameter-views.npy", array([2])),
+        ("parameter-views.npy", array([-1])),
+        ("parameter-views.npy", array([0, 1])),
+        ("parameter-views.npy", array([0.0], "f8")),
+    ],
+)
+def test_arrays_that_stand_for_nothing_are_refused(member, content, forge):
+    def change(manifest, members):
+        assert member in members and members[member] != content
+        members[member] = content
+
+    with pytest.raises(ModelFormatError, match="the structures 'examples', cannot be made"):
+        load(forge(BATCH, change))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("labels", None),
+        ("labels", ["a", [7]]),
+        ("labels", ["a", {"kind": "tuple", "values": []}]),
+        ("labels", []),
+        ("views", []),
+        ("views", None),
+        ("views", {"kind": "mapping", "values": {"t": {"kind": "part", "number": 0}}}),
+        ("views", {"kind": "mapping", "values": {"t": ["x", None]}}),
+        ("views", {"kind": "mapping", "values": {"t": [{"kind": "part", "number": 0}, None]}}),
+        ("views", {"kind": "mapping", "values": {"t": [{"kind": "part", "number": 0}, 0]}}),
+        ("views", {"kind": "pairs", "values": [[1, [{"kind": "part", "number": 0}, None]]]}),
+    ],
+)
+def test_parameters_that_stand_for_nothing_are_refused(name, value, forge):
+    def change(manifest, members):
+        manifest["parameters"][name] = value
+
+    with pytest.raises(ModelFormatError, match="the structures 'examples', cannot be made"):
+        load(forge(BATCH, change))
+
+
+def test_one_batch_for_many_views_is_refused(forge):
+    def change(manifest, members):
+        views = manifest["parameters"]["views"]["values"]
+        views["other"] = views["tree"]
+
+    listed = [kw.Example(str(i), views={"tree": tree}) for i, tree in enumerate(TREES)]
+    with pytest.raises(ModelFormatError, match="no batch of its own"):
+        load(forge(kw.batch(listed), change))
+
+
+def test_rows_of_a_view_must_grow(forge):
+    def change(manifest, members):
+        members["parameter-views.npy"] = array([1, 0])
+
+    listed = [kw.Example(str(i), views={"t": t} if i else {}) for i, t in enumerate(TREES[:3])]
+    with pytest.raises(ModelFormatError, match="must grow"):
+        load(forge(kw.batch(listed), change))
+
+
+def test_examples_that_outgrow_the_budget_are_refused(tmp_path):
+    save(kw.batch([kw.Example("", views={})] * 3000), tmp_path / "batch.kw")
+    with (
+        kw.config_context(memory="2MB"),
+        pytest.raises(ModelFormatError, match="examples need more than the memory budget"),
+    ):
+        load(tmp_path / "batch.kw")
+
+
+_json = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(-2, 3), st.text(max_size=2)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=2),
+        st.fixed_dictionaries({"kind": st.just("part"), "number": inner}),
+        st.fixed_dictionaries({"kind": st.just("array"), "name": st.just("parameter-views")}),
+        st.fixed_dictionaries(
+            {"kind": st.sampled_from(["tuple", "pairs"]), "values": st.lists(inner, max_size=2)}
+        ),
+        st.fixed_dictionaries(
+            {
+                "kind": st.just("mapping"),
+                "values": st.dictionaries(st.sampled_from("tu"), inner, max_size=2),
+            }
+        ),
+    ),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=150)
+@given(name=st.sampled_from(["labels", "views"]), value=_json)
+def test_any_forged_parameter_is_refused_or_gives_examples(name, value):
+    *inner, last = split(BATCH)
+    forged = Part(
+        last.kind, last.name, {**last.parameters, name: value}, last.texts, dict(last.arrays)
+    )
+    try:
+        again = join([*inner, forged])
+    except ModelFormatError:
+        return
+    assert list(kw.batch(list(again), kind=kw.ExampleBatch)) == list(again)
