@@ -68,18 +68,31 @@ def test_bits_are_those_of_the_definition(method, subset_size):
 
 
 @given(st.integers(0, 2**32), st.integers(1, 4))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=50)
+def test_boundaries_halve_the_way_between_convex_hulls(seed, size):
+    points = np.random.default_rng(seed).normal(size=(2 * size, 9))
+    gram = points @ points.T
+    first, second = np.arange(2 * size).reshape(2, size)
+    [weights], [threshold] = boundaries(gram, [[first, second]])
+    expected, middle = oracles.boundary(gram, first.tolist(), second.tolist())
+    assert weights == pytest.approx([expected[i] for i in range(2 * size)], abs=1e-6)
+    assert threshold == pytest.approx(middle, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("size", [1, 2, 5])
 def test_boundaries_are_those_of_a_support_vector_machine(seed, size):
-    random = np.random.default_rng(seed)
-    points = random.normal(size=(2 * size, 6))
+    points = np.random.default_rng(seed).normal(size=(2 * size, 6))
+    points[size:, 0] += 4  # well apart, or libsvm would take for ever
     gram = points @ points.T
     [weights], [threshold] = boundaries(gram, np.arange(2 * size).reshape(1, 2, size))
-    machine = SVC(kernel="precomputed", C=1e8, tol=1e-10).fit(gram, np.repeat([0, 1], size))
+    machine = SVC(kernel="precomputed", C=1e6, tol=1e-8, max_iter=1_000_000)
+    machine.fit(gram, np.repeat([0, 1], size))
     dual = np.zeros(2 * size)
     dual[machine.support_] = machine.dual_coef_[0]
     scale = np.abs(dual).sum() / 2
-    assert weights == pytest.approx(dual / scale, abs=1e-4)
-    assert threshold == pytest.approx(-machine.intercept_[0] / scale, abs=1e-4)
+    assert weights == pytest.approx(dual / scale, abs=1e-5)
+    assert threshold == pytest.approx(-machine.intercept_[0] / scale, abs=1e-5)
 
 
 def boundaries(gram, subsets):
@@ -250,6 +263,18 @@ def test_every_bit_tells_some_references_apart():
     assert ((bits.sum(axis=0) > 0) & (bits.sum(axis=0) < 30)).all()
 
 
+def test_subsets_that_share_structures_are_told():
+    trees = [TREES[i % 5] for i in range(60)]
+    with pytest.warns(UserWarning, match="use a smaller subset_size than 10"):
+        hasher(subset_size=10, n_references=30).fit(trees)
+
+
+def test_bits_that_tell_nothing_are_counted():
+    with pytest.warns(UserWarning, match="150 of 150 bits are the same for all references"):
+        hasher().fit([TREES[0]] * 30)
+
+
+@pytest.mark.filterwarnings("ignore:KernelHasher")
 @pytest.mark.parametrize("method", METHODS)
 def test_equal_references_give_bits_all_the_same(method):
     fitted = hasher(method=method).fit([TREES[0]] * 30)

@@ -297,6 +297,7 @@ def test_three_structures_of_two_classes_are_enough(name):
     assert set(model.predict(TREES)) <= {"a", "b"}
 
 
+@pytest.mark.filterwarnings("ignore:KernelHasher")  # that equal references tell nothing
 @every_learner
 def test_equal_structures_with_different_labels_are_undecided(name):
     model = make(name).fit([TREES[0]] * 60, ["a", "b"] * 30)

@@ -29,16 +29,18 @@ class MarginBoundary {
   void solve(const int32_t* subset, double* weights, double* threshold) {
     points_ = subset;
     start();
-    for (int64_t step = 0; step < most_steps * size_; ++step)
+    for (int64_t step = 0; step < std::max(always_steps, most_steps * size_); ++step)
       if (!improve()) break;
     finish(weights, threshold);
   }
 
  private:
-  // Steps per point; the way to the optimum shrinks by a constant factor with each.
-  static constexpr int64_t most_steps = 1000;
-  static constexpr double precise = 1e-12;  // relative to the largest self-similarity
-  static constexpr double touching = 1e-10;
+  // The way to the optimum shrinks by a constant factor with each step. Large sets that hardly
+  // differ would take many more than so many for a point, for a boundary that hardly moves.
+  static constexpr int64_t always_steps = 1000, most_steps = 20;
+  static constexpr double precise = 1e-11;  // what is still to be gained, relative to the distance
+  // Relative to the largest self-similarity: below these, numbers are rounding, and hulls meet.
+  static constexpr double rounding = 1e-14, touching = 1e-10;
 
   struct Move {
     int64_t from = -1, to = -1;
@@ -82,10 +84,19 @@ class MarginBoundary {
     return move;
   }
 
+  double squared_distance() const {
+    double sum = 0.0;
+    for (int64_t i = 0; i < 2 * size_; ++i)
+      sum += sign(i) * share_[static_cast<size_t>(i)] * product_[static_cast<size_t>(i)];
+    return sum;
+  }
+
   bool improve() {
     const Move one = best_move(0), two = best_move(size_);
     const Move& move = one.gain >= two.gain ? one : two;
-    if (!(move.gain > precise * scale_)) return false;
+    const double distance = squared_distance();
+    if (!(distance > touching * scale_)) return false;
+    if (!(move.gain > precise * distance + rounding * scale_)) return false;
     const double apart =
         kernel(move.from, move.from) + kernel(move.to, move.to) - 2.0 * kernel(move.from, move.to);
     double& from = share_[static_cast<size_t>(move.from)];
@@ -95,7 +106,7 @@ class MarginBoundary {
     share_[static_cast<size_t>(move.to)] += moved;
     for (int64_t i = 0; i < 2 * size_; ++i)
       product_[static_cast<size_t>(i)] +=
-          sign(move.to) * moved * (kernel(i, move.to) - kernel(i, move.from));
+          sign(move.to) * moved * (kernel(move.to, i) - kernel(move.from, i));
     return true;
   }
 

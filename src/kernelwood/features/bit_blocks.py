@@ -15,7 +15,7 @@ from kernelwood.features.codes import Codes, n_words, unpack
 from kernelwood.features.products import product
 from kernelwood.features.random import child_generator
 
-__all__ = ["METHODS", "BitBlock", "draw_bits"]
+__all__ = ["METHODS", "BitBlock", "constant_bits", "draw_bits"]
 
 Subsets = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -206,7 +206,7 @@ def draw_bits(
             random = child_generator(seed, _SUBSETS, first_bit + bit, attempt)
             drawn = random.choice(len(gram), 2 * subset_size, replace=False)
             subsets[bit] = drawn.reshape(2, subset_size)
-        wanted = wanted[_constant(_make(method, gram, subsets[wanted]), gram)]
+        wanted = wanted[constant_bits(_make(method, gram, subsets[wanted]), gram)]
         if len(wanted) == 0:
             break
     return _make(method, gram, subsets)
@@ -216,7 +216,8 @@ def _make(method: str, gram: Floats, subsets: Subsets) -> BitBlock:
     return BitBlock(method, len(gram), subsets, **METHODS[method](gram, subsets))
 
 
-def _constant(block: BitBlock, gram: Floats) -> NDArray[np.bool_]:
+def constant_bits(block: BitBlock, gram: Floats) -> NDArray[np.bool_]:
+    """Return which bits of a block are equal for all references."""
     codes = np.zeros((len(gram), n_words(block.n_bits)), dtype=np.uint64)
     block.fill(gram, 0, codes)
     ones = unpack(codes, block.n_bits).sum(axis=0, dtype=np.int64)

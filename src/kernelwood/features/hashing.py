@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from kernelwood.errors import KernelInputError
-from kernelwood.features.bit_blocks import BitBlock, draw_bits
+from kernelwood.features.bit_blocks import BitBlock, constant_bits, draw_bits
 from kernelwood.features.codes import Codes, n_words, unpack
 from kernelwood.features.comparing import compare_rows
 from kernelwood.features.hash_parameters import HashParameters
@@ -19,6 +19,7 @@ from kernelwood.features.random import child_generator
 __all__ = ["HashingEstimator", "KernelHasher"]
 
 _REFERENCES = 0  # what the random numbers of a child generator are for
+_IDLE = 0.1  # share of bits that may tell nothing without a warning
 
 
 class _Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: ignore[misc]
@@ -78,7 +79,9 @@ class KernelHasher(_Transformer, HashParameters):
 
     Notes
     -----
-    A bit that is the same for all references would tell nothing; it is drawn again.
+    A bit that is the same for all references would tell nothing; it is drawn again, several times.
+    Where structures repeat, large subsets are likely to share one, and between such subsets there
+    is no boundary (``"rmm"``). If more than a tenth of the bits are idle, a warning says so.
 
     References
     ----------
@@ -255,7 +258,7 @@ class KernelHasher(_Transformer, HashParameters):
         return sum(block.n_bits for block in self.blocks_)
 
     def _draw(self, n_bits: int, *, first_bit: int) -> BitBlock:
-        return draw_bits(
+        block = draw_bits(
             self.method,
             self.gram_,
             seed=self.seed_,
@@ -263,6 +266,15 @@ class KernelHasher(_Transformer, HashParameters):
             n_bits=n_bits,
             subset_size=self.subset_size,
         )
+        idle = int(constant_bits(block, self.gram_).sum())
+        if idle > _IDLE * n_bits:
+            warnings.warn(
+                f"KernelHasher: {idle} of {n_bits} bits are the same for all references, because "
+                "there are equal ones in both subsets; use a smaller subset_size than "
+                f"{self.subset_size}, or structures that differ more",
+                stacklevel=3,
+            )
+        return block
 
     def _add_references(self, added: Any) -> None:
         cross = self.kernel_.cross(added, self.references_, dtype="float64")
