@@ -188,7 +188,8 @@ void diagonal(const Parameters& parameters, const Side& side, int64_t first, int
               Output1<Result> out, std::optional<Vector<int32_t>> stop,
               const Matching<Result>* matching) {
   const StopFlag flag(stop ? stop->data() : nullptr);
-  constexpr int64_t group = Engine::softly ? 1 : 32;
+  // A table of similarities would hold the labels of all of them against all.
+  constexpr int64_t group = Engine::softly && !Engine::makes_similarities ? 1 : 32;
   require(0 <= first && first <= last && last <= side.size(), "range outside the batch");
   require(static_cast<int64_t>(out.size()) == last - first, "wrong length of results");
   for (int64_t t = first; t < last && !flag.raised(); t += group) {
