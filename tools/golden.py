@@ -113,6 +113,7 @@ def _fitted(cls: Any, kernel: Kernel | None = None, **parameters: Any) -> Any:
 
 
 _HASHED = {"n_references": 6, "n_bits": 16, "random_state": 1}
+_CHOICE = {"n_candidates": 4, "n_samples": 10}
 
 # Name of the file -> how its model is made.
 MODELS: dict[str, Callable[[], Any]] = {
@@ -134,6 +135,34 @@ MODELS: dict[str, Callable[[], Any]] = {
     "hasher-rknn": lambda: _fitted(kw.KernelHasher, method="rknn", **_HASHED),
     "hasher-rmm": lambda: _fitted(kw.KernelHasher, _combined(), **_HASHED).grow(n_bits=8),
     "hasher-kulis": lambda: _fitted(kw.KernelHasher, method="kulis", **_HASHED),
+    "hasher-information": lambda: _fitted(
+        kw.KernelHasher,
+        references=kw.ReferenceSelector(kw.SubtreeKernel(decay=0.5), n_steps=9, **_CHOICE),
+        **_HASHED,
+    ),
+    "reference-selector": lambda: _fitted(kw.ReferenceSelector, **_CHOICE, **_HASHED),
+    "reference-selector-coverage": lambda: _fitted(
+        kw.ReferenceSelector, _combined(), strategy="coverage", **_HASHED
+    ),
+    "gate-learner": lambda: _fitted(
+        kw.GateLearner,
+        kw.OnView("words", kw.SubsequenceKernel(decay=0.5, gate_on="node")),
+        n_samples=3,
+        n_passes=2,
+        random_state=1,
+    ),
+    "gate-learner-information": lambda: _fitted(
+        kw.GateLearner,
+        kw.OnView("words", kw.SubsequenceKernel(decay=0.5, gate_on="node")),
+        method="information",
+        labels=["owl", "the"],
+        n_steps=6,
+        n_references=6,
+        n_bits=16,
+        parameters={"kernel__decay": [0.25, 0.5]},
+        n_runs=2,
+        random_state=1,
+    ),
     "hash-index": lambda: _fitted(kw.HashIndex, n_rerank=4, **_HASHED),
     "hash-forest": lambda: _fitted(
         kw.HashForestClassifier, n_estimators=5, bits_per_tree=6, threshold_for="still", **_HASHED
@@ -172,6 +201,10 @@ def _estimator_results(model: Any) -> dict[str, Any]:
     found = {name: plain(getattr(model, name)(X)) for name in methods if hasattr(model, name)}
     if isinstance(model, kw.HashIndex):
         found["search"] = plain(model.search(X, k=3))
+    if isinstance(model, kw.ReferenceSelector):
+        found = {"indices": plain(model.indices_), "subsets": plain(model.subsets_)}
+    if isinstance(model, kw.GateLearner):
+        found = {"gates": plain([*model.gates_.items()]), "gram": plain(model.kernel_.gram(X))}
     if isinstance(model, kw.KernelSVC) and model.probability:
         # Exponentials, whose last bit no two machines agree on.
         found["predict_proba"] = plain(np.round(model.predict_proba(X), 9))

@@ -8,6 +8,7 @@ namespace kernelwood {
 void bind_forests(nanobind::module_& m);
 void bind_hash_forest(nanobind::module_& m);
 void bind_hashing(nanobind::module_& m);
+void bind_information(nanobind::module_& m);
 void bind_parsing(nanobind::module_& m);
 void bind_similarity(nanobind::module_& m);
 void bind_vectors(nanobind::module_& m);

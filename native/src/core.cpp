@@ -152,6 +152,7 @@ NB_MODULE(_core, m) {
   bind_parsing(m);
   bind_hashing(m);
   bind_hash_forest(m);
+  bind_information(m);
 
   m.def("instruction_set", [] { return std::string(isa_name(isa())); });
   m.def("build_info", [] {

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "bindings.hpp"
+#include "bound_arrays.hpp"
 #include "kernelwood/engine.hpp"
 #include "kernelwood/hamming.hpp"
 #include "kernelwood/hash_bits.hpp"
@@ -18,23 +19,6 @@ using namespace nb::literals;
 
 namespace kernelwood {
 namespace {
-
-template <class T>
-using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Cube = nb::ndarray<T, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
-using Released = nb::call_guard<nb::gil_scoped_release>;
-
-void require(bool condition, const char* message) {
-  if (!condition) throw std::invalid_argument(message);
-}
-
-template <class Array>
-int64_t size_of(const Array& array, size_t axis) {
-  return static_cast<int64_t>(array.shape(axis));
-}
 
 void check_columns(const int32_t* columns, size_t n, int64_t n_references) {
   for (size_t i = 0; i < n; ++i)

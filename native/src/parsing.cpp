@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "bound_arrays.hpp"
 #include "kernelwood/chart_parser.hpp"
 
 namespace nb = nanobind;
@@ -15,21 +16,13 @@ using namespace nb::literals;
 namespace kernelwood {
 namespace {
 
-template <class T>
-using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Rows = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Released = nb::call_guard<nb::gil_scoped_release>;
-
-void require(bool condition, const char* message) { ChartRules::require(condition, message); }
-
-std::vector<int32_t> copied(const Vector<int32_t>& from) {
+std::vector<int32_t> copied(const Vector<const int32_t>& from) {
   return {from.data(), from.data() + from.size()};
 }
 
-ChartRules rules_of(const Rows<int32_t>& binary, const Vector<double>& binary_p,
-                    const Rows<int32_t>& unary, const Vector<double>& unary_p,
-                    const Vector<int32_t>& output, int32_t max_unary) {
+ChartRules rules_of(const Matrix<const int32_t>& binary, const Vector<const double>& binary_p,
+                    const Matrix<const int32_t>& unary, const Vector<const double>& unary_p,
+                    const Vector<const int32_t>& output, int32_t max_unary) {
   require(binary.shape(0) == binary_p.size() && binary.shape(1) == 3,
           "binary rules need a parent, two children and a probability each");
   require(unary.shape(0) == unary_p.size() && unary.shape(1) == 2,
@@ -57,9 +50,10 @@ void add_weighed(const ChartRules& rules, int32_t symbol, double p, const char* 
   if (p > 0) list.push_back({symbol, p});
 }
 
-Sentence sentence_of(const ChartRules& rules, int32_t n_words, const Vector<int32_t>& position,
-                     const Vector<int32_t>& symbol, const Vector<double>& p,
-                     const Vector<int32_t>& root_symbol, const Vector<double>& root_p) {
+Sentence sentence_of(const ChartRules& rules, int32_t n_words,
+                     const Vector<const int32_t>& position, const Vector<const int32_t>& symbol,
+                     const Vector<const double>& p, const Vector<const int32_t>& root_symbol,
+                     const Vector<const double>& root_p) {
   require(n_words > 0, "a sentence needs a word");
   require(position.size() == symbol.size() && position.size() == p.size(),
           "tags need a position, a symbol and a probability each");
@@ -87,10 +81,11 @@ Sentence sentence_of(const ChartRules& rules, int32_t n_words, const Vector<int3
   return sentence;
 }
 
-ChartForest parse(const ChartGrammar& grammar, int32_t n_words, Vector<int32_t> tag_position,
-                  Vector<int32_t> tag_symbol, Vector<double> tag_p, Vector<int32_t> root_symbol,
-                  Vector<double> root_p, double coarse_threshold, double threshold,
-                  std::optional<Vector<int32_t>> stop) {
+ChartForest parse(const ChartGrammar& grammar, int32_t n_words, Vector<const int32_t> tag_position,
+                  Vector<const int32_t> tag_symbol, Vector<const double> tag_p,
+                  Vector<const int32_t> root_symbol, Vector<const double> root_p,
+                  double coarse_threshold, double threshold,
+                  std::optional<Vector<const int32_t>> stop) {
   require(coarse_threshold >= 0 && threshold >= 0, "thresholds must not be negative");
   require(!stop || stop->size() > 0, "stop needs an element");
   const Sentence sentence =
@@ -127,9 +122,10 @@ void bind_parsing(nb::module_& m) {
   nb::class_<ChartGrammar>(m, "ChartGrammar")
       .def(
           "__init__",
-          [](ChartGrammar* self, Rows<int32_t> binary, Vector<double> binary_p, Rows<int32_t> unary,
-             Vector<double> unary_p, Vector<int32_t> output, int32_t max_unary,
-             const ChartGrammar* coarse, std::optional<Vector<int32_t>> coarse_of) {
+          [](ChartGrammar* self, Matrix<const int32_t> binary, Vector<const double> binary_p,
+             Matrix<const int32_t> unary, Vector<const double> unary_p,
+             Vector<const int32_t> output, int32_t max_unary, const ChartGrammar* coarse,
+             std::optional<Vector<const int32_t>> coarse_of) {
             require((coarse != nullptr) == coarse_of.has_value(),
                     "coarse and coarse_of go together");
             require(!coarse || !coarse->has_coarse(), "a coarse grammar has no coarser one");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "bound_arrays.hpp"
 #include "kernelwood/vector_similarity.hpp"
 
 namespace nb = nanobind;
@@ -15,16 +16,7 @@ using namespace nb::literals;
 namespace kernelwood {
 namespace {
 
-template <class T>
-using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-void require(bool condition, const char* message) {
-  if (!condition) throw std::invalid_argument(message);
-}
-
-void check_rows(const Matrix<int64_t>& rows, const Vector<const int64_t>& columns,
+void check_rows(const Matrix<const int64_t>& rows, const Vector<const int64_t>& columns,
                 int64_t n_vectors, int64_t n_values, bool symmetric) {
   require(rows.shape(1) == 4, "a row has four numbers");
   require(!symmetric || rows.shape(0) == columns.size(), "a symmetric table is square");
@@ -56,9 +48,9 @@ template <class Number, class Stored>
 void bind_table(nb::module_& m) {
   m.def(
       "fill_similarities",
-      [](const SimilarityParameters& parameters, Matrix<Stored> vectors, Matrix<int64_t> rows,
-         Vector<const int64_t> columns, bool symmetric, int64_t first, int64_t last,
-         Vector<Number> out, std::optional<Vector<const int32_t>> stop) {
+      [](const SimilarityParameters& parameters, Matrix<const Stored> vectors,
+         Matrix<const int64_t> rows, Vector<const int64_t> columns, bool symmetric, int64_t first,
+         int64_t last, Vector<Number> out, std::optional<Vector<const int32_t>> stop) {
         require(0 <= first && first <= last && last <= static_cast<int64_t>(rows.shape(0)),
                 "no such rows");
         check_rows(rows, columns, static_cast<int64_t>(vectors.shape(0)),
@@ -70,8 +62,7 @@ void bind_table(nb::module_& m) {
             .fill(first, last, StopFlag(stop ? stop->data() : nullptr));
       },
       "parameters"_a, "vectors"_a.noconvert(), "rows"_a.noconvert(), "columns"_a.noconvert(),
-      "symmetric"_a, "first"_a, "last"_a, "out"_a.noconvert(), "stop"_a = nb::none(),
-      nb::call_guard<nb::gil_scoped_release>());
+      "symmetric"_a, "first"_a, "last"_a, "out"_a.noconvert(), "stop"_a = nb::none(), Released());
 }
 
 }  // namespace

@@ -63,6 +63,8 @@ _EXPORTS = {
     "ForestParser": "kernelwood.parsing",
     "KernelHasher": "kernelwood.features",
     "HashIndex": "kernelwood.features",
+    "ReferenceSelector": "kernelwood.features",
+    "GateLearner": "kernelwood.tuning",
     "HashForestClassifier": "kernelwood.learners",
     "HashNeighborsClassifier": "kernelwood.learners",
     "KernelNeighborsClassifier": "kernelwood.learners",
@@ -80,7 +82,7 @@ _EXPORTS = {
 }
 
 # Public modules, loaded the same way.
-_MODULES = ("similarity", "views", "evaluate")
+_MODULES = ("similarity", "views", "evaluate", "information", "tuning")
 
 __all__ = [*_EXPORTS, *_MODULES, "__version__"]
 
@@ -103,7 +105,9 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from kernelwood import evaluate as evaluate
+    from kernelwood import information as information
     from kernelwood import similarity as similarity
+    from kernelwood import tuning as tuning
     from kernelwood import views as views
     from kernelwood.arrays import (
         ExampleBatch as ExampleBatch,
@@ -170,6 +174,9 @@ if TYPE_CHECKING:
     )
     from kernelwood.features import (
         KernelHasher as KernelHasher,
+    )
+    from kernelwood.features import (
+        ReferenceSelector as ReferenceSelector,
     )
     from kernelwood.io import (
         read as read,
@@ -278,6 +285,9 @@ if TYPE_CHECKING:
     )
     from kernelwood.structures import (
         Tree as Tree,
+    )
+    from kernelwood.tuning import (
+        GateLearner as GateLearner,
     )
     from kernelwood.vectors import (
         Vectors as Vectors,

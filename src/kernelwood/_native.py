@@ -11,6 +11,7 @@ from typing import Any
 from kernelwood import _core
 from kernelwood._core import (
     build_info,
+    explain_codes,
     fill_linear_bits,
     fill_nearest_bits,
     fill_similarities,
@@ -33,6 +34,7 @@ __all__ = [
     "BitForest",
     "BudgetExceeded",
     "ChartGrammar",
+    "CodeSwaps",
     "ForestParameters",
     "SequenceParameters",
     "TreeKernel",
@@ -42,6 +44,7 @@ __all__ = [
     "VectorProblem",
     "build_info",
     "engine_class",
+    "explain_codes",
     "fill_linear_bits",
     "fill_nearest_bits",
     "fill_similarities",
@@ -65,6 +68,7 @@ __all__ = [
 BitForest = _core.BitForest
 BudgetExceeded = _core.BudgetExceeded
 ChartGrammar = _core.ChartGrammar
+CodeSwaps = _core.CodeSwaps
 ForestParameters = _core.ForestParameters
 SequenceParameters = _core.SequenceParameters
 TreeKernel = _core.TreeKernel

@@ -24,6 +24,7 @@ from kernelwood.features.bit_blocks import draw_bits, inverse_root
 from kernelwood.features.codes import pack, unpack
 from kernelwood.features.comparing import compare_rows
 from kernelwood.features.products import product
+from kernelwood.features.reference_selection import ReferenceSelector
 
 METHODS = ("rknn", "rmm", "kulis")
 TREES = strategies.sample_trees(120, seed=1, max_nodes=15)
@@ -435,3 +436,71 @@ def test_similar_questions_have_similar_codes(question_trees, method, kernel):
     pairs = np.triu_indices(600, 1)
     similarities = kernel.gram(trees[:600])
     assert spearmanr(similarities[pairs], distances[pairs])[0] < -0.8
+
+
+# Chosen references.
+
+
+LABELS = ["ab"[size % 2] for size in kw.batch(TREES).sizes]
+CHOICE = ReferenceSelector(kw.SubtreeKernel(), n_candidates=8, n_samples=30, n_steps=4)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_references_by_information_bring_their_bits(method):
+    fitted = hasher(method=method, n_bits=60, references=CHOICE).fit(TREES, LABELS)
+    selector = clone(CHOICE).set_params(
+        kernel=fitted.kernel, method=method, n_bits=60, n_references=20, random_state=3
+    )
+    selector.fit(TREES, LABELS)
+    assert fitted.reference_indices_.tolist() == selector.indices_.tolist()
+    assert (fitted.subsets_ == selector.subsets_).all()
+
+
+def test_references_by_name_have_the_options_of_a_selector_by_default():
+    by_name = hasher(n_bits=20, n_references=4, references="information").fit(TREES, LABELS)
+    by_selector = hasher(
+        n_bits=20, n_references=4, references=ReferenceSelector(kw.SubtreeKernel())
+    ).fit(TREES, LABELS)
+    assert (by_name.codes(TREES) == by_selector.codes(TREES)).all()
+
+
+def test_references_by_coverage_get_bits_like_any_others():
+    fitted = hasher(references="coverage").fit(TREES, LABELS)
+    drawn = draw_bits("rmm", fitted.gram_, seed=3, first_bit=0, n_bits=150, subset_size=2)
+    assert (fitted.subsets_ == drawn.subsets).all()
+
+
+def test_bits_grow_on_chosen_references():
+    fitted = hasher(n_bits=60, references=CHOICE).fit(TREES, LABELS)
+    before = fitted.transform(TREES)
+    assert (fitted.grow(n_bits=20).transform(TREES)[:, :60] == before).all()
+
+
+def test_a_selector_that_is_given_is_left_alone():
+    choice = clone(CHOICE)
+    before = repr(choice.get_params())
+    hasher(n_bits=60, references=choice).fit(TREES, LABELS)
+    assert repr(choice.get_params()) == before and not hasattr(choice, "indices_")
+
+
+def test_codes_of_chosen_references_do_not_depend_on_threads(force_threads):
+    alone = hasher(n_bits=60, references=CHOICE).fit(TREES, LABELS)
+    threaded = hasher(n_bits=60, references=CHOICE, n_jobs=3).fit(TREES, LABELS)
+    assert (alone.codes(TREES) == threaded.codes(TREES)).all()
+
+
+@pytest.mark.parametrize("references", ["information", "coverage", CHOICE], ids=["i", "c", "s"])
+def test_references_by_classes_need_classes(references):
+    with pytest.raises(kw.KernelInputError, match="KernelHasher: y is missing, the classes that"):
+        hasher(references=references).fit(TREES)
+
+
+@pytest.mark.parametrize("references", ["best", None, 3, kw.SubtreeKernel()], ids=repr)
+def test_another_choice_of_references_is_refused(references):
+    with pytest.raises(kw.KernelInputError, match="references must be one of"):
+        hasher(references=references).fit(TREES, LABELS)
+
+
+def test_options_of_a_selector_are_checked():
+    with pytest.raises(kw.KernelInputError, match="ReferenceSelector: n_samples must be"):
+        hasher(references=clone(CHOICE).set_params(n_samples=0)).fit(TREES, LABELS)

@@ -18,6 +18,11 @@ _COMMANDS = {
     "convert": ("kernelwood.cli.convert", "convert", "Write examples in another format."),
     "demo": ("kernelwood.cli.demo", "demo", "Compare, search and classify the bundled questions."),
     "doctor": ("kernelwood.cli.doctor", "doctor", "Show what is installed and test the kernels."),
+    "learn-gates": (
+        "kernelwood.cli.learn_gates",
+        "learn_gates",
+        "Learn which labels a kernel should ignore.",
+    ),
 }
 _INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 

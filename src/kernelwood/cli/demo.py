@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kernelwood.cli.output import json_option, mark, phases, results, write_json
+from kernelwood.cli.output import (
+    jobs_option,
+    json_option,
+    mark,
+    phases,
+    plain_table,
+    results,
+    write_json,
+)
 from kernelwood.cli.questions import run_demo
 
 if TYPE_CHECKING:
@@ -25,16 +33,8 @@ _MEANING = {
 }
 
 
-def _check_jobs(ctx: click.Context, param: click.Parameter, value: int | None) -> int | None:
-    if value == 0:
-        raise click.BadParameter("must be a positive number, or -1 for all cores")
-    return value
-
-
 @click.command()
-@click.option(
-    "--n-jobs", type=int, metavar="N", callback=_check_jobs, help="Threads; -1 for all cores."
-)
+@jobs_option
 @json_option
 def demo(n_jobs: int | None, as_json: bool) -> None:
     """Compare, search and classify the bundled questions.
@@ -67,23 +67,6 @@ def _heading(number: int, text: str, console: Console) -> None:
     console.print(f"[bold cyan]{number}  {text}[/]\n")
 
 
-def _table(*columns: str) -> Table:
-    """Return a plain table; a column that starts with > is aligned to the right."""
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", padding=(0, 1))
-    for column in columns:
-        right = column.startswith(">")
-        table.add_column(
-            column.lstrip(">"),
-            justify="right" if right else "left",
-            no_wrap=right,
-            overflow="fold",
-        )
-    return table
-
-
 def _render_comparison(comparison: dict[str, Any], console: Console) -> None:
     from rich.table import Table
 
@@ -95,7 +78,7 @@ def _render_comparison(comparison: dict[str, Any], console: Console) -> None:
     trees.add_row(*(_draw(q["tree"], shared[0] if shared else None) for q in (a, b)))
     console.print(trees)
     console.print("\nIn [green]green[/]: the largest part of the trees that is the same.")
-    table = _table("kernel", ">this pair", ">average pair")
+    table = plain_table("kernel", ">this pair", ">average pair")
     for row in comparison["similarities"]:
         table.add_row(row["name"], f"{row['similarity']:.2f}", f"{row['average_pair']:.2f}")
     console.print(table)
@@ -106,7 +89,7 @@ def _render_comparison(comparison: dict[str, Any], console: Console) -> None:
 
 
 def _fragments(fragments: list[dict[str, Any]], share: str) -> Table:
-    table = _table("view", ">share", "fragment")
+    table = plain_table("view", ">share", "fragment")
     for fragment in fragments:
         table.add_row(fragment["view"], f"{fragment[share]:.0%}", _plain(fragment["text"]))
     return table
@@ -160,7 +143,7 @@ def _render_neighbors(searches: list[dict[str, Any]], console: Console) -> None:
     for search in searches:
         query = search["query"]
         console.print(f"[bold]{query['text']}[/] [magenta]{query['label']}[/]")
-        table = _table("", ">similarity", "label", "question")
+        table = plain_table("", ">similarity", "label", "question")
         table.show_header = False
         for found in search["nearest"]:
             table.add_row(
@@ -179,7 +162,7 @@ def _render_classification(report: dict[str, Any], console: Console) -> None:
         f"A support vector machine with each kernel, 5-fold cross-validation, {n_classes} classes "
         f"(guessing: {1 / n_classes:.0%})."
     )
-    table = _table("kernel", ">accuracy", ">± folds", ">evaluations", ">seconds")
+    table = plain_table("kernel", ">accuracy", ">± folds", ">evaluations", ">seconds")
     for row in report["classification"]:
         table.add_row(
             row["name"],

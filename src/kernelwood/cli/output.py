@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +12,35 @@ import click
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
-__all__ = ["json_option", "mark", "phases", "results", "write_json"]
+__all__ = [
+    "jobs_option",
+    "json_option",
+    "mark",
+    "phases",
+    "plain_table",
+    "results",
+    "steps",
+    "write_json",
+]
 
+
+def _check_jobs(ctx: click.Context, param: click.Parameter, value: int | None) -> int | None:
+    if value == 0:
+        raise click.BadParameter("must be a positive number, or -1 for all cores")
+    return value
+
+
+jobs_option = click.option(
+    "--jobs",
+    "--n-jobs",
+    "n_jobs",
+    type=int,
+    metavar="N",
+    callback=_check_jobs,
+    help="Threads; -1 for all cores.",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON instead of tables.")
 
 
@@ -31,6 +57,23 @@ def results() -> Console:
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # a terminal without ✓ shows ? instead
     return Console(highlight=False)
+
+
+def plain_table(*columns: str) -> Table:
+    """Return a plain table; a column that starts with > is aligned to the right."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", padding=(0, 1))
+    for column in columns:
+        right = column.startswith(">")
+        table.add_column(
+            column.lstrip(">"),
+            justify="right" if right else "left",
+            no_wrap=right,
+            overflow="fold",
+        )
+    return table
 
 
 def mark(ok: bool) -> str:
@@ -58,3 +101,18 @@ def phases(total: int) -> Iterator[Any]:
             started = True
 
         yield step
+
+
+@contextmanager
+def steps(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Show a bar on stderr, if that is a terminal; call what is yielded as ``(done, total)``."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (BarColumn(bar_width=30), MofNCompleteColumn(), what, TimeRemainingColumn())
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as progress:
+        task = progress.add_task("", total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)

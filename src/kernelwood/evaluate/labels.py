@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from numbers import Real
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -204,9 +204,9 @@ def _plain_label(value: Any, name: str, index: int) -> ClassLabel:
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, Real) and math.isfinite(value):
-        return value  # type: ignore[return-value]
+        return cast(ClassLabel, value)
     if isinstance(value, tuple) and not any(isinstance(part, tuple) for part in value):
-        return tuple(_plain_label(part, name, index) for part in value)  # type: ignore[misc]
+        return cast(ClassLabel, tuple(_plain_label(part, name, index) for part in value))
     if value is None:
         raise KernelInputError(f"{name}[{index}] is None; leave out what has no label")
     raise KernelInputError(

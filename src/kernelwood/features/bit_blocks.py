@@ -13,9 +13,9 @@ from kernelwood import _native
 from kernelwood.compute import Runner
 from kernelwood.features.codes import Codes, n_words, unpack
 from kernelwood.features.products import product
-from kernelwood.features.random import child_generator
+from kernelwood.seeds import child_generator
 
-__all__ = ["METHODS", "BitBlock", "constant_bits", "draw_bits"]
+__all__ = ["METHODS", "BitBlock", "constant_bits", "draw_bits", "make_bits"]
 
 Subsets = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -206,13 +206,21 @@ def draw_bits(
             random = child_generator(seed, _SUBSETS, first_bit + bit, attempt)
             drawn = random.choice(len(gram), 2 * subset_size, replace=False)
             subsets[bit] = drawn.reshape(2, subset_size)
-        wanted = wanted[constant_bits(_make(method, gram, subsets[wanted]), gram)]
+        wanted = wanted[constant_bits(make_bits(method, gram, subsets[wanted]), gram)]
         if len(wanted) == 0:
             break
-    return _make(method, gram, subsets)
+    return make_bits(method, gram, subsets)
 
 
-def _make(method: str, gram: Floats, subsets: Subsets) -> BitBlock:
+def make_bits(method: str, gram: Floats, subsets: Subsets) -> BitBlock:
+    """Return the bits of given subsets of the references of a Gram matrix.
+
+    Examples
+    --------
+    >>> subsets = np.array([[[0], [1]]], dtype=np.int32)
+    >>> make_bits("rmm", np.eye(2), subsets).weights
+    array([[-1.,  1.]])
+    """
     return BitBlock(method, len(gram), subsets, **METHODS[method](gram, subsets))
 
 

@@ -77,12 +77,9 @@ class FaissSearch(CodeSearch):
             self._index.add(_bytes(codes[self._index.ntotal :]))
         return self._index
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __reduce__(self) -> tuple[type[FaissSearch], tuple[()]]:
         # The index of faiss cannot be copied; it is made again.
-        return {}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__()  # type: ignore[misc]
+        return type(self), ()
 
 
 BACKENDS: dict[str, type[CodeSearch]] = {"scan": CodeSearch, "faiss": FaissSearch}

@@ -35,11 +35,13 @@ class HashIndex(CollectionEstimator):
     method : {"rmm", "rknn", "kulis"}
         Kind of the bits.
     n_references : int
-        Size of the reference set, :math:`M`, drawn from what the index is fitted on.
+        Size of the reference set, :math:`M`, taken from what the index is fitted on.
     n_bits : int
         Length of the codes, :math:`H`. Memory is ``n_bits / 8`` bytes a structure.
     subset_size : int
         References in each of the two subsets of a bit, :math:`\alpha`.
+    references : {"random", "information", "coverage"} or ReferenceSelector
+        How references are chosen, see :class:`KernelHasher`; by classes if not at random.
     n_rerank : int, optional
         How many of the nearest codes to compare by the kernel. By default none.
     backend : {"scan", "faiss"}
@@ -101,6 +103,7 @@ class HashIndex(CollectionEstimator):
         n_references: int = 100,
         n_bits: int = 1024,
         subset_size: int = 2,
+        references: Any = "random",
         n_rerank: int | None = None,
         backend: str = "scan",
         random_state: Any = None,
@@ -111,17 +114,25 @@ class HashIndex(CollectionEstimator):
         self.n_references = n_references
         self.n_bits = n_bits
         self.subset_size = subset_size
+        self.references = references
         self.n_rerank = n_rerank
         self.backend = backend
         self.random_state = random_state
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> HashIndex:
-        """Draw references from ``X``, and put ``X`` into the index; ``y`` is not used."""
+        """Choose references from ``X``, and put ``X`` into the index.
+
+        Parameters
+        ----------
+        X : list of structures or batch, length n
+        y : list or ndarray of labels, length n, optional
+            By default the labels of examples. Not used if references are drawn at random.
+        """
         X = self._start(X)
         self._search: CodeSearch = BACKENDS[self.backend]()
         with self._threads():
-            self._collect(X, codes=self._fit_hasher(X).codes(X))
+            self._collect(X, codes=self._fit_hasher(X, y).codes(X))
         return self
 
     def add(self, X: Any) -> Ids:

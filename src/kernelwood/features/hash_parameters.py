@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kernelwood.errors import KernelInputError
 from kernelwood.features.bit_blocks import METHODS
 from kernelwood.features.estimator import StructureEstimator
 
@@ -22,3 +23,10 @@ class HashParameters(StructureEstimator):
         self._check_count("n_references", 2)
         self._check_count("n_bits", 1)
         self._check_count("subset_size", 1)
+
+    def _check_subsets(self, n_references: int) -> None:
+        if 2 * self.subset_size > n_references:
+            raise KernelInputError(
+                f"{type(self).__name__}: two subsets of subset_size={self.subset_size} need "
+                f"{2 * self.subset_size} references, there are {n_references}"
+            )

@@ -10,15 +10,14 @@ from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from kernelwood.errors import KernelInputError
-from kernelwood.features.bit_blocks import BitBlock, constant_bits, draw_bits
+from kernelwood.features.bit_blocks import BitBlock, constant_bits, draw_bits, make_bits
 from kernelwood.features.codes import Codes, n_words, unpack
 from kernelwood.features.comparing import compare_rows
-from kernelwood.features.hash_parameters import HashParameters
-from kernelwood.features.random import child_generator
+from kernelwood.features.reference_parameters import ReferenceParameters
+from kernelwood.features.reference_selection import random_references
 
 __all__ = ["HashingEstimator", "KernelHasher"]
 
-_REFERENCES = 0  # what the random numbers of a child generator are for
 _IDLE = 0.1  # share of bits that may tell nothing without a warning
 
 
@@ -26,7 +25,7 @@ class _Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: 
     """What scikit-learn expects of something with a ``transform``."""
 
 
-class KernelHasher(_Transformer, HashParameters):
+class KernelHasher(_Transformer, ReferenceParameters):
     r"""Hashcodes of structures, by their similarities to a few references.
 
     Similar structures get codes at a small Hamming distance. A structure costs ``n_references``
@@ -48,13 +47,19 @@ class KernelHasher(_Transformer, HashParameters):
     method : {"rmm", "rknn", "kulis"}
         Kind of the bits.
     n_references : int
-        Size of the reference set, :math:`M`, drawn from what the hasher is fitted on.
+        Size of the reference set, :math:`M`, taken from what the hasher is fitted on.
     n_bits : int
         Length of the codes, :math:`H`.
     subset_size : int
         References in each of the two subsets of a bit, :math:`\alpha`.
+    references : {"random", "information", "coverage"} or ReferenceSelector
+        How references are chosen: at random, or by the classes of structures, which ``fit`` then
+        needs. A name stands for a :class:`ReferenceSelector` of that strategy. A selector gives its
+        ``strategy``, ``n_candidates``, ``n_samples`` and ``n_steps``; whatever else it shares with
+        the hasher is the hasher's.
     random_state : None, int, Generator or RandomState
-        Seed. More bits or references of the same seed begin with the same ones.
+        Seed. More bits of the same seed begin with the same ones, and so do more references,
+        unless they are chosen by information.
     n_jobs : int, optional
         Threads; no bit depends on them.
 
@@ -76,6 +81,7 @@ class KernelHasher(_Transformer, HashParameters):
     HashForestClassifier : Decision trees on random bits.
     HashNeighborsClassifier : Neighbors within buckets of short codes.
     HashIndex : Search for similar structures by their codes.
+    ReferenceSelector : References by the classes of structures.
 
     Notes
     -----
@@ -104,6 +110,7 @@ class KernelHasher(_Transformer, HashParameters):
 
     _fitted = ("kernel_", "seed_", "reference_indices_", "references_", "gram_", "blocks_")
 
+    gram_: NDArray[np.float64]
     blocks_: tuple[BitBlock, ...]
 
     def __init__(
@@ -114,6 +121,7 @@ class KernelHasher(_Transformer, HashParameters):
         n_references: int = 100,
         n_bits: int = 1000,
         subset_size: int = 2,
+        references: Any = "random",
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -122,11 +130,19 @@ class KernelHasher(_Transformer, HashParameters):
         self.n_references = n_references
         self.n_bits = n_bits
         self.subset_size = subset_size
+        self.references = references
         self.random_state = random_state
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> KernelHasher:
-        """Draw references from ``X``, and the bits; ``y`` is not used."""
+        """Choose references from ``X``, and draw the bits.
+
+        Parameters
+        ----------
+        X : list of structures or batch, length n
+        y : list or ndarray of labels, length n, optional
+            By default the labels of examples. Not used if references are drawn at random.
+        """
         X = self._start(X)
         n = min(self.n_references, len(X))
         if n < self.n_references:
@@ -136,13 +152,26 @@ class KernelHasher(_Transformer, HashParameters):
                 stacklevel=2,
             )
         self._check_subsets(n)
-        indices = child_generator(self.seed_, _REFERENCES).permutation(len(X))[:n]
-        self.reference_indices_ = indices.astype(np.int64)
-        self.references_ = self._keep(X[self.reference_indices_])
         with self._threads():
-            self.gram_: NDArray[Any] = self.kernel_.gram(self.references_, dtype="float64")
-            self.blocks_ = (self._draw(self.n_bits, first_bit=0),)
+            self.reference_indices_, subsets = self._choose_references(X, y, n)
+            self.references_ = self._keep(X[self.reference_indices_])
+            self.gram_ = np.asarray(self.kernel_.gram(self.references_, dtype="float64"))
+            if subsets is None:
+                self.blocks_ = (self._draw(self.n_bits, first_bit=0),)
+            else:
+                self.blocks_ = (self._warn_of_idle(make_bits(self.method, self.gram_, subsets)),)
         return self
+
+    def _choose_references(
+        self, X: Any, y: Any, n: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32] | None]:
+        """Return the positions of n references, and their subsets if these belong to them."""
+        selector = self._selector(n)
+        if selector is None:
+            return random_references(self.seed_, len(X), n), None
+        self._check_labels(X, y)
+        selector.fit(X, y)
+        return selector.indices_, selector.subsets_
 
     def transform(self, X: Any) -> NDArray[np.uint8]:
         """Return the bits of structures, one a byte, shape (n, n_bits)."""
@@ -266,13 +295,16 @@ class KernelHasher(_Transformer, HashParameters):
             n_bits=n_bits,
             subset_size=self.subset_size,
         )
+        return self._warn_of_idle(block)
+
+    def _warn_of_idle(self, block: BitBlock) -> BitBlock:
         idle = int(constant_bits(block, self.gram_).sum())
-        if idle > _IDLE * n_bits:
+        if idle > _IDLE * block.n_bits:
             warnings.warn(
-                f"KernelHasher: {idle} of {n_bits} bits are the same for all references, because "
-                "there are equal ones in both subsets; use a smaller subset_size than "
+                f"KernelHasher: {idle} of {block.n_bits} bits are the same for all references, "
+                "because there are equal ones in both subsets; use a smaller subset_size than "
                 f"{self.subset_size}, or structures that differ more",
-                stacklevel=3,
+                stacklevel=4,
             )
         return block
 
@@ -293,13 +325,6 @@ class KernelHasher(_Transformer, HashParameters):
                 block.starting_at(first - begin).fill(similarities, first, codes)
             begin = end
 
-    def _check_subsets(self, n_references: int) -> None:
-        if 2 * self.subset_size > n_references:
-            raise KernelInputError(
-                f"KernelHasher: two subsets of subset_size={self.subset_size} need "
-                f"{2 * self.subset_size} references, there are {n_references}"
-            )
-
     def _check_restored(self) -> None:
         super()._check_restored()
         n = len(self._prepare(self.references_))
@@ -317,12 +342,12 @@ class KernelHasher(_Transformer, HashParameters):
             raise ValueError("blocks of bits have subsets of different sizes")
 
 
-class HashingEstimator(HashParameters):
+class HashingEstimator(ReferenceParameters):
     """Base class of estimators that have a hasher of their own."""
 
     hasher_: KernelHasher
 
-    def _fit_hasher(self, X: Any) -> KernelHasher:
+    def _fit_hasher(self, X: Any, y: Any = None) -> KernelHasher:
         """Set ``hasher_`` to one with the parameters of this estimator, fitted on a batch."""
         self.hasher_ = KernelHasher(
             self.kernel_,
@@ -330,8 +355,9 @@ class HashingEstimator(HashParameters):
             n_references=self.n_references,
             n_bits=self.n_bits,
             subset_size=self.subset_size,
+            references=self.references,
             random_state=self.seed_,
-        ).fit(X)
+        ).fit(X, y)
         return self.hasher_
 
     def _check_restored(self) -> None:

@@ -12,8 +12,8 @@ from kernelwood.compute import Runner
 from kernelwood.compute.runner import StopFlag
 from kernelwood.errors import KernelInputError
 from kernelwood.features.codes import WORD, Codes, check_codes, n_words
-from kernelwood.features.random import child_generator
 from kernelwood.learners.bit_forest import BitForest, sum_shares
+from kernelwood.seeds import child_generator
 
 __all__ = ["grow_forest", "out_of_bag"]
 

@@ -36,7 +36,7 @@ class HashForestClassifier(StructureClassifier, HashingEstimator):
         Number of trees, :math:`R`.
     bits_per_tree : int or None
         Bits drawn for each tree, :math:`\eta`; None for all, which then differ by their examples.
-    method, n_references, n_bits, subset_size
+    method, n_references, n_bits, subset_size, references
         The hashcodes; see :class:`KernelHasher`.
     bootstrap : bool or None
         Whether each tree gets as many examples as there are, drawn with replacement. None: if
@@ -131,6 +131,7 @@ class HashForestClassifier(StructureClassifier, HashingEstimator):
         n_references: int = 100,
         n_bits: int = 1000,
         subset_size: int = 2,
+        references: Any = "random",
         bootstrap: bool | None = None,
         class_weight: Any = None,
         max_depth: int | None = None,
@@ -146,6 +147,7 @@ class HashForestClassifier(StructureClassifier, HashingEstimator):
         self.n_references = n_references
         self.n_bits = n_bits
         self.subset_size = subset_size
+        self.references = references
         self.bootstrap = bootstrap
         self.class_weight = class_weight
         self.max_depth = max_depth
@@ -155,7 +157,7 @@ class HashForestClassifier(StructureClassifier, HashingEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> HashForestClassifier:
-        """Draw references and bits, and grow trees.
+        """Choose references, draw bits, and grow trees.
 
         Parameters
         ----------
@@ -169,7 +171,7 @@ class HashForestClassifier(StructureClassifier, HashingEstimator):
         positive = self._positive_class()
         with self._threads():
             with counting() as counters:
-                codes = self._fit_hasher(structures).codes(structures)
+                codes = self._fit_hasher(structures, numbers).codes(structures)
             self.kernel_evaluations_ = counters.kernel_evaluations
             self.forest_ = self._grow(codes, numbers, weights)
             self._look_out_of_bag(codes, numbers, weights, positive)

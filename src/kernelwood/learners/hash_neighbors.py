@@ -13,7 +13,8 @@ from kernelwood.compute.config import get_config
 from kernelwood.errors import KernelInputError
 from kernelwood.features.codes import Codes
 from kernelwood.features.collection import CollectionEstimator, collected
-from kernelwood.learners.base import encode_labels, weights_of_classes
+from kernelwood.features.targets import encode_labels
+from kernelwood.learners.base import weights_of_classes
 from kernelwood.learners.buckets import Buckets, Candidates, Positions
 from kernelwood.learners.votes import Neighbors, NeighborsClassifier, without_self
 
@@ -44,9 +45,11 @@ class HashNeighborsClassifier(CollectionEstimator, NeighborsClassifier):
     method : {"kulis", "rmm", "rknn"}
         Kind of the bits.
     n_references : int
-        Size of the reference set, :math:`M`, drawn from what the classifier is fitted on.
+        Size of the reference set, :math:`M`, taken from what the classifier is fitted on.
     subset_size : int
         References in each of the two subsets of a bit, :math:`\alpha`.
+    references : {"random", "information", "coverage"} or ReferenceSelector
+        How references are chosen; see :class:`KernelHasher`.
     n_candidates : int, optional
         Buckets are searched until they hold so many structures. By default
         :math:`10 \sqrt N`, and at least ``n_neighbors``.
@@ -139,6 +142,7 @@ class HashNeighborsClassifier(CollectionEstimator, NeighborsClassifier):
         method: str = "kulis",
         n_references: int = 50,
         subset_size: int = 2,
+        references: Any = "random",
         n_candidates: int | None = None,
         weights: str = "similarity",
         class_weight: Any = None,
@@ -151,6 +155,7 @@ class HashNeighborsClassifier(CollectionEstimator, NeighborsClassifier):
         self.method = method
         self.n_references = n_references
         self.subset_size = subset_size
+        self.references = references
         self.n_candidates = n_candidates
         self.weights = weights
         self.class_weight = class_weight
@@ -158,7 +163,7 @@ class HashNeighborsClassifier(CollectionEstimator, NeighborsClassifier):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> HashNeighborsClassifier:
-        """Draw references, and put structures into buckets.
+        """Choose references, and put structures into buckets.
 
         Parameters
         ----------
@@ -173,7 +178,8 @@ class HashNeighborsClassifier(CollectionEstimator, NeighborsClassifier):
             type(self).__name__, self.class_weight, self.classes_, numbers
         )
         with self._threads(), counting() as counters:
-            self._collect(batch, codes=self._fit_hasher(batch).codes(batch), labels=numbers)
+            codes = self._fit_hasher(batch, numbers).codes(batch)
+            self._collect(batch, codes=codes, labels=numbers)
         self.kernel_evaluations_ = counters.kernel_evaluations
         self.query_evaluations_ = 0
         return self

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 
-from kernelwood.features.random import child_generator
+from kernelwood.seeds import child_generator
 
 __all__ = ["deal_folds", "fit_sigmoids", "probabilities", "scores_of_others"]
 

@@ -6,6 +6,8 @@ its arguments, ``get_params`` returns them) and has
 * ``_fitted``, the names of all that ``fit`` sets and predictions need: numbers, strings, None,
   arrays, kernels, batches, other estimators and objects with a row of their own, and lists, tuples
   and dictionaries of these;
+* ``_added_parameters``, if it got parameters after files were written: what these files mean;
+* ``_saved_unfitted``, True if it may be a parameter of others, and be saved before it is fitted;
 * ``_check_parameters()``, which raises an error if a parameter is out of range;
 * ``_check_restored()``, which raises ValueError unless the fitted attributes fit together and to
   the parameters. It cannot take anything for granted: a file may say that an array is a string, or
@@ -36,7 +38,7 @@ _RANDOM = (np.random.Generator, np.random.RandomState)
 
 
 def estimator_state(model: Any) -> State:
-    """Return parameters and fitted attributes of an estimator.
+    """Return parameters and fitted attributes of an estimator, if it is fitted.
 
     Threads are left out. A generator of random numbers is not what it was before it was used;
     in its place goes the seed that was drawn from it.
@@ -48,23 +50,25 @@ def estimator_state(model: Any) -> State:
     KernelInputError
         If a parameter is out of range.
     """
-    _check_fitted(model)
+    fitted = _has_fitted(model)
     model._check_parameters()
-    _check_unchanged(model)
+    if fitted:
+        _check_unchanged(model)
     parameters = {k: v for k, v in model.get_params(deep=False).items() if k not in RUN_TIME}
     if isinstance(parameters.get("random_state"), _RANDOM):
-        parameters["random_state"] = int(model.seed_)
+        parameters["random_state"] = int(model.seed_) if fitted else None
     state = State(parameters, {}, {})
-    for name in model._fitted:
+    for name in model._fitted if fitted else ():
         _add(state, name, getattr(model, name))
     return state
 
 
 def restore_estimator(cls: Any, state: State) -> Any:
-    """Make a fitted estimator of a state that need not be right."""
+    """Make an estimator, fitted if it was, of a state that need not be right."""
     fitted = _fitted_values(cls, state)
     arguments = set(inspect.signature(cls.__init__).parameters) - {"self"} - RUN_TIME
-    given = {k: v for k, v in state.parameters.items() if not k.startswith(_FITTED)}
+    given = dict(getattr(cls, "_added_parameters", {}))
+    given |= {k: v for k, v in state.parameters.items() if not k.startswith(_FITTED)}
     check_names("parameter", given, arguments)
     model = cls(**given)
     model._check_parameters()
@@ -73,17 +77,20 @@ def restore_estimator(cls: Any, state: State) -> Any:
             if isinstance(inner, np.ndarray):
                 inner.flags.writeable = False
         setattr(model, name, value)
-    model._check_restored()
+    if fitted:
+        model._check_restored()
     return model
 
 
-def _check_fitted(model: Any) -> None:
+def _has_fitted(model: Any) -> bool:
+    """Return whether an estimator is fitted; refuse one that must be."""
     missing = [name for name in model._fitted if not hasattr(model, name)]
-    if missing:
+    if missing and not getattr(model, "_saved_unfitted", False):
         raise ModelFormatError(
             f"this {type(model).__name__} is not fitted: it has no {missing[0]}",
             hint="fit it first: model.fit(X, y)",
         )
+    return not missing
 
 
 def _check_unchanged(model: Any) -> None:
@@ -135,7 +142,8 @@ def _fitted_values(cls: Any, state: State) -> dict[str, Any]:
         if name in values:
             raise ValueError(f"there are two of {name!r}")
         values[name] = array
-    check_names("fitted attribute", values, set(cls._fitted))
+    if values or not getattr(cls, "_saved_unfitted", False):
+        check_names("fitted attribute", values, set(cls._fitted))
     return values
 
 

@@ -182,7 +182,13 @@ _ROWS = (
         Row(kind, name, f"kernelwood.{place}", estimator_state, restore_estimator)
         for kind, name, place in (
             ("features", "kernel-hasher", "features.hashing:KernelHasher"),
+            (
+                "features",
+                "reference-selector",
+                "features.reference_selection:ReferenceSelector",
+            ),
             ("features", "hash-index", "features.hash_index:HashIndex"),
+            ("tuning", "gate-learner", "tuning.gates:GateLearner"),
             ("learner", "hash-forest", "learners.hash_forest:HashForestClassifier"),
             ("learner", "hash-neighbors", "learners.hash_neighbors:HashNeighborsClassifier"),
             ("learner", "kernel-neighbors", "learners.kernel_neighbors:KernelNeighborsClassifier"),

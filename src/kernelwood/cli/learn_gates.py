@@ -1,0 +1,289 @@
+"""``kernelwood learn-gates``: which labels should a kernel ignore?"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kernelwood.cli.checkpoint import Checkpoint, fingerprint, open_checkpoint
+from kernelwood.cli.corpus import (
+    candidates_option,
+    errors_option,
+    from_option,
+    labels_option,
+    only_option,
+    orderly_end,
+    sentences_option,
+    types_option,
+)
+from kernelwood.cli.gate_options import learner_parameters, method_options
+from kernelwood.cli.kernels import GATED, SOFT, KernelChoice, build_kernel
+from kernelwood.cli.labeled import Asked, Labeled, read_labeled
+from kernelwood.cli.output import (
+    jobs_option,
+    json_option,
+    plain_table,
+    results,
+    steps,
+    write_json,
+)
+
+if TYPE_CHECKING:
+    from kernelwood import GateLearner
+
+__all__ = ["learn_gates"]
+
+_OUTPUTS = ("out", "gates_out", "figure", "checkpoint")
+
+
+@click.command("learn-gates")
+@click.argument("corpus")
+@from_option
+@errors_option
+@click.option(
+    "--view", "views", metavar="NAME", multiple=True,
+    help="What to compare: a view of the file, or one made of its sentences, such as words or "
+    "grct, or of candidates, such as path. Repeated, kernels are added.",
+)  # fmt: skip
+@candidates_option
+@types_option
+@labels_option
+@sentences_option
+@only_option
+@click.option(
+    "--kernel", type=click.Choice(GATED),
+    help="Default: subsequence for sequences, partial-tree for trees.",
+)  # fmt: skip
+@click.option("--decay", type=float, help="Decay of the kernel.")
+@click.option(
+    "--gate-on", type=click.Choice(["edge", "node"]),
+    help="Whose labels have gates. Default: edges, if any has a label.",
+)  # fmt: skip
+@click.option("--vectors", metavar="FILE", help="Word vectors, for words that match in part.")
+@click.option(
+    "--similarity", type=click.Choice(SOFT), help="What to make of vectors. Default: gaussian."
+)
+@method_options
+@jobs_option
+@click.option("--out", metavar="FILE", help="Save the kernel with the learned gates (kw.load).")
+@click.option("--gates-out", metavar="FILE", help="Write the gates as JSON.")
+@click.option("--figure", metavar="FILE", help="Draw the report: .png, .svg or .pdf.")
+@click.option(
+    "--checkpoint", metavar="FILE",
+    help="Keep every decision in this file, and go on from those that are in it.",
+)  # fmt: skip
+@json_option
+def learn_gates(corpus: str, as_json: bool, **options: Any) -> None:
+    """Learn which labels a kernel should ignore.
+
+    CORPUS is a file, a folder, an archive, or - for standard input, with labeled examples; or a
+    file of examples written by kw.save. The result is a table of labels, the ignored ones first.
+    Examples without a label are left out, or with --method information looked at as well.
+    """
+    started = time.perf_counter()
+    with _file_errors(), orderly_end():
+        _check_outputs(corpus, options)
+        data = read_labeled(_asked(corpus, options))
+        learner = _learner(data, options)
+        if not as_json:
+            _say_what_is_learned(data, learner)
+        with _opened(options["checkpoint"], learner, data, options) as checkpoint:
+            _fit(learner, data, checkpoint, options["checkpoint"])
+        _write_outputs(learner, options)
+    if as_json:
+        write_json(_result(learner, data, time.perf_counter() - started))
+    else:
+        _show(learner)
+
+
+@contextmanager
+def _file_errors() -> Iterator[None]:
+    """Report files that cannot be read or written."""
+    try:
+        yield
+    except BrokenPipeError:  # whoever read the output has seen enough
+        raise
+    except OSError as failure:
+        name = f"{failure.filename}: " if failure.filename else ""
+        raise click.ClickException(f"{name}{failure.strerror or failure}") from failure
+
+
+def _check_outputs(corpus: str, options: dict[str, Any]) -> None:
+    """Refuse outputs that cannot be written before the work, not after it."""
+    from kernelwood.io.atomic import check_parent
+
+    named: dict[Path, str] = {Path(corpus).resolve(): "CORPUS"}
+    for option in _OUTPUTS:
+        if options[option] is None:
+            continue
+        path = Path(options[option])
+        flag = f"--{option.replace('_', '-')}"
+        other = named.setdefault(path.resolve(), flag)
+        if other != flag:
+            raise click.UsageError(f"{other} and {flag} are the same file; give one another name")
+        if path.is_dir():
+            raise click.UsageError(f"{flag} {path} is a folder; give the name of a file")
+        check_parent(path)
+    if options["figure"] is not None:
+        from kernelwood.tuning.figure import FIGURES, check_figure
+
+        if Path(options["figure"]).suffix.lower() not in FIGURES:
+            raise click.UsageError(f"--figure must end in one of {', '.join(FIGURES)}")
+        check_figure(options["figure"])
+
+
+def _asked(corpus: str, options: dict[str, Any]) -> Asked:
+    return Asked(
+        corpus,
+        options["source_format"],
+        options["errors"],
+        options["views"],
+        options["candidates"],
+        options["types"],
+        options["labels"],
+        options["sentences"],
+        options["only"],
+        bool(options["by_document"]),
+    )
+
+
+def _learner(data: Labeled, options: dict[str, Any]) -> GateLearner:
+    from kernelwood import GateLearner
+
+    choice = KernelChoice(
+        options["kernel"],
+        options["decay"],
+        options["gate_on"],
+        options["vectors"],
+        options["similarity"],
+    )
+    kernel = build_kernel(choice, {name: data.labeled.view(name) for name in data.views})
+    parameters = learner_parameters(options, kernel, data.labeled.labels)
+    return GateLearner(kernel, n_jobs=options["n_jobs"], **parameters)
+
+
+def _say_what_is_learned(data: Labeled, learner: GateLearner) -> None:
+    labels = data.labeled.labels
+    text = f"{len(labels):,} examples of {len(set(labels)):,} classes; {learner.kernel!r}"
+    if data.unlabelled is not None:
+        use = "looked at" if learner.method == "information" else "left out"
+        text += f"; {len(data.unlabelled):,} without a label are {use}"
+    click.echo(text, err=True)
+    told = (("skipped", data.skipped), ("dropped", data.dropped), ("remark", data.remarks))
+    for title, counts in told:
+        for reason, count in counts.items():
+            click.echo(f"  {title}: {count:,} × {reason}", err=True)
+
+
+def _opened(path: str | None, learner: GateLearner, data: Labeled, options: dict[str, Any]) -> Any:
+    """Return a context with the checkpoint, or with None if none is asked for."""
+    if path is None:
+        return nullcontext()
+    parameters = learner.get_params(deep=False)
+    settings = {k: v for k, v in parameters.items() if k not in ("kernel", "n_jobs")}
+    unlabelled = data.unlabelled if learner.method == "information" else None
+    header = {
+        "settings": {"kernel": repr(learner.kernel), **settings},
+        "vectors_sha256": _file_digest(options["vectors"]),
+        "data_sha256": fingerprint(data.labeled),
+        "documents_sha256": _digest(data.documents),
+        "unlabelled_sha256": None if unlabelled is None else fingerprint(unlabelled),
+    }
+    return open_checkpoint(path, header)
+
+
+def _digest(names: list[str] | None) -> str | None:
+    return None if names is None else hashlib.sha256(json.dumps(names).encode()).hexdigest()
+
+
+def _file_digest(path: str | None) -> str | None:
+    if path is None:
+        return None
+    digest = hashlib.sha256()
+    with Path(path).open("rb") as file:
+        while piece := file.read(1 << 20):
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+def _fit(
+    learner: GateLearner, data: Labeled, checkpoint: Checkpoint | None, path: str | None
+) -> None:
+    from kernelwood import config_context
+
+    unlabelled = data.unlabelled if learner.method == "information" else None
+    keep: Callable[[dict[str, Any]], object] | None = None
+    earlier = None
+    if checkpoint is not None:
+        keep, earlier = checkpoint.add, checkpoint.earlier
+        if earlier:
+            click.echo(f"going on after {len(earlier):,} decisions in {path}", err=True)
+    try:
+        with steps("decisions") as show, config_context(progress=show):
+            learner.fit(
+                data.labeled,
+                groups=data.documents,
+                unlabelled=unlabelled,
+                resume=earlier,
+                on_decision=keep,
+            )
+    except (KeyboardInterrupt, SystemExit):
+        if checkpoint is not None:
+            done = len(checkpoint.earlier) + checkpoint.added
+            click.echo(
+                f"stopped after {done:,} decisions; the same command goes on from {path}", err=True
+            )
+        raise
+
+
+def _write_outputs(learner: GateLearner, options: dict[str, Any]) -> None:
+    from kernelwood import save
+    from kernelwood.io.atomic import write_text
+
+    if options["out"] is not None:
+        save(learner.kernel_, options["out"])
+    if options["gates_out"] is not None:
+        text = json.dumps(learner.gates_, indent=2, ensure_ascii=False)
+        write_text(options["gates_out"], [text, "\n"])
+    if options["figure"] is not None:
+        learner.report().save_figure(options["figure"])
+
+
+def _result(learner: GateLearner, data: Labeled, seconds: float) -> dict[str, Any]:
+    report = learner.report().to_dict()
+    return {
+        "kernel": repr(learner.kernel),
+        "views": list(data.views),
+        "n_examples": len(data.labeled),
+        "n_unlabelled": 0 if data.unlabelled is None else len(data.unlabelled),
+        "skipped": data.skipped,
+        "dropped": data.dropped,
+        "remarks": data.remarks,
+        "gates": dict(learner.gates_),
+        **report,
+        "seconds": round(seconds, 3),
+    }
+
+
+def _show(learner: GateLearner) -> None:
+    report = learner.report()
+    console = results()
+    if not console.is_terminal:  # as wide as it is, for files and other programs
+        click.echo(str(report))
+        return
+    from rich.text import Text
+
+    first, *others = report.header()
+    table = plain_table(first, *(f">{title}" for title in others))
+    for row in report.labels:
+        label, *cells = report.cells(row)
+        table.add_row(Text(label), *cells, style="" if row.ignored else "dim")
+    console.print(table)
+    console.print(Text(report.note()))
