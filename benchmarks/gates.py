@@ -211,9 +211,8 @@ def pass_rows(options: argparse.Namespace) -> Iterator[Row]:
             right = accuracy(learner.kernel_, planted, test)
             figures.append((*found(learner, planted), right, seconds))
         ignored, kept, right, seconds = (list(column) for column in zip(*figures, strict=True))
-        [(name, value)] = parameters.items()
         yield {
-            "what": f"{name}={value}",
+            "what": ", ".join(f"{name}={value}" for name, value in parameters.items()),
             "noise ignored": with_interval(ignored),
             "signal kept": with_interval(kept),
             "k-NN accuracy": with_interval(right),

@@ -72,7 +72,7 @@ def explain(
 
     The bits are divided among binary variables :math:`z_j`, which depend on the code, and
 
-    .. math:: TC(c; z) = \sum_j \Big[ \sum_{l \in G_j} I(c_l : z_j) - I(c : z_j) \Big]
+    .. math:: TC(c; z) = \sum_j \Bigl[ \sum_{l \in G_j} I(c_l : z_j) - I(c : z_j) \Bigr]
               \le TC(c)
 
     is made large: :math:`z_j` tells much of each bit of its group :math:`G_j`, and is itself
