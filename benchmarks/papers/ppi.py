@@ -19,6 +19,7 @@ import argparse
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -95,7 +96,7 @@ def run(options: argparse.Namespace, progress: Progress) -> list[dict[str, Any]]
             corpora[test],
             vectors,
             seeds=range(options.seed, options.seed + options.references),
-            done=lambda task=task: progress.advance(task),  # type: ignore[misc]
+            done=partial(progress.advance, task),
         )
         rows.append(figures(trial, kernel))
     return rows

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import kernelwood as kw
 from kernelwood.cli import main
-from kernelwood.cli.convert import _orderly_end
+from kernelwood.cli.corpus import orderly_end
 from kernelwood.cli.messages import in_options
 from kernelwood.errors import StructureError
 from kernelwood.io import fit_to_format, left_out, read, write
@@ -274,7 +274,7 @@ def test_other_threads_leave_signals_alone():
 
     def run():
         try:
-            with _orderly_end():
+            with orderly_end():
                 pass
         except BaseException as failure:
             failures.append(failure)

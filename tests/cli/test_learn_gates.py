@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import inspect
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,6 +20,7 @@ import kernelwood as kw
 from kernelwood.cli import learn_gates as command
 from kernelwood.cli import main
 from kernelwood.cli.checkpoint import CheckpointError, fingerprint, open_checkpoint
+from kernelwood.cli.gate_options import _BOTH, _INFORMATION, _NEIGHBORS
 
 QUICK = ("--share", "1", "--trials", "1", "--samples", "20", "--passes", "1")
 
@@ -74,6 +77,19 @@ def an_example(number, label, **views):
 
 
 # What is learned.
+
+
+def test_help_tells_the_defaults_of_the_library():
+    parameters = inspect.signature(kw.GateLearner).parameters
+    compared = 0
+    for option in main.get_command(None, "learn-gates").params:
+        told = re.search(r"Default: ([\w.]+)\.$", getattr(option, "help", None) or "")
+        name = {**_NEIGHBORS, **_INFORMATION, **_BOTH}.get(option.name)
+        if told and name:
+            default = parameters[name].default
+            assert type(default)(told[1]) == default, option.name
+            compared += 1
+    assert compared >= 12
 
 
 def test_gates_are_those_of_the_library(corpus, examples):

@@ -263,6 +263,7 @@ def test_scikit_learn_can_clone_it():
         ({"method": "information", "parameters": {"decay": 0.5}}, "lists of values"),
         ({"method": "information", "parameters": {"decay": [2.0]}}, "decay"),
         ({"method": "information", "parameters": {"dekay": [0.2]}}, "did you mean 'decay'"),
+        ({"method": "information", "parameters": {"gates": [None]}}, "gates are learned anyway"),
         ({"kernel": kw.ForestKernel()}, "has no gates to learn"),
         ({"kernel": "path"}, "kernel must be a kernel"),
     ],
@@ -301,6 +302,11 @@ def test_neighbors_in_the_same_group_do_not_count():
 def test_a_wrong_number_of_groups_is_named():
     with pytest.raises(kw.KernelInputError, match="150 structures, but 2 groups"):
         learner().fit(SMALL.paths, SMALL.classes, groups=["a", "b"])
+
+
+def test_groups_that_are_no_list_are_named():
+    with pytest.raises(kw.KernelInputError, match="must name the group of each structure, got 5"):
+        learner().fit(SMALL.paths, SMALL.classes, groups=5)
 
 
 def test_unlabelled_structures_are_refused_where_they_are_of_no_use():

@@ -5,27 +5,28 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import click
 
 from kernelwood.cli.corpus import (
+    Counts,
     Maker,
     attempted,
     candidates_option,
     errors_option,
     example_maker,
+    file_errors,
     from_option,
     labels_option,
     only_option,
+    orderly_end,
     sentences_option,
     types_option,
     usage,
     with_progress,
 )
-from kernelwood.cli.corpus import orderly_end as _orderly_end
 from kernelwood.cli.messages import explained
 from kernelwood.cli.output import json_option, write_json
 from kernelwood.errors import StructureError
@@ -45,17 +46,6 @@ __all__ = ["convert"]
 
 _SHOWN = 4  # ignored files named in the summary
 _WITHOUT_IDS = ("penn", "kelp")
-
-
-@dataclass
-class _Counts:
-    """What became of the examples after they were read."""
-
-    current: Example | None = None
-    written: int = 0
-    reasons: Counter[str] = field(default_factory=Counter)
-    dropped: Counter[str] = field(default_factory=Counter)
-    remarks: Counter[str] = field(default_factory=Counter)
 
 
 @click.command()
@@ -107,28 +97,28 @@ def convert(
         raise click.UsageError("--json and OUT - both want standard output")
     if _same_file(source, target):
         raise click.UsageError("IN and OUT are the same file; give OUT another name")
-    counts = _Counts()
+    counts = Counts()
     policy: Any = errors
-    try:
-        row = usage(lambda: format_to_write(target, target_format))
-        make = usage(lambda: example_maker(views, candidates, types, labels, sentences=sentences))
-        with (
-            _orderly_end(),
-            usage(
-                lambda: iter_read(source, source_format, policy, only=only, qualify_ids=qualify_ids)
-            ) as stream,
-        ):
-            examples = _prepared(stream, row, make, counts, skip=errors == "skip")
-            _write(examples, target, row)
-    except StructureError as failure:
-        raise explained(
-            failure, counts.current, format=row.name, others_fit=counts.written > 0
-        ) from failure
-    except BrokenPipeError:  # whoever read the output has seen enough
-        raise
-    except OSError as failure:
-        name = f"{failure.filename}: " if failure.filename else ""
-        raise click.ClickException(f"{name}{failure.strerror or failure}") from failure
+    with file_errors():
+        try:
+            row = usage(lambda: format_to_write(target, target_format))
+            make = usage(
+                lambda: example_maker(views, candidates, types, labels, sentences=sentences)
+            )
+            with (
+                orderly_end(),
+                usage(
+                    lambda: iter_read(
+                        source, source_format, policy, only=only, qualify_ids=qualify_ids
+                    )
+                ) as stream,
+            ):
+                examples = _prepared(stream, row, make, counts, skip=errors == "skip")
+                _write(examples, target, row)
+        except StructureError as failure:
+            raise explained(
+                failure, counts.current, format=row.name, others_fit=counts.taken > 0
+            ) from failure
     report = _report(stream, row, counts)
     if as_json:
         write_json(report)
@@ -147,7 +137,7 @@ def _prepared(
     stream: ExampleStream,
     row: Format,
     make: Maker,
-    counts: _Counts,
+    counts: Counts,
     *,
     skip: bool,
 ) -> Iterator[Example]:
@@ -164,10 +154,10 @@ def _prepared(
                     f"{row.name} has no place for {part}" for part in left_out(made, row.name)
                 )
                 yield fitted
-                counts.written += 1
+                counts.taken += 1
     counts.current = None
     reasons = Counter(stream.tally.reasons) + counts.reasons + counts.dropped
-    if reasons and not counts.written:
+    if reasons and not counts.taken:
         # An error here keeps the old file, which is better than an empty one.
         raise StructureError(
             f"nothing is left to write: all {reasons.total()} examples were skipped or dropped",
@@ -195,13 +185,13 @@ def _write(examples: Iterator[Example], target: str, row: Format) -> None:
     write(examples, target, format=row.name)
 
 
-def _report(stream: ExampleStream, row: Format, counts: _Counts) -> dict[str, Any]:
+def _report(stream: ExampleStream, row: Format, counts: Counts) -> dict[str, Any]:
     tally = stream.tally
     reasons = Counter(tally.reasons) + counts.reasons
     return {
         "format": row.name,
         "read": tally.read,
-        "written": counts.written,
+        "written": counts.taken,
         "skipped": reasons.total(),
         "reasons": dict(reasons.most_common()),
         "dropped": dict(counts.dropped.most_common()),

@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
@@ -24,12 +25,14 @@ if TYPE_CHECKING:
     from kernelwood.extract.pairs import PairLabels
 
 __all__ = [
+    "Counts",
     "Maker",
     "attempted",
     "candidates_option",
     "cut_first",
     "errors_option",
     "example_maker",
+    "file_errors",
     "from_option",
     "labels_option",
     "only_option",
@@ -82,6 +85,29 @@ sentences_option = click.option(
 only_option = click.option(
     "--only", metavar="GLOB", help="Of a folder or an archive, files whose path fits."
 )
+
+
+@dataclass
+class Counts:
+    """What became of the examples after they were read."""
+
+    current: Example | None = None
+    taken: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    dropped: Counter[str] = field(default_factory=Counter)
+    remarks: Counter[str] = field(default_factory=Counter)
+
+
+@contextmanager
+def file_errors() -> Iterator[None]:
+    """Report files that cannot be read or written."""
+    try:
+        yield
+    except BrokenPipeError:  # whoever read the output has seen enough
+        raise
+    except OSError as failure:
+        name = f"{failure.filename}: " if failure.filename else ""
+        raise click.ClickException(f"{name}{failure.strerror or failure}") from failure
 
 
 def usage(action: Callable[[], R]) -> R:

@@ -66,7 +66,7 @@ _OPTIONS = (
         "--neighbors", type=_POSITIVE, metavar="N", help="Neighbors in the graph. Default: 4."
     ),
     click.option(
-        "--passes", type=_POSITIVE, metavar="N", help="How often to go through labels. Default: 1."
+        "--passes", type=_POSITIVE, metavar="N", help="How often to go through labels. Default: 3."
     ),
     click.option(
         "--graph", type=click.Choice(["exact", "hashed"]),

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import zipfile
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from kernelwood.cli.corpus import attempted, example_maker, usage, with_progress
+from kernelwood.cli.corpus import Counts, attempted, example_maker, usage, with_progress
 from kernelwood.cli.hypotheses import CANDIDATES
 from kernelwood.cli.messages import explained
 from kernelwood.errors import KernelInputError, StructureError
@@ -56,15 +55,6 @@ class Labeled:
     remarks: dict[str, int]
 
 
-@dataclass
-class _Counts:
-    current: Example | None = None
-    taken: int = 0
-    reasons: Counter[str] = field(default_factory=Counter)
-    dropped: Counter[str] = field(default_factory=Counter)
-    remarks: Counter[str] = field(default_factory=Counter)
-
-
 def read_labeled(asked: Asked) -> Labeled:
     """Read examples, make the views that are asked for, and part those without a label.
 
@@ -78,7 +68,7 @@ def read_labeled(asked: Asked) -> Labeled:
     from kernelwood import batch
     from kernelwood.evaluate import documents
 
-    counts = _Counts()
+    counts = Counts()
     try:
         examples = list(_saved(asked) if is_saved(asked.source) else _read(asked, counts))
     except StructureError as failure:
@@ -136,7 +126,7 @@ def _saved(asked: Asked) -> Iterator[Example]:
     yield from (keep_views(e, asked.views) if asked.views else e for e in found)
 
 
-def _read(asked: Asked, counts: _Counts) -> Iterator[Example]:
+def _read(asked: Asked, counts: Counts) -> Iterator[Example]:
     make = usage(
         lambda: example_maker(
             asked.views, asked.candidates, asked.types, asked.labels, sentences=asked.sentences

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from kernelwood.cli.checkpoint import Checkpoint, fingerprint, open_checkpoint
 from kernelwood.cli.corpus import (
     candidates_option,
     errors_option,
+    file_errors,
     from_option,
     labels_option,
     only_option,
@@ -88,7 +89,7 @@ def learn_gates(corpus: str, as_json: bool, **options: Any) -> None:
     Examples without a label are left out, or with --method information looked at as well.
     """
     started = time.perf_counter()
-    with _file_errors(), orderly_end():
+    with file_errors(), orderly_end():
         _check_outputs(corpus, options)
         data = read_labeled(_asked(corpus, options))
         learner = _learner(data, options)
@@ -101,18 +102,6 @@ def learn_gates(corpus: str, as_json: bool, **options: Any) -> None:
         write_json(_result(learner, data, time.perf_counter() - started))
     else:
         _show(learner)
-
-
-@contextmanager
-def _file_errors() -> Iterator[None]:
-    """Report files that cannot be read or written."""
-    try:
-        yield
-    except BrokenPipeError:  # whoever read the output has seen enough
-        raise
-    except OSError as failure:
-        name = f"{failure.filename}: " if failure.filename else ""
-        raise click.ClickException(f"{name}{failure.strerror or failure}") from failure
 
 
 def _check_outputs(corpus: str, options: dict[str, Any]) -> None:
@@ -171,7 +160,9 @@ def _learner(data: Labeled, options: dict[str, Any]) -> GateLearner:
 
 def _say_what_is_learned(data: Labeled, learner: GateLearner) -> None:
     labels = data.labeled.labels
-    text = f"{len(labels):,} examples of {len(set(labels)):,} classes; {learner.kernel!r}"
+    n_classes = len(set(labels))
+    text = f"{len(labels):,} examples of {n_classes:,} class{'es' * (n_classes != 1)}"
+    text += f"; {learner.kernel!r}"
     if data.unlabelled is not None:
         use = "looked at" if learner.method == "information" else "left out"
         text += f"; {len(data.unlabelled):,} without a label are {use}"

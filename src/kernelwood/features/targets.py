@@ -1,4 +1,4 @@
-"""Labels to learn from, as numbers."""
+"""Labels to learn from, and groups, as numbers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kernelwood.errors import KernelInputError
 from kernelwood.structures import Example
 
-__all__ = ["encode_labels"]
+__all__ = ["encode_groups", "encode_labels"]
 
 
 def encode_labels(owner: str, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[np.int32]]:
@@ -45,3 +45,17 @@ def _labels(owner: str, X: Any, y: Any) -> list[Any]:
             f"{owner}: y must be one label for each structure, got an array of shape {np.shape(y)}"
         )
     return list(y)
+
+
+def encode_groups(owner: str, X: Any, groups: Any) -> NDArray[np.int64] | None:
+    """Return the number of the group of each structure; None if there are no groups."""
+    if groups is None:
+        return None
+    if np.ndim(groups) != 1:
+        raise KernelInputError(
+            f"{owner}: groups must name the group of each structure, got {groups!r}"
+        )
+    if len(groups) != len(X):
+        raise KernelInputError(f"{owner}: {len(X):,} structures, but {len(groups):,} groups")
+    numbers: dict[Any, int] = {}
+    return np.array([numbers.setdefault(group, len(numbers)) for group in groups], dtype=np.int64)

@@ -14,7 +14,7 @@ from kernelwood.errors import KernelInputError
 from kernelwood.seeds import child_generator
 from kernelwood.tuning.objective import CodeSettings, InformationObjective
 from kernelwood.tuning.outcome import Outcome
-from kernelwood.tuning.problem import Decision, Earlier, GateProblem
+from kernelwood.tuning.problem import Decision, Earlier, GateProblem, plain_value
 
 __all__ = ["ChainSettings", "search_by_information"]
 
@@ -228,17 +228,10 @@ class _Walk:
         }
 
     def _plain_parameters(self, state: _State) -> dict[str, Any]:
-        return {name: _plain(value) for name, value in self._parameters(state).items()}
+        return {name: plain_value(value) for name, value in self._parameters(state).items()}
 
     def _generator(self, *path: int) -> np.random.Generator:
         return child_generator(self._problem.seed, self._problem.run, *path)
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as JSON can hold it: a similarity, say, as the text that makes it."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    return value if value is None or isinstance(value, (bool, int, float, str)) else repr(value)
 
 
 def _number(decision: Decision, name: str, step: int) -> float:

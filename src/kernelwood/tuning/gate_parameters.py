@@ -137,5 +137,10 @@ class GateParameters(StructureEstimator):
                     f"GateLearner: parameters must map names to lists of values, got {name!r}: "
                     f"{values!r}"
                 )
+            if name.rpartition("__")[2] in ("gates", "gate_on"):
+                raise KernelInputError(
+                    f"GateLearner: {name!r} is none of the parameters to list; gates are learned "
+                    "anyway"
+                )
             for value in values:
                 self.kernel.clone().set_params(**{name: value})._check_params()

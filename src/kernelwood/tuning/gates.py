@@ -7,11 +7,10 @@ from collections.abc import Callable, Generator, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernelwood.compute import config_context, get_config
 from kernelwood.errors import KernelInputError
-from kernelwood.features.targets import encode_labels
+from kernelwood.features.targets import encode_groups, encode_labels
 from kernelwood.tuning.chain import search_by_information
 from kernelwood.tuning.gate_parameters import GateParameters
 from kernelwood.tuning.labels import LabelTable, find_gated, tabulate_labels
@@ -314,9 +313,9 @@ class GateLearner(GateParameters):
         self.ignored_ = settled.ignored
         self.parameters_ = dict(settled.parameters)
         self.gates_ = problem.gates(settled.is_open)
-        learned = problem.kernel_with(settled.is_open).set_params(**self.parameters_)
         # A copy: a similarity among the parameters belongs to the caller.
-        self.kernel_ = learned.clone()
+        learned = problem.kernel.clone().set_params(**self.parameters_).clone()
+        self.kernel_ = problem.kernel_with(settled.is_open, learned)
 
     # What is to be learned.
 
@@ -338,7 +337,7 @@ class GateLearner(GateParameters):
             negative_label=self.negative_label,
         )
         return GateProblem(
-            self.kernel_, X, numbers, loss, _encode_groups(X, groups), table, self.seed_
+            self.kernel_, X, numbers, loss, encode_groups(name, X, groups), table, self.seed_
         )
 
     def _chosen_labels(self, table: LabelTable) -> LabelTable:
@@ -387,12 +386,3 @@ class GateLearner(GateParameters):
         with_gates = find_gated(self.kernel_)[0].kernel.gates or {}
         if any(with_gates.get(label) != gate for label, gate in self.gates_.items()):
             raise ValueError("kernel_ must have the gates_")
-
-
-def _encode_groups(X: Any, groups: Any) -> NDArray[np.int64] | None:
-    if groups is None:
-        return None
-    if len(groups) != len(X):
-        raise KernelInputError(f"GateLearner: {len(X):,} structures, but {len(groups):,} groups")
-    numbers: dict[Any, int] = {}
-    return np.array([numbers.setdefault(group, len(numbers)) for group in groups], dtype=np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ from kernelwood.kernels import Kernel
 from kernelwood.tuning.labels import LabelTable, find_gated, with_gates
 from kernelwood.tuning.losses import NeighborLoss
 
-__all__ = ["Decision", "Earlier", "GateProblem", "quiet_zeros"]
+__all__ = ["Decision", "Earlier", "GateProblem", "plain_value", "quiet_zeros"]
 
 # What was decided, in plain values that JSON can hold.
 Decision = dict[str, Any]
@@ -125,6 +126,21 @@ class Earlier:
                 f"{left} of {len(self._decisions)} decisions to resume from are beyond the end of "
                 "this search; resume with the same data, parameters and random_state"
             )
+
+
+def plain_value(value: Any) -> Any:
+    """Return a value as JSON can hold it: a similarity, say, as the text that makes it.
+
+    Examples
+    --------
+    >>> plain_value(np.float64(0.5)), plain_value(float("nan")), plain_value((1, 2))
+    (0.5, None, '(1, 2)')
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, (bool, int, str)) else repr(value)
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections import Counter
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernelwood.structures.labels import shorten
+from kernelwood.tuning.problem import plain_value
 
 if TYPE_CHECKING:
     from kernelwood.tuning.gates import GateLearner
@@ -66,9 +66,9 @@ class LabelReport:
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: _plain(value) for name, value in values.items()} | {
+        return {name: plain_value(value) for name, value in values.items()} | {
             "ignored": self.ignored,
-            "gain": _plain(self.gain),
+            "gain": plain_value(self.gain),
         }
 
 
@@ -156,13 +156,13 @@ class GateReport:
         """Return plain JSON values; what is no finite number, string or list becomes a string."""
         return {
             "method": self.method,
-            "classes": [_plain(label) for label in self.classes],
+            "classes": [plain_value(label) for label in self.classes],
             "n_labels": len(self.labels),
             "n_ignored": len(self.ignored),
             "n_runs": self.n_runs,
             "agreement": self.agreement,
             "n_decisions": self.n_decisions,
-            "parameters": {name: _plain(value) for name, value in self.parameters.items()},
+            "parameters": {name: plain_value(value) for name, value in self.parameters.items()},
             "seed": self.seed,
             "labels": [row.to_dict() for row in self.labels],
         }
@@ -233,7 +233,7 @@ class GateReport:
     def note(self) -> str:
         """Return what the table does not say, in a few lines."""
         what = (
-            "minus the estimated mutual information of codes and classes, in nats"
+            "minus what codes know of the classes more than by chance, estimated, in nats"
             if self.method == "information"
             else "the loss a structure"
         )
@@ -245,7 +245,7 @@ class GateReport:
         if self.agreement is not None:
             lines.append(f"two runs agree on {self.agreement:.0%} of the labels")
         if self.parameters:
-            learned = (f"{name}={_plain(value)}" for name, value in self.parameters.items())
+            learned = (f"{name}={plain_value(value)}" for name, value in self.parameters.items())
             lines.append(f"learned parameters: {', '.join(learned)}")
         return "\n".join(lines)
 
@@ -304,11 +304,3 @@ def _agreement(ignoring: Any, n_runs: int) -> float | None:
     keeping = n_runs - ignoring
     agreeing = (ignoring * (ignoring - 1) + keeping * (keeping - 1)) / (n_runs * (n_runs - 1))
     return float(np.mean(agreeing))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, (bool, int, str)) else repr(value)
