@@ -163,6 +163,12 @@ MODELS: dict[str, Callable[[], Any]] = {
         n_runs=2,
         random_state=1,
     ),
+    "nystrom-embedder": lambda: _fitted(
+        kw.NystromEmbedder, n_landmarks=5, n_components=4, random_state=1
+    ),
+    "nystrom-embedder-grown": lambda: _fitted(
+        kw.NystromEmbedder, _combined(), n_landmarks=5, selection="stratified", random_state=1
+    ).grow(EXAMPLES[:2]),
     "hash-index": lambda: _fitted(kw.HashIndex, n_rerank=4, **_HASHED),
     "hash-forest": lambda: _fitted(
         kw.HashForestClassifier, n_estimators=5, bits_per_tree=6, threshold_for="still", **_HASHED

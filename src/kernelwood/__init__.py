@@ -62,6 +62,7 @@ _EXPORTS = {
     "Vectors": "kernelwood.vectors",
     "ForestParser": "kernelwood.parsing",
     "KernelHasher": "kernelwood.features",
+    "NystromEmbedder": "kernelwood.features",
     "HashIndex": "kernelwood.features",
     "ReferenceSelector": "kernelwood.features",
     "GateLearner": "kernelwood.tuning",
@@ -174,6 +175,9 @@ if TYPE_CHECKING:
     )
     from kernelwood.features import (
         KernelHasher as KernelHasher,
+    )
+    from kernelwood.features import (
+        NystromEmbedder as NystromEmbedder,
     )
     from kernelwood.features import (
         ReferenceSelector as ReferenceSelector,

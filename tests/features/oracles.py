@@ -62,3 +62,33 @@ def kulis_score(k, gram, sampled):
             root += np.outer(vector, vector) / math.sqrt(value)
     centered = np.asarray(k) - gram.mean(axis=0)
     return float(sum((centered @ centering @ root)[j] for j in sampled))
+
+
+def projected_product(left, right, gram):
+    """Product of two structures in the span of landmarks, by Gram-Schmidt, one after the other.
+
+    ``left`` and ``right`` are their similarities to the landmarks. A landmark in the span of those
+    before adds nothing.
+    """
+    axes, total = [], 0.0  # an axis is a combination of landmarks of length 1
+    for number in range(len(gram)):
+        axis = [0.0] * len(gram)
+        axis[number] = 1.0
+        for _ in range(2):  # once more for what rounding has left
+            for other in axes:
+                inner = sum(
+                    axis[i] * other[j] * gram[i][j]
+                    for i in range(number + 1)
+                    for j in range(number + 1)
+                )
+                axis = [a - inner * b for a, b in zip(axis, other, strict=True)]
+        length = sum(
+            axis[i] * axis[j] * gram[i][j] for i in range(number + 1) for j in range(number + 1)
+        )
+        if length > 1e-9:
+            axes.append([a / math.sqrt(length) for a in axis])
+    for axis in axes:
+        total += math.fsum(a * k for a, k in zip(axis, left, strict=True)) * math.fsum(
+            a * k for a, k in zip(axis, right, strict=True)
+        )
+    return total

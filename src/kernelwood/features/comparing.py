@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
 from kernelwood.compute.config import get_config
+from kernelwood.errors import KernelInputError
 from kernelwood.kernels import Kernel
 from kernelwood.kernels.base import TILE
 
-__all__ = ["compare_rows"]
+__all__ = ["compare_rows", "compare_unknown"]
 
 
 def compare_rows(
-    kernel: Kernel, X: Any, fixed: Any, *, n_rows: int = TILE
+    kernel: Kernel, X: Any, fixed: Any, *, n_rows: int = TILE, dtype: DTypeLike | None = None
 ) -> Iterator[tuple[slice, NDArray[Any]]]:
     """Yield rows of ``kernel.cross(X, fixed)``, which is never held whole, and where they belong.
 
@@ -29,4 +31,24 @@ def compare_rows(
                 report(before + done, len(X) * len(fixed))
 
         some = slice(begin, min(begin + n_rows, len(X)))
-        yield some, kernel.cross(X[some], fixed, progress=progress)
+        yield some, kernel.cross(X[some], fixed, dtype=dtype, progress=progress)
+
+
+def compare_unknown(
+    owner: str,
+    kernel: Kernel,
+    X: Any,
+    fixed: Any,
+    known: NDArray[Any] | None,
+    *,
+    dtype: DTypeLike | None = None,
+) -> NDArray[Any]:
+    """Return ``kernel.cross(X, fixed)``, of which the first columns may be known already."""
+    known = np.empty((len(X), 0), dtype=kernel._dtype(dtype)) if known is None else known
+    if known.ndim != 2 or len(known) != len(X) or known.shape[1] > len(fixed):
+        raise KernelInputError(
+            f"{owner}: known similarities must have {len(X)} rows and at most {len(fixed)} "
+            f"columns, got shape {known.shape}"
+        )
+    added = kernel.cross(X, fixed[known.shape[1] :], dtype=known.dtype)
+    return np.concatenate([known, added], axis=1)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any, ClassVar
 
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
 from kernelwood.arrays import ExampleBatch
@@ -17,7 +17,7 @@ from kernelwood.kernels.views import keep_views
 from kernelwood.parameters import ChecksParameters
 from kernelwood.seeds import resolve_seed
 
-__all__ = ["StructureEstimator"]
+__all__ = ["StructureEstimator", "StructureTransformer"]
 
 
 class StructureEstimator(ChecksParameters, BaseEstimator):  # type: ignore[misc]
@@ -97,3 +97,7 @@ class StructureEstimator(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.one_d_array = True
         tags.no_validation = True
         return tags
+
+
+class StructureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: ignore[misc]
+    """What scikit-learn expects of something with a ``transform``; a base beside the one above."""

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from kernelwood.errors import KernelInputError
 from kernelwood.features.bit_blocks import BitBlock, constant_bits, draw_bits, make_bits
 from kernelwood.features.codes import Codes, n_words, unpack
-from kernelwood.features.comparing import compare_rows
+from kernelwood.features.comparing import compare_rows, compare_unknown
+from kernelwood.features.estimator import StructureTransformer
 from kernelwood.features.reference_parameters import ReferenceParameters
 from kernelwood.features.reference_selection import random_references
 
@@ -21,11 +21,7 @@ __all__ = ["HashingEstimator", "KernelHasher"]
 _IDLE = 0.1  # share of bits that may tell nothing without a warning
 
 
-class _Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: ignore[misc]
-    """What scikit-learn expects of something with a ``transform``."""
-
-
-class KernelHasher(_Transformer, ReferenceParameters):
+class KernelHasher(StructureTransformer, ReferenceParameters):
     r"""Hashcodes of structures, by their similarities to a few references.
 
     Similar structures get codes at a small Hamming distance. A structure costs ``n_references``
@@ -208,15 +204,8 @@ class KernelHasher(_Transformer, ReferenceParameters):
         """
         self._check_is_fitted()
         X = self._prepare(X)
-        known = np.empty((len(X), 0), dtype=self.kernel_._dtype(None)) if known is None else known
-        if known.ndim != 2 or len(known) != len(X) or known.shape[1] > len(self.references_):
-            raise KernelInputError(
-                f"KernelHasher: known similarities must have {len(X)} rows and at most "
-                f"{len(self.references_)} columns, got shape {known.shape}"
-            )
         with self._threads():
-            added = self.kernel_.cross(X, self.references_[known.shape[1] :], dtype=known.dtype)
-        return np.concatenate([known, added], axis=1)
+            return compare_unknown(type(self).__name__, self.kernel_, X, self.references_, known)
 
     def encode(self, similarities: NDArray[Any], *, first_bit: int = 0) -> Codes:
         """Return the packed codes of structures with these similarities to the references.

@@ -187,6 +187,7 @@ _ROWS = (
                 "reference-selector",
                 "features.reference_selection:ReferenceSelector",
             ),
+            ("features", "nystrom-embedder", "features.nystrom:NystromEmbedder"),
             ("features", "hash-index", "features.hash_index:HashIndex"),
             ("tuning", "gate-learner", "tuning.gates:GateLearner"),
             ("learner", "hash-forest", "learners.hash_forest:HashForestClassifier"),
