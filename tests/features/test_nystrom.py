@@ -330,7 +330,7 @@ def test_a_kernel_without_vectors_is_refused_with_its_name():
             return float(abs(len(a) - len(b)))
 
     texts = [kw.Sequence(["a"] * n) for n in range(1, 8)]
-    with pytest.raises(kw.KernelInputError, match="Distance.* is not positive semidefinite"):
+    with pytest.raises(kw.KernelInputError, match=r"Distance.* is not positive semidefinite"):
         embedder(kernel=Distance()).fit(texts)
 
 

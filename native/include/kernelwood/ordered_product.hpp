@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "kernelwood/simd.hpp"
 
@@ -58,17 +59,33 @@ KW_INLINE void product_block_impl(const ProductBlock<Number>& block, int64_t n_r
 KW_DISPATCH(product_block, (const ProductBlock<float>& block, int64_t n_rows), (block, n_rows))
 KW_DISPATCH(product_block, (const ProductBlock<double>& block, int64_t n_rows), (block, n_rows))
 
+// The columns of `right` in panels of ProductBlock::columns, each of them in one piece: rows that
+// lie a power of two apart would share a few places of the cache.
+inline std::vector<double> packed_panels(const double* right, int64_t inner, int64_t width) {
+  constexpr int64_t columns = ProductBlock<double>::columns;
+  std::vector<double> panels(static_cast<size_t>(inner * width));
+  for (int64_t j = 0; j < width; j += columns)
+    for (int64_t k = 0; k < inner; ++k)
+      std::copy_n(right + k * width + j, columns, panels.data() + j * inner + k * columns);
+  return panels;
+}
+
 // out[i] = left[i] . right for rows [begin, end). The columns of `right` and `out` are padded to
 // `width`, a multiple of ProductBlock::columns; `left` has `left_stride` numbers in a row.
 template <class Number>
 void ordered_product(const Number* left, int64_t left_stride, int64_t inner, const double* right,
                      int64_t width, int64_t begin, int64_t end, double* out) {
   using Block = ProductBlock<Number>;
-  for (int64_t i = begin; i < end; i += Block::rows)
+  constexpr int64_t together = 32;  // rows that stay in the cache while all panels pass
+  const bool packs = end - begin >= together;
+  const auto panels = packs ? packed_panels(right, inner, width) : std::vector<double>{};
+  for (int64_t first = begin; first < end; first += together)
     for (int64_t j = 0; j < width; j += Block::columns)
-      product_block(Block{left + i * left_stride, left_stride, inner, right + j, width,
-                          out + i * width + j, width},
-                    std::min<int64_t>(Block::rows, end - i));
+      for (int64_t i = first; i < std::min(first + together, end); i += Block::rows)
+        product_block(Block{left + i * left_stride, left_stride, inner,
+                            packs ? panels.data() + j * inner : right + j,
+                            packs ? int64_t{Block::columns} : width, out + i * width + j, width},
+                      std::min<int64_t>(Block::rows, end - i));
 }
 
 }  // namespace kernelwood
