@@ -52,6 +52,9 @@ bench: $(VENV)/.package
 	$(BIN)/python benchmarks/soft_kernels.py
 	$(BIN)/python benchmarks/forest_kernels.py
 	$(BIN)/python benchmarks/hashing.py
+	$(BIN)/python benchmarks/embeddings.py --parts speed
+	$(BIN)/python benchmarks/clustering.py
+	$(BIN)/python benchmarks/searching.py
 	$(BIN)/python benchmarks/information.py
 	$(BIN)/python benchmarks/gates.py --quick
 	$(BIN)/python benchmarks/references.py --parts speed

@@ -112,6 +112,25 @@ def _fitted(cls: Any, kernel: Kernel | None = None, **parameters: Any) -> Any:
     return cls(kernel, **parameters).fit(examples)
 
 
+def _sentences(by: str) -> kw.SentenceIndex:
+    sentences = [
+        kw.Sentence.from_words(["the", animal, verb], dependencies=[(1, "det", 0), (2, "subj", 1)])
+        for animal in ("owl", "mouse", "crow")
+        for verb in ("waits", "falls")
+    ]
+    index = kw.SentenceIndex(by=by, n_landmarks=4, n_bits=16, random_state=1).fit(sentences[:5])
+    index.add(sentences[5:])
+    index.remove([1])
+    return index
+
+
+def _clusters(n_landmarks: int | None = None) -> kw.KernelKMeans:
+    trees = [example.view("tree") for example in _training()[0]]
+    kernel = kw.SubsetTreeKernel(decay=0.5)
+    embedder = None if n_landmarks is None else kw.NystromEmbedder(kernel, n_landmarks=n_landmarks)
+    return kw.KernelKMeans(3, kernel, embedder=embedder, random_state=1).fit(trees)
+
+
 _HASHED = {"n_references": 6, "n_bits": 16, "random_state": 1}
 _CHOICE = {"n_candidates": 4, "n_samples": 10}
 
@@ -170,6 +189,16 @@ MODELS: dict[str, Callable[[], Any]] = {
         kw.NystromEmbedder, _combined(), n_landmarks=5, selection="stratified", random_state=1
     ).grow(EXAMPLES[:2]),
     "hash-index": lambda: _fitted(kw.HashIndex, n_rerank=4, **_HASHED),
+    "embedding-index": lambda: _fitted(
+        kw.EmbeddingIndex, n_landmarks=5, n_rerank=1000, random_state=1
+    ),
+    "sentence-index": lambda: _sentences("vectors"),
+    "sentence-index-codes": lambda: _sentences("codes"),
+    "kernel-kmeans": lambda: _clusters(),
+    "kernel-kmeans-vectors": lambda: _clusters(n_landmarks=6),
+    "kernel-network": lambda: _fitted(
+        kw.KernelNetworkClassifier, n_landmarks=6, n_sets=2, hidden=(3,), max_iter=5, random_state=1
+    ),
     "hash-forest": lambda: _fitted(
         kw.HashForestClassifier, n_estimators=5, bits_per_tree=6, threshold_for="still", **_HASHED
     ),
@@ -202,16 +231,23 @@ def results(model: Any) -> dict[str, Any]:
 
 
 def _estimator_results(model: Any) -> dict[str, Any]:
+    if isinstance(model, kw.SentenceIndex):
+        query = kw.Sentence.from_words(["the", "rain", "falls"], dependencies=[(1, "det", 0)])
+        return {"matches": [[m.id, m.text, plain(m.similarity)] for m in model.search(query, k=3)]}
     X = SAMPLES[model.kernel._accepts()]
     methods = ("transform", "kneighbors", "decision_function", "predict_proba", "predict")
     found = {name: plain(getattr(model, name)(X)) for name in methods if hasattr(model, name)}
-    if isinstance(model, kw.HashIndex):
+    if isinstance(model, (kw.HashIndex, kw.EmbeddingIndex)):
         found["search"] = plain(model.search(X, k=3))
     if isinstance(model, kw.ReferenceSelector):
         found = {"indices": plain(model.indices_), "subsets": plain(model.subsets_)}
     if isinstance(model, kw.GateLearner):
         found = {"gates": plain([*model.gates_.items()]), "gram": plain(model.kernel_.gram(X))}
-    if isinstance(model, kw.KernelSVC) and model.probability:
+    if isinstance(model, kw.KernelKMeans):
+        found["labels"] = plain(model.labels_)
+    if isinstance(model, kw.KernelNetworkClassifier) or (
+        isinstance(model, kw.KernelSVC) and model.probability
+    ):
         # Exponentials, whose last bit no two machines agree on.
         found["predict_proba"] = plain(np.round(model.predict_proba(X), 9))
     if not found:

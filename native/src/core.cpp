@@ -148,6 +148,7 @@ NB_MODULE(_core, m) {
   bind_forests(m);
   bind_reductions<float>(m);
   bind_reductions<double>(m);
+  bind_vector_search(m);
   bind_vectors(m);
   bind_parsing(m);
   bind_hashing(m);

@@ -64,12 +64,19 @@ _EXPORTS = {
     "KernelHasher": "kernelwood.features",
     "NystromEmbedder": "kernelwood.features",
     "HashIndex": "kernelwood.features",
+    "EmbeddingIndex": "kernelwood.features",
     "ReferenceSelector": "kernelwood.features",
     "GateLearner": "kernelwood.tuning",
     "HashForestClassifier": "kernelwood.learners",
     "HashNeighborsClassifier": "kernelwood.learners",
     "KernelNeighborsClassifier": "kernelwood.learners",
     "KernelSVC": "kernelwood.learners",
+    "KernelNetworkClassifier": "kernelwood.learners",
+    "KernelKMeans": "kernelwood.clustering",
+    "SentenceIndex": "kernelwood.search",
+    "find_duplicates": "kernelwood.search",
+    "text_similarity": "kernelwood.search",
+    "text_similarities": "kernelwood.search",
     "shared_fragments": "kernelwood.explain",
     "save": "kernelwood.persist",
     "load": "kernelwood.persist",
@@ -128,6 +135,9 @@ if TYPE_CHECKING:
     from kernelwood.arrays import (
         batch as batch,
     )
+    from kernelwood.clustering import (
+        KernelKMeans as KernelKMeans,
+    )
     from kernelwood.compute import (
         config_context as config_context,
     )
@@ -169,6 +179,9 @@ if TYPE_CHECKING:
     )
     from kernelwood.extract import (
         pair_candidates as pair_candidates,
+    )
+    from kernelwood.features import (
+        EmbeddingIndex as EmbeddingIndex,
     )
     from kernelwood.features import (
         HashIndex as HashIndex,
@@ -225,6 +238,9 @@ if TYPE_CHECKING:
         KernelNeighborsClassifier as KernelNeighborsClassifier,
     )
     from kernelwood.learners import (
+        KernelNetworkClassifier as KernelNetworkClassifier,
+    )
+    from kernelwood.learners import (
         KernelSVC as KernelSVC,
     )
     from kernelwood.parsing import (
@@ -235,6 +251,18 @@ if TYPE_CHECKING:
     )
     from kernelwood.persist import (
         save as save,
+    )
+    from kernelwood.search import (
+        SentenceIndex as SentenceIndex,
+    )
+    from kernelwood.search import (
+        find_duplicates as find_duplicates,
+    )
+    from kernelwood.search import (
+        text_similarities as text_similarities,
+    )
+    from kernelwood.search import (
+        text_similarity as text_similarity,
     )
     from kernelwood.structures import (
         Argument as Argument,

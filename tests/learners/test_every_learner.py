@@ -33,7 +33,13 @@ OPTIONS = {
     "HashForestClassifier": {
         "n_estimators": 30, "n_references": 20, "n_bits": 200, "random_state": 0,
     },
+    "KernelNetworkClassifier": {
+        "n_landmarks": 40, "hidden": (30,), "learning_rate": 0.01, "max_iter": 15,
+        "random_state": 0,
+    },
     "KernelHasher": {"n_references": 20, "n_bits": 100, "random_state": 0},
+    "NystromEmbedder": {"n_landmarks": 20, "random_state": 0},
+    "EmbeddingIndex": {"n_landmarks": 20, "n_rerank": 10, "random_state": 0},
     "HashIndex": {"n_references": 20, "n_bits": 100, "n_rerank": 10, "random_state": 0},
 }  # fmt: skip
 SMALLEST = {
@@ -43,11 +49,13 @@ SMALLEST = {
         "n_neighbors": 1, "n_references": 3, "subset_size": 1, "n_candidates": 2,
     },
     "HashForestClassifier": {"n_references": 3, "subset_size": 1},
+    "KernelNetworkClassifier": {"n_landmarks": 3},
 }  # fmt: skip
 
 
 LEARNERS = {cls.__name__: cls for cls in learners.LEARNERS.values()}
-ESTIMATORS = LEARNERS | {"KernelHasher": kw.KernelHasher, "HashIndex": kw.HashIndex}
+TRANSFORMERS = (kw.KernelHasher, kw.NystromEmbedder, kw.HashIndex, kw.EmbeddingIndex)
+ESTIMATORS = LEARNERS | {cls.__name__: cls for cls in TRANSFORMERS}
 every_learner = pytest.mark.parametrize("name", LEARNERS)
 every_estimator = pytest.mark.parametrize("name", ESTIMATORS)
 

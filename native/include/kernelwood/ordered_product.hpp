@@ -22,6 +22,7 @@ struct ProductBlock {
   int64_t right_stride;
   double* out;  // `out_stride` apart
   int64_t out_stride;
+  bool goes_on;  // with the sums that are in `out`
 };
 
 template <int Bytes, int n_rows, class Number>
@@ -30,6 +31,10 @@ KW_INLINE void product_rows(const ProductBlock<Number>& block) {
   constexpr int lanes = VectorOf<double, Bytes>::lanes;
   constexpr int n = ProductBlock<Number>::columns / lanes;
   Vector sums[n_rows][n] = {};
+  if (block.goes_on)
+    for (int r = 0; r < n_rows; ++r)
+      for (int z = 0; z < n; ++z)
+        sums[r][z] = reinterpret_cast<const Vector*>(block.out + r * block.out_stride)[z];
   for (int64_t k = 0; k < block.inner; ++k) {
     const auto* right = reinterpret_cast<const Vector*>(block.right + k * block.right_stride);
 #pragma GCC unroll 4
@@ -72,20 +77,27 @@ inline std::vector<double> packed_panels(const double* right, int64_t inner, int
 
 // out[i] = left[i] . right for rows [begin, end). The columns of `right` and `out` are padded to
 // `width`, a multiple of ProductBlock::columns; `left` has `left_stride` numbers in a row.
+//
+// Parts of rows, `depth` numbers of `together` rows, stay in the cache while all panels pass. Sums
+// are put down and taken up again in between, which changes no bit.
 template <class Number>
 void ordered_product(const Number* left, int64_t left_stride, int64_t inner, const double* right,
                      int64_t width, int64_t begin, int64_t end, double* out) {
   using Block = ProductBlock<Number>;
-  constexpr int64_t together = 32;  // rows that stay in the cache while all panels pass
-  const bool packs = end - begin >= together;
+  constexpr int64_t together = 64, depth = 256, columns = Block::columns;
+  const bool packs = end - begin >= together / 2;  // or it would cost more than it saves
   const auto panels = packs ? packed_panels(right, inner, width) : std::vector<double>{};
+  if (inner == 0) std::fill(out + begin * width, out + end * width, 0.0);
   for (int64_t first = begin; first < end; first += together)
-    for (int64_t j = 0; j < width; j += Block::columns)
-      for (int64_t i = first; i < std::min(first + together, end); i += Block::rows)
-        product_block(Block{left + i * left_stride, left_stride, inner,
-                            packs ? panels.data() + j * inner : right + j,
-                            packs ? int64_t{Block::columns} : width, out + i * width + j, width},
-                      std::min<int64_t>(Block::rows, end - i));
+    for (int64_t k = 0; k < inner; k += depth)
+      for (int64_t j = 0; j < width; j += columns) {
+        const double* panel =
+            packs ? panels.data() + j * inner + k * columns : right + k * width + j;
+        for (int64_t i = first; i < std::min(first + together, end); i += Block::rows)
+          product_block(Block{left + i * left_stride + k, left_stride, std::min(depth, inner - k),
+                              panel, packs ? columns : width, out + i * width + j, width, k > 0},
+                        std::min<int64_t>(Block::rows, end - i));
+      }
 }
 
 }  // namespace kernelwood

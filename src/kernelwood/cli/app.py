@@ -15,14 +15,17 @@ __all__ = ["main"]
 # Command -> (module, function, one line for --help). Modules load when their command is run; a
 # new command adds a row here.
 _COMMANDS = {
+    "cluster": ("kernelwood.cli.cluster", "cluster", "Find groups of structures that are alike."),
     "convert": ("kernelwood.cli.convert", "convert", "Write examples in another format."),
     "demo": ("kernelwood.cli.demo", "demo", "Compare, search and classify the bundled questions."),
     "doctor": ("kernelwood.cli.doctor", "doctor", "Show what is installed and test the kernels."),
+    "embed": ("kernelwood.cli.embed", "embed", "Turn structures into vectors."),
     "learn-gates": (
         "kernelwood.cli.learn_gates",
         "learn_gates",
         "Learn which labels a kernel should ignore.",
     ),
+    "search": ("kernelwood.cli.search", "search", "Find the structures that are most like others."),
 }
 _INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 

@@ -16,12 +16,21 @@ if TYPE_CHECKING:
     from kernelwood import Kernel
     from kernelwood.arrays import Batch
 
-__all__ = ["GATED", "SOFT", "KernelChoice", "build_kernel", "learned_values"]
+__all__ = [
+    "COMPARING",
+    "GATED",
+    "SOFT",
+    "KernelChoice",
+    "build_kernel",
+    "learned_values",
+    "load_kernel",
+]
 
-# Kernels with gates, and similarities of words; the names are those of the library.
+# Kernels, those with gates, and similarities of words; the names are those of the library.
 GATED = ("subsequence", "rooted-tree", "subtree", "subset-tree", "partial-tree")
+COMPARING = (*GATED, "forest")
 SOFT = ("gaussian", "sigmoid", "exponential", "lexical", "compositional")
-_DEFAULTS = {"sequence": "subsequence", "tree": "partial-tree"}
+_DEFAULTS = {"sequence": "subsequence", "tree": "partial-tree", "forest": "forest"}
 
 
 @dataclass(frozen=True)
@@ -35,8 +44,18 @@ class KernelChoice:
     similarity: str | None = None
 
 
-def build_kernel(choice: KernelChoice, views: Mapping[str, Batch]) -> Kernel:
+def build_kernel(
+    choice: KernelChoice, views: Mapping[str, Batch], *, gates: bool = False
+) -> Kernel:
     """Return a kernel over examples: one for each view, and their sum.
+
+    Parameters
+    ----------
+    choice : KernelChoice
+    views : mapping of str to batch
+        What is compared.
+    gates : bool
+        Whether labels are to have gates, which not all kernels know.
 
     Examples
     --------
@@ -48,7 +67,8 @@ def build_kernel(choice: KernelChoice, views: Mapping[str, Batch]) -> Kernel:
     from kernelwood import OnView
 
     given: dict[str, Any] = {} if choice.decay is None else {"decay": choice.decay}
-    given["gate_on"] = choice.gate_on or _gated_field(views)
+    if gates:
+        given["gate_on"] = choice.gate_on or _gated_field(views)
     if choice.vectors is not None:
         given["similarity"] = _similarity(choice)
     elif choice.similarity is not None:
@@ -61,20 +81,40 @@ def build_kernel(choice: KernelChoice, views: Mapping[str, Batch]) -> Kernel:
 def _kernel(choice: KernelChoice, view: str, batch: Batch, given: dict[str, Any]) -> Kernel:
     from kernelwood.kernels import KERNELS
 
-    name = choice.kernel or _DEFAULTS.get(batch.kind)
-    if name is None:
+    name = choice.kernel or _DEFAULTS[batch.kind]
+    kind: Any = KERNELS[name]
+    if "gate_on" in given and name not in GATED:
         raise KernelInputError(
             f"the view {view!r} holds {batch.kind}s, whose kernel has no gates; compare sequences "
             "or trees"
         )
-    kind: Any = KERNELS[name]
     if kind.accepts.kind != batch.kind:
         raise click.UsageError(
             f"--kernel {name} compares {kind.accepts.kind}s, but the view {view!r} holds "
             f"{batch.kind}s"
         )
+    if "similarity" in given and name not in GATED:
+        raise click.UsageError(
+            f"the kernel {name} of the view {view!r} matches labels exactly; leave out --vectors"
+        )
     kernel: Kernel = kind(**given)
     return kernel
+
+
+def load_kernel(path: str) -> Kernel:
+    """Return the kernel in a file, such as learn-gates writes.
+
+    Raises
+    ------
+    KernelInputError
+        If something else is in the file.
+    """
+    from kernelwood import Kernel, load
+
+    found = load(path)
+    if not isinstance(found, Kernel):
+        raise KernelInputError(f"{path} holds a {type(found).__name__}, which is no kernel")
+    return found
 
 
 def _gated_field(views: Mapping[str, Batch]) -> str:

@@ -13,20 +13,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kernelwood.cli.checkpoint import Checkpoint, fingerprint, open_checkpoint
-from kernelwood.cli.corpus import (
-    candidates_option,
-    errors_option,
-    file_errors,
-    from_option,
-    labels_option,
-    only_option,
-    orderly_end,
-    sentences_option,
-    types_option,
-)
+from kernelwood.cli.corpus import file_errors, orderly_end
 from kernelwood.cli.gate_options import learner_parameters, method_options
-from kernelwood.cli.kernels import GATED, SOFT, KernelChoice, build_kernel
-from kernelwood.cli.labeled import Asked, Labeled, read_labeled
+from kernelwood.cli.kernels import GATED, KernelChoice, build_kernel
+from kernelwood.cli.labeled import Labeled, read_labeled
+from kernelwood.cli.options import (
+    asked,
+    corpus_options,
+    decay_option,
+    similarity_option,
+    vectors_option,
+)
 from kernelwood.cli.output import (
     jobs_option,
     json_option,
@@ -35,6 +32,7 @@ from kernelwood.cli.output import (
     steps,
     write_json,
 )
+from kernelwood.cli.outputs import check_outputs, say_counts
 
 if TYPE_CHECKING:
     from kernelwood import GateLearner
@@ -46,31 +44,18 @@ _OUTPUTS = ("out", "gates_out", "figure", "checkpoint")
 
 @click.command("learn-gates")
 @click.argument("corpus")
-@from_option
-@errors_option
-@click.option(
-    "--view", "views", metavar="NAME", multiple=True,
-    help="What to compare: a view of the file, or one made of its sentences, such as words or "
-    "grct, or of candidates, such as path. Repeated, kernels are added.",
-)  # fmt: skip
-@candidates_option
-@types_option
-@labels_option
-@sentences_option
-@only_option
+@corpus_options
 @click.option(
     "--kernel", type=click.Choice(GATED),
     help="Default: subsequence for sequences, partial-tree for trees.",
 )  # fmt: skip
-@click.option("--decay", type=float, help="Decay of the kernel.")
+@decay_option
 @click.option(
     "--gate-on", type=click.Choice(["edge", "node"]),
     help="Whose labels have gates. Default: edges, if any has a label.",
 )  # fmt: skip
-@click.option("--vectors", metavar="FILE", help="Word vectors, for words that match in part.")
-@click.option(
-    "--similarity", type=click.Choice(SOFT), help="What to make of vectors. Default: gaussian."
-)
+@vectors_option
+@similarity_option
 @method_options
 @jobs_option
 @click.option("--out", metavar="FILE", help="Save the kernel with the learned gates (kw.load).")
@@ -90,8 +75,13 @@ def learn_gates(corpus: str, as_json: bool, **options: Any) -> None:
     """
     started = time.perf_counter()
     with file_errors(), orderly_end():
-        _check_outputs(corpus, options)
-        data = read_labeled(_asked(corpus, options))
+        check_outputs(
+            {"CORPUS": corpus},
+            {f"--{name.replace('_', '-')}": options[name] for name in _OUTPUTS},
+            figure="--figure",
+        )
+        by_document = bool(options["by_document"])
+        data = read_labeled(asked(corpus, options, classes=True, by_document=by_document))
         learner = _learner(data, options)
         if not as_json:
             _say_what_is_learned(data, learner)
@@ -104,45 +94,6 @@ def learn_gates(corpus: str, as_json: bool, **options: Any) -> None:
         _show(learner)
 
 
-def _check_outputs(corpus: str, options: dict[str, Any]) -> None:
-    """Refuse outputs that cannot be written before the work, not after it."""
-    from kernelwood.io.atomic import check_parent
-
-    named: dict[Path, str] = {Path(corpus).resolve(): "CORPUS"}
-    for option in _OUTPUTS:
-        if options[option] is None:
-            continue
-        path = Path(options[option])
-        flag = f"--{option.replace('_', '-')}"
-        other = named.setdefault(path.resolve(), flag)
-        if other != flag:
-            raise click.UsageError(f"{other} and {flag} are the same file; give one another name")
-        if path.is_dir():
-            raise click.UsageError(f"{flag} {path} is a folder; give the name of a file")
-        check_parent(path)
-    if options["figure"] is not None:
-        from kernelwood.tuning.figure import FIGURES, check_figure
-
-        if Path(options["figure"]).suffix.lower() not in FIGURES:
-            raise click.UsageError(f"--figure must end in one of {', '.join(FIGURES)}")
-        check_figure(options["figure"])
-
-
-def _asked(corpus: str, options: dict[str, Any]) -> Asked:
-    return Asked(
-        corpus,
-        options["source_format"],
-        options["errors"],
-        options["views"],
-        options["candidates"],
-        options["types"],
-        options["labels"],
-        options["sentences"],
-        options["only"],
-        bool(options["by_document"]),
-    )
-
-
 def _learner(data: Labeled, options: dict[str, Any]) -> GateLearner:
     from kernelwood import GateLearner
 
@@ -153,7 +104,8 @@ def _learner(data: Labeled, options: dict[str, Any]) -> GateLearner:
         options["vectors"],
         options["similarity"],
     )
-    kernel = build_kernel(choice, {name: data.labeled.view(name) for name in data.views})
+    views = {name: data.labeled.view(name) for name in data.views}
+    kernel = build_kernel(choice, views, gates=True)
     parameters = learner_parameters(options, kernel, data.labeled.labels)
     return GateLearner(kernel, n_jobs=options["n_jobs"], **parameters)
 
@@ -167,10 +119,7 @@ def _say_what_is_learned(data: Labeled, learner: GateLearner) -> None:
         use = "looked at" if learner.method == "information" else "left out"
         text += f"; {len(data.unlabelled):,} without a label are {use}"
     click.echo(text, err=True)
-    told = (("skipped", data.skipped), ("dropped", data.dropped), ("remark", data.remarks))
-    for title, counts in told:
-        for reason, count in counts.items():
-            click.echo(f"  {title}: {count:,} × {reason}", err=True)
+    say_counts(data)
 
 
 def _opened(path: str | None, learner: GateLearner, data: Labeled, options: dict[str, Any]) -> Any:

@@ -1,11 +1,13 @@
 """How good predictions are, and how sure one can be of it.
 
 ``score`` measures predictions and ``compare`` tells whether two classifiers differ;
+``cluster_scores`` tells how well clusters agree with classes;
 ``cross_validate`` and ``train_and_test`` train copies of a model and measure them, with what they
 cost; ``group_splits``, ``documents`` and ``cross_corpus`` keep what is learned from apart from
 what is tested on.
 """
 
+from kernelwood.evaluate.clusters import ClusterScores, cluster_scores
 from kernelwood.evaluate.comparison import Comparison, compare
 from kernelwood.evaluate.corpora import CorpusSplit, cross_corpus
 from kernelwood.evaluate.estimates import Estimate, Spread
@@ -20,6 +22,7 @@ __all__ = [
     "METRICS",
     "Average",
     "ClassScores",
+    "ClusterScores",
     "Comparison",
     "CorpusSplit",
     "Cost",
@@ -28,6 +31,7 @@ __all__ = [
     "Run",
     "Scores",
     "Spread",
+    "cluster_scores",
     "compare",
     "cross_corpus",
     "cross_validate",

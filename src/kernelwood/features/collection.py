@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood.errors import KernelInputError
-from kernelwood.features.codes import check_codes, n_words
+from kernelwood.features.estimator import StructureEstimator
 from kernelwood.features.growing import GrowingArray, growing_batch
-from kernelwood.features.hashing import HashingEstimator
 from kernelwood.kernels import Kernel
 
 __all__ = ["Collection", "CollectionEstimator", "collected"]
@@ -128,8 +127,7 @@ class Collection:
 def collected(name: str, doc: str) -> Any:
     """Return a property for a fitted attribute that is part of the collection.
 
-    It can be set too, once, when an estimator is loaded; ``_restore_collection`` takes it from
-    there.
+    It can be set too, once, when an estimator is loaded; ``_check_restored`` takes it from there.
     """
 
     def get(estimator: Any) -> Any:
@@ -148,7 +146,7 @@ def collected(name: str, doc: str) -> Any:
     return property(get, put, doc=doc)
 
 
-class CollectionEstimator(HashingEstimator):
+class CollectionEstimator(StructureEstimator):
     """An estimator that keeps structures, adds others and removes some."""
 
     _collection: Collection
@@ -156,12 +154,20 @@ class CollectionEstimator(HashingEstimator):
 
     ids_ = collected("ids", "Ids of the structures, in rising order.")
     structures_ = collected("structures", "The structures, in the order of their ids.")
-    codes_ = collected("codes", "Codes of the structures, in the order of their ids.")
     next_id_ = collected("next_id", "The id that the next structure gets.")
 
     def __sklearn_is_fitted__(self) -> bool:
         # Looking at the attributes would move what is not removed together.
         return "_collection" in self.__dict__
+
+    def __len__(self) -> int:
+        """Number of structures."""
+        self._check_is_fitted()
+        return len(self._collection)
+
+    def __bool__(self) -> bool:
+        """True: an estimator without structures is one, too."""
+        return True
 
     def remove(self, ids: Any) -> None:
         """Remove structures; the others keep their ids.
@@ -181,14 +187,18 @@ class CollectionEstimator(HashingEstimator):
         self.__dict__.pop("_restored", None)
         self._collection = Collection(self.kernel_, structures, columns, ids=ids, next_id=n)
 
-    def _restore_collection(self, **columns: Any) -> bool:
-        """Make the collection of what was loaded, if something was; return whether.
+    def _column_types(self) -> dict[str, tuple[Any, tuple[int, ...]]]:
+        """Return number type and shape of a row for each column beside the ids."""
+        return {}
 
-        ``columns`` are further ones, with their number types. Raise ValueError if what was loaded
-        does not fit together.
-        """
+    def _check_columns(self, columns: dict[str, NDArray[Any]]) -> None:
+        """Raise ValueError if loaded columns, of the right types and shapes, hold wrong values."""
+
+    def _check_restored(self) -> None:
+        super()._check_restored()
+        # Without it, nothing was loaded: an estimator is checked before it is saved.
         if "_restored" not in self.__dict__:
-            return False
+            return
         ids, structures, next_id = (
             self._restored[name] for name in ("ids", "structures", "next_id")
         )
@@ -196,18 +206,16 @@ class CollectionEstimator(HashingEstimator):
             raise ValueError("structures_ must be a batch that the kernel reads")
         n = len(structures)
         _check_column("ids_", ids, np.int64, (n,))
-        _check_column("codes_", self._restored["codes"], np.uint64, (n, n_words(self.n_bits)))
-        check_codes(self._restored["codes"], self.n_bits)
-        for name, dtype in columns.items():
-            _check_column(f"{name}_", self._restored[name], dtype, (n,))
+        columns = {name: self._restored[name] for name in self._column_types()}
+        for name, (dtype, row) in self._column_types().items():
+            _check_column(f"{name}_", columns[name], dtype, (n, *row))
+        self._check_columns(columns)
         if n and (ids[0] < 0 or (np.diff(ids) <= 0).any()):
             raise ValueError("ids_ must be whole numbers in rising order")
         if type(next_id) is not int or not (int(ids[-1]) if n else -1) < next_id < 2**62:
             raise ValueError("next_id_ must be above all ids")
-        arrays = {name: self._restored[name] for name in ("codes", *columns)}
-        self._collection = Collection(self.kernel_, structures, arrays, ids=ids, next_id=next_id)
+        self._collection = Collection(self.kernel_, structures, columns, ids=ids, next_id=next_id)
         del self._restored
-        return True
 
 
 def _check_column(name: str, array: Any, dtype: Any, shape: tuple[int, ...]) -> None:

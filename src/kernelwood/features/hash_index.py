@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwood.errors import KernelInputError
 from kernelwood.features.code_search import BACKENDS, CodeSearch
 from kernelwood.features.codes import Codes, check_codes
-from kernelwood.features.collection import CollectionEstimator
+from kernelwood.features.hash_collection import HashCollection
+from kernelwood.features.structure_index import Ids, StructureIndex, nearest_kept
 
 __all__ = ["HashIndex"]
-
-Ids = NDArray[np.int64]
 
 _FOUND_AT_ONCE = 2**21  # ids of neighbors held while searching, about 24 MB
 
 
-class HashIndex(CollectionEstimator):
+class HashIndex(StructureIndex, HashCollection):
     r"""Search for the most similar structures by their codes, refined by the kernel.
 
     Structures are found by the Hamming distance of their codes (:class:`KernelHasher`), an exact
@@ -94,6 +91,7 @@ class HashIndex(CollectionEstimator):
     """
 
     _fitted = ("kernel_", "seed_", "hasher_", "ids_", "codes_", "structures_", "next_id_")
+    _plain_scores = "Hamming distances"
 
     def __init__(
         self,
@@ -132,24 +130,9 @@ class HashIndex(CollectionEstimator):
         X = self._start(X)
         self._search: CodeSearch = BACKENDS[self.backend]()
         with self._threads():
-            self._collect(X, codes=self._fit_hasher(X, y).codes(X))
+            self._fit_hasher(X, y)
+            self._collect(X, **self._stand_ins(X))
         return self
-
-    def add(self, X: Any) -> Ids:
-        """Add structures; return their ids.
-
-        Parameters
-        ----------
-        X : list of structures or batch, length n
-
-        Returns
-        -------
-        ndarray of int64, shape (n,)
-        """
-        self._check_is_fitted()
-        X = self._prepare(X)
-        with self._threads():
-            return self._collection.add(X, {"codes": self.hasher_.codes(X)})
 
     def search(
         self, X: Any, k: int = 10, *, n_rerank: int | None = None
@@ -173,16 +156,7 @@ class HashIndex(CollectionEstimator):
             Without re-ranking Hamming distances (int32), rising; with it similarities, falling.
             Equal ones are in order of their ids.
         """
-        self._check_is_fitted()
-        self._check_k(k)
-        n_rerank = self._check_rerank(k, n_rerank)
-        X = self._prepare(X)
-        with self._threads():
-            codes = self.hasher_.codes(X)
-            positions, scores = self._nearest(codes, max(k, n_rerank))
-            if n_rerank:
-                positions, scores = self._rerank(X, positions, k)
-        return self._collection.column("ids")[positions], scores
+        return self._found(X, k, n_rerank)
 
     def search_codes(self, codes: Codes, k: int = 10) -> tuple[Ids, NDArray[np.int32]]:
         """Return the ids of the ``k`` nearest codes of each query, and their Hamming distances.
@@ -201,85 +175,24 @@ class HashIndex(CollectionEstimator):
             positions, distances = self._nearest(codes, k)
         return self._collection.column("ids")[positions], distances
 
-    def __len__(self) -> int:
-        """Number of structures in the index."""
-        self._check_is_fitted()
-        return len(self._collection)
+    def _stand_ins(self, X: Any) -> dict[str, NDArray[Any]]:
+        return {"codes": self.hasher_.codes(X)}
 
-    def __bool__(self) -> bool:
-        """True: an index without structures is one, too."""
-        return True
+    def _search_plain(self, X: Any, k: int) -> tuple[Ids, NDArray[Any]]:
+        return self._nearest(self.hasher_.codes(X), k)
 
     def _nearest(self, queries: Codes, k: int) -> tuple[Ids, NDArray[np.int32]]:
-        """Return positions and distances of the nearest codes, blocks of queries at a time.
-
-        Codes that are marked as removed may be among the nearest. So many more are asked for, and
-        they are left out.
-        """
         collection = self._collection
-        codes, removed = collection.column("codes"), collection.removed
-        find = self._search.finder(codes, collection.layout)
-        at_once = max(1, _FOUND_AT_ONCE // (k + len(removed)))
-        blocks = [
-            _nearest_kept(find, queries[begin : begin + at_once], k, removed)
-            for begin in range(0, len(queries), at_once)
-        ]
-        positions, distances = zip(*blocks, strict=True)
-        return np.concatenate(positions), np.concatenate(distances)
-
-    def _rerank(self, X: Any, positions: Ids, k: int) -> tuple[Ids, NDArray[Any]]:
-        best = np.empty((len(X), k), dtype=np.int64)
-        similarities = np.empty(best.shape, dtype=self.kernel_._dtype(None))
-        for row in range(len(X)):
-            candidates = np.sort(positions[row])
-            found, values = self.kernel_.neighbors(
-                X[row : row + 1], self._collection.take(candidates), k
-            )
-            best[row], similarities[row] = candidates[found[0]], values[0]
-        return best, similarities
+        find = self._search.finder(collection.column("codes"), collection.layout)
+        removed = collection.removed
+        return nearest_kept(find, queries, k, removed=removed, most_found=_FOUND_AT_ONCE)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         self._check_choice("backend", tuple(BACKENDS))
-        self._check_count("n_rerank", 0, none=True)
-
-    def _check_k(self, k: Any) -> None:
-        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= len(self):
-            raise KernelInputError(
-                f"HashIndex: k must be an int from 1 to {len(self)}, the number of structures in "
-                f"the index, got {k!r}"
-            )
-
-    def _check_rerank(self, k: int, n_rerank: Any) -> int:
-        given = self.n_rerank if n_rerank is None else n_rerank
-        if given is None:
-            return 0
-        if isinstance(given, bool) or not isinstance(given, (int, np.integer)) or given < 0:
-            raise KernelInputError(
-                f"HashIndex: n_rerank must be an int of at least 0 or None, got {given!r}"
-            )
-        if 0 < given < k:
-            raise KernelInputError(
-                f"HashIndex: n_rerank={given} structures are too few to choose k={k} from; raise "
-                "it, some ten times k, or give n_rerank=0 for Hamming distances"
-            )
-        return min(int(given), len(self))
 
     def _check_restored(self) -> None:
+        restored = "_restored" in self.__dict__
         super()._check_restored()
-        if self._restore_collection():
+        if restored:
             self._search = BACKENDS[self.backend]()
-
-
-def _nearest_kept(
-    find: Callable[[Codes, int], tuple[Ids, NDArray[np.int32]]],
-    queries: Codes,
-    k: int,
-    removed: Ids,
-) -> tuple[Ids, NDArray[np.int32]]:
-    positions, distances = find(queries, k + len(removed))
-    if len(removed) == 0:
-        return positions, distances
-    kept = ~np.isin(positions, removed)
-    kept &= np.cumsum(kept, axis=1) <= k
-    return positions[kept].reshape(-1, k), distances[kept].reshape(-1, k)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from kernelwood.errors import KernelInputError
+from kernelwood.features.spectrum import decompose
 from kernelwood.seeds import child_generator
 
 __all__ = ["MAPS", "map_2d"]
@@ -20,7 +21,6 @@ _PERPLEXITY = 30.0  # about how many neighbors a point of t-SNE has
 _START = 1e-4  # spread of the points that t-SNE begins with
 _FEWEST = 5  # below, t-SNE has no neighbors to go by
 _NOISE = 1e-12  # variances up to this multiple of the largest are rounding errors
-_TIE = 1e-6
 
 
 def map_2d(vectors: Any, method: str = "tsne", *, seed: int = 0) -> Points:
@@ -50,10 +50,10 @@ def map_2d(vectors: Any, method: str = "tsne", *, seed: int = 0) -> Points:
     Examples
     --------
     >>> map_2d([[0.0, 0, 0], [4, 0, 0], [4, 0, 3], [0, 0, 3]], "pca")
-    array([[-2. ,  1.5],
-           [ 2. ,  1.5],
+    array([[-2. , -1.5],
            [ 2. , -1.5],
-           [-2. , -1.5]])
+           [ 2. ,  1.5],
+           [-2. ,  1.5]])
     """
     if method not in MAPS:
         raise KernelInputError(f"a map is one of {', '.join(map(repr, MAPS))}, got {method!r}")
@@ -70,12 +70,8 @@ def map_2d(vectors: Any, method: str = "tsne", *, seed: int = 0) -> Points:
 def _principal_axes(matrix: Points, seed: int) -> Points:
     """Return the two coordinates that vary most."""
     centered = matrix - matrix.mean(axis=0)
-    rising, vectors = np.linalg.eigh(centered.T @ centered)
-    axes = vectors[:, ::-1].T[:2][rising[::-1][:2] > _NOISE * max(rising[-1], 0.0)]
-    # Axes have no direction: the first of their about longest entries is made positive.
-    lengths = np.abs(axes)
-    longest = np.argmax(lengths >= (1 - _TIE) * lengths.max(axis=1, keepdims=True), axis=1)
-    axes = axes * np.sign(axes[np.arange(len(axes)), longest])[:, None]
+    found = decompose("map_2d", None, centered.T @ centered, cut=_NOISE, n_components=2)
+    axes = (found.projection * np.sqrt(found.eigenvalues)).T
     points = np.zeros((len(matrix), 2))
     points[:, : len(axes)] = centered @ axes.T
     return points

@@ -119,6 +119,8 @@ class NystromEmbedder(StructureTransformer, StructureEstimator):
         "projection_", "residual_",
     )  # fmt: skip
 
+    _saved_unfitted = True  # as a parameter of KernelKMeans
+
     landmark_indices_: NDArray[np.int64]
     gram_: Vectors
     eigenvalues_: Vectors

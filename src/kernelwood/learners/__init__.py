@@ -4,6 +4,7 @@ from kernelwood.learners.base import StructureClassifier
 from kernelwood.learners.hash_forest import HashForestClassifier
 from kernelwood.learners.hash_neighbors import HashNeighborsClassifier
 from kernelwood.learners.kernel_neighbors import KernelNeighborsClassifier
+from kernelwood.learners.kernel_network import KernelNetworkClassifier
 from kernelwood.learners.kernel_svc import KernelSVC
 from kernelwood.learners.svc_evidence import Evidence, Support
 
@@ -13,6 +14,7 @@ __all__ = [
     "HashForestClassifier",
     "HashNeighborsClassifier",
     "KernelNeighborsClassifier",
+    "KernelNetworkClassifier",
     "KernelSVC",
     "StructureClassifier",
     "Support",
@@ -23,5 +25,6 @@ LEARNERS: dict[str, type[StructureClassifier]] = {
     "hash-forest": HashForestClassifier,
     "hash-neighbors": HashNeighborsClassifier,
     "kernel-neighbors": KernelNeighborsClassifier,
+    "kernel-network": KernelNetworkClassifier,
     "kernel-svc": KernelSVC,
 }

@@ -12,7 +12,8 @@ from kernelwood.compute import counting
 from kernelwood.compute.config import get_config
 from kernelwood.errors import KernelInputError
 from kernelwood.features.codes import Codes
-from kernelwood.features.collection import CollectionEstimator, collected
+from kernelwood.features.collection import collected
+from kernelwood.features.hash_collection import HashCollection
 from kernelwood.features.targets import encode_labels
 from kernelwood.learners.base import weights_of_classes
 from kernelwood.learners.buckets import Buckets, Candidates, Positions
@@ -23,7 +24,7 @@ __all__ = ["HashNeighborsClassifier"]
 _LONGEST = 64  # bits of a code
 
 
-class HashNeighborsClassifier(CollectionEstimator, NeighborsClassifier):
+class HashNeighborsClassifier(HashCollection, NeighborsClassifier):
     r"""Classes by the votes of similar structures, found in buckets of hashcodes (KLSH-kNN).
 
     Structures with the same code (:class:`KernelHasher`) share a bucket. A query is compared with
@@ -213,15 +214,6 @@ class HashNeighborsClassifier(CollectionEstimator, NeighborsClassifier):
         self.kernel_evaluations_ += counters.kernel_evaluations
         return self._collection.add(batch, {"codes": codes, "labels": translated[numbers]})
 
-    def __len__(self) -> int:
-        """Number of structures."""
-        self._check_is_fitted()
-        return len(self._collection)
-
-    def __bool__(self) -> bool:
-        """True: a classifier without structures is one, too."""
-        return True
-
     def _search(self, X: Any, k: int) -> Neighbors:
         if X is not None:
             return self._search_codes(X, self.hasher_.codes(X), k)
@@ -307,9 +299,11 @@ class HashNeighborsClassifier(CollectionEstimator, NeighborsClassifier):
                 "buckets of longer codes would hold single structures"
             )
 
+    def _column_types(self) -> dict[str, tuple[Any, tuple[int, ...]]]:
+        return {**super()._column_types(), "labels": (np.int32, ())}
+
     def _check_restored(self) -> None:
         super()._check_restored()
-        self._restore_collection(labels=np.int32)
         labels = self._collection.column("labels")
         self._check_numbers(labels, len(labels))
 

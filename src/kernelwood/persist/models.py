@@ -189,11 +189,15 @@ _ROWS = (
             ),
             ("features", "nystrom-embedder", "features.nystrom:NystromEmbedder"),
             ("features", "hash-index", "features.hash_index:HashIndex"),
+            ("features", "embedding-index", "features.embedding_index:EmbeddingIndex"),
             ("tuning", "gate-learner", "tuning.gates:GateLearner"),
             ("learner", "hash-forest", "learners.hash_forest:HashForestClassifier"),
             ("learner", "hash-neighbors", "learners.hash_neighbors:HashNeighborsClassifier"),
             ("learner", "kernel-neighbors", "learners.kernel_neighbors:KernelNeighborsClassifier"),
             ("learner", "kernel-svc", "learners.kernel_svc:KernelSVC"),
+            ("learner", "kernel-network", "learners.kernel_network:KernelNetworkClassifier"),
+            ("clustering", "kernel-kmeans", "clustering.kernel_kmeans:KernelKMeans"),
+            ("search", "sentence-index", "search.sentence_index:SentenceIndex"),
         )
     ),
 )

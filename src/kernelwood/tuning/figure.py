@@ -3,48 +3,23 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kernelwood.errors import KernelInputError
-from kernelwood.io.atomic import replacing
+from kernelwood import figures
+from kernelwood.figures import FIGURES, check_figure, import_matplotlib
 
 if TYPE_CHECKING:
     from kernelwood.tuning.report import GateReport, LabelReport
 
 __all__ = ["FIGURES", "check_figure", "draw_on_new_figure", "draw_report", "save_figure"]
 
-# Suffix -> what is put into the file so that it has no date in it.
-FIGURES: dict[str, dict[str, Any]] = {
-    ".png": {},
-    ".svg": {"Date": None},
-    ".pdf": {"CreationDate": None},
-}
 _IGNORED, _KEPT = "#c44e52", "#4c72b0"
 _WIDTH, _LABEL_HEIGHT, _MARGINS = 7.0, 0.21, 1.6  # inches
-_DOTS = 150  # per inch
-
-
-def check_figure(path: str | os.PathLike[str]) -> None:
-    """Raise KernelInputError if no figure can be written to ``path``.
-
-    Examples
-    --------
-    >>> check_figure("gates.docx")
-    Traceback (most recent call last):
-    ...
-    kernelwood.errors.KernelInputError: gates.docx: a figure is a file that ends in .png, .svg or .pdf
-    """  # noqa: E501
-    if Path(path).suffix.lower() not in FIGURES:
-        raise KernelInputError(
-            f"{os.fspath(path)}: a figure is a file that ends in .png, .svg or .pdf"
-        )
-    _import_matplotlib()
 
 
 def draw_on_new_figure(report: GateReport) -> Any:
     """Draw a report on a figure of pyplot, which notebooks and ``show`` know; return its axes."""
-    _import_matplotlib()
+    import_matplotlib()
     import matplotlib.pyplot as plt
 
     _, ax = plt.subplots(figsize=_size(report), layout="constrained")
@@ -53,17 +28,7 @@ def draw_on_new_figure(report: GateReport) -> Any:
 
 def save_figure(report: GateReport, path: str | os.PathLike[str]) -> None:
     """Write the figure of a report to a file; the same report gives the same bytes."""
-    check_figure(path)
-    import matplotlib
-    from matplotlib.figure import Figure
-
-    # Not one of pyplot, which would keep it.
-    figure = Figure(figsize=_size(report), layout="constrained")
-    draw_report(report, figure.subplots())
-    target = Path(os.path.realpath(path))
-    suffix = Path(path).suffix.lower()
-    with matplotlib.rc_context({"svg.hashsalt": "kernelwood"}), replacing(target) as file:
-        figure.savefig(file, format=suffix[1:], dpi=_DOTS, metadata=FIGURES[suffix])
+    figures.save_figure(lambda ax: draw_report(report, ax), path, _size(report))
 
 
 def draw_report(report: GateReport, ax: Any) -> Any:
@@ -132,12 +97,3 @@ def _legend(rows: tuple[LabelReport, ...], ax: Any) -> None:
 
 def _size(report: GateReport) -> tuple[float, float]:
     return _WIDTH, max(3.0, _MARGINS + _LABEL_HEIGHT * len(report.labels))
-
-
-def _import_matplotlib() -> None:
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as failure:
-        raise KernelInputError(
-            "figures need matplotlib; install it with: pip install 'kernelwood[plot]'"
-        ) from failure

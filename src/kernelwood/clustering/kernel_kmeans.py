@@ -1,0 +1,395 @@
+"""k-means with the distances of a kernel."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClusterMixin, clone
+from sklearn.exceptions import ConvergenceWarning
+
+from kernelwood.clustering.description import ClusterDescription, describe_clusters
+from kernelwood.clustering.embedded import cluster_vectors, squared_distances, squared_lengths
+from kernelwood.clustering.lloyd import Lloyd, first_nearest, order_of_clusters, run
+from kernelwood.clustering.representatives import choose_representatives
+from kernelwood.clustering.restored import check_clusters
+from kernelwood.clustering.seeding import spread_labels
+from kernelwood.clustering.similarities import SelfSimilarities, noise_of
+from kernelwood.compute.memory import budget
+from kernelwood.errors import KernelInputError
+from kernelwood.features.comparing import compare_rows
+from kernelwood.features.estimator import StructureEstimator, StructureTransformer
+from kernelwood.features.nystrom import NystromEmbedder
+from kernelwood.kernels.base import TILE
+from kernelwood.seeds import child_generator
+
+__all__ = ["KernelKMeans"]
+
+Array = NDArray[np.float64]
+
+_EMBEDDER = 2  # what the random numbers of a child generator are for
+
+
+class KernelKMeans(StructureTransformer, ClusterMixin, StructureEstimator):  # type: ignore[misc]
+    r"""Clusters of structures, each around a center in the space of a kernel.
+
+    The squared distance of a structure to the center of a cluster :math:`c` is
+
+    .. math:: d^2(x, c) = K(x, x) - \frac{2}{|c|} \sum_{j \in c} K(x, x_j)
+              + \frac{1}{|c|^2} \sum_{j, l \in c} K(x_j, x_l) .
+
+    Starting from structures that are far apart (k-means++), every structure goes to the nearest
+    center until none moves. The Gram matrix is computed once, and held if it fits the memory
+    budget; otherwise its rows are computed for the structures that have moved. A round costs
+    :math:`O(n^2)` additions at most, and fewer the fewer structures move.
+
+    With an embedder, vectors take the place of the exact kernel: ``n_landmarks`` kernel evaluations
+    a structure, then k-means on vectors. That is the way for many structures.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of clusters, :math:`K`. There will be fewer, with a warning, if not so many
+        structures differ.
+    kernel : Kernel
+        What compares structures, normalized preferably.
+    embedder : NystromEmbedder, optional
+        Cluster its vectors; give it unfitted, with the same kernel. By default the kernel is exact.
+        If it has no ``random_state`` it gets one from that of the clusters.
+    n_init : int
+        How many starts to try. The one with the smallest inertia stays.
+    max_iter : int
+        How many times structures may move in each.
+    random_state : None, int, Generator or RandomState
+        Seed.
+    n_jobs : int, optional
+        Threads; no result depends on them.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int32, shape (n,)
+        Cluster of each structure. Clusters are numbered by falling size; of equal ones, that with
+        the earliest structure comes first.
+    inertia_ : float
+        Sum of the squared distances of structures to their centers.
+    n_iter_ : int
+        Rounds of the best start.
+    cluster_sizes_ : ndarray of int64, shape (n_clusters,)
+        Number of structures in each cluster.
+    medoid_indices_ : ndarray of int64, shape (n_clusters,)
+        The structure of each cluster that is nearest to its center.
+    medoids_ : batch
+        These structures.
+    representative_indices_ : ndarray of int64, shape (n_clusters, up to 12)
+        The structures nearest to each center, medoids first; -1 where a cluster has no more.
+    representatives_ : batch
+        These structures, cluster by cluster.
+    center_norms_ : ndarray of float64, shape (n_clusters,)
+        Similarity of each center with itself, the last term of the formula.
+    structures_ : batch or None
+        What the clusters were fitted on, which predictions by the exact kernel need; None with an
+        embedder.
+    embedder_ : NystromEmbedder or None
+        The fitted embedder.
+    centers_ : ndarray of float64, shape (n_clusters, embedder_.rank_), or None
+        Vectors of the centers.
+    seed_ : int
+        The seed that was used.
+
+    See Also
+    --------
+    NystromEmbedder : Vectors of structures.
+    kernelwood.evaluate.cluster_scores : How well clusters agree with classes.
+
+    Notes
+    -----
+    A structure that is equally far from two centers, but for rounding, goes to the larger cluster.
+    A cluster that loses all its structures gets the one that is farthest from its center. If
+    the kernel is not positive semidefinite, squared distances below 0 count as 0, and rounds may go
+    on until ``max_iter``.
+
+    References
+    ----------
+    B. Schölkopf, A. Smola, K.-R. Müller: Nonlinear component analysis as a kernel eigenvalue
+    problem. Neural Computation 1998. D. Arthur, S. Vassilvitskii: k-means++, the advantages of
+    careful seeding. SODA 2007.
+
+    Examples
+    --------
+    >>> import kernelwood as kw
+    >>> from kernelwood.datasets import load_questions
+    >>> trees = [question.view("tree") for question in load_questions()]
+    >>> model = kw.KernelKMeans(4, kw.SubsetTreeKernel(), random_state=0).fit(trees)
+    >>> model.cluster_sizes_
+    array([38, 34, 30, 18])
+    >>> " ".join(leaf.label for leaf in model.medoids_[3].leaves())
+    'What does the acronym LIDAR stand for ?'
+    >>> model.predict(trees[:3]), model.transform(trees[:3]).shape
+    (array([0, 2, 3], dtype=int32), (3, 4))
+    """
+
+    _fitted = (
+        "kernel_", "seed_", "labels_", "inertia_", "n_iter_", "center_norms_",
+        "representative_indices_", "representatives_", "structures_", "embedder_", "centers_",
+    )  # fmt: skip
+
+    labels_: NDArray[np.int32]
+    inertia_: float
+    n_iter_: int
+    center_norms_: Array
+    representative_indices_: NDArray[np.int64]
+    representatives_: Any
+    structures_: Any
+    embedder_: NystromEmbedder | None
+    centers_: Array | None
+
+    def __init__(
+        self,
+        n_clusters: int,
+        kernel: Any,
+        *,
+        embedder: Any = None,
+        n_init: int = 4,
+        max_iter: int = 100,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.kernel = kernel
+        self.embedder = embedder
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> KernelKMeans:
+        """Find clusters.
+
+        Parameters
+        ----------
+        X : list of structures or batch, length n
+        y : list or ndarray of labels, length n, optional
+            For an embedder with stratified landmarks; not used otherwise.
+        """
+        X = self._start(X)
+        if self.n_clusters > len(X):
+            raise KernelInputError(
+                f"KernelKMeans: there are {len(X)} structures for n_clusters={self.n_clusters}; "
+                "ask for fewer clusters"
+            )
+        with self._threads():
+            if self.embedder is None:
+                inside, converged = self._fit_exact(X)
+            else:
+                inside, converged = self._fit_vectors(X, y)
+        self.inertia_ = float(np.add.accumulate(np.maximum(inside, 0.0))[-1])
+        self.representative_indices_ = choose_representatives(
+            self.labels_, inside, noise_of(self.kernel_)
+        )
+        chosen = self.representative_indices_[self.representative_indices_ >= 0]
+        self.representatives_ = self._keep(X[chosen])
+        self._warn(converged)
+        return self
+
+    def _fit_exact(self, X: Any) -> tuple[Array, bool]:
+        """Return the squared distance of each structure to its center, and whether all is quiet."""
+        similarities = SelfSimilarities(self.kernel_, X)
+        draws = [child_generator(self.seed_, 1, number) for number in range(self.n_init)]
+        starts = spread_labels(similarities, int(self.n_clusters), draws)
+        states = [Lloyd(similarities, labels, self.max_iter) for labels in starts]
+        run(similarities, states)
+        least = min(state.inertia for state in states)
+        slack = similarities.noise * (least + float(np.abs(similarities.own).sum()))
+        best = next(state for state in states if state.inertia <= least + slack)
+        # Once more without what rows that came and went have left in the last digits.
+        best.forget()
+        run(similarities, [best])
+        order = order_of_clusters(best.labels, best.n_clusters)
+        order = order[: len(np.unique(best.labels))]
+        places = np.empty(best.n_clusters, dtype=np.int32)
+        places[order] = np.arange(len(order))
+        self.labels_ = places[best.labels]
+        self.center_norms_ = best.norms()[order]
+        self.n_iter_ = best.n_iter
+        self.structures_ = self._keep(X)
+        self.embedder_ = self.centers_ = None
+        return best.distances()[best.labels, np.arange(len(X))], best.converged
+
+    def _embed(self, X: Any, y: Any) -> Array:
+        """Fit a copy of the embedder, and return the vectors of structures."""
+        embedder: NystromEmbedder = clone(self.embedder)
+        if embedder.random_state is None:
+            drawn = child_generator(self.seed_, _EMBEDDER).integers(2**62)
+            embedder.random_state = int(drawn)
+        self.embedder_ = embedder.fit(X, y)
+        return embedder.transform(X)
+
+    def _fit_vectors(self, X: Any, y: Any) -> tuple[Array, bool]:
+        vectors = self._embed(X, y)
+        found = cluster_vectors(
+            vectors,
+            int(self.n_clusters),
+            n_init=int(self.n_init),
+            max_iter=int(self.max_iter),
+            seed=self.seed_,
+            noise=noise_of(self.kernel_),
+        )
+        self.labels_ = found.labels.astype(np.int32)
+        self.centers_ = found.centers
+        self.center_norms_ = squared_lengths(found.centers)
+        self.n_iter_ = found.n_iter
+        self.structures_ = None
+        distances = squared_distances(vectors, found.centers)
+        return distances[np.arange(len(vectors)), found.labels], found.converged
+
+    def predict(self, X: Any) -> NDArray[np.int32]:
+        """Return the cluster with the nearest center for each structure, shape (n,)."""
+        labels = [
+            first_nearest(distances.T, noise_of(self.kernel_) * scale)
+            for distances, scale in self._distances(X)
+        ]
+        return np.concatenate(labels).astype(np.int32)
+
+    def transform(self, X: Any) -> Array:
+        """Return the distances of structures to the centers, shape (n, n_clusters).
+
+        Those of the kernel or, with an embedder, those of vectors.
+        """
+        blocks = [np.sqrt(np.maximum(distances, 0.0)) for distances, _ in self._distances(X)]
+        return np.concatenate(blocks)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return minus the sum of squared distances of structures to the nearest centers."""
+        nearest = [distances.min(axis=1) for distances, _ in self._distances(X)]
+        return -float(np.add.accumulate(np.maximum(np.concatenate(nearest), 0.0))[-1])
+
+    def describe(
+        self, y: Any = None, *, n_medoids: int = 3, n_fragments: int = 5
+    ) -> list[ClusterDescription]:
+        """Say what clusters are about: typical structures, what they share, their classes.
+
+        Parameters
+        ----------
+        y : list or ndarray of labels, length n, optional
+            Classes of the structures that the clusters were fitted on, to be counted.
+        n_medoids : int
+            How many of the structures nearest to the center to show, 12 at most.
+        n_fragments : int
+            How many pieces to show that the medoid shares with the others nearest to the center.
+            None are looked for if it is 0.
+
+        Returns
+        -------
+        list of ClusterDescription
+            One for each cluster; ``print`` shows it.
+
+        See Also
+        --------
+        kernelwood.shared_fragments : What two structures share.
+
+        Examples
+        --------
+        >>> import kernelwood as kw
+        >>> texts = ["who sang it", "who wrote it", "when did it end", "when did it start"]
+        >>> texts = [kw.Sequence(text.split()) for text in texts]
+        >>> model = kw.KernelKMeans(2, kw.SubsequenceKernel(), random_state=0).fit(texts)
+        >>> print(model.describe(["HUM", "HUM", "NUM", "NUM"])[0])
+        cluster 0: 2 structures (2 HUM)
+          [0] who sang it
+          [1] who wrote it
+          the first one shares, with so many of the others nearest to the center:
+            1 of 1  who … it
+        """
+        self._check_is_fitted()
+        return describe_clusters(self, y, n_medoids=n_medoids, n_fragments=n_fragments)
+
+    @property
+    def cluster_sizes_(self) -> NDArray[np.int64]:
+        """Number of structures in each cluster, falling."""
+        return np.bincount(self.labels_).astype(np.int64)
+
+    @property
+    def medoid_indices_(self) -> NDArray[np.int64]:
+        """The structure of each cluster that is nearest to its center."""
+        medoids: NDArray[np.int64] = self.representative_indices_[:, 0]
+        return medoids
+
+    @property
+    def medoids_(self) -> Any:
+        """The structures nearest to the centers."""
+        counts = np.count_nonzero(self.representative_indices_ >= 0, axis=1)
+        return self.representatives_[np.cumsum(counts) - counts]
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.center_norms_)
+
+    def _distances(self, X: Any) -> Iterator[tuple[Array, Array]]:
+        """Yield squared distances to the centers, some structures at a time, and their scale."""
+        self._check_is_fitted()
+        X = self._prepare(X)
+        with self._threads():
+            if self.embedder_ is not None and self.centers_ is not None:
+                vectors = self.embedder_.transform(X)
+                distances = squared_distances(vectors, self.centers_)
+                yield distances, squared_lengths(vectors) + self._nearest_norms(distances)
+                return
+            own = self.kernel_.diag(X).astype(np.float64)
+            sizes = self.cluster_sizes_
+            begins = np.cumsum(sizes) - sizes
+            by_cluster = np.argsort(self.labels_, kind="stable")
+            row_bytes = 8 * len(self.labels_)
+            n_rows = max(1, min(TILE, budget() // (4 * row_bytes)))
+            for some, rows in compare_rows(self.kernel_, X, self.structures_, n_rows=n_rows):
+                sorted_rows = rows[:, by_cluster].astype(np.float64, copy=False)
+                distances = np.add.reduceat(sorted_rows, begins, axis=1) * (-2.0 / sizes)
+                distances += self.center_norms_
+                distances += own[some, None]
+                yield distances, np.abs(own[some]) + self._nearest_norms(distances)
+
+    def _nearest_norms(self, distances: Array) -> Array:
+        norms: Array = np.abs(self.center_norms_[distances.argmin(axis=1)])
+        return norms
+
+    def _warn(self, converged: bool) -> None:
+        found = len(self.center_norms_)
+        if found < self.n_clusters:
+            warnings.warn(
+                f"KernelKMeans: only {found} structures differ in the eyes of the kernel, so that "
+                f"there are {found} clusters instead of n_clusters={self.n_clusters}",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        if not converged:
+            warnings.warn(
+                f"KernelKMeans: structures still moved after max_iter={self.max_iter} rounds; "
+                "raise it, or check that the kernel is positive semidefinite",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        self._check_count("n_clusters", 1)
+        self._check_count("n_init", 1)
+        self._check_count("max_iter", 1)
+        if self.embedder is None:
+            return
+        if not isinstance(self.embedder, NystromEmbedder):
+            raise KernelInputError(
+                "KernelKMeans: embedder must be None or a kernelwood.NystromEmbedder, "
+                f"got {self.embedder!r}"
+            )
+        self.embedder._check_parameters()
+        if self.embedder.kernel != self.kernel:
+            raise KernelInputError(
+                f"KernelKMeans: the embedder has another kernel, {self.embedder.kernel!r}, than "
+                f"the clusters, {self.kernel!r}; give both the same"
+            )
+
+    def _check_restored(self) -> None:
+        super()._check_restored()
+        check_clusters(self)

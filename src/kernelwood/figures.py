@@ -1,0 +1,218 @@
+"""Figures in files, and maps: structures as points, colored by class or cluster."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelwood.errors import KernelInputError
+from kernelwood.io.atomic import replacing
+
+__all__ = ["FIGURES", "check_figure", "draw_map", "import_matplotlib", "save_figure"]
+
+# Suffix -> what is put into the file so that it has no date in it.
+FIGURES: dict[str, dict[str, Any]] = {
+    ".png": {},
+    ".svg": {"Date": None},
+    ".pdf": {"CreationDate": None},
+}
+_DOTS = 150  # per inch
+
+# Colors that color-blind people tell apart (Okabe and Ito, without the yellow that is lost on
+# white), and shapes for whoever prints in gray: no two groups have both in common.
+_COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
+_MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*", "<", ">", "p", "h")
+_OTHERS = "#b3b3b3"
+_SIZES = (5.0, 36.0)  # areas of markers, for many points and for few
+_INK = 6000.0  # area of all of them together
+_FONT = 8
+_LONGEST = 40  # characters of a name or text
+
+
+def check_figure(path: str | os.PathLike[str]) -> None:
+    """Raise KernelInputError if no figure can be written to ``path``.
+
+    Examples
+    --------
+    >>> check_figure("map.docx")
+    Traceback (most recent call last):
+    ...
+    kernelwood.errors.KernelInputError: map.docx: a figure is a file that ends in .png, .svg or .pdf
+    """
+    if Path(path).suffix.lower() not in FIGURES:
+        raise KernelInputError(
+            f"{os.fspath(path)}: a figure is a file that ends in .png, .svg or .pdf"
+        )
+    import_matplotlib()
+
+
+def import_matplotlib() -> None:
+    """Raise KernelInputError that says what to install if there is no matplotlib."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as failure:
+        raise KernelInputError(
+            "figures need matplotlib; install it with: pip install 'kernelwood[plot]'"
+        ) from failure
+
+
+def save_figure(
+    draw: Callable[[Any], object], path: str | os.PathLike[str], size: tuple[float, float]
+) -> None:
+    """Write a figure to a file that is either complete or not there.
+
+    Parameters
+    ----------
+    draw : callable
+        Called with the axes of a new figure. If it draws the same, the file has the same bytes.
+    path : str or PathLike
+        Its suffix says what to write: ``.png``, ``.svg`` or ``.pdf``.
+    size : (float, float)
+        Width and height in inches.
+    """
+    check_figure(path)
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    # Not one of pyplot, which would keep it.
+    figure = Figure(figsize=size, layout="constrained")
+    draw(figure.subplots())
+    target = Path(os.path.realpath(path))
+    suffix = Path(path).suffix.lower()
+    with matplotlib.rc_context({"svg.hashsalt": "kernelwood"}), replacing(target) as file:
+        figure.savefig(file, format=suffix[1:], dpi=_DOTS, metadata=FIGURES[suffix])
+
+
+def draw_map(
+    ax: Any,
+    points: Any,
+    groups: Sequence[Any] | None = None,
+    *,
+    title: str = "",
+    texts: Mapping[int, str] | None = None,
+    most: int = len(_MARKERS),
+) -> Any:
+    """Draw points, each with the color and shape of its group, and a legend.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        Where to draw.
+    points : ndarray, shape (n, 2)
+        Where each structure is on the map.
+    groups : sequence of labels, length n, optional
+        Class or cluster of each point; None stands for no label.
+    title : str
+        What is shown.
+    texts : mapping of int to str, optional
+        Points to put a short text to, such as the medoids of clusters.
+    most : int
+        How many groups have a name, the largest ones; the rest are "other".
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    KernelInputError
+        If points and groups do not fit together.
+    """
+    places = _checked_points(points)
+    n = len(places)
+    if groups is not None and len(groups) != n:
+        raise KernelInputError(f"a map of {n:,} points cannot have {len(groups):,} groups")
+    area = float(np.clip(_INK / max(n, 1), *_SIZES))
+    rows = _legend_rows([""] * n if groups is None else groups, min(most, len(_MARKERS)))
+    for name, chosen, style in reversed(rows):  # small groups lie below large ones, others deepest
+        ax.scatter(*places[chosen].T, s=area, linewidths=0, alpha=0.8, label=name, **style)
+    if groups is not None:
+        _draw_legend(ax)
+    middle = (places[:, 0].min() + places[:, 0].max()) / 2 if n else 0.0
+    for number, text in (texts or {}).items():
+        # Towards the middle, where there is room.
+        _draw_text(ax, places[number], text, area, left=bool(places[number, 0] > middle))
+    ax.set_xticks([])  # only distances mean something
+    ax.set_yticks([])
+    ax.set_title(title, fontsize=_FONT + 2).set_parse_math(False)
+    return ax
+
+
+def _checked_points(points: Any) -> NDArray[np.float64]:
+    places = np.asarray(points, dtype=np.float64)
+    if places.ndim != 2 or places.shape[1] != 2:
+        raise KernelInputError(f"points of a map have two coordinates, got shape {places.shape}")
+    if not np.isfinite(places).all():
+        raise KernelInputError("points of a map must be finite numbers")
+    return places
+
+
+def _legend_rows(
+    groups: Sequence[Any], most: int
+) -> list[tuple[str, NDArray[np.int64], dict[str, str]]]:
+    """Return name, points and style of each group, the largest first, and of all others."""
+    counts = Counter(groups)
+    ranked = sorted(counts, key=lambda group: (-counts[group], group is None, str(group)))
+    if len(ranked) > most:
+        ranked = ranked[: most - 1]
+    numbers = {group: number for number, group in enumerate(ranked)}
+    of_point = np.array([numbers.get(group, len(ranked)) for group in groups], dtype=np.int64)
+    rows = [
+        (
+            f"{_name(group)} ({counts[group]:,})",
+            np.flatnonzero(of_point == number),
+            {"color": _COLORS[number % len(_COLORS)], "marker": _MARKERS[number]},
+        )
+        for number, group in enumerate(ranked)
+    ]
+    others = np.flatnonzero(of_point == len(ranked))
+    if len(others):
+        rows.append((f"other ({len(others):,})", others, {"color": _OTHERS, "marker": "."}))
+    return rows
+
+
+def _name(group: Any) -> str:
+    return "no label" if group is None else _one_line(str(group))
+
+
+def _one_line(text: str) -> str:
+    line = "".join(c if c.isprintable() else " " for c in text)
+    return line if len(line) <= _LONGEST else line[: _LONGEST - 3] + "..."
+
+
+def _draw_legend(ax: Any) -> None:
+    handles, names = ax.get_legend_handles_labels()
+    legend = ax.legend(
+        handles[::-1],
+        names[::-1],
+        loc="upper left",
+        bbox_to_anchor=(1.0, 1.0),
+        fontsize=_FONT,
+        frameon=False,
+    )
+    for handle in legend.legend_handles:
+        handle.set_sizes([_SIZES[1]])  # to be told apart, however small the points are
+        handle.set_alpha(1.0)
+    for text in legend.get_texts():
+        text.set_parse_math(False)  # a label may have dollars in it
+
+
+def _draw_text(ax: Any, place: NDArray[np.float64], text: str, area: float, *, left: bool) -> None:
+    ax.scatter(*place, s=2 * area, facecolors="none", edgecolors="black", linewidths=1)
+    box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": "none", "alpha": 0.75}
+    written = ax.annotate(
+        _one_line(text),
+        place,
+        xytext=(-4 if left else 4, 4),
+        textcoords="offset points",
+        ha="right" if left else "left",
+        fontsize=_FONT - 1,
+        bbox=box,
+    )
+    written.set_parse_math(False)

@@ -1,0 +1,351 @@
+from __future__ import annotations
+
+import copy
+import functools
+import pickle
+
+import numpy as np
+import pytest
+import strategies
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import kernelwood as kw
+from kernelwood.datasets import load_questions
+from kernelwood.features import embedding_index
+from kernelwood.features.embedding_index import EmbeddingIndex
+from kernelwood.features.nystrom import NystromEmbedder
+from kernelwood.features.vector_search import nearest_vectors, quantize
+from kernelwood.persist.estimators import estimator_state, restore_estimator
+
+TREES = strategies.sample_trees(120, seed=1, max_nodes=15)
+QUERIES = strategies.sample_trees(20, seed=2, max_nodes=15)
+KERNEL = kw.SubsetTreeKernel(decay=0.5)
+
+
+def index(**parameters):
+    options = {"n_landmarks": 25, "random_state": 3, **parameters}
+    return EmbeddingIndex(options.pop("kernel", KERNEL), **options)
+
+
+def nearest_by_definition(made, queries, k):
+    """Scores and ids, by falling score and rising id."""
+    rows, scales = quantize(made.embedder_.transform(list(made.structures_)))
+    asked, asked_scales = quantize(made.embedder_.transform(queries))
+    scores = (asked.astype(float) @ rows.astype(float).T) * np.multiply.outer(
+        asked_scales.astype(float), scales.astype(float)
+    )
+    ids = made.ids_.tolist()
+    order = [sorted(zip((-row).tolist(), ids, strict=True))[:k] for row in scores]
+    return [[(-score, i) for score, i in row] for row in order]
+
+
+def pairs(found):
+    ids, scores = found
+    return [
+        list(zip(s, i, strict=True)) for i, s in zip(ids.tolist(), scores.tolist(), strict=True)
+    ]
+
+
+# Searching.
+
+
+@pytest.mark.parametrize("options", [{}, {"n_landmarks": 1}, {"n_components": 7}])
+def test_the_nearest_vectors_are_found_in_order(options):
+    made = index(**options).fit(TREES)
+    assert pairs(made.search(QUERIES, 15)) == nearest_by_definition(made, QUERIES, 15)
+
+
+def test_scores_approximate_the_kernel():
+    made = index(n_landmarks=120).fit(TREES)
+    ids, scores = made.search(QUERIES, 10)
+    exact = np.take_along_axis(KERNEL.cross(QUERIES, TREES), ids, axis=1)
+    assert np.abs(scores - exact).max() < 0.02
+
+
+def test_re_ranking_orders_the_nearest_vectors_by_similarity():
+    made = index().fit(TREES)
+    ids, similarities = made.search(QUERIES, 5, n_rerank=30)
+    values = KERNEL.cross(TREES, QUERIES).T.tolist()
+    for row, near in enumerate(nearest_by_definition(made, QUERIES, 30)):
+        best = sorted((i for _, i in near), key=lambda i: (-values[row][i], i))[:5]
+        assert ids[row].tolist() == best
+        assert similarities[row].tolist() == [values[row][i] for i in best]
+
+
+def test_re_ranking_everything_is_an_exact_search():
+    ids, similarities = index(n_rerank=10**6).fit(TREES).search(QUERIES, 8)
+    expected = KERNEL.neighbors(QUERIES, TREES, 8)
+    assert (ids == expected[0]).all() and (similarities == expected[1]).all()
+
+
+def test_the_parameter_is_overruled_by_the_argument():
+    made = index(n_rerank=120).fit(TREES)
+    exact = made.search(QUERIES, 3)
+    assert (exact[1] == KERNEL.neighbors(QUERIES, TREES, 3)[1]).all()
+    assert pairs(made.search(QUERIES, 3, n_rerank=0)) == nearest_by_definition(made, QUERIES, 3)
+
+
+def test_a_search_costs_landmarks_and_re_ranking():
+    made = index().fit(TREES)
+    with kw.counting() as counters:
+        made.search(QUERIES, 3)
+        assert counters.kernel_evaluations == 20 * 25
+        made.search(QUERIES, 3, n_rerank=30)
+    assert counters.kernel_evaluations == 20 * (25 + 25 + 30)
+
+
+@pytest.mark.parametrize("n_rerank", [None, 30])
+def test_results_do_not_depend_on_company_or_threads(n_rerank):
+    made = index(n_rerank=n_rerank).fit(TREES)
+    expected = pairs(made.search(QUERIES, 6))
+    assert [pairs(made.search([query], 6))[0] for query in QUERIES] == expected
+    threaded = clone(made).set_params(n_jobs=2).fit(kw.batch(TREES))
+    assert pairs(threaded.search(kw.batch(QUERIES), 6)) == expected
+
+
+def test_vectors_do_not_depend_on_blocks(monkeypatch):
+    whole = index().fit(TREES)
+    few = functools.partial(embedding_index.compare_rows, n_rows=7)
+    monkeypatch.setattr(embedding_index, "compare_rows", few)
+    made = index().fit(TREES)
+    assert (made.vectors_ == whole.vectors_).all() and (made.scales_ == whole.scales_).all()
+
+
+def test_progress_is_that_of_the_whole_of_an_addition():
+    made, seen = index().fit(TREES), []
+    with kw.config_context(progress=lambda done, total: seen.append((done, total))):
+        made.add(TREES[:50])
+    assert seen[-1] == (1250, 1250) and {total for _, total in seen} == {1250}
+
+
+def test_landmarks_can_be_chosen_by_class():
+    made = index(selection="stratified").fit(TREES, ["a", "b"] * 60)
+    chosen = made.embedder_.landmark_indices_ % 2
+    assert 12 <= chosen.sum() <= 13
+
+
+def test_kernels_that_are_not_normalized_give_finite_scores():
+    kernel = kw.SubsetTreeKernel(decay=1.0, normalize=False)
+    made = index(kernel=kernel).fit(TREES)
+    assert np.isfinite(made.search(QUERIES, 120)[1]).all()
+
+
+def test_float32_kernels_are_searched_alike():
+    made = index(kernel=kw.SubsetTreeKernel(decay=0.5, dtype="float32")).fit(TREES)
+    assert pairs(made.search(QUERIES, 6)) == nearest_by_definition(made, QUERIES, 6)
+    assert made.search(QUERIES, 6, n_rerank=20)[1].dtype == np.float32
+
+
+# Coming and going.
+
+
+def test_added_structures_are_found():
+    made = index().fit(TREES[:50])
+    assert made.add(TREES[50:90]).tolist() == list(range(50, 90))
+    assert made.add(kw.batch(TREES[90:])).tolist() == list(range(90, 120))
+    assert len(made) == 120
+    assert [str(tree) for tree in made.structures_] == [str(tree) for tree in TREES]
+    assert pairs(made.search(QUERIES, 9)) == nearest_by_definition(made, QUERIES, 9)
+    ids, similarities = made.search(QUERIES, 9, n_rerank=120)
+    expected = KERNEL.neighbors(QUERIES, TREES, 9)
+    assert (ids == expected[0]).all() and (similarities == expected[1]).all()
+
+
+@pytest.mark.parametrize("removed", [[5], [0, 119], list(range(0, 120, 3)), list(range(100))])
+def test_removed_structures_are_not_found(removed):
+    made = index(n_components=3).fit(TREES)
+    made.remove(removed)
+    kept = [i for i in range(120) if i not in removed]
+    found = pairs(made.search(QUERIES, 10))
+    reranked, _ = made.search(QUERIES, 10, n_rerank=len(kept))
+    expected, _ = KERNEL.neighbors(QUERIES, [TREES[i] for i in kept], 10)
+    assert made.ids_.tolist() == kept and len(made) == len(kept)
+    assert found == nearest_by_definition(made, QUERIES, 10)
+    assert (reranked == np.array(kept)[expected]).all()
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=25)
+def test_any_sequence_of_additions_and_removals(data):
+    made = index(n_landmarks=8).fit(TREES[:30])
+    kept = dict(enumerate(TREES[:30]))
+    for _ in range(data.draw(st.integers(1, 5))):
+        if data.draw(st.booleans()):
+            new = data.draw(st.lists(st.sampled_from(TREES), min_size=1, max_size=8))
+            kept.update(zip(made.add(new).tolist(), new, strict=True))
+        elif kept:
+            gone = data.draw(st.lists(st.sampled_from(sorted(kept)), max_size=12))
+            made.remove(gone)
+            for i in set(gone):
+                del kept[i]
+    assert len(made) == len(kept)
+    if kept:
+        ids, similarities = made.search(QUERIES[:3], len(kept), n_rerank=len(kept))
+        found = dict(zip(ids[0].tolist(), similarities[0].tolist(), strict=True))
+        values = KERNEL.cross(list(kept.values()), QUERIES[:1])[:, 0].tolist()
+        assert found == dict(zip(kept, values, strict=True))
+    assert made.ids_.tolist() == sorted(kept)
+    assert [str(tree) for tree in made.structures_] == [str(kept[i]) for i in sorted(kept)]
+
+
+def test_removal_with_few_results_at_once(monkeypatch):
+    monkeypatch.setattr("kernelwood.features.embedding_index._FOUND_AT_ONCE", 20)
+    made = index().fit(TREES)
+    made.remove([3, 8, 11])
+    found = pairs(made.search(QUERIES, 7))
+    assert found == nearest_by_definition(made, QUERIES, 7)
+
+
+def test_an_empty_index_can_be_filled_again():
+    made = index().fit(TREES)
+    made.remove(made.ids_)
+    assert len(made) == 0 and made
+    with pytest.raises(kw.KernelInputError, match="k must be an int from 1 to 0"):
+        made.search(QUERIES, 1)
+    assert made.add(TREES[:1]).tolist() == [120]
+    assert made.search(QUERIES, 1)[0].tolist() == [[120]] * 20
+
+
+def test_ids_that_are_not_there_are_named():
+    made = index().fit(TREES)
+    made.remove([2])
+    for ids in ([2], [120], [-1]):
+        with pytest.raises(kw.KernelInputError, match=rf"no structure with the id {ids[0]}"):
+            made.remove(ids)
+
+
+def test_examples_are_kept_with_the_views_that_are_read():
+    questions = load_questions()
+    kernel = kw.OnView("tree", kw.SubsetTreeKernel())
+    made = index(kernel=kernel).fit(questions[:80])
+    made.add(kw.batch(questions[80:]))
+    trees = [question.view("tree") for question in questions]
+    plain = index(kernel=kw.SubsetTreeKernel()).fit(trees[:80])
+    plain.add(trees[80:])
+    assert sorted(made.structures_[0].views) == ["tree"]
+    for n_rerank in (0, 20):
+        found = made.search(questions[:9], 4, n_rerank=n_rerank)
+        assert pairs(found) == pairs(plain.search(trees[:9], 4, n_rerank=n_rerank))
+
+
+# Parameters.
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_landmarks": 0}, "EmbeddingIndex: n_landmarks must be an int of at least 1"),
+        ({"n_components": 0}, "EmbeddingIndex: n_components must be an int of at least 1 or None"),
+        ({"selection": "first"}, "EmbeddingIndex: selection must be one of"),
+        ({"n_rerank": -1}, "EmbeddingIndex: n_rerank must be an int of at least 0 or None"),
+        ({"kernel": None}, "EmbeddingIndex: kernel must be a kernel"),
+    ],
+)
+def test_wrong_parameters_are_named(parameters, message):
+    with pytest.raises(kw.KernelInputError, match=message):
+        index(**parameters).fit(TREES)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"k": 121}, "EmbeddingIndex: k must be an int from 1 to 120"),
+        ({"k": 0}, "k must be an int from 1 to 120"),
+        ({"k": 5, "n_rerank": 4}, "n_rerank=0 for approximate similarities"),
+        ({"k": 5, "n_rerank": 7.0}, "n_rerank must be an int"),
+    ],
+)
+def test_wrong_arguments_are_named(arguments, message):
+    with pytest.raises(kw.KernelInputError, match=message):
+        index().fit(TREES).search(QUERIES, **arguments)
+
+
+def test_what_is_not_fitted_says_so():
+    for ask in (lambda i: i.search(QUERIES), lambda i: i.add(TREES), len, lambda i: i.remove([0])):
+        with pytest.raises(NotFittedError, match="call fit"):
+            ask(index())
+
+
+# Copies and files.
+
+
+def test_copies_are_independent():
+    made = index().fit(TREES)
+    expected = pairs(made.search(QUERIES, 5))
+    for other in (copy.deepcopy(made), pickle.loads(pickle.dumps(made))):
+        assert pairs(other.search(QUERIES, 5)) == expected
+        other.remove(range(60))
+    assert pairs(made.search(QUERIES, 5)) == expected
+
+
+def restored(made, **changes):
+    state = estimator_state(made)
+    for name, value in changes.items():
+        state.arrays.pop(name, None)
+        state.parameters.pop(f"fitted-{name}", None)
+        if isinstance(value, np.ndarray):
+            state.arrays[name] = value
+        else:
+            state.parameters[f"fitted-{name}"] = value
+    return restore_estimator(EmbeddingIndex, state)
+
+
+def test_a_restored_index_finds_the_same_and_goes_on():
+    made = index(n_rerank=20).fit(TREES[:100])
+    made.add(TREES[100:])
+    made.remove([0, 119])
+    again = restored(made)
+    for n_rerank in (None, 0):
+        expected = pairs(made.search(QUERIES, 5, n_rerank=n_rerank))
+        assert pairs(again.search(QUERIES, 5, n_rerank=n_rerank)) == expected
+    assert again.add(TREES[:1]) == made.add(TREES[:1]) == 120
+    again.remove([5])
+    assert len(again) == 118
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"ids_": np.zeros(120, dtype=np.int64)},
+        {"ids_": None},
+        {"next_id_": 2**63},
+        {"vectors_": np.zeros((120, 64), dtype=np.int8)},
+        {"vectors_": np.zeros((119, 32), dtype=np.int8)},
+        {"vectors_": np.zeros((120, 32))},
+        {"vectors_": np.ones((120, 32), dtype=np.int8)},
+        {"vectors_": "vectors"},
+        {"scales_": np.full(120, np.nan, dtype=np.float32)},
+        {"scales_": np.full(120, np.inf, dtype=np.float32)},
+        {"scales_": np.full(120, -1, dtype=np.float32)},
+        {"scales_": np.zeros(120)},
+        {"scales_": np.zeros(119, dtype=np.float32)},
+        {"scales_": None},
+        {"structures_": kw.batch(TREES[:3])},
+        {"structures_": 3},
+        {"embedder_": 3},
+        {"embedder_": None},
+        {"seed_": "x"},
+        {"kernel_": kw.SubsequenceKernel()},
+        {"kernel_": None},
+        {"embedder_": NystromEmbedder(KERNEL, n_landmarks=40, random_state=0).fit(TREES)},
+        {
+            "embedder_": NystromEmbedder(kw.SubsequenceKernel(), n_landmarks=25).fit(
+                strategies.sample_sequences(40)
+            )
+        },
+    ],
+    ids=lambda changes: next(iter(changes)),
+)
+def test_hostile_state_is_refused(changes):
+    with pytest.raises(ValueError, match=r"must be"):
+        restored(index().fit(TREES), **changes)
+
+
+def test_vectors_can_be_searched_without_an_index():
+    made = index().fit(TREES)
+    vectors = made.embedder_.transform(QUERIES)
+    found = nearest_vectors(vectors, made.vectors_, made.scales_, 6)
+    assert pairs(found) == pairs(made.search(QUERIES, 6))
