@@ -196,9 +196,9 @@ class SentenceIndex(StructureEstimator):
             As :meth:`add` returned them; those of ``fit`` count from 0.
         """
         self._check_is_fitted()
-        positions = self._records.find(ids)
+        positions = self._records.find("SentenceIndex", ids)
         self.index_.remove(self._records.at("inner_ids", positions))
-        self._records.remove(positions)
+        self._records.remove("SentenceIndex", ids)
 
     def refit(self) -> SentenceIndex:
         """Choose landmarks anew, from all sentences in the index, which keep their ids.
@@ -283,7 +283,7 @@ class SentenceIndex(StructureEstimator):
         self._check_is_fitted()
         if not is_subject(query):
             raise KernelInputError(f"SentenceIndex: give one sentence to explain, got {query!r}")
-        inner_ids = self._records.at("inner_ids", self._records.find([id]))
+        inner_ids = self._records.at("inner_ids", self._records.find("SentenceIndex", [id]))
         # Not by structures_, which moves things while others may be searching.
         collection = self.index_._collection
         [found] = collection.take(np.searchsorted(collection.column("ids"), inner_ids))
