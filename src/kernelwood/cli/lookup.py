@@ -24,7 +24,7 @@ __all__ = [
     "shown_names",
 ]
 
-_ALL_PAIRS = 5000  # examples up to which all are compared with all for duplicates
+_ALL_PAIRS = 20_000  # examples up to which all are compared with all for duplicates
 _FRAGMENTS = 3  # shared ones that are told
 _TEXT = "text"
 
@@ -144,7 +144,7 @@ def duplicates(index: SentenceIndex, threshold: float | None) -> dict[str, Any] 
     if threshold is None:
         return None
     inner = index.index_
-    candidates = inner if len(index) > _ALL_PAIRS else None
+    candidates = index.by if len(index) > _ALL_PAIRS else None
     found = find_duplicates(
         inner.structures_, index.kernel_, threshold=threshold, candidates=candidates
     )

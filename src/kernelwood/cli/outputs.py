@@ -9,6 +9,7 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
@@ -121,7 +122,7 @@ def write_rows(path: str, titles: Sequence[str], rows: Iterable[Sequence[Any]]) 
     if separator is None:
         write_text(path, (_json_line(titles, row) for row in rows))
     else:
-        write_text(path, _separated([titles, *rows], separator))
+        write_text(path, _separated(chain([titles], rows), separator))
 
 
 def _json_line(titles: Sequence[str], row: Sequence[Any]) -> str:

@@ -94,7 +94,7 @@ class KernelKMeans(StructureTransformer, ClusterMixin, StructureEstimator):  # t
         embedder.
     embedder_ : NystromEmbedder or None
         The fitted embedder.
-    centers_ : ndarray of float64, shape (n_clusters, embedder_.rank_), or None
+    centers_ : ndarray of float64, shape (n_clusters, rank of the embedder), or None
         Vectors of the centers.
     seed_ : int
         The seed that was used.

@@ -71,9 +71,9 @@ class NystromEmbedder(StructureTransformer, StructureEstimator):
         Where they were in what the embedder was fitted on; -1 if they were added later.
     gram_ : ndarray of float64, shape (n_landmarks, n_landmarks)
         Their similarities, :math:`W`.
-    eigenvalues_ : ndarray of float64, shape (rank_,)
+    eigenvalues_ : ndarray of float64, shape (rank,)
         The eigenvalues that were kept, falling; those of landmarks that were added follow.
-    projection_ : ndarray of float64, shape (n_landmarks, rank_)
+    projection_ : ndarray of float64, shape (n_landmarks, rank)
         :math:`U S^{-1/2}`.
     rank_ : int
         Number of dimensions.
@@ -172,7 +172,7 @@ class NystromEmbedder(StructureTransformer, StructureEstimator):
         return self
 
     def transform(self, X: Any) -> Vectors:
-        """Return the vectors of structures, shape (n, rank_)."""
+        """Return the vectors of structures, shape (n, rank)."""
         self._check_is_fitted()
         X = self._prepare(X)
         vectors = np.empty((len(X), self.rank_))
@@ -194,7 +194,7 @@ class NystromEmbedder(StructureTransformer, StructureEstimator):
 
         Yields
         ------
-        ndarray, shape (up to n_rows, rank_)
+        ndarray, shape (up to n_rows, rank)
 
         Examples
         --------
@@ -301,7 +301,7 @@ class NystromEmbedder(StructureTransformer, StructureEstimator):
 
         Parameters
         ----------
-        vectors : ndarray, shape (n, rank_)
+        vectors : ndarray, shape (n, rank)
         k : int
             How many landmarks to return, at most as many as there are.
 
