@@ -248,7 +248,7 @@ def test_the_table_tells_what_is_shared(index):
 def test_the_table_tells_duplicates(file):
     path = file(*(an_example(f"e{i}", "a b c") for i in range(3)), an_example("x", "y z"))
     shown = run(path, *CODES, "--duplicates", "0.9").stdout
-    assert shown.endswith("2 pairs in 1 groups\n")
+    assert shown.endswith("2 pairs in 1 group\n")
 
 
 def test_making_an_index_tells_its_size(corpus, tmp_path):

@@ -359,6 +359,10 @@ def test_matrices_of_the_wrong_shape_are_refused():
         fitted.inverse_neighbors(np.zeros((3, fitted.rank_ + 1)))
     with pytest.raises(kw.KernelInputError, match="known similarities"):
         fitted.similarities(TREES, known=np.zeros((3, 4)))
+    with pytest.raises(kw.KernelInputError, match="similarities must be finite numbers"):
+        fitted.embed(np.full((1, 25), np.nan))
+    with pytest.raises(kw.KernelInputError, match="vectors must be finite numbers"):
+        fitted.inverse_neighbors(np.array([["a"] * fitted.rank_]))
     with pytest.raises(kw.KernelInputError, match="k must be an int above 0"):
         fitted.inverse_neighbors(np.zeros((3, fitted.rank_)), k=0)
     with pytest.raises(kw.KernelInputError, match="n_rows must be an int above 0"):

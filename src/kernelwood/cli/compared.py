@@ -10,6 +10,7 @@ import click
 from kernelwood.cli.examples import Gathered, gather
 from kernelwood.cli.kernels import KernelChoice, build_kernel, load_kernel
 from kernelwood.cli.options import asked
+from kernelwood.cli.output import counted
 from kernelwood.errors import KernelInputError
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ class Compared:
         """Tell on standard error what is compared."""
         from kernelwood.cli.outputs import say_counts
 
-        click.echo(f"{len(self.read.examples):,} examples; {self.kernel!r}", err=True)
+        n = counted(len(self.read.examples), "example")
+        click.echo(f"{n}; {self.kernel!r}", err=True)
         say_counts(self.read)
 
 

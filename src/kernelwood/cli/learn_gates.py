@@ -25,6 +25,7 @@ from kernelwood.cli.options import (
     vectors_option,
 )
 from kernelwood.cli.output import (
+    counted,
     jobs_option,
     json_option,
     plain_table,
@@ -112,9 +113,8 @@ def _learner(data: Labeled, options: dict[str, Any]) -> GateLearner:
 
 def _say_what_is_learned(data: Labeled, learner: GateLearner) -> None:
     labels = data.labeled.labels
-    n_classes = len(set(labels))
-    text = f"{len(labels):,} examples of {n_classes:,} class{'es' * (n_classes != 1)}"
-    text += f"; {learner.kernel!r}"
+    classes = counted(len(set(labels)), "class", "es")
+    text = f"{counted(len(labels), 'example')} of {classes}; {learner.kernel!r}"
     if data.unlabelled is not None:
         use = "looked at" if learner.method == "information" else "left out"
         text += f"; {len(data.unlabelled):,} without a label are {use}"

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 __all__ = [
+    "counted",
     "jobs_option",
     "json_option",
     "mark",
@@ -42,6 +43,17 @@ jobs_option = click.option(
     help="Threads; -1 for all cores.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON instead of tables.")
+
+
+def counted(n: int, what: str, ending: str = "s") -> str:
+    """Return how many there are, in words.
+
+    Examples
+    --------
+    >>> counted(1, "example"), counted(2000, "class", "es")
+    ('1 example', '2,000 classes')
+    """
+    return f"{n:,} {what}{ending * (n != 1)}"
 
 
 def write_json(report: dict[str, Any]) -> None:

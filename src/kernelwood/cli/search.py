@@ -12,7 +12,7 @@ from kernelwood.cli.corpus import file_errors, orderly_end
 from kernelwood.cli.examples import is_saved
 from kernelwood.cli.lookup import add_examples, duplicates, named_queries, queries_of, run_queries
 from kernelwood.cli.options import corpus_options, kernel_options, seed_option
-from kernelwood.cli.output import jobs_option, json_option, write_json
+from kernelwood.cli.output import counted, jobs_option, json_option, write_json
 from kernelwood.cli.outputs import check_outputs, working
 from kernelwood.cli.tables import show_table
 from kernelwood.structures.labels import shorten
@@ -180,7 +180,7 @@ def _show(result: dict[str, Any]) -> None:
     if result["duplicates"] is not None:
         _show_duplicates(result["duplicates"])
     if not result["queries"] and result["duplicates"] is None:
-        click.echo(f"{result['n_examples']:,} examples in the index")
+        click.echo(f"{counted(result['n_examples'], 'example')} in the index")
 
 
 def _show_duplicates(found: dict[str, Any]) -> None:
@@ -193,4 +193,5 @@ def _show_duplicates(found: dict[str, Any]) -> None:
         for pair in found["pairs"]
     ]
     show_table([">similarity", "id", "id", "text", "text"], rows)
-    click.echo(f"\n{len(found['pairs']):,} pairs in {len(found['groups']):,} groups")
+    pairs, groups = counted(len(found["pairs"]), "pair"), counted(len(found["groups"]), "group")
+    click.echo(f"\n{pairs} in {groups}")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood.errors import KernelInputError
-from kernelwood.features.checks import check_array, check_positive
+from kernelwood.features.checks import check_array, check_matrix, check_positive
 from kernelwood.features.comparing import compare_rows, compare_unknown
 from kernelwood.features.estimator import StructureEstimator, StructureTransformer
 from kernelwood.features.landmarks import SELECTIONS, choose_landmarks
@@ -243,12 +243,8 @@ class NystromEmbedder(StructureTransformer, StructureEstimator):
             As :meth:`similarities` returns them.
         """
         self._check_is_fitted()
-        similarities = np.asarray(similarities)
-        if similarities.ndim != 2 or similarities.shape[1] != len(self.landmarks_):
-            raise KernelInputError(
-                f"NystromEmbedder: similarities must have {len(self.landmarks_)} columns, one for "
-                f"each landmark, got shape {similarities.shape}"
-            )
+        name, n = type(self).__name__, len(self.landmarks_)
+        similarities = check_matrix(name, "similarities", similarities, n)
         with self._threads():
             return product(similarities, self.projection_)
 
@@ -314,11 +310,7 @@ class NystromEmbedder(StructureTransformer, StructureEstimator):
             the approximate similarity.
         """
         self._check_is_fitted()
-        vectors = np.asarray(vectors)
-        if vectors.ndim != 2 or vectors.shape[1] != self.rank_:
-            raise KernelInputError(
-                f"NystromEmbedder: vectors must have {self.rank_} columns, got {vectors.shape}"
-            )
+        vectors = check_matrix(type(self).__name__, "vectors", vectors, self.rank_)
         check_positive(type(self).__name__, "k", k)
         with self._threads():
             products = product(vectors, product(self.gram_, self.projection_).T)

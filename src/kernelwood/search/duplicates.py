@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import pairwise
 from numbers import Real
 from typing import Any
 
@@ -31,6 +32,7 @@ Found = tuple[Positions, Positions, NDArray[Any]]  # first and second of each pa
 
 _BYTES = 24  # of a pair with its similarity
 _N_LANDMARKS, _N_BITS = 300, 1024  # of indexes that are asked for by name
+_ROWS_AT_ONCE = 16  # structures compared with all their candidates
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,13 +237,20 @@ def _all_pairs(X: Any, kernel: Kernel, threshold: float) -> Iterator[Found]:
 
 
 def _some_pairs(X: Any, kernel: Kernel, left: Positions, right: Positions) -> Iterator[Found]:
-    """Yield some pairs, those of one structure at a time; ``left`` rises."""
-    comparison = Comparison(kernel, len(left))
-    begins = np.flatnonzero(np.diff(left, prepend=-1))
-    ends = np.append(begins, len(left))[1:]
-    for begin, end in zip(begins, ends, strict=True):
-        row, others = int(left[begin]), right[begin:end]
-        yield left[begin:end], others, comparison.cross(X[row : row + 1], X[others])[0]
+    """Yield some pairs, those of a few structures at a time; ``left`` rises.
+
+    Each of the few is compared with the candidates of all: a call of the kernel costs more than a
+    few thousand values.
+    """
+    steps = np.flatnonzero(np.diff(left, prepend=-1))[::_ROWS_AT_ONCE].tolist()
+    spans = [slice(*span) for span in pairwise([*steps, len(left)])]
+    sides = [
+        [np.unique(side[span], return_inverse=True) for side in (left, right)] for span in spans
+    ]
+    comparison = Comparison(kernel, sum(len(rows[0]) * len(columns[0]) for rows, columns in sides))
+    for span, ((rows, row), (columns, column)) in zip(spans, sides, strict=True):
+        block = comparison.cross(X[rows], X[columns])
+        yield left[span], right[span], block[row, column]
 
 
 def _nearest(
