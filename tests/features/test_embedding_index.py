@@ -30,9 +30,21 @@ def index(**parameters):
     return EmbeddingIndex(options.pop("kernel", KERNEL), **options)
 
 
+def vectors_by_definition(made, structures):
+    """Vectors as long as the geometric mean of what they are and what structures are."""
+    vectors = made.embedder_.transform(structures)
+    own = made.kernel_.diag(structures, dtype="float64")
+    return np.array(
+        [
+            vector * (length**0.5 / np.sqrt((vector**2).sum())) ** 0.5 if vector.any() else vector
+            for vector, length in zip(vectors, own, strict=True)
+        ]
+    )
+
+
 def nearest_by_definition(made, queries, k):
     """Scores and ids, by falling score and rising id."""
-    rows, scales = quantize(made.embedder_.transform(list(made.structures_)))
+    rows, scales = quantize(vectors_by_definition(made, list(made.structures_)))
     asked, asked_scales = quantize(made.embedder_.transform(queries))
     scores = (asked.astype(float) @ rows.astype(float).T) * np.multiply.outer(
         asked_scales.astype(float), scales.astype(float)
@@ -349,3 +361,18 @@ def test_vectors_can_be_searched_without_an_index():
     vectors = made.embedder_.transform(QUERIES)
     found = nearest_vectors(vectors, made.vectors_, made.scales_, 6)
     assert pairs(found) == pairs(made.search(QUERIES, 6))
+
+
+def test_what_is_unlike_all_landmarks_finds_itself():
+    """Its vector is short, and its products with longer ones are larger than with itself."""
+    random = np.random.default_rng(0)
+    texts = [
+        kw.Sequence([f"w{word}" for word in random.zipf(1.3, size=8) % 5000]) for _ in range(3000)
+    ]
+    made = EmbeddingIndex(kw.SubsequenceKernel(), n_landmarks=100, random_state=0).fit(texts)
+    assert made.embedder_.residual_ > 0.8
+    ids, _ = made.search(texts[:200], k=10)
+    plain = made.embedder_.transform(texts)
+    by_products, _ = nearest_vectors(plain[:200], *quantize(plain), 10)
+    own = np.arange(200)[:, None]
+    assert (ids == own).any(axis=1).sum() > 2 * (by_products == own).any(axis=1).sum()

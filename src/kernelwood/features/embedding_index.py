@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelwood.compute import config_context
 from kernelwood.features.collection import collected
 from kernelwood.features.comparing import compare_rows
 from kernelwood.features.landmarks import SELECTIONS
@@ -14,7 +15,7 @@ from kernelwood.features.nystrom import NystromEmbedder
 from kernelwood.features.structure_index import Ids, StructureIndex, nearest_kept
 from kernelwood.features.vector_search import check_quantized, nearest_vectors, padded, quantize
 
-__all__ = ["EmbeddingIndex"]
+__all__ = ["EmbeddingIndex", "stretched"]
 
 _FOUND_AT_ONCE = 2**21  # ids of neighbors held while searching, about 32 MB
 
@@ -22,10 +23,10 @@ _FOUND_AT_ONCE = 2**21  # ids of neighbors held while searching, about 32 MB
 class EmbeddingIndex(StructureIndex):
     r"""Search for the most similar structures by their vectors, refined by the kernel.
 
-    Structures are found by the product of their vectors (:class:`NystromEmbedder`), which
-    approximates the kernel: an exact scan over all of them, which compares no structures. A query
-    costs ``n_landmarks`` kernel evaluations. With re-ranking, the ``n_rerank`` nearest are compared
-    by the kernel, at one evaluation each, and come back in order of their similarity.
+    Structures are found by the product of their vectors (:class:`NystromEmbedder`, see the notes),
+    which approximates the kernel: an exact scan over all of them, which compares no structures. A
+    query costs ``n_landmarks`` kernel evaluations. With re-ranking, the ``n_rerank`` nearest are
+    compared by the kernel, at one evaluation each, and come back in order of their similarity.
 
     Parameters
     ----------
@@ -54,7 +55,7 @@ class EmbeddingIndex(StructureIndex):
     structures_ : batch
         The structures, in that order.
     vectors_ : ndarray of int8, shape (n, rank of the embedder rounded up to a multiple of 32)
-        Their vectors, as whole numbers from -127 to 127.
+        Their vectors, stretched, as whole numbers from -127 to 127.
     scales_ : ndarray of float32, shape (n,)
         What the numbers of each are multiplied by.
     embedder_ : NystromEmbedder
@@ -70,6 +71,12 @@ class EmbeddingIndex(StructureIndex):
 
     Notes
     -----
+    The vector of a structure is shorter than the structure itself, :math:`\sqrt{K(x, x)}`, by what
+    the landmarks miss of it. Products of vectors as they are would be too small, most of all for
+    structures unlike all landmarks, which might not even find themselves; cosines would be too
+    large. So the vectors in the index, not those of queries, are stretched to the geometric mean of
+    both lengths: more of the nearest are found than by either.
+
     Numbers of 8 bits change a product by some thousandths; re-ranking makes up for it. Additions
     are amortized, and removals cheap: neither copies what is there. Several threads may search at
     the same time, but none while another adds or removes.
@@ -165,14 +172,17 @@ class EmbeddingIndex(StructureIndex):
 
     def _stand_ins(self, X: Any) -> dict[str, NDArray[Any]]:
         embedder = self.embedder_
-        vectors = np.empty((len(X), padded(embedder.rank_)), dtype=np.int8)
+        numbers = np.empty((len(X), padded(embedder.rank_)), dtype=np.int8)
         scales = np.empty(len(X), dtype=np.float32)
+        with config_context(progress=None):  # that of the comparisons is enough
+            own = embedder.kernel_.diag(X, dtype="float64")
         # Vectors in double precision are never held all at once.
         for some, similarities in compare_rows(
             embedder.kernel_, X, embedder.landmarks_, dtype="float64"
         ):
-            vectors[some], scales[some] = quantize(embedder.embed(similarities))
-        return {"vectors": vectors, "scales": scales}
+            vectors = stretched(embedder.embed(similarities), own[some])
+            numbers[some], scales[some] = quantize(vectors)
+        return {"vectors": numbers, "scales": scales}
 
     def _search_plain(self, X: Any, k: int) -> tuple[Ids, NDArray[Any]]:
         collection = self._collection
@@ -208,3 +218,24 @@ class EmbeddingIndex(StructureIndex):
         super()._check_restored()
         if self.embedder_.kernel_._accepts() is not self.kernel_._accepts():
             raise ValueError("embedder_ and kernel_ must be for the same structures")
+
+
+def stretched(vectors: NDArray[np.float64], own: NDArray[Any]) -> NDArray[np.float64]:
+    """Return vectors with the geometric mean of their length and that of their structures.
+
+    Parameters
+    ----------
+    vectors : ndarray of float64, shape (n, d)
+    own : ndarray, shape (n,)
+        Similarities of structures with themselves, which are their squared lengths.
+
+    Examples
+    --------
+    >>> stretched(np.array([[0.6, 0.0], [0.0, 0.0]]), np.array([1.44, 1.0]))
+    array([[0.84852814, 0.        ],
+           [0.        , 0.        ]])
+    """
+    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    factors = np.divide(np.sqrt(own), lengths, out=np.zeros(len(own)), where=lengths > 0)
+    longer: NDArray[np.float64] = vectors * np.sqrt(factors)[:, None]
+    return longer
