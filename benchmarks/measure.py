@@ -16,6 +16,8 @@ from kernelwood.io import iter_read
 QUESTIONS = "question-classification/train_5500.coarse.klp.gz"
 WORDS = "words"
 
+_WIDTH = 200  # of tables in files
+
 
 def cpu_seconds(work: Callable[[], object], repeats: int) -> float:
     """Return the smallest CPU time of several runs."""
@@ -43,7 +45,11 @@ def read_view(path: Path, view: str, n: int) -> list[kw.Tree] | list[kw.Sequence
 
 def peak_memory(script: str, *arguments: object) -> float:
     """Return the peak memory, in MB, of a fresh process that runs a script."""
-    script += "\nimport resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
+    # Not ru_maxrss, in which a process begins with the peak of the one that started it.
+    script += """
+with open("/proc/self/status") as status:
+    [peak] = [line.split()[1] for line in status if line.startswith("VmHWM:")]
+print(int(peak) / 1024)"""
     run = [sys.executable, "-c", script, *map(str, arguments)]
     return float(subprocess.run(run, check=True, capture_output=True, text=True).stdout)
 
@@ -70,7 +76,8 @@ def show_table(title: str, rows: list[dict[str, object]], digits: int = 2) -> No
 
     table = Table(title=title)
     for column, value in rows[0].items():
-        table.add_column(column, justify="left" if isinstance(value, str) else "right")
+        text = isinstance(value, str)
+        table.add_column(column, justify="left" if text else "right", no_wrap=not text)
     for row in rows:
         table.add_row(*map(cell, row.values()))
-    Console().print(table)
+    Console(width=None if Console().is_terminal else _WIDTH).print(table)
