@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from kernelwood.errors import KernelInputError
 from kernelwood.io.atomic import replacing
+from kernelwood.structures.labels import one_line, shorten
 
 __all__ = ["FIGURES", "check_figure", "draw_map", "import_matplotlib", "save_figure"]
 
@@ -178,12 +179,11 @@ def _legend_rows(
 
 
 def _name(group: Any) -> str:
-    return "no label" if group is None else _one_line(str(group))
+    return "no label" if group is None else _short(str(group))
 
 
-def _one_line(text: str) -> str:
-    line = "".join(c if c.isprintable() else " " for c in text)
-    return line if len(line) <= _LONGEST else line[: _LONGEST - 3] + "..."
+def _short(text: str) -> str:
+    return shorten(one_line(text), _LONGEST)
 
 
 def _draw_legend(ax: Any) -> None:
@@ -207,7 +207,7 @@ def _draw_text(ax: Any, place: NDArray[np.float64], text: str, area: float, *, l
     ax.scatter(*place, s=2 * area, facecolors="none", edgecolors="black", linewidths=1)
     box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": "none", "alpha": 0.75}
     written = ax.annotate(
-        _one_line(text),
+        _short(text),
         place,
         xytext=(-4 if left else 4, 4),
         textcoords="offset points",

@@ -7,16 +7,13 @@ import json
 
 import numpy as np
 import pytest
+from cli.questions import TEXTS
 from click.testing import CliRunner
 
 import kernelwood as kw
 from kernelwood.cli import main
 
 QUICK = ("--landmarks", "6")
-TEXTS = [
-    *(f"who {verb} the {noun}" for verb in ("wrote", "sang") for noun in ("song", "book", "play")),
-    *(f"where is the {noun} of {name}" for noun in ("port", "lake") for name in ("Bari", "Rome")),
-]
 
 
 def run(*arguments, stdin=None):
@@ -27,31 +24,6 @@ def embedded(*arguments):
     result = run(*arguments, "--json")
     assert result.exit_code == 0, result.stderr
     return json.loads(result.stdout)
-
-
-@pytest.fixture(scope="module")
-def examples():
-    return [
-        kw.Example(f"s{i}", text.split()[0], {"words": kw.Sequence(text.split())})
-        for i, text in enumerate(TEXTS)
-    ]
-
-
-@pytest.fixture(scope="module")
-def corpus(examples, tmp_path_factory):
-    path = tmp_path_factory.mktemp("corpus") / "in.jsonl"
-    kw.write(examples, path)
-    return path
-
-
-@pytest.fixture
-def file(tmp_path):
-    def write(*examples):
-        path = tmp_path / "in.jsonl"
-        kw.write(examples, path)
-        return path
-
-    return write
 
 
 # What is embedded.

@@ -62,16 +62,6 @@ def saved(examples, tmp_path_factory):
     return path
 
 
-@pytest.fixture
-def file(tmp_path):
-    def write(*examples):
-        path = tmp_path / "in.jsonl"
-        kw.write(examples, path)
-        return path
-
-    return write
-
-
 def an_example(number, label, **views):
     return kw.Example(f"e{number}", label, views)
 

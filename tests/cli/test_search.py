@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 
 import pytest
+from cli.questions import TEXTS, an_example
 from click.testing import CliRunner
 
 import kernelwood as kw
 from kernelwood.cli import main
 from kernelwood.search import SentenceIndex
 
-TEXTS = [
-    *(f"who {verb} the {noun}" for verb in ("wrote", "sang") for noun in ("song", "book", "play")),
-    *(f"where is the {noun} of {name}" for noun in ("port", "lake") for name in ("Bari", "Rome")),
-]
 CODES = ("--by", "codes")  # which are made in no time
 CONLLU = """# sent_id = a
 # text = Cats chase mice
@@ -50,24 +47,9 @@ def ids(report):
     return [[match["id"] for match in query["matches"]] for query in report["queries"]]
 
 
-def an_example(name, text, label=None):
-    return kw.Example(name, label, {"words": kw.Sequence(text.split())})
-
-
-@pytest.fixture(scope="module")
-def examples():
-    return [an_example(f"s{i}", text, text.split()[0]) for i, text in enumerate(TEXTS)]
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("search")
-
-
-@pytest.fixture(scope="module")
-def corpus(examples, folder):
-    kw.write(examples, folder / "in.jsonl")
-    return folder / "in.jsonl"
 
 
 @pytest.fixture(scope="module")
@@ -82,16 +64,6 @@ def index(corpus, folder):
     path = folder / "index.kw"
     assert run(corpus, *CODES, "--save", path).exit_code == 0
     return path
-
-
-@pytest.fixture
-def file(tmp_path):
-    def write(*examples, name="in.jsonl"):
-        path = tmp_path / name
-        kw.write(examples, path)
-        return path
-
-    return write
 
 
 # What is found.

@@ -282,3 +282,11 @@ def test_a_sequence_in_another_order_is_no_part():
 
 def test_a_sequence_is_no_part_of_a_tree():
     assert not is_part(words("a"), kw.Tree("a"))
+
+
+def test_no_label_moves_the_cursor():
+    texts = [kw.Sequence(["\x1b[2J", "it\nis", word]) for word in ("here", "there", "here")]
+    model = KernelKMeans(1, kw.SubsequenceKernel(), random_state=0).fit(texts)
+    [shown] = model.describe(["a\rb"] * 3)
+    assert all(line.isprintable() for line in str(shown).splitlines())
+    assert "it is" in str(shown)

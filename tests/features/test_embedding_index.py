@@ -7,8 +7,8 @@ import pickle
 import numpy as np
 import pytest
 import strategies
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from features.indexes import KERNEL, QUERIES, TREES, nearest_by_definition, pairs
+from features.indexes import embedding_index as index
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
@@ -19,47 +19,6 @@ from kernelwood.features.embedding_index import EmbeddingIndex
 from kernelwood.features.nystrom import NystromEmbedder
 from kernelwood.features.vector_search import nearest_vectors, quantize
 from kernelwood.persist.estimators import estimator_state, restore_estimator
-
-TREES = strategies.sample_trees(120, seed=1, max_nodes=15)
-QUERIES = strategies.sample_trees(20, seed=2, max_nodes=15)
-KERNEL = kw.SubsetTreeKernel(decay=0.5)
-
-
-def index(**parameters):
-    options = {"n_landmarks": 25, "random_state": 3, **parameters}
-    return EmbeddingIndex(options.pop("kernel", KERNEL), **options)
-
-
-def vectors_by_definition(made, structures):
-    """Vectors as long as the geometric mean of what they are and what structures are."""
-    vectors = made.embedder_.transform(structures)
-    own = made.kernel_.diag(structures, dtype="float64")
-    return np.array(
-        [
-            vector * (length**0.5 / np.sqrt((vector**2).sum())) ** 0.5 if vector.any() else vector
-            for vector, length in zip(vectors, own, strict=True)
-        ]
-    )
-
-
-def nearest_by_definition(made, queries, k):
-    """Scores and ids, by falling score and rising id."""
-    rows, scales = quantize(vectors_by_definition(made, list(made.structures_)))
-    asked, asked_scales = quantize(made.embedder_.transform(queries))
-    scores = (asked.astype(float) @ rows.astype(float).T) * np.multiply.outer(
-        asked_scales.astype(float), scales.astype(float)
-    )
-    ids = made.ids_.tolist()
-    order = [sorted(zip((-row).tolist(), ids, strict=True))[:k] for row in scores]
-    return [[(-score, i) for score, i in row] for row in order]
-
-
-def pairs(found):
-    ids, scores = found
-    return [
-        list(zip(s, i, strict=True)) for i, s in zip(ids.tolist(), scores.tolist(), strict=True)
-    ]
-
 
 # Searching.
 
@@ -85,12 +44,6 @@ def test_re_ranking_orders_the_nearest_vectors_by_similarity():
         best = sorted((i for _, i in near), key=lambda i: (-values[row][i], i))[:5]
         assert ids[row].tolist() == best
         assert similarities[row].tolist() == [values[row][i] for i in best]
-
-
-def test_re_ranking_everything_is_an_exact_search():
-    ids, similarities = index(n_rerank=10**6).fit(TREES).search(QUERIES, 8)
-    expected = KERNEL.neighbors(QUERIES, TREES, 8)
-    assert (ids == expected[0]).all() and (similarities == expected[1]).all()
 
 
 def test_the_parameter_is_overruled_by_the_argument():
@@ -152,81 +105,6 @@ def test_float32_kernels_are_searched_alike():
 
 
 # Coming and going.
-
-
-def test_added_structures_are_found():
-    made = index().fit(TREES[:50])
-    assert made.add(TREES[50:90]).tolist() == list(range(50, 90))
-    assert made.add(kw.batch(TREES[90:])).tolist() == list(range(90, 120))
-    assert len(made) == 120
-    assert [str(tree) for tree in made.structures_] == [str(tree) for tree in TREES]
-    assert pairs(made.search(QUERIES, 9)) == nearest_by_definition(made, QUERIES, 9)
-    ids, similarities = made.search(QUERIES, 9, n_rerank=120)
-    expected = KERNEL.neighbors(QUERIES, TREES, 9)
-    assert (ids == expected[0]).all() and (similarities == expected[1]).all()
-
-
-@pytest.mark.parametrize("removed", [[5], [0, 119], list(range(0, 120, 3)), list(range(100))])
-def test_removed_structures_are_not_found(removed):
-    made = index(n_components=3).fit(TREES)
-    made.remove(removed)
-    kept = [i for i in range(120) if i not in removed]
-    found = pairs(made.search(QUERIES, 10))
-    reranked, _ = made.search(QUERIES, 10, n_rerank=len(kept))
-    expected, _ = KERNEL.neighbors(QUERIES, [TREES[i] for i in kept], 10)
-    assert made.ids_.tolist() == kept and len(made) == len(kept)
-    assert found == nearest_by_definition(made, QUERIES, 10)
-    assert (reranked == np.array(kept)[expected]).all()
-
-
-@given(st.data())
-@settings(deadline=None, max_examples=25)
-def test_any_sequence_of_additions_and_removals(data):
-    made = index(n_landmarks=8).fit(TREES[:30])
-    kept = dict(enumerate(TREES[:30]))
-    for _ in range(data.draw(st.integers(1, 5))):
-        if data.draw(st.booleans()):
-            new = data.draw(st.lists(st.sampled_from(TREES), min_size=1, max_size=8))
-            kept.update(zip(made.add(new).tolist(), new, strict=True))
-        elif kept:
-            gone = data.draw(st.lists(st.sampled_from(sorted(kept)), max_size=12))
-            made.remove(gone)
-            for i in set(gone):
-                del kept[i]
-    assert len(made) == len(kept)
-    if kept:
-        ids, similarities = made.search(QUERIES[:3], len(kept), n_rerank=len(kept))
-        found = dict(zip(ids[0].tolist(), similarities[0].tolist(), strict=True))
-        values = KERNEL.cross(list(kept.values()), QUERIES[:1])[:, 0].tolist()
-        assert found == dict(zip(kept, values, strict=True))
-    assert made.ids_.tolist() == sorted(kept)
-    assert [str(tree) for tree in made.structures_] == [str(kept[i]) for i in sorted(kept)]
-
-
-def test_removal_with_few_results_at_once(monkeypatch):
-    monkeypatch.setattr("kernelwood.features.embedding_index._FOUND_AT_ONCE", 20)
-    made = index().fit(TREES)
-    made.remove([3, 8, 11])
-    found = pairs(made.search(QUERIES, 7))
-    assert found == nearest_by_definition(made, QUERIES, 7)
-
-
-def test_an_empty_index_can_be_filled_again():
-    made = index().fit(TREES)
-    made.remove(made.ids_)
-    assert len(made) == 0 and made
-    with pytest.raises(kw.KernelInputError, match="k must be an int from 1 to 0"):
-        made.search(QUERIES, 1)
-    assert made.add(TREES[:1]).tolist() == [120]
-    assert made.search(QUERIES, 1)[0].tolist() == [[120]] * 20
-
-
-def test_ids_that_are_not_there_are_named():
-    made = index().fit(TREES)
-    made.remove([2])
-    for ids in ([2], [120], [-1]):
-        with pytest.raises(kw.KernelInputError, match=rf"no structure with the id {ids[0]}"):
-            made.remove(ids)
 
 
 def test_examples_are_kept_with_the_views_that_are_read():

@@ -25,6 +25,7 @@ from kernelwood.cli.messages import explained
 from kernelwood.errors import KernelInputError, StructureError
 from kernelwood.io import iter_read, keep_views
 from kernelwood.structures import Example, Forest, Sentence, Sequence, Tree
+from kernelwood.structures.labels import one_line
 
 if TYPE_CHECKING:
     from kernelwood.arrays import ExampleBatch
@@ -253,7 +254,7 @@ def _own_text(example: Example) -> str:
     for view in (views.get("text"), views.get("sentence"), *views.values()):
         text = view.text if isinstance(view, Sentence) else view
         if isinstance(text, str):
-            return _one_line(text)
+            return _folded(text)
     return ""
 
 
@@ -264,13 +265,12 @@ def _structure_text(example: Example, views: tuple[str, ...]) -> str:
     name = next((name for name in _READABLE if name in example.views), views[0])
     view = example.view(name)
     if name == "tree" and isinstance(view, Tree):  # constituents, whose leaves are words
-        return _one_line(" ".join(words_and_tags(view)[0]))
-    return _one_line(text_of(view))
+        return _folded(" ".join(words_and_tags(view)[0]))
+    return _folded(text_of(view))
 
 
-def _one_line(text: str) -> str:
-    # Whatever moves the cursor would break tables.
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+def _folded(text: str) -> str:
+    return " ".join(one_line(text).split())
 
 
 def _label_text(label: Any) -> str | None:

@@ -12,7 +12,7 @@ from kernelwood.clustering.representatives import MOST_REPRESENTATIVES
 from kernelwood.errors import KernelInputError, KernelOverflowError
 from kernelwood.features.targets import encode_labels
 from kernelwood.structures import Example, Forest, Sequence, Tree
-from kernelwood.structures.labels import shorten
+from kernelwood.structures.labels import one_line, shorten
 
 if TYPE_CHECKING:
     from kernelwood.clustering.kernel_kmeans import KernelKMeans
@@ -70,7 +70,7 @@ class ClusterDescription:
     def __str__(self) -> str:
         lines = [f"cluster {self.number}: {_counted(self.size, 'structure')}{self._class_text()}"]
         for index, medoid in zip(self.medoid_indices, self.medoids, strict=True):
-            lines.append(f"  [{index}] {_one_line(structure_text(medoid))}")
+            lines.append(f"  [{index}] {_folded(structure_text(medoid))}")
         if self.fragments:
             lines.append(
                 "  the first one shares, with so many of the others nearest to the center:"
@@ -78,7 +78,7 @@ class ClusterDescription:
         for fragment in self.fragments:
             view = f"{fragment.view}: " if fragment.view else ""
             shared = f"{fragment.count} of {fragment.n_compared}"
-            lines.append(f"  {shared:>8}  {_one_line(view + fragment.text)}")
+            lines.append(f"  {shared:>8}  {_folded(view + fragment.text)}")
         if self.note:
             lines.append(f"  {self.note}")
         return "\n".join(lines)
@@ -86,7 +86,7 @@ class ClusterDescription:
     def _class_text(self) -> str:
         if self.classes is None:
             return ""
-        counts = [f"{count:,} {_one_line(str(label))}" for label, count in self.classes.items()]
+        counts = [f"{count:,} {_folded(str(label))}" for label, count in self.classes.items()]
         more = f", {len(counts) - _CLASSES} classes more" if len(counts) > _CLASSES else ""
         return f" ({', '.join(counts[:_CLASSES])}{more})"
 
@@ -173,5 +173,5 @@ def _counted(n: int, what: str) -> str:
     return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
-def _one_line(text: str) -> str:
-    return shorten(" ".join(text.split()), _WIDTH)
+def _folded(text: str) -> str:
+    return shorten(" ".join(one_line(text).split()), _WIDTH)

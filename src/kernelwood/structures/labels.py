@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from kernelwood.errors import StructureError
 
-__all__ = ["check_label", "share", "shorten"]
+__all__ = ["check_label", "one_line", "share", "shorten"]
 
 _MAX_SHARED_LENGTH = 100
 
@@ -59,6 +59,17 @@ def shorten(text: str, width: int = 60) -> str:
     'a very...'
     """
     return text if len(text) <= width else text[: width - 3] + "..."
+
+
+def one_line(text: str) -> str:
+    r"""Return ``text`` with a space for whatever moves the cursor: it would break a table.
+
+    Examples
+    --------
+    >>> one_line("two\nlines")
+    'two lines'
+    """
+    return "".join(c if c.isprintable() else " " for c in text)
 
 
 def share(label: str) -> str:

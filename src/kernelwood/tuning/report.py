@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernelwood.structures.labels import shorten
+from kernelwood.structures.labels import one_line, shorten
 from kernelwood.tuning.problem import plain_value
 
 if TYPE_CHECKING:
@@ -259,7 +259,7 @@ def label_text(label: str, width: int = _WIDTH) -> str:
     ('two lines', '(empty)', 'aaaaa...')
     """
     # Whatever moves the cursor, or cannot be shown, would break the table.
-    line = "".join(c if c.isprintable() else " " for c in label)
+    line = one_line(label)
     return shorten(line, width) if label else "(empty)"
 
 

@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import pytest
+from cli.questions import TEXTS, an_example
+
+import kernelwood as kw
+
+
+@pytest.fixture(scope="module")
+def examples():
+    return [an_example(f"s{i}", text, text.split()[0]) for i, text in enumerate(TEXTS)]
+
+
+@pytest.fixture(scope="module")
+def corpus(examples, tmp_path_factory):
+    path = tmp_path_factory.mktemp("corpus") / "in.jsonl"
+    kw.write(examples, path)
+    return path
+
+
+@pytest.fixture
+def file(tmp_path):
+    """Write examples to a file of their own."""
+
+    def write(*examples, name="in.jsonl"):
+        path = tmp_path / name
+        kw.write(examples, path)
+        return path
+
+    return write
