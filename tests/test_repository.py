@@ -44,7 +44,8 @@ def tracked_files() -> list[Path]:
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("not a git clone")
     paths = [ROOT / name for name in listed.decode().split("\0") if name]
-    return [path for path in paths if path.is_file() and path.suffix != ".kw"]  # model files
+    binary = {".kw", ".npz"}  # models and grammars
+    return [path for path in paths if path.is_file() and path.suffix not in binary]
 
 
 def text_of(folder: str, pattern: str) -> str:

@@ -131,6 +131,37 @@ def _clusters(n_landmarks: int | None = None) -> kw.KernelKMeans:
     return kw.KernelKMeans(3, kernel, embedder=embedder, random_state=1).fit(trees)
 
 
+def _annotated() -> list[kw.Example]:
+    """Return a dozen sentences about two animals each, half of which are related."""
+    examples = []
+    for number in range(12):
+        verb, related = (("hears", True), ("and", False), ("heard by", True), ("or", False))[
+            number % 4
+        ]
+        words = ["owl", *verb.split(), "mouse"]
+        owl, mouse = (
+            kw.Entity("e1", "animal", ((0, 3),)),
+            kw.Entity("e2", "animal", ((5 + len(verb), 10 + len(verb)),)),
+        )
+        ends = ["e1", "e2"] if number % 4 == 0 else ["e2", "e1"]
+        arguments = tuple(kw.Argument(f"Arg{i + 1}", end) for i, end in enumerate(ends))
+        sentence = kw.Sentence.from_words(
+            words,
+            entities=[owl, mouse],
+            relations=[kw.Relation("r1", "hears", arguments)] if related else [],
+        )
+        examples.append(kw.Example(f"d{number // 2}.s{number}", views={"sentence": sentence}))
+    return examples
+
+
+def _extractor(recipe: str, **options: Any) -> kw.RelationExtractor:
+    kernel = kw.OnView("context", kw.SubsequenceKernel(decay=0.5))
+    made = kw.RelationExtractor(
+        recipe, kernel=kernel, options=options, license="CC0", random_state=1
+    )
+    return made.fit(_annotated())
+
+
 _HASHED = {"n_references": 6, "n_bits": 16, "random_state": 1}
 _CHOICE = {"n_candidates": 4, "n_samples": 10}
 
@@ -209,6 +240,11 @@ MODELS: dict[str, Callable[[], Any]] = {
         kw.KernelNeighborsClassifier, _combined(), n_neighbors=2, class_weight={"still": 2.0}
     ),
     "kernel-svc": lambda: _fitted(kw.KernelSVC, probability=True, random_state=1),
+    "dictionary": lambda: kw.Dictionary([("owl", "animal", "DB:1"), ("Tawny owl", "animal")]),
+    "relation-extractor": lambda: _extractor("svm"),
+    "relation-extractor-forest": lambda: _extractor(
+        "klsh-rf", n_estimators=5, n_bits=16, bits_per_tree=6
+    ),
     "kernel-svc-pairs": lambda: _fitted(kw.KernelSVC, _combined(), strategy="ovo", C=4.0),
 }
 
@@ -225,6 +261,9 @@ def results(model: Any) -> dict[str, Any]:
         # Its probabilities are logarithms in between, which no two machines compute alike.
         parsed = model.parse(["the", "rain", "waits", "for", "snow"])
         return {"best": parsed.best_tree().to_brackets(), "trees": parsed.n_trees}
+    if isinstance(model, kw.Dictionary):
+        found = model.find("An owl, a tawny owl and a Tawny Owl.")
+        return {"found": [[entity.type, entity.text, entity.start] for entity in found]}
     if isinstance(model, (Batch, ExampleBatch)):
         return {"structures": [_structure(structure) for structure in model]}
     return _estimator_results(model)
@@ -234,6 +273,13 @@ def _estimator_results(model: Any) -> dict[str, Any]:
     if isinstance(model, kw.SentenceIndex):
         query = kw.Sentence.from_words(["the", "rain", "falls"], dependencies=[(1, "det", 0)])
         return {"matches": [[m.id, m.text, plain(m.similarity)] for m in model.search(query, k=3)]}
+    if isinstance(model, kw.RelationExtractor):
+        # Exponentials, whose last bit no two machines agree on.
+        judged = model.predict(_annotated(), all=True)
+        return {
+            "relations": [[one.relation, one.holds, round(one.score, 9)] for one in judged],
+            "evidence": [[case.id, plain(case.similarity)] for case in judged[0].evidence],
+        }
     X = SAMPLES[model.kernel._accepts()]
     methods = ("transform", "kneighbors", "decision_function", "predict_proba", "predict")
     found = {name: plain(getattr(model, name)(X)) for name in methods if hasattr(model, name)}

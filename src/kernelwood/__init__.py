@@ -74,6 +74,8 @@ _EXPORTS = {
     "KernelNetworkClassifier": "kernelwood.learners",
     "KernelKMeans": "kernelwood.clustering",
     "SentenceIndex": "kernelwood.search",
+    "RelationExtractor": "kernelwood.relations",
+    "Dictionary": "kernelwood.extract",
     "find_duplicates": "kernelwood.search",
     "text_similarity": "kernelwood.search",
     "text_similarities": "kernelwood.search",
@@ -90,7 +92,7 @@ _EXPORTS = {
 }
 
 # Public modules, loaded the same way.
-_MODULES = ("similarity", "views", "evaluate", "information", "tuning")
+_MODULES = ("similarity", "views", "evaluate", "information", "parsing", "relations", "tuning")
 
 __all__ = [*_EXPORTS, *_MODULES, "__version__"]
 
@@ -114,6 +116,8 @@ def __dir__() -> list[str]:
 if TYPE_CHECKING:
     from kernelwood import evaluate as evaluate
     from kernelwood import information as information
+    from kernelwood import parsing as parsing
+    from kernelwood import relations as relations
     from kernelwood import similarity as similarity
     from kernelwood import tuning as tuning
     from kernelwood import views as views
@@ -173,6 +177,9 @@ if TYPE_CHECKING:
     )
     from kernelwood.explain import (
         shared_fragments as shared_fragments,
+    )
+    from kernelwood.extract import (
+        Dictionary as Dictionary,
     )
     from kernelwood.extract import (
         event_candidates as event_candidates,
@@ -251,6 +258,9 @@ if TYPE_CHECKING:
     )
     from kernelwood.persist import (
         save as save,
+    )
+    from kernelwood.relations import (
+        RelationExtractor as RelationExtractor,
     )
     from kernelwood.search import (
         SentenceIndex as SentenceIndex,

@@ -1,107 +1,190 @@
+"""The demo: the main job on the bundled corpus, as data, as text and as a page."""
+
 from __future__ import annotations
 
 import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 import kernelwood as kw
-from kernelwood.cli import demo, main, questions
+from kernelwood.cli import demo, demo_job, main
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, ["demo", *map(str, arguments)])
 
 
 @pytest.fixture(scope="module")
-def report():
-    return json.loads(CliRunner().invoke(main, ["demo", "--json"]).stdout)
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("demo")
 
 
 @pytest.fixture(scope="module")
-def shown():
-    return CliRunner().invoke(main, ["demo"]).stdout
+def done(folder):
+    return run("--json", "-o", folder / "demo.html")
+
+
+@pytest.fixture(scope="module")
+def report(done):
+    return json.loads(done.stdout)
+
+
+@pytest.fixture
+def shown(report, monkeypatch):
+    monkeypatch.setattr(demo, "run_demo", lambda *arguments: report)
+    return run().stdout
 
 
 def test_json_has_the_promised_keys(report):
     assert list(report) == [
-        "dataset", "comparison", "neighbors", "classification", "note", "seconds",
+        "dataset", "model", "evaluation", "gates", "text", "relations", "report", "note",
+        "timings", "seconds",
     ]  # fmt: skip
 
 
-def test_compared_questions_are_more_similar_than_the_average_pair(report):
-    for row in report["comparison"]["similarities"]:
-        assert row["similarity"] > row["average_pair"]
+def test_it_learns_and_evaluates_on_different_documents(report):
+    sizes = report["dataset"]
+    assert min(sizes["train"]["documents"], sizes["test"]["documents"]) > 0
+    assert report["evaluation"]["documents"] == sizes["test"]["documents"]
 
 
-def test_shared_fragments_are_explained_for_words_and_tree(report):
-    assert {f["view"] for f in report["comparison"]["largest_fragments"]} == {"tree", "words"}
+def test_it_ranks_better_than_chance(report):
+    assert report["evaluation"]["auc"] > 0.6
 
 
-def test_shares_lie_between_zero_and_one(report):
-    for fragment in report["comparison"]["heaviest_fragments"]:
-        assert 0 < fragment["share"] <= 1
+def test_scores_have_intervals(report):
+    f1 = report["evaluation"]["scores"]["micro"]["f1"]
+    assert f1["low"] <= f1["value"] <= f1["high"]
 
 
-def test_no_question_is_its_own_neighbor(report):
-    for search in report["neighbors"]:
-        assert search["query"]["id"] not in {found["id"] for found in search["nearest"]}
+def test_gates_are_learned(report):
+    assert report["gates"]["n_labels"] > 1
 
 
-def test_every_kernel_beats_guessing(report):
-    assert min(row["accuracy"] for row in report["classification"]) > 1 / 6
+def test_relations_are_found_in_the_new_text(report):
+    assert len(report["relations"]) > 0
 
 
-def test_the_sum_of_kernels_is_evaluated_too(report):
-    assert [row["name"] for row in report["classification"]][-1] == "all three, summed"
+def test_offsets_lead_to_the_entities_of_the_text(report):
+    for relation in report["relations"]:
+        for one in relation["participants"]:
+            [(start, end)] = one["spans"]
+            assert report["text"][start:end] == one["text"]
 
 
-def test_evaluations_are_counted(report):
-    # Five folds: a Gram matrix of 96, and 24 against 96.
-    assert report["classification"][0]["kernel_evaluations"] == 5 * (96 * 97 // 2 + 24 * 96)
+def test_every_relation_reaches_the_threshold(report):
+    assert all(row["score"] >= row["threshold"] for row in report["relations"])
 
 
-def test_threads_do_not_change_the_accuracies(report):
-    other = json.loads(CliRunner().invoke(main, ["demo", "--json", "--n-jobs", "2"]).stdout)
-    assert [row["accuracy"] for row in other["classification"]] == [
-        row["accuracy"] for row in report["classification"]
-    ]
+def test_every_relation_has_evidence(report):
+    assert all(row["evidence"][0]["shared"] for row in report["relations"])
+
+
+def test_the_names_of_the_new_text_were_never_seen():
+    from kernelwood.datasets import load_interactions
+
+    seen = {
+        entity.text for example in load_interactions("all")
+        for entity in example.view("sentence").entities
+    }  # fmt: skip
+    assert seen.isdisjoint(name for name, _ in demo_job.TERMS)
+
+
+def test_the_page_is_where_it_says(report):
+    assert "<h1>kernelwood demo" in Path(report["report"]).read_text("utf-8")
+
+
+@pytest.mark.parametrize("section", ["relations", "scores", "gates", "model", "time"])
+def test_the_page_has_every_section(report, section):
+    assert f'<section id="{section}"' in Path(report["report"]).read_text("utf-8")
+
+
+def test_nothing_but_the_page_is_left_behind(report):
+    path = Path(report["report"])
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_every_phase_is_timed(report):
+    assert list(report["timings"]) == list(demo_job.PHASES)
+
+
+def test_progress_is_silent_where_stderr_is_no_terminal(done):
+    assert (done.exit_code, done.stderr) == (0, "")
+
+
+def without_times(report):
+    return {k: v for k, v in report.items() if k not in ("report", "timings", "seconds")}
+
+
+def test_threads_change_nothing_but_the_time(report, folder):
+    phases = []
+    other = demo_job.run_demo(str(folder / "threads.html"), 2, phases.append)
+    Path(other["report"]).unlink()
+    assert without_times(json.loads(json.dumps(other))) == without_times(report)
+    assert phases == list(demo_job.PHASES)
 
 
 def test_smallness_of_the_data_is_said(shown):
     assert "far too few" in " ".join(shown.split())
 
 
-def test_output_fits_eighty_columns(shown):
-    assert max(len(line) for line in shown.splitlines()) <= 80
+def test_the_path_of_the_page_is_printed_unbroken(report, shown):
+    assert report["report"] in shown.splitlines()
+
+
+def test_output_fits_eighty_columns(report, shown):
+    lines = [line for line in shown.splitlines() if line != report["report"]]
+    assert max(map(len, lines)) <= 80
 
 
 def test_no_thread_is_wrong_usage():
-    assert CliRunner().invoke(main, ["demo", "--n-jobs", "0"]).exit_code == 2
+    assert run("--n-jobs", "0").exit_code == 2
 
 
-def test_expected_errors_exit_with_one_and_no_traceback(monkeypatch):
-    def fail(*args):
-        raise kw.MemoryBudgetError("the matrix needs too much memory")
+@pytest.mark.parametrize("name", ["demo.txt", "."])
+def test_a_file_that_cannot_be_a_page_is_wrong_usage(tmp_path, name):
+    assert run("-o", tmp_path / name).exit_code == 2
+
+
+def test_a_missing_folder_is_told_before_the_work(tmp_path, monkeypatch):
+    monkeypatch.setattr(demo, "run_demo", lambda *arguments: pytest.fail("worked"))
+    result = run("-o", tmp_path / "no" / "demo.html")
+    assert (result.exit_code, "no such folder" in result.stderr) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (kw.MemoryBudgetError("it needs too much memory"), 1, "Error: it needs too much memory\n"),
+        (OSError(28, "Disk full", "demo.html"), 1, "Error: demo.html: Disk full\n"),
+        (KeyboardInterrupt(), 130, ""),
+    ],
+)
+def test_expected_failures_are_one_message(tmp_path, monkeypatch, error, code, said):
+    def fail(*arguments):
+        raise error
 
     monkeypatch.setattr(demo, "run_demo", fail)
-    result = CliRunner().invoke(main, ["demo"])
-    assert (result.exit_code, result.stderr) == (1, "Error: the matrix needs too much memory\n")
+    result = run("-o", tmp_path / "demo.html")
+    assert (result.exit_code, result.stderr, list(tmp_path.iterdir())) == (code, said, [])
 
 
-def test_progress_is_silent_where_stderr_is_no_terminal():
-    assert CliRunner().invoke(main, ["demo", "--json"]).stderr == ""
-
-
-def test_phases_are_told_in_order():
-    phases = []
-    questions.run_demo(step=phases.append)
-    assert phases[-1] == "training classifiers"
-
-
-def test_output_survives_a_terminal_without_unicode():
+def test_output_survives_a_terminal_without_unicode(report, tmp_path):
+    (tmp_path / "report.json").write_text(json.dumps(report))
+    code = (
+        "import json, pathlib; from kernelwood.cli import demo, main; "
+        "demo.run_demo = lambda *a: json.loads(pathlib.Path('report.json').read_text()); "
+        "main(['demo'])"
+    )
     done = subprocess.run(
-        [sys.executable, "-m", "kernelwood", "demo"],
+        [sys.executable, "-c", code],
         capture_output=True,
+        cwd=tmp_path,
         env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
         timeout=120,
         check=False,

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import kernelwood as kw
 from kernelwood.cli import main
-from kernelwood.datasets import load_questions
+from kernelwood.datasets import load_interactions, load_questions
 
 PAGE = Path(__file__).parents[2] / "docs" / "command-line.md"
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -27,6 +27,8 @@ def commands():
 def test_commands_print_what_the_page_shows(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     kw.write(load_questions(), "questions.jsonl")
+    for split in ("train", "test"):
+        kw.write(load_interactions(split), f"{split}.jsonl")
     checker = doctest.OutputChecker()
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     for command, expected in commands():

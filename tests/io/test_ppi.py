@@ -79,8 +79,8 @@ def test_pairs_are_relations_that_hold_or_do_not():
     pairs = '<pair id="p0" e1="e1" e2="e0" interaction="True" />'
     pairs += '<pair id="p1" e1="e0" e2="e1" interaction="False" />'
     assert only(ENTITIES + pairs).relations == (
-        Relation("p0", "interaction", (Argument("e1", "e1"), Argument("e2", "e0")), True),
-        Relation("p1", "interaction", (Argument("e1", "e0"), Argument("e2", "e1")), False),
+        Relation("p0", "interaction", (Argument("", "e1"), Argument("", "e0")), True),
+        Relation("p1", "interaction", (Argument("", "e0"), Argument("", "e1")), False),
     )
 
 

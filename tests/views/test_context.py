@@ -1,12 +1,14 @@
 """Words before, between and after two entities."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kernelwood.errors import StructureError
 from kernelwood.structures import Entity, Sentence, Sequence
-from kernelwood.views.context import Context, context
+from kernelwood.views.context import Context, Contexts, context
 
 SENTENCE = Sentence.from_words("a b c d e f g h i j".split())
 
@@ -139,3 +141,40 @@ def test_blinding_replaces_the_words_of_the_entities_by_one_node_each(first, sec
     nodes = context(SENTENCE, at(*first), at(*second), window=None).joined().nodes
     kept = [word for index, word in enumerate(SENTENCE.words) if index not in {*first, *second}]
     assert sorted(nodes) == ["ENTITY1", "ENTITY2", *kept]
+
+
+def plain_nodes(tokens, owners, written=None):
+    """Return what is written for tokens; neighbors of one entity are written once."""
+    found, before = [], None
+    for token in tokens:
+        owner = owners.get(token)
+        if written and token in written:
+            found += written[token]
+            owner = None
+        elif owner is None or owner != before:
+            found.append(SENTENCE.words[token] if owner is None else "ENTITY")
+        before = owner
+    return found
+
+
+@given(st.lists(some_tokens, min_size=2, max_size=5), st.integers(0, 4) | st.none())
+def test_contexts_are_those_of_a_plain_walk(entities, window):
+    others = [at(*tokens, name=str(number)) for number, tokens in enumerate(entities)]
+    owners = {}
+    for number in sorted(range(len(others)), key=lambda n: len(entities[n])):
+        owners |= dict.fromkeys(entities[number], number)
+    contexts = Contexts(SENTENCE.with_parts(entities=others), window=window)
+    for first, second in pairwise(others):
+        covered = entities[others.index(first)], entities[others.index(second)]
+        low, high = min(map(min, covered)), max(map(max, covered)) + 1
+        written = {token: [] for tokens in covered for token in tokens}
+        for label, tokens in zip(("ENTITY1", "ENTITY2"), covered, strict=True):
+            written[tokens[0]] = [*written[tokens[0]], label]
+        before, after = plain_nodes(range(low), owners), plain_nodes(range(high, 10), owners)
+        assert contexts.around(first, second) == (
+            Sequence(
+                before if window is None else before[len(before) - min(window, len(before)) :]
+            ),
+            Sequence(plain_nodes(range(low, high), owners, written)),
+            Sequence(after[:window]),
+        )

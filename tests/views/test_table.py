@@ -74,7 +74,9 @@ def test_a_failure_leaves_later_candidates_alone():
     assert make(whole) == expected
 
 
-@pytest.mark.parametrize("name", ["path", "context"])
+@pytest.mark.parametrize(
+    "name", ["path", "steps", "stem-steps", "path-tree", "context", "stem-context"]
+)
 def test_an_entity_without_token_is_a_fallback(name):
     nowhere = Entity("z", "protein", ())
     assert make_view(name, pair(sentence("binds"), RAF, nowhere))[1] == "no token"

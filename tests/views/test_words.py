@@ -10,13 +10,22 @@ TOKEN = Token("Running", 0, 7, lemma="Run", pos="VERB", tag="VBG")
 
 
 @pytest.mark.parametrize(
-    ("labels", "expected"), [("text", "running"), ("lemma", "run"), ("tag", "VBG"), ("pos", "VERB")]
+    ("labels", "expected"),
+    [
+        ("text", "running"),
+        ("lemma", "run"),
+        ("stem", "runn"),
+        ("tag", "VBG"),
+        ("pos", "VERB"),
+    ],
 )
 def test_a_token_is_labeled_by_what_was_asked_for(labels, expected):
     assert token_label(TOKEN, labels=labels) == expected
 
 
-@pytest.mark.parametrize(("labels", "expected"), [("text", "Running"), ("lemma", "Run")])
+@pytest.mark.parametrize(
+    ("labels", "expected"), [("text", "Running"), ("lemma", "Run"), ("stem", "Running")]
+)
 def test_case_is_kept_on_request(labels, expected):
     assert token_label(TOKEN, labels=labels, lowercase=False) == expected
 
@@ -44,7 +53,7 @@ def test_words_of_nothing_are_the_empty_sequence():
 
 
 def test_unknown_labels_are_refused_with_the_known_ones():
-    with pytest.raises(StructureError, match=r"'word'\n.*'text', 'lemma', 'tag', 'pos'"):
+    with pytest.raises(StructureError, match=r"'word'\n.*'text', 'lemma', 'stem', 'tag', 'pos'"):
         words(Sentence("no tokens at all"), labels="word")
 
 

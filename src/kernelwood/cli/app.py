@@ -17,15 +17,31 @@ __all__ = ["main"]
 _COMMANDS = {
     "cluster": ("kernelwood.cli.cluster", "cluster", "Find groups of structures that are alike."),
     "convert": ("kernelwood.cli.convert", "convert", "Write examples in another format."),
+    "crossval": (
+        "kernelwood.cli.crossval",
+        "crossval",
+        "Tell how good a model of relations would be.",
+    ),
     "demo": ("kernelwood.cli.demo", "demo", "Compare, search and classify the bundled questions."),
     "doctor": ("kernelwood.cli.doctor", "doctor", "Show what is installed and test the kernels."),
     "embed": ("kernelwood.cli.embed", "embed", "Turn structures into vectors."),
+    "evaluate": (
+        "kernelwood.cli.evaluate",
+        "evaluate",
+        "Tell how good a model of relations is.",
+    ),
+    "explain": ("kernelwood.cli.explain", "explain", "Tell why a relation was found, or not."),
+    "extract": ("kernelwood.cli.extract", "extract", "Find relations in texts."),
+    "inspect": ("kernelwood.cli.inspect", "inspect", "Tell what is in the file of a model."),
     "learn-gates": (
         "kernelwood.cli.learn_gates",
         "learn_gates",
         "Learn which labels a kernel should ignore.",
     ),
+    "predict": ("kernelwood.cli.predict", "predict", "Find relations in annotated documents."),
     "search": ("kernelwood.cli.search", "search", "Find the structures that are most like others."),
+    "train": ("kernelwood.cli.train", "train", "Learn to find relations."),
+    "verify": ("kernelwood.cli.verify", "verify", "Judge relations that another tool found."),
 }
 _INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 

@@ -1,4 +1,4 @@
-"""``kernelwood demo``: a short tour on the bundled questions."""
+"""``kernelwood demo``: from annotated sentences to relations in a new text."""
 
 from __future__ import annotations
 
@@ -6,44 +6,48 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kernelwood.cli.corpus import file_errors, orderly_end
+from kernelwood.cli.demo_job import PHASES, run_demo
 from kernelwood.cli.output import (
+    counted,
     jobs_option,
     json_option,
-    mark,
     phases,
     plain_table,
     results,
     write_json,
 )
-from kernelwood.cli.questions import run_demo
+from kernelwood.cli.outputs import check_outputs
+from kernelwood.structures.labels import shorten
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-    from rich.table import Table
+    from rich.console import Console
+    from rich.text import Text
 
 __all__ = ["demo"]
 
-_MEANING = {
-    "DESC": "description",
-    "ENTY": "thing",
-    "ABBR": "abbreviation",
-    "HUM": "person",
-    "NUM": "number",
-    "LOC": "place",
-}
+_MOST_GATES = 5
+_LONGEST = 72  # characters of a case: two lines of the table
 
 
 @click.command()
+@click.option(
+    "--output", "-o", metavar="FILE", default="kernelwood-demo.html", show_default=True,
+    help="Where to write the report.",
+)  # fmt: skip
 @jobs_option
 @json_option
-def demo(n_jobs: int | None, as_json: bool) -> None:
-    """Compare, search and classify the bundled questions.
+def demo(output: str, n_jobs: int | None, as_json: bool) -> None:
+    """Learn relations from the bundled corpus and find some in a new text.
 
-    Shows why two questions are similar, what is most similar to a question, and how well a
-    classifier tells the kinds of questions apart. Takes a few seconds and needs no download.
+    Trains an extractor, evaluates it on other documents, learns which labels a kernel should
+    ignore, reads a paragraph that it has never seen, and writes a report to look at in a browser.
+    Takes less than a minute and needs no download.
     """
-    with phases(4) as step:
-        report = run_demo(n_jobs, step)
+    with file_errors(), orderly_end():
+        check_outputs({}, {"--output": output}, suffixes={"--output": (".html", ".htm")})
+        with phases(len(PHASES)) as step:
+            report = run_demo(output, n_jobs, step)
     if as_json:
         write_json(report)
     else:
@@ -51,126 +55,105 @@ def demo(n_jobs: int | None, as_json: bool) -> None:
 
 
 def _render(report: dict[str, Any], console: Console) -> None:
-    data = report["dataset"]
-    console.print("\n[bold]kernelwood[/]: similarity of the structures of language")
-    kinds = ", ".join(f"{label} ({_MEANING.get(label, label)})" for label in data["classes"])
-    console.print(
-        f"\n{data['n_questions']} bundled questions, labeled with what they ask for: {kinds}. "
-        "Every question comes as its words and as its parse tree.\n"
-    )
-    _render_comparison(report["comparison"], console)
-    _render_neighbors(report["neighbors"], console)
-    _render_classification(report, console)
+    console.print("\n[bold]kernelwood[/]: relations out of documents, with evidence\n")
+    _render_learning(report, console)
+    _render_evaluation(report, console)
+    _render_gates(report, console)
+    _render_relations(report, console)
+    console.print(_plain(report["note"]))
+    console.print(f"\nDone in {report['seconds']:.1f} s. With --json you get all of it as data.")
+    # Never broken into lines, so that it can be copied.
+    console.print("The report, to be opened in a browser:", style="bold")
+    click.echo(f"{report['report']}\n")
 
 
-def _heading(number: int, text: str, console: Console) -> None:
-    console.print(f"[bold cyan]{number}  {text}[/]\n")
+def _heading(number: int, text: str, report: dict[str, Any], console: Console) -> None:
+    """Print what a step does, and how long it took."""
+    seconds = report["timings"][PHASES[number]]
+    console.print(f"[bold cyan]{number}  {text}[/] [dim]{seconds:.1f} s[/]\n")
 
 
-def _render_comparison(comparison: dict[str, Any], console: Console) -> None:
-    from rich.table import Table
-
-    a, b = comparison["a"], comparison["b"]
-    _heading(1, "Why are two questions similar?", console)
-    trees = Table.grid(padding=(0, 4, 0, 0))
-    trees.add_row(*(f"[bold]{q['text']}[/] [magenta]{q['label']}[/]" for q in (a, b)))
-    shared = [f["text"] for f in comparison["largest_fragments"] if f["view"] == "tree"]
-    trees.add_row(*(_draw(q["tree"], shared[0] if shared else None) for q in (a, b)))
-    console.print(trees)
-    console.print("\nIn [green]green[/]: the largest part of the trees that is the same.")
-    table = plain_table("kernel", ">this pair", ">average pair")
-    for row in comparison["similarities"]:
-        table.add_row(row["name"], f"{row['similarity']:.2f}", f"{row['average_pair']:.2f}")
-    console.print(table)
-    console.print("The largest pieces they share. Each accounts, with all its parts, for:")
-    console.print(_fragments(comparison["largest_fragments"], "covers"))
-    console.print("The pieces that weigh most on their own:")
-    console.print(_fragments(comparison["heaviest_fragments"], "share"))
-
-
-def _fragments(fragments: list[dict[str, Any]], share: str) -> Table:
-    table = plain_table("view", ">share", "fragment")
-    for fragment in fragments:
-        table.add_row(fragment["view"], f"{fragment[share]:.0%}", _plain(fragment["text"]))
-    return table
-
-
-def _plain(text: str, style: str = "") -> RenderableType:
+def _plain(text: str, style: str = "") -> Text:
     from rich.text import Text
 
     return Text(text, style=style)
 
 
-def _draw(brackets: str, shared: str | None) -> RenderableType:
-    """Draw a parse tree, the nodes of a shared fragment in green."""
-    from rich.tree import Tree as Drawing
-
-    from kernelwood import Tree
-    from kernelwood.explain import first_occurrence
-
-    tree = Tree.from_brackets(brackets)
-    taken = first_occurrence(Tree.from_brackets(shared), tree) if shared else frozenset()
-    root = Drawing("", hide_root=True, guide_style="dim")
-    todo = [(tree, 0, root)]
-    while todo:
-        node, place, above = todo.pop()
-        line = _node_text(node, place, taken)
-        below = above.add(line)
-        if len(node.children) == 1 and node.children[0].is_leaf:
-            continue  # the word stands beside its part of speech
-        children, place = [], place + 1
-        for child in node.children:
-            children.append((child, place, below))
-            place += child.n_nodes
-        todo += reversed(children)
-    return root
-
-
-def _node_text(node: Any, place: int, taken: frozenset[int]) -> RenderableType:
-    from rich.text import Text
-
-    line = Text(node.label, style="bold green" if place in taken else "")
-    if len(node.children) == 1 and node.children[0].is_leaf:
-        line.append(" ")
-        word_style = "bold green" if place + 1 in taken else "italic"
-        line.append(node.children[0].label, style=word_style)
-    return line
-
-
-def _render_neighbors(searches: list[dict[str, Any]], console: Console) -> None:
-    _heading(2, "What is most similar?", console)
-    console.print("The nearest questions by their trees; ✓ asks for the same kind of answer.\n")
-    for search in searches:
-        query = search["query"]
-        console.print(f"[bold]{query['text']}[/] [magenta]{query['label']}[/]")
-        table = plain_table("", ">similarity", "label", "question")
-        table.show_header = False
-        for found in search["nearest"]:
-            table.add_row(
-                mark(found["same_label"]),
-                f"{found['similarity']:.2f}",
-                _plain(found["label"], "magenta"),
-                _plain(found["text"]),
-            )
-        console.print(table)
-
-
-def _render_classification(report: dict[str, Any], console: Console) -> None:
-    _heading(3, "Can a classifier tell what is asked for?", console)
-    n_classes = len(report["dataset"]["classes"])
+def _render_learning(report: dict[str, Any], console: Console) -> None:
+    train, model = report["dataset"]["train"], report["model"]
+    _heading(1, "Learn from annotated sentences", report, console)
+    kinds = ", ".join(f"{name} ({n})" for name, n in train["relations"].items())
     console.print(
-        f"A support vector machine with each kernel, 5-fold cross-validation, {n_classes} classes "
-        f"(guessing: {1 / n_classes:.0%})."
+        f"{counted(train['sentences'], 'sentence')} in {counted(train['documents'], 'document')}, "
+        f"{counted(model['candidates'], 'pair')} of entities, relations: {kinds}. "
+        f"Recipe {model['recipe']}, comparing the views {', '.join(model['views'])}; "
+        f"sentences parsed by {model['parser']}.\n"
     )
-    table = plain_table("kernel", ">accuracy", ">± folds", ">evaluations", ">seconds")
-    for row in report["classification"]:
+
+
+def _render_evaluation(report: dict[str, Any], console: Console) -> None:
+    from kernelwood.relations.report_tables import relation_name
+
+    scores = report["evaluation"]
+    test = report["dataset"]["test"]
+    _heading(2, "Evaluate on documents it has not seen", report, console)
+    table = plain_table("relation", ">precision", ">recall", ">F1", "95 % interval", ">annotated")
+    averages = {"label": "all", "support": scores["relations"], **scores["scores"]["micro"]}
+    positive = scores["scores"]["positive"]
+    rows = [row for row in scores["scores"]["classes"] if row["label"] in positive]
+    for row in [*rows, averages]:
+        f1 = row["f1"]
         table.add_row(
-            row["name"],
-            f"{row['accuracy']:.1%}",
-            f"{row['deviation']:.1%}",
-            f"{row['kernel_evaluations']:,}",
-            f"{row['seconds']:.2f}",
+            _plain(relation_name(row["label"]), "magenta"),
+            *(f"{row[name]['value']:.2f}" for name in ("precision", "recall", "f1")),
+            _plain(f"[{f1['low']:.2f}, {f1['high']:.2f}]"),
+            f"{row['support']:,}",
         )
     console.print(table)
-    console.print(report["note"])
-    console.print(f"\nDone in {report['seconds']:.1f} s. With --json you get all of it as data.\n")
+    console.print(
+        f"{counted(test['sentences'], 'sentence')}, {counted(scores['candidates'], 'pair')}; "
+        f"AUC {scores['auc']:.2f}, average precision {scores['average_precision']:.2f}.\n"
+    )
+
+
+def _render_gates(report: dict[str, Any], console: Console) -> None:
+    gates = report["gates"]
+    _heading(3, "Learn what a kernel should ignore", report, console)
+    console.print(
+        f"Of the {gates['n_labels']} most frequent steps of dependency paths, "
+        f"{gates['n_ignored']} tell nothing about relations:"
+    )
+    table = plain_table("step", "gate", ">gain of closing")
+    for row in gates["labels"][:_MOST_GATES]:
+        gate = "ignored" if row["ignored"] else f"{row['gate']:g}"
+        table.add_row(_plain(row["label"] or "(empty)"), gate, f"{row['gain']:+.4f}")
+    console.print(table)
+
+
+def _render_relations(report: dict[str, Any], console: Console) -> None:
+    _heading(4, "Find relations in a new text", report, console)
+    console.print(_highlighted(report), soft_wrap=False)
+    table = plain_table("relation", "first", "second", ">score", "because it is like")
+    for row in report["relations"]:
+        first, second = row["participants"]
+        case = row["evidence"][0] if row["evidence"] else {"text": ""}
+        table.add_row(
+            _plain(row["type"], "magenta"),
+            *(_plain(one["text"], "bold") for one in (first, second)),
+            f"{row['score']:.2f}",
+            _plain(shorten(case["text"], _LONGEST)),
+        )
+    console.print(table)
+
+
+def _highlighted(report: dict[str, Any]) -> Text:
+    text = _plain(report["text"])
+    spans = {
+        tuple(span)
+        for row in report["relations"]
+        for one in row["participants"]
+        for span in one["spans"]
+    }
+    for start, end in sorted(spans):
+        text.stylize("bold green", start, end)
+    return text

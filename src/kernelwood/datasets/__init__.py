@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from kernelwood.datasets._interactions import interactions_path, load_interactions
 from kernelwood.datasets._locate import DATA_VARIABLE, find_data, require_data
 from kernelwood.datasets._questions import load_questions
 
-__all__ = ["DATA_VARIABLE", "find_data", "load_questions", "require_data"]
+__all__ = [
+    "DATA_VARIABLE",
+    "find_data",
+    "interactions_path",
+    "load_interactions",
+    "load_questions",
+    "require_data",
+]

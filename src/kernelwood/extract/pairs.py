@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
+from math import comb
 from typing import Literal, TypeAlias
 
 from kernelwood.extract.candidates import Candidates, Place, names_of, origin_of, sentences_of
@@ -27,6 +28,7 @@ def pair_candidates(
     relations: Iterable[str] | None = None,
     labels: PairLabels | None = "binary",
     max_distance: int | None = None,
+    max_entities: int | None = None,
     view: str | None = None,
 ) -> Candidates:
     """Return the pairs of entities of each sentence, labeled by the annotation.
@@ -50,6 +52,8 @@ def pair_candidates(
         label of the example; or no labels.
     max_distance : int, optional
         Drop pairs with more tokens than this between them.
+    max_entities : int, optional
+        Leave out sentences with more entities, whose pairs would be too many.
     view : str, optional
         Which view holds the sentence; by default ``"document"`` or ``"sentence"``.
 
@@ -77,7 +81,7 @@ def pair_candidates(
     made: list[Candidate] = []
     for place in sentences_of(examples, view, dropped):
         related = _related(place.sentence, kinds, dropped)
-        for first, second in _pairs(place.sentence, wanted, max_distance, dropped):
+        for first, second in _pairs(place.sentence, wanted, max_distance, max_entities, dropped):
             found = related.get(frozenset((first.id, second.id)), [])
             candidate = Candidate(
                 _name(place, first, second, found),
@@ -121,6 +125,7 @@ def _pairs(
     sentence: Sentence,
     wanted: frozenset[str] | None,
     max_distance: int | None,
+    max_entities: int | None,
     dropped: Counter[str],
 ) -> Iterator[tuple[Entity, Entity]]:
     triggers = {event.trigger for event in sentence.events}
@@ -129,6 +134,10 @@ def _pairs(
         for entity in sentence.entities
         if entity.id not in triggers and (wanted is None or entity.type in wanted)
     ]
+    if max_entities is not None and len(entities) > max_entities:
+        reason = f"pair of a sentence with more than {max_entities} entities"
+        dropped[reason] += comb(len(entities), 2)
+        return
     entities.sort(key=lambda entity: (entity.start, entity.end))
     tokens = {entity.id: sentence.tokens_of(entity) for entity in entities}
     for first, second in combinations(entities, 2):

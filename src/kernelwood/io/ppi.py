@@ -227,14 +227,16 @@ def _relations(elements: list[Element], entities: set[str]) -> tuple[Relation, .
                 element,
                 "write True or False",
             )
-        arguments = tuple([Argument(role, _need(element, role)) for role in ("e1", "e2")])
-        for argument in arguments:
-            if argument.target not in entities:
+        targets = [(role, _need(element, role)) for role in ("e1", "e2")]
+        for role, target in targets:
+            if target not in entities:
                 raise _problem(
-                    f"there is no entity {shorten(repr(argument.target))} in the sentence",
+                    f"there is no entity {shorten(repr(target))} in the sentence",
                     element,
-                    f"{argument.role} must be the id of an entity",
+                    f"{role} must be the id of an entity",
                 )
+        # Pairs have no direction, so neither end has a role.
+        arguments = tuple([Argument("", target) for _, target in targets])
         made[name] = Relation(name, "interaction", arguments, holds)
     return tuple(made.values())
 

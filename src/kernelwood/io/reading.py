@@ -320,13 +320,13 @@ def read(
     with iter_read(
         path, format, errors, views=views, only=only, limits=limits, qualify_ids=qualify_ids
     ) as stream:
-        with _cycles_ignored():
+        with cycles_ignored():
             examples = list(stream)
         return Examples(examples, stream.tally)
 
 
 @contextmanager
-def _cycles_ignored() -> Iterator[None]:
+def cycles_ignored() -> Iterator[None]:
     """Pause the search for reference cycles.
 
     Examples have none, but the collector would walk over all that were read so far, again and

@@ -17,13 +17,8 @@ from kernelwood.features.products import product
 from kernelwood.kernels import Kernel
 from kernelwood.kernels.base import TILE
 from kernelwood.learners.base import StructureClassifier, weights_of_classes
-from kernelwood.learners.svc_calibration import (
-    deal_folds,
-    fit_sigmoids,
-    probabilities,
-    scores_of_others,
-)
-from kernelwood.learners.svc_checks import check_array, check_classes, check_memory
+from kernelwood.learners.svc_calibration import deal_folds, fit_sigmoids, probabilities
+from kernelwood.learners.svc_checks import check_array, check_classes, check_folds, check_memory
 from kernelwood.learners.svc_evidence import Evidence, Support, strongest
 from kernelwood.learners.svc_machines import (
     Machines,
@@ -184,17 +179,49 @@ class KernelSVC(StructureClassifier):
         y : sequence of labels, length n, optional
             By default the labels of examples.
         """
+        self._fit(X, y, None)
+        return self
+
+    def fit_held_out(self, X: Any, y: Any = None, folds: Any = None) -> Floats:
+        """Fit, and return what machines trained on other folds say of each structure.
+
+        No kernel evaluations are needed beyond those of ``fit``: all machines share its matrix.
+
+        Parameters
+        ----------
+        X : list of structures or batch, length n
+        y : sequence of labels, length n, optional
+            By default the labels of examples.
+        folds : sequence of int, length n
+            The fold of each structure, from 0 on; say, one for each group of documents.
+
+        Returns
+        -------
+        ndarray, shape (n, n_classes) or (n,)
+            Scores as :meth:`decision_function` returns them. A class that the other folds do not
+            have scores the lowest of all.
+        """
+        scores = self._fit(X, y, folds)
+        if scores is None:
+            raise KernelInputError("KernelSVC.fit_held_out: give the fold of each structure")
+        return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def _fit(self, X: Any, y: Any, folds: Any) -> Floats | None:
         X = self._start(X)
         numbers = self._encode_labels(X, y)
         check_classes(self.classes_, numbers, 2 if self.probability else 1)
+        folds = None if folds is None else check_folds(folds, numbers, self)
         trainer = self._trainer(numbers)
-        check_memory(len(X), min(self.calibration_folds, len(X)) if self.probability else None)
+        counts = [] if folds is None else [int(folds.max()) + 1]
+        counts += [min(self.calibration_folds, len(X))] if self.probability else []
+        check_memory(len(X), max(counts, default=None), trainer.n_jobs)
         with self._threads():
             with counting() as counters:
                 gram: Floats = self.kernel_.gram(X, dtype="float64")  # type: ignore[assignment]
             self.kernel_evaluations_ = counters.kernel_evaluations
             machines = trainer.train(gram, numbers)
             self.sigmoids_ = self._calibrate(trainer, gram, numbers) if self.probability else None
+            scores = None if folds is None else trainer.scores_of_others(gram, numbers, folds)
         self._keep_supports(X, numbers, machines)
         if machines.stopped:
             warnings.warn(
@@ -202,9 +229,9 @@ class KernelSVC(StructureClassifier):
                 f"max_iter={self.max_iter:,} steps; normalize the kernel, or choose a smaller C "
                 "or a larger tol",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
-        return self
+        return scores
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the labels of structures, shape (n,)."""
@@ -288,15 +315,9 @@ class KernelSVC(StructureClassifier):
         )
 
     def _calibrate(self, trainer: Trainer, gram: Floats, numbers: NDArray[np.int32]) -> Floats:
-        n_classes = len(self.classes_)
-
-        def score(part: Floats, classes: NDArray[np.int32], similarities: Floats) -> Floats:
-            machines = trainer.train(part, classes)
-            scores = product(similarities, machines.coefficients.T) + machines.intercepts
-            return class_scores(scores, machines.pairs, n_classes)
-
         folds = deal_folds(numbers, min(self.calibration_folds, len(numbers)), self.seed_)
-        return fit_sigmoids(scores_of_others(gram, numbers, folds, score), numbers, n_classes)
+        scores = trainer.scores_of_others(gram, numbers, folds)
+        return fit_sigmoids(scores, numbers, len(self.classes_))
 
     def _keep_supports(self, X: Any, numbers: NDArray[np.int32], machines: Machines) -> None:
         indices = np.flatnonzero(machines.coefficients.any(axis=0))

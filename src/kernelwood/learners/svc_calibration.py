@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
@@ -11,7 +9,7 @@ from scipy.special import expit, logit
 
 from kernelwood.seeds import child_generator
 
-__all__ = ["deal_folds", "fit_sigmoids", "probabilities", "scores_of_others"]
+__all__ = ["deal_folds", "fit_sigmoid", "fit_sigmoids", "probabilities"]
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int32]
@@ -32,39 +30,6 @@ def deal_folds(numbers: Numbers, n_folds: int, seed: int) -> NDArray[np.int64]:
     folds = np.empty(len(numbers), dtype=np.int64)
     folds[by_class] = np.arange(len(numbers)) % n_folds
     return folds
-
-
-def scores_of_others(
-    gram: Floats, numbers: Numbers, folds: NDArray[np.int64], score: Callable[..., Floats]
-) -> Floats:
-    """Return scores of each structure by machines that have not seen its fold.
-
-    Parameters
-    ----------
-    gram : ndarray, shape (n, n)
-    numbers : ndarray, shape (n,)
-        Classes.
-    folds : ndarray, shape (n,)
-    score : callable
-        ``score(gram, numbers, similarities)``: trains on the first two, and returns scores of the
-        rows of similarities to what it was trained on.
-    """
-    parts = [(held, score(*_parts(gram, numbers, held))) for held in _held_out(folds)]
-    scores = np.empty((len(numbers), parts[0][1].shape[1]))
-    for held, part in parts:
-        scores[held] = part
-    return scores
-
-
-def _held_out(folds: NDArray[np.int64]) -> Iterator[NDArray[np.bool_]]:
-    return (folds == fold for fold in range(int(folds.max()) + 1))
-
-
-def _parts(
-    gram: Floats, numbers: Numbers, held: NDArray[np.bool_]
-) -> tuple[Floats, Numbers, Floats]:
-    kept = ~held
-    return gram[np.ix_(kept, kept)], numbers[kept], gram[np.ix_(held, kept)]
 
 
 def fit_sigmoids(scores: Floats, numbers: Numbers, n_classes: int) -> Floats:

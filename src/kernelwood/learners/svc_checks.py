@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kernelwood.compute import check_budget
 from kernelwood.errors import KernelInputError
 
-__all__ = ["check_array", "check_classes", "check_memory"]
+__all__ = ["check_array", "check_classes", "check_folds", "check_memory"]
 
 
 def check_classes(classes: NDArray[Any], numbers: NDArray[np.int32], at_least: int) -> None:
@@ -29,10 +29,31 @@ def check_classes(classes: NDArray[Any], numbers: NDArray[np.int32], at_least: i
         )
 
 
-def check_memory(n: int, n_folds: int | None) -> None:
-    """Raise MemoryBudgetError if the Gram matrix is too large, or with its part without a fold."""
-    # That part is two matrices: of the structures left, and of those taken out by those left.
-    copies = 1.0 if n_folds is None else 2 - 1 / n_folds
+def check_folds(folds: Any, numbers: NDArray[np.int32], model: Any) -> NDArray[np.int64]:
+    """Return folds as an array, or raise KernelInputError if they leave nothing to learn from."""
+    array = np.asarray(folds)
+    if array.shape != numbers.shape or array.dtype.kind not in "iu" or array.min(initial=0) < 0:
+        raise KernelInputError(
+            f"KernelSVC: folds must be {len(numbers)} whole numbers from 0 on, one for each "
+            f"structure; got {array.dtype} of shape {array.shape}"
+        )
+    if len(np.unique(array)) < 2:
+        raise KernelInputError("KernelSVC: there must be two folds at least")
+    if model.strategy == "ovo":
+        for number, label in enumerate(model.classes_.tolist()):
+            if len(np.unique(array[numbers == number])) < 2:
+                raise KernelInputError(
+                    f"KernelSVC: the class {label!r} is in one fold only, so that there are no "
+                    "machines for it without this fold; take strategy='ovr'"
+                )
+    return array.astype(np.int64)
+
+
+def check_memory(n: int, n_folds: int | None, n_jobs: int = 1) -> None:
+    """Raise MemoryBudgetError if the Gram matrix is too large, or with its parts without a fold."""
+    # Such a part is two matrices: of the structures left, and of those taken out by those left.
+    at_once = 0 if n_folds is None else min(n_folds, n_jobs)
+    copies = 1.0 if n_folds is None else 1 + at_once * (1 - 1 / n_folds)
     check_budget(
         int(8 * n * n * copies),
         f"KernelSVC: the Gram matrix of {n:,} structures"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
+
+from kernelwood.features.products import product
 
 __all__ = [
     "REST",
@@ -89,28 +92,69 @@ class Trainer:
     n_jobs: int
 
     def train(self, gram: Floats, numbers: NDArray[np.int32]) -> Machines:
-        """Return the machines for structures of these classes; every class has some."""
+        """Return the machines for structures of these classes.
+
+        Of pairs of classes (``"ovo"``), every class must have some structures; of one class
+        against the rest, one without any scores as low as machines do.
+        """
+        with _advice_for_others():
+            return self._train(gram, numbers)
+
+    def _train(self, gram: Floats, numbers: NDArray[np.int32]) -> Machines:
         pairs = pairs_of_classes(self.strategy, len(self.weights))
-        with warnings.catch_warnings():
-            # The advice it gives is on columns of numbers; what to do here is told by the caller.
-            warnings.filterwarnings("ignore", category=ConvergenceWarning)
-            if self.strategy == "ovo" and len(self.weights) > 2:
-                return self._train_pairs(gram, numbers, pairs)
-            return self._train_each(gram, numbers, pairs)
+        if self.strategy == "ovo" and len(self.weights) > 2:
+            return self._train_pairs(gram, numbers, pairs)
+        return self._train_each(gram, numbers, pairs)
+
+    def scores_of_others(
+        self, gram: Floats, numbers: NDArray[np.int32], folds: NDArray[np.int64]
+    ) -> Floats:
+        """Return class scores of each structure by machines that have not seen its fold.
+
+        Parameters
+        ----------
+        gram : ndarray, shape (n, n)
+        numbers : ndarray, shape (n,)
+            Classes.
+        folds : ndarray, shape (n,)
+
+        Returns
+        -------
+        ndarray, shape (n, n_classes) or (n, 1)
+        """
+        n_classes = len(self.weights)
+        scores = np.empty((len(numbers), 1 if n_classes == 2 else n_classes))
+
+        def one(fold: int) -> None:
+            held = folds == fold
+            kept = ~held
+            machines = self._train(gram[np.ix_(kept, kept)], numbers[kept])
+            similarities = gram[np.ix_(held, kept)]
+            margins = product(similarities, machines.coefficients.T) + machines.intercepts
+            scores[held] = class_scores(margins, machines.pairs, n_classes)
+
+        with _advice_for_others():
+            in_threads(one, np.unique(folds).tolist(), self.n_jobs)
+        return scores
 
     def _train_each(
         self, gram: Floats, numbers: NDArray[np.int32], pairs: NDArray[np.int32]
     ) -> Machines:
-        def one(number: int) -> SVC:
+        def one(number: int) -> SVC | None:
             inside = numbers == number
+            if inside.all() or not inside.any():
+                return None
             return self._fit(gram, inside, self._weigh_sides(inside, numbers))
 
         machines = in_threads(one, pairs[:, 0].tolist(), self.n_jobs)
         coefficients = np.zeros((len(pairs), len(numbers)))
-        for row, machine in zip(coefficients, machines, strict=True):
-            row[machine.support_] = machine.dual_coef_[0]
-        intercepts = np.array([machine.intercept_[0] for machine in machines])
-        return Machines(pairs, coefficients, intercepts, sum(map(self._stopped, machines)))
+        intercepts = np.where(np.isin(pairs[:, 0], numbers), 1.0, -1.0)
+        for row, machine in enumerate(machines):
+            if machine is not None:
+                coefficients[row, machine.support_] = machine.dual_coef_[0]
+                intercepts[row] = machine.intercept_[0]
+        stopped = sum(self._stopped(machine) for machine in machines if machine is not None)
+        return Machines(pairs, coefficients, intercepts, stopped)
 
     def _train_pairs(
         self, gram: Floats, numbers: NDArray[np.int32], pairs: NDArray[np.int32]
@@ -137,6 +181,15 @@ class Trainer:
 
     def _stopped(self, machine: SVC) -> int:
         return int((machine.n_iter_ >= self.max_iter).sum())
+
+
+@contextmanager
+def _advice_for_others() -> Iterator[None]:
+    # What scikit-learn advises is on columns of numbers; what to do here is told by the caller.
+    # Around all threads: filters of warnings are those of the process.
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", category=ConvergenceWarning)
+        yield
 
 
 def in_threads(work: Callable[[int], Any], items: list[int], n_jobs: int) -> list[Any]:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from kernelwood import __version__
 from kernelwood.compute.memory import budget
@@ -32,7 +32,7 @@ from kernelwood.persist.members import (
 from kernelwood.persist.models import MANIFEST
 from kernelwood.persist.parts import Part, join, split
 
-__all__ = ["load", "save"]
+__all__ = ["contents", "load", "save"]
 
 _LARGEST_MANIFEST = 1 << 26  # bytes
 
@@ -126,13 +126,59 @@ def load(path: str | os.PathLike[str]) -> Any:
     save : Write a file.
     """
     with Path(path).open("rb") as file, _naming(path):
-        archive = ArchiveReader(file)
-        # Nothing is known of it yet; as Python objects its bytes take some thirty times the room.
-        data = archive.read_first(MANIFEST, min(_LARGEST_MANIFEST, budget() // 32))
-        manifest = read_manifest(data, __version__)
-        archive.expect(manifest.members, beside=MANIFEST)
+        archive, manifest = _open(file)
         archive.read(CARD, lambda source, size: None)
         return join(_read_part(archive, entry) for entry in manifest.entries)
+
+
+def contents(path: str | os.PathLike[str]) -> Manifest:
+    """Tell what is in a file of a model without making the model.
+
+    Every byte is checked, but no class is imported and nothing is made, so that files can be
+    looked at whose models could not be used here.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        A file written by :func:`save`.
+
+    Returns
+    -------
+    Manifest
+        The version that wrote it, its parts with their parameters, and the sizes of all members.
+
+    Raises
+    ------
+    ModelFormatError
+        With file and member, if the file is damaged, was changed, or comes from a newer
+        kernelwood.
+    OSError
+        If there is no such file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import kernelwood as kw
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "kernel.kw")
+    ...     kw.save(kw.SubsetTreeKernel(decay=0.5), file)
+    ...     contents(file).entries[-1].parameters["decay"]
+    0.5
+    """
+    with Path(path).open("rb") as file, _naming(path):
+        archive, manifest = _open(file)
+        for name in manifest.members:
+            archive.read(name, lambda source, size: None)
+        return manifest
+
+
+def _open(file: BinaryIO) -> tuple[ArchiveReader, Manifest]:
+    archive = ArchiveReader(file)
+    # Nothing is known of it yet; as Python objects its bytes take some thirty times the room.
+    data = archive.read_first(MANIFEST, min(_LARGEST_MANIFEST, budget() // 32))
+    manifest = read_manifest(data, __version__)
+    archive.expect(manifest.members, beside=MANIFEST)
+    return archive, manifest
 
 
 @contextmanager

@@ -174,6 +174,7 @@ _ROWS = (
         Row(kind, name, f"kernelwood.{place}", own_state, from_own_state)
         for kind, name, place in (
             ("parser", "forest-parser", "parsing.parser:ForestParser"),
+            ("extract", "dictionary", "extract.dictionary:Dictionary"),
             ("features", "bits", "features.bit_blocks:BitBlock"),
             ("learner", "bit-forest", "learners.bit_forest:BitForest"),
         )
@@ -198,6 +199,7 @@ _ROWS = (
             ("learner", "kernel-network", "learners.kernel_network:KernelNetworkClassifier"),
             ("clustering", "kernel-kmeans", "clustering.kernel_kmeans:KernelKMeans"),
             ("search", "sentence-index", "search.sentence_index:SentenceIndex"),
+            ("relations", "relation-extractor", "relations.extractor:RelationExtractor"),
         )
     ),
 )

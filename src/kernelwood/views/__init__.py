@@ -24,7 +24,7 @@ from kernelwood.views.constituents import (
     minimal_complete_tree,
     path_enclosed_tree,
 )
-from kernelwood.views.context import Context, context
+from kernelwood.views.context import Context, Contexts, context
 from kernelwood.views.dependency_trees import cgrct, clct, grct, lct, loct
 from kernelwood.views.forests import (
     argument_forest,
@@ -32,7 +32,11 @@ from kernelwood.views.forests import (
     minimal_forest,
     path_enclosed_forest,
 )
+from kernelwood.views.names import entity_types, name_relation, names
+from kernelwood.views.path_steps import path_steps
+from kernelwood.views.path_trees import PathTree, PathTrees, path_tree
 from kernelwood.views.paths import DependencyPaths, Path, shortest_path
+from kernelwood.views.stems import stem
 from kernelwood.views.table import VIEWS, ViewRow, find_view, make_view
 from kernelwood.views.triggers import head_token, trigger_path, trigger_tree
 from kernelwood.views.words import words
@@ -40,8 +44,11 @@ from kernelwood.views.words import words
 __all__ = [
     "VIEWS",
     "Context",
+    "Contexts",
     "DependencyPaths",
     "Path",
+    "PathTree",
+    "PathTrees",
     "ViewRow",
     "argument_forest",
     "argument_path",
@@ -53,6 +60,7 @@ __all__ = [
     "context",
     "entity_nodes",
     "entity_span",
+    "entity_types",
     "find_view",
     "grct",
     "head_token",
@@ -64,9 +72,14 @@ __all__ = [
     "make_view",
     "minimal_complete_tree",
     "minimal_forest",
+    "name_relation",
+    "names",
     "path_enclosed_forest",
     "path_enclosed_tree",
+    "path_steps",
+    "path_tree",
     "shortest_path",
+    "stem",
     "trigger_path",
     "trigger_tree",
     "words",

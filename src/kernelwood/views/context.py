@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
 from kernelwood.errors import StructureError
 from kernelwood.structures import Entity, Sentence, Sequence
 from kernelwood.views.words import BLIND, OTHERS, Labels, Mentions, check_blind
 
-__all__ = ["Context", "context"]
+__all__ = ["Context", "Contexts", "context"]
 
 
 class Context(NamedTuple):
@@ -50,6 +51,8 @@ def context(
 ) -> Context:
     """Return the words before, between and after two entities.
 
+    For several pairs of one sentence, `Contexts` prepares it once.
+
     Parameters
     ----------
     sentence : Sentence
@@ -58,7 +61,7 @@ def context(
         The entities, in any order: which comes first in the sentence shows in their labels.
     window : int or None
         How many elements at most are taken before and after; None for all.
-    labels : {"text", "lemma", "tag", "pos"}
+    labels : {"text", "lemma", "stem", "tag", "pos"}
         What is written for a token, see `kernelwood.views.words.token_label`.
     lowercase : bool
         Whether words are written in lower case.
@@ -102,25 +105,74 @@ def context(
     >>> parts.after
     Sequence(['here'])
     """
-    check_blind(blind)
-    if window is not None and window < 0:
-        raise StructureError(
-            f"window must be 0 or more, got {window}", hint="window=None takes all words"
-        )
-    mentions = Mentions(sentence, labels=labels, lowercase=lowercase, others=others)
-    covered = (mentions.tokens_of(first), mentions.tokens_of(second))
-    inside = [token for tokens in covered for token in tokens]
-    if not inside:
-        return Context(Sequence(), Sequence(), Sequence())
-    start, end = min(inside), max(inside) + 1
-    before = mentions.nodes(range(start))
-    after = mentions.nodes(range(end, len(sentence.tokens)))
-    written = _write_ends(mentions, covered, blind)
-    return Context(
-        Sequence(before if window is None else before[max(0, len(before) - window) :]),
-        Sequence(mentions.nodes(range(start, end), written)),
-        Sequence(after if window is None else after[:window]),
+    contexts = Contexts(
+        sentence, window=window, labels=labels, lowercase=lowercase, blind=blind, others=others
     )
+    return contexts.around(first, second)
+
+
+class Contexts:
+    """The words around all pairs of entities of a sentence, one pair after the other.
+
+    Parameters
+    ----------
+    sentence, window, labels, lowercase, blind, others
+        As in `context`.
+
+    Examples
+    --------
+    >>> raf, ras = Entity("a", "protein", ((3, 6),)), Entity("b", "protein", ((13, 16),))
+    >>> sentence = Sentence.from_words("so Raf binds Ras here".split(), entities=[raf, ras])
+    >>> Contexts(sentence).around(ras, raf).between
+    Sequence(['ENTITY2', 'binds', 'ENTITY1'])
+    """
+
+    __slots__ = ("_blind", "_ends", "_mentions", "_nodes", "_starts", "_window")
+
+    def __init__(
+        self,
+        sentence: Sentence,
+        *,
+        window: int | None = 4,
+        labels: Labels = "text",
+        lowercase: bool = True,
+        blind: tuple[str, str] | None = BLIND,
+        others: str | None = OTHERS,
+    ) -> None:
+        check_blind(blind)
+        if window is not None and window < 0:
+            raise StructureError(
+                f"window must be 0 or more, got {window}", hint="window=None takes all words"
+            )
+        self._mentions = Mentions(sentence, labels=labels, lowercase=lowercase, others=others)
+        self._blind = blind
+        self._window = window
+        # What is written for the whole sentence, and the tokens each element stands for.
+        self._nodes, self._starts, self._ends = self._mentions.runs()
+
+    def covers(self, entity: Entity) -> bool:
+        """Return whether an entity covers a token."""
+        return bool(self._mentions.tokens_of(entity))
+
+    def around(self, first: Entity, second: Entity) -> Context:
+        """Return the words around two entities, as `context` does."""
+        mentions, window, nodes = self._mentions, self._window, self._nodes
+        covered = (mentions.tokens_of(first), mentions.tokens_of(second))
+        inside = [token for tokens in covered for token in tokens]
+        if not inside:
+            return Context(Sequence(), Sequence(), Sequence())
+        start, end = min(inside), max(inside) + 1
+        # An element of several tokens counts on each side where it has one.
+        n_before = bisect_left(self._starts, start)
+        n_until = bisect_right(self._ends, end)
+        low = 0 if window is None else max(0, n_before - window)
+        high = len(nodes) if window is None else n_until + window
+        written = _write_ends(mentions, covered, self._blind)
+        return Context(
+            Sequence(nodes[low:n_before]),
+            Sequence(mentions.nodes(range(start, end), written)),
+            Sequence(nodes[n_until:high]),
+        )
 
 
 def _write_ends(

@@ -42,6 +42,7 @@ from kernelwood.errors import StructureError
 from kernelwood.structures import ROOT, Dependency, Sentence, Tree
 from kernelwood.structures.labels import shorten
 from kernelwood.structures.tree import make_node
+from kernelwood.structures.tree_heads import dependencies_of
 from kernelwood.views.words import token_label
 
 __all__ = ["cgrct", "clct", "grct", "lct", "loct"]
@@ -69,6 +70,7 @@ def grct(
     ----------
     sentence : Sentence
         With dependencies; see `kernelwood.views.dependency_trees` for what becomes of a graph.
+        Without them, but with a tree, its dependencies are those of the tree.
     kinds : bool
         Whether labels begin with their kind, as in ``LEX##``.
     lowercase : bool
@@ -83,7 +85,7 @@ def grct(
     Raises
     ------
     StructureError
-        If the sentence has no dependencies.
+        If the sentence has neither dependencies nor a tree.
 
     References
     ----------
@@ -321,7 +323,7 @@ def _spanning_tree(sentence: Sentence) -> list[Dependency]:
     """Return one dependency for each word that has any, heads before their dependents."""
     below: dict[int, list[Dependency]] = {ROOT: []}
     heads: dict[int, list[int]] = {}
-    for edge in sentence.dependencies:
+    for edge in dependencies_of(sentence):
         if edge.head == edge.dependent:
             continue
         below.setdefault(edge.head, []).append(edge)

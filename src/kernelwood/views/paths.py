@@ -7,9 +7,18 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from kernelwood.structures import ROOT, Dependency, Entity, Sentence, Sequence
+from kernelwood.structures.tree_heads import dependencies_of
 from kernelwood.views.words import BLIND, OTHERS, Labels, Mentions, check_blind
 
-__all__ = ["NO_PATH", "NO_TOKEN", "SHARED_TOKEN", "DependencyPaths", "Path", "shortest_path"]
+__all__ = [
+    "NO_PATH",
+    "NO_TOKEN",
+    "SHARED_TOKEN",
+    "DependencyPaths",
+    "Path",
+    "Way",
+    "shortest_path",
+]
 
 SHARED_TOKEN = "shared token"
 NO_PATH = "no path"
@@ -35,6 +44,25 @@ class Path(NamedTuple):
     fallback: str | None = None
 
 
+class Way(NamedTuple):
+    """A path in plain parts, before it becomes a structure.
+
+    Attributes
+    ----------
+    tokens, fallback
+        As in `Path`.
+    relations : list of str
+        The label of each step.
+    nodes : list of str
+        What is written for each place, one more than there are steps.
+    """
+
+    tokens: tuple[int, ...]
+    relations: list[str]
+    nodes: list[str]
+    fallback: str | None
+
+
 def shortest_path(
     sentence: Sentence,
     first: Entity,
@@ -57,7 +85,7 @@ def shortest_path(
         With tokens and dependencies.
     first, second : Entity
         Where the path begins and ends; each may have several tokens, the nearest two count.
-    labels : {"text", "lemma", "tag", "pos"}
+    labels : {"text", "lemma", "stem", "tag", "pos"}
         What is written for a token, see `kernelwood.views.words.token_label`.
     lowercase : bool
         Whether words are written in lower case.
@@ -157,7 +185,7 @@ class DependencyPaths:
         check_blind(blind)
         self._mentions = Mentions(sentence, labels=labels, lowercase=lowercase, others=others)
         self._n_tokens = len(sentence.tokens)
-        self._links = _Links(self._n_tokens, sentence.dependencies)
+        self._links = _Links(self._n_tokens, dependencies_of(sentence))
         self._chain: _Links | None = None
         self._lowercase = lowercase
         self._directed = directed
@@ -165,30 +193,43 @@ class DependencyPaths:
 
     def between(self, first: Entity, second: Entity) -> Path:
         """Return the path from one entity to another, as `shortest_path` does."""
+        tokens, relations, nodes, fallback = self.way(first, second)
+        return Path(Sequence(zip(["", *relations], nodes, strict=True)), tokens, fallback)
+
+    def way(self, first: Entity, second: Entity) -> Way:
+        """Return the path from one entity to another in plain parts.
+
+        Examples
+        --------
+        >>> sentence = Sentence.from_words(["a", "cat"], dependencies=[(1, "det", 0)])
+        >>> ends = Entity("x", "", ((0, 1),)), Entity("y", "", ((2, 5),))
+        >>> DependencyPaths(sentence).way(*ends)
+        Way(tokens=(0, 1), relations=['det-of'], nodes=['ENTITY1', 'ENTITY2'], fallback=None)
+        """
         starts, ends = self._mentions.tokens_of(first), self._mentions.tokens_of(second)
         if not (starts and ends):
-            ends_only = Sequence([self._end(0, first, starts), self._end(1, second, ends)])
-            return Path(ends_only, (), NO_TOKEN)
+            written = [self._end(0, first, starts), self._end(1, second, ends)]
+            return Way((), [""], written, NO_TOKEN)
         shared = set(starts).intersection(ends)
         if shared:
             token = max(shared)
-            return self._path((token, token), ["same"], SHARED_TOKEN)
+            return self._way((token, token), ["same"], SHARED_TOKEN)
         tokens = self._links.shortest(starts, ends)
         if tokens:
-            return self._path(tokens, self._links.steps(tokens, self._directed), None)
+            return self._way(tokens, self._links.steps(tokens, self._directed), None)
         if self._chain is None:
             neighbors = (Dependency(at, "next", at + 1) for at in range(self._n_tokens - 1))
             self._chain = _Links(self._n_tokens, neighbors)
         tokens = self._chain.shortest(starts, ends)
-        return self._path(tokens, self._chain.steps(tokens, self._directed), NO_PATH)
+        return self._way(tokens, self._chain.steps(tokens, self._directed), NO_PATH)
 
-    def _path(self, tokens: tuple[int, ...], steps: list[str], fallback: str | None) -> Path:
+    def _way(self, tokens: tuple[int, ...], relations: list[str], fallback: str | None) -> Way:
         if self._blind is None:
             first, second = self._mentions.word(tokens[0]), self._mentions.word(tokens[-1])
         else:
             first, second = self._blind
         nodes = [first, *map(self._mentions.label, tokens[1:-1]), second]
-        return Path(Sequence(zip(["", *steps], nodes, strict=True)), tokens, fallback)
+        return Way(tokens, relations, nodes, fallback)
 
     def _end(self, role: int, entity: Entity, tokens: tuple[int, ...]) -> str:
         """Return what is written for an entity of a pair that has no path."""

@@ -19,12 +19,15 @@ from kernelwood.structures import Candidate, Entity, Sentence, Structure, Tree
 from kernelwood.structures.graph import NodeId
 from kernelwood.structures.labels import shorten
 from kernelwood.views.constituents import entity_span, minimal_complete_tree, path_enclosed_tree
-from kernelwood.views.context import context
+from kernelwood.views.context import Contexts
 from kernelwood.views.dependency_trees import cgrct, clct, grct, lct, loct
+from kernelwood.views.names import entity_types, names
+from kernelwood.views.path_steps import steps_of
+from kernelwood.views.path_trees import PathTrees
 from kernelwood.views.paths import NO_TOKEN, DependencyPaths
 from kernelwood.views.triggers import trigger_path, trigger_tree
 from kernelwood.views.ways import InteractionWays
-from kernelwood.views.words import words
+from kernelwood.views.words import Labels, words
 
 __all__ = ["VIEWS", "ViewRow", "find_view", "make_view", "view_maker"]
 
@@ -159,13 +162,44 @@ def _path(sentence: Sentence) -> Maker:
     return make
 
 
-def _context(sentence: Sentence) -> Maker:
-    def make(candidate: Candidate) -> Made:
-        ends = _two(candidate)
-        fallback = None if all(map(sentence.tokens_of, ends)) else NO_TOKEN
-        return context(sentence, *ends).joined(), fallback
+def _steps(labels: Labels) -> Callable[[Sentence], Maker]:
+    def prepare(sentence: Sentence) -> Maker:
+        paths = DependencyPaths(sentence, labels=labels)
 
-    return make
+        def make(candidate: Candidate) -> Made:
+            way = paths.way(*_two(candidate))
+            return steps_of(way), way.fallback
+
+        return make
+
+    return prepare
+
+
+def _path_tree(sentence: Sentence) -> Maker:
+    trees = PathTrees(sentence)
+    return lambda candidate: trees.between(*_two(candidate))
+
+
+def _context(labels: Labels) -> Callable[[Sentence], Maker]:
+    def prepare(sentence: Sentence) -> Maker:
+        contexts = Contexts(sentence, labels=labels)
+
+        def make(candidate: Candidate) -> Made:
+            first, second = _two(candidate)
+            is_whole = contexts.covers(first) and contexts.covers(second)
+            return contexts.around(first, second).joined(), None if is_whole else NO_TOKEN
+
+        return make
+
+    return prepare
+
+
+def _types(sentence: Sentence) -> Maker:
+    return lambda candidate: (entity_types(*_two(candidate)), None)
+
+
+def _names(sentence: Sentence) -> Maker:
+    return lambda candidate: (names(sentence, *_two(candidate)), None)
 
 
 def _of_spans(function: Callable[..., Structure]) -> Callable[[Sentence], Maker]:
@@ -251,7 +285,13 @@ _ROWS: tuple[ViewRow, ...] = (
     _sentence("cgrct", "grct with head and modifier of each relation", cgrct),
     _sentence("clct", "lct with head and modifier of each relation", clct),
     _pair("path", "shortest dependency path between two entities", _path),
-    _pair("context", "words before, between and after two entities", _context),
+    _pair("steps", "words and relations in turn along the shortest path", _steps("text")),
+    _pair("stem-steps", "steps, with words cut to stems", _steps("stem")),
+    _pair("path-tree", "dependencies on the shortest path and hanging from it", _path_tree),
+    _pair("context", "words before, between and after two entities", _context("text")),
+    _pair("stem-context", "context, with words cut to stems", _context("stem")),
+    _pair("names", "how the names of two entities relate", _names),
+    _pair("types", "types of two entities", _types),
     _pair("pet", "path-enclosed tree of two entities", _of_spans(path_enclosed_tree)),
     _pair("mct", "minimal complete tree of two entities", _of_spans(minimal_complete_tree)),
     _interaction(

@@ -12,6 +12,7 @@ from typing import Any
 from kernelwood.errors import StructureError
 from kernelwood.structures import ROOT, Entity, Graph, Sentence, Sequence, Tree
 from kernelwood.structures.labels import shorten
+from kernelwood.structures.tree_heads import dependencies_of
 from kernelwood.views.amr import interaction_path, interaction_tree
 
 __all__ = ["head_token", "trigger_path", "trigger_tree"]
@@ -38,7 +39,7 @@ def head_token(sentence: Sentence, entity: Entity) -> int:
     if not tokens:
         raise StructureError(f"entity {shorten(repr(entity.id))} covers no token")
     inside = frozenset(tokens)
-    edges = [edge for edge in sentence.dependencies if edge.head != edge.dependent]
+    edges = [edge for edge in dependencies_of(sentence) if edge.head != edge.dependent]
     below = {edge.dependent for edge in edges if edge.head in inside}
     joined = {end for edge in edges for end in (edge.head, edge.dependent)}
     outer = [token for token in tokens if token not in below and token in joined]
@@ -53,7 +54,7 @@ def trigger_tree(
     Parameters
     ----------
     sentence : Sentence
-        With dependencies.
+        With dependencies, or a tree they follow from.
     trigger : Entity
         Its head word becomes the root.
     participants : iterable of (role, Entity)
@@ -85,7 +86,8 @@ def _graph(
     sentence: Sentence, trigger: Entity, participants: Iterable[tuple[str, Entity]]
 ) -> tuple[Graph, int, list[tuple[str, int]]]:
     """Return the dependencies as a graph in which participants are blinded by their type."""
-    if not sentence.dependencies:
+    dependencies = dependencies_of(sentence)
+    if not dependencies:
         raise StructureError("the sentence has no dependencies")
     root = head_token(sentence, trigger)
     labels = [(index, token.text.lower()) for index, token in enumerate(sentence.tokens)]
@@ -96,5 +98,5 @@ def _graph(
             raise StructureError("trigger and participants share a word")
         labels[token] = (token, (entity.type or "entity").lower())
         ends.append((role, token))
-    edges = [edge for edge in sentence.dependencies if edge.head != ROOT]
+    edges = [edge for edge in dependencies if edge.head != ROOT]
     return Graph(labels, edges, root), root, ends

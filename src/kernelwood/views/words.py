@@ -8,10 +8,11 @@ from typing import Literal, TypeAlias, get_args
 from kernelwood.errors import StructureError
 from kernelwood.structures import Entity, Sentence, Sequence, Token
 from kernelwood.structures.labels import shorten
+from kernelwood.views.stems import stem
 
 __all__ = ["BLIND", "OTHERS", "Labels", "Mentions", "check_blind", "token_label", "words"]
 
-Labels: TypeAlias = Literal["text", "lemma", "tag", "pos"]
+Labels: TypeAlias = Literal["text", "lemma", "stem", "tag", "pos"]
 
 BLIND = ("ENTITY1", "ENTITY2")  # what stands for the two entities of a pair
 OTHERS = "ENTITY"  # what stands for all others
@@ -24,7 +25,7 @@ def words(sentence: Sentence, *, labels: Labels = "text", lowercase: bool = True
     ----------
     sentence : Sentence
         With tokens; without, the sequence is empty.
-    labels : {"text", "lemma", "tag", "pos"}
+    labels : {"text", "lemma", "stem", "tag", "pos"}
         What is written for a token, see `token_label`.
     lowercase : bool
         Whether words are written in lower case; tags never are.
@@ -55,12 +56,12 @@ def token_label(token: Token, *, labels: Labels = "text", lowercase: bool = True
     ----------
     token : Token
         The token.
-    labels : {"text", "lemma", "tag", "pos"}
-        The word form; the lemma, or else the word form; the tag of the treebank, or else the
-        part of speech; the part of speech, or else the tag. A token that has neither of the last
-        two has the label "".
+    labels : {"text", "lemma", "stem", "tag", "pos"}
+        The word form; the lemma, or else the word form; the word form without its ending, see
+        `kernelwood.views.stems.stem`; the tag of the treebank, or else the part of speech; the
+        part of speech, or else the tag. A token that has neither of the last two has the label "".
     lowercase : bool
-        Whether word forms and lemmas are written in lower case; tags never are.
+        Whether words are written in lower case; tags never are.
 
     Examples
     --------
@@ -71,8 +72,10 @@ def token_label(token: Token, *, labels: Labels = "text", lowercase: bool = True
         return token.tag or token.pos
     if labels == "pos":
         return token.pos or token.tag
-    label = token.text if labels == "text" else token.lemma or token.text
-    return label.lower() if lowercase else label
+    label = token.lemma or token.text if labels == "lemma" else token.text
+    if lowercase:
+        label = label.lower()
+    return stem(label) if labels == "stem" else label
 
 
 def check_labels(labels: str) -> None:
@@ -184,6 +187,30 @@ class Mentions:
                 found.append(self.label(index))
             before = owner
         return found
+
+    def runs(self) -> tuple[list[str], list[int], list[int]]:
+        """Return the labels of all tokens as `nodes` does, and where each label begins and ends.
+
+        Examples
+        --------
+        >>> raf = Entity("T1", "protein", ((0, 5),))
+        >>> sentence = Sentence.from_words(["Raf", "1", "binds"], entities=[raf])
+        >>> Mentions(sentence, labels="text", lowercase=True, others="ENTITY").runs()
+        (['ENTITY', 'binds'], [0, 2], [2, 3])
+        """
+        labels: list[str] = []
+        starts: list[int] = []
+        ends: list[int] = []
+        before: int | None = None
+        for index in range(len(self._sentence.tokens)):
+            owner = self._owners.get(index)
+            if owner is None or owner != before:
+                labels.append(self.label(index))
+                starts.append(index)
+                ends.append(index)
+            ends[-1] = index + 1
+            before = owner
+        return labels, starts, ends
 
     def _find_owners(self) -> dict[int, int]:
         """Return for each token of an entity the longest that covers it, by its position."""

@@ -1,0 +1,61 @@
+"""What an extractor is, in a few facts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import kernelwood
+
+__all__ = ["card_of"]
+
+
+def card_of(extractor: Any) -> dict[str, Any]:
+    """Return the facts about a fitted extractor that its users should know, as JSON values.
+
+    Parameters
+    ----------
+    extractor : RelationExtractor
+        Fitted.
+
+    Examples
+    --------
+    >>> import kernelwood as kw
+    >>> from kernelwood.datasets import load_interactions
+    >>> extractor = kw.RelationExtractor("klsh-rf", random_state=0)
+    >>> card = card_of(extractor.fit(load_interactions("train")))
+    >>> card["recipe"], card["parser"]
+    ('klsh-rf', 'given')
+    """
+    extractor._check_is_fitted()
+    learner = extractor.learner_
+    settings = {
+        name: value
+        for name, value in learner.get_params(deep=False).items()
+        if name not in ("kernel", "random_state", "n_jobs") and _is_plain(value)
+    }
+    return {
+        "model": "relation extractor",
+        "description": extractor.description,
+        "license": extractor.license,
+        "version": kernelwood.__version__,
+        "recipe": extractor.recipe,
+        "candidates": extractor.candidates,
+        "relations": list(extractor.relations_),
+        "classes": [str(name) for name in extractor.classes_],
+        "views": list(extractor.views_),
+        "kernel": repr(learner.kernel_),
+        "learner": type(learner).__name__,
+        "settings": settings,
+        "parser": extractor.parser_,
+        "threshold": extractor.threshold_,
+        "held_out": dict(extractor.held_out_),
+        "documents": extractor.n_documents_,
+        "sentences": extractor.n_sentences_,
+        "training_candidates": extractor.n_candidates_,
+        "training_relations": extractor.n_relations_,
+        "seed": extractor.seed_,
+    }
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, (bool, int, float, str, list, tuple, dict))

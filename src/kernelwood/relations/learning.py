@@ -1,0 +1,133 @@
+"""Training a classifier of candidates, and judging candidates by it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from kernelwood.errors import KernelInputError
+from kernelwood.evaluate import group_splits
+from kernelwood.relations.predictions import NONE
+
+__all__ = ["class_scores", "deal_documents", "detect", "fit_and_hold_out"]
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+
+def deal_documents(
+    documents: Sequence[str], sentences: Sequence[int], y: Sequence[str], n_splits: int, seed: int
+) -> Indices:
+    """Return the fold of each candidate; a document is in one fold.
+
+    A corpus of one document is cut into sentences instead.
+
+    Examples
+    --------
+    >>> folds = deal_documents(["a", "a", "b"], [0, 0, 1], ["none", "x", "x"], 3, seed=0)
+    >>> bool(folds[0] == folds[1] != folds[2])
+    True
+    """
+    for groups in (list(documents), list(sentences)):
+        n_groups = len(set(groups))
+        if n_groups > 1:
+            folds = np.empty(len(y), dtype=np.int64)
+            splits = group_splits(groups, y, n_splits=min(n_splits, n_groups), random_state=seed)
+            for fold, (_, test) in enumerate(splits):
+                folds[test] = fold
+            return folds
+    raise KernelInputError(
+        "all candidates are in one sentence, so there is nothing to hold out for learning what "
+        "scores mean; give more sentences"
+    )
+
+
+def fit_and_hold_out(learner: Any, X: Any, y: NDArray[Any], folds: Indices | None) -> Any:
+    """Fit a classifier; return scores of classes of each candidate by classifiers of other folds.
+
+    Parameters
+    ----------
+    learner : classifier of kernelwood
+        Is fitted on everything in the end.
+    X : batch of examples, length n
+    y : ndarray of str, shape (n,)
+    folds : ndarray, shape (n,), or None
+        Nothing is held out without it.
+
+    Returns
+    -------
+    ndarray, shape (n, n_classes), or None
+    """
+    if folds is None:
+        learner.fit(X, y)
+        return None
+    if hasattr(learner, "fit_held_out"):
+        return _columns(learner.fit_held_out(X, y, folds), learner)
+    classes = np.unique(y)
+    scores = np.zeros((len(y), len(classes)))
+    for fold in range(int(folds.max()) + 1):
+        test = folds == fold
+        known = np.unique(y[~test])
+        columns = np.searchsorted(classes, known)
+        if len(known) == 1:
+            scores[np.ix_(test, columns)] = 1.0
+            continue
+        part = clone(learner).fit(X[~test], y[~test])
+        scores[np.ix_(test, columns)] = class_scores(part, X[test])
+    learner.fit(X, y)
+    return scores
+
+
+def class_scores(learner: Any, X: Any) -> Floats:
+    """Return the scores of all classes, shape (n, n_classes): probabilities, or margins.
+
+    Of two classes with one margin the first has none.
+    """
+    if gives_probabilities(learner):
+        return np.asarray(learner.predict_proba(X), dtype=np.float64)
+    return _columns(learner.decision_function(X), learner)
+
+
+def gives_probabilities(learner: Any) -> bool:
+    """Return whether class scores are probabilities."""
+    return not hasattr(learner, "decision_function")
+
+
+def _columns(scores: Floats, learner: Any) -> Floats:
+    if scores.ndim == 2 and scores.shape[1] == len(learner.classes_):
+        return scores
+    return np.stack([np.zeros(len(scores)), scores.reshape(-1)], axis=1)
+
+
+def detect(scores: Floats, classes: NDArray[Any], *, probabilities: bool) -> tuple[Floats, Indices]:
+    """Return how much speaks for any relation, and the number of the likeliest one.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (n, n_classes)
+    classes : ndarray of str
+        ``"none"`` among them.
+    probabilities : bool
+        Whether scores are probabilities; else they are margins, of a class against the rest.
+
+    Examples
+    --------
+    >>> classes = np.array(["binds", "cuts", "none"])
+    >>> detect(np.array([[0.3, 0.2, 0.5]]), classes, probabilities=True)
+    (array([0.5]), array([0]))
+    >>> detect(np.array([[-1.0, 0.5, 0.2]]), classes, probabilities=False)
+    (array([-0.2]), array([1]))
+    """
+    none = classes.tolist().index(NONE)
+    others = np.delete(np.arange(len(classes)), none)
+    best = others[scores[:, others].argmax(axis=1)]
+    if probabilities:
+        return 1.0 - scores[:, none], best
+    if len(classes) == 2:
+        return scores[:, others[0]] - scores[:, none], best
+    # The machine of "none" against the rest has learned this very question.
+    return -scores[:, none], best

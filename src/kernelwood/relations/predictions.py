@@ -1,0 +1,229 @@
+"""What an extractor says about a text: relations, how sure it is, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kernelwood.io import Tally
+from kernelwood.structures import Candidate, Entity
+from kernelwood.structures.annotation import Span
+
+__all__ = ["NONE", "Case", "Participant", "Piece", "Prediction", "Predictions"]
+
+NONE = "none"  # the class of candidates that are no relation
+
+
+@dataclass(frozen=True, slots=True)
+class Participant:
+    """An entity in the part it plays in a relation.
+
+    Attributes
+    ----------
+    role : str
+        Of pairs: what the annotation calls it, say ``Arg1``, or ``first`` and ``second`` if it
+        has no name. Of events: ``participant``, ``catalyst`` or ``trigger``.
+    id, type, text : str
+        As in the annotation; the text is what stands at the spans.
+    spans : tuple of (start, end)
+        Characters of the document, ends exclusive.
+    reference : str
+        What the annotation refers to, say an identifier of a database; "" if it does not.
+    """
+
+    role: str
+    id: str
+    type: str
+    text: str
+    spans: tuple[Span, ...]
+    reference: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        made: dict[str, Any] = {
+            "role": self.role,
+            "id": self.id,
+            "type": self.type,
+            "text": self.text,
+            "spans": [list(span) for span in self.spans],
+        }
+        return made | ({"reference": self.reference} if self.reference else {})
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Something that a prediction shares with a case.
+
+    Attributes
+    ----------
+    text : str
+        The fragment of a tree, or the tuples of a path, readable.
+    view : str
+        Where it was found.
+    weight : float
+        The share of the similarity that is owed to it, with all its parts. If the kernel is a
+        product, each factor has an equal part in it.
+    """
+
+    text: str
+    view: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A labeled case that the extractor learned from, and how it bears on a prediction.
+
+    Attributes
+    ----------
+    id : str
+        The candidate of the training corpus.
+    type : str
+        What it was labeled: a relation, or ``"none"``.
+    similarity : float
+        To the candidate in question, by the kernel.
+    text : str
+        Its sentence, the entities in brackets.
+    contribution : float or None
+        What it adds to the score of the decision, if the learner adds up cases (support vector
+        machines); positive if it speaks for a relation.
+    pieces : tuple of Piece
+        What both have in common, the most telling first.
+    """
+
+    id: str
+    type: str
+    similarity: float
+    text: str
+    contribution: float | None = None
+    pieces: tuple[Piece, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        made: dict[str, Any] = {
+            "id": self.id,
+            "type": self.type,
+            "similarity": self.similarity,
+            "text": self.text,
+            "shared": [
+                {"text": piece.text, "view": piece.view, "weight": piece.weight}
+                for piece in self.pieces
+            ],
+        }
+        return made | ({} if self.contribution is None else {"contribution": self.contribution})
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Prediction:
+    """What an extractor says about one candidate.
+
+    Attributes
+    ----------
+    id : str
+        Of the candidate; unique in what was asked.
+    document : str
+        Id of the example or text it is in.
+    type : str
+        The relation; the likeliest one if none holds.
+    relation : str
+        The type, with the direction if it has one: ``"Activates(e2,e1)"`` if its first argument
+        comes second in the text.
+    holds : bool
+        Whether the score reaches the threshold.
+    score, threshold : float
+        How likely it is that a relation holds, from 0 to 1, as measured on held-out documents of
+        the training corpus; and from where on it counts as one.
+    participants : tuple of Participant
+        Who takes part.
+    trigger : Participant or None
+        The word that stands for an event.
+    sentence : (start, end)
+        Characters of the document.
+    text : str
+        The sentence.
+    label : str or None
+        What the annotation says in these terms, or ``"none"``; None if there is none.
+    candidate : Candidate
+        What was judged.
+    """
+
+    id: str
+    document: str
+    type: str
+    relation: str
+    holds: bool
+    score: float
+    threshold: float
+    participants: tuple[Participant, ...]
+    trigger: Participant | None
+    sentence: Span
+    text: str
+    label: str | None
+    candidate: Candidate
+    _explain: Callable[[Prediction], tuple[Case, ...]] | None = field(default=None, compare=False)
+
+    @property
+    def evidence(self) -> tuple[Case, ...]:
+        """The labeled cases that are most like it, and what it shares with them.
+
+        Computed when asked for: it compares with all that the extractor learned from.
+        """
+        return () if self._explain is None else self._explain(self)
+
+    def to_dict(self, *, evidence: bool = False) -> dict[str, Any]:
+        """Return plain JSON values, with the evidence if it is asked for."""
+        made: dict[str, Any] = {
+            "id": self.id,
+            "document": self.document,
+            "type": self.type,
+            "relation": self.relation,
+            "holds": self.holds,
+            "score": self.score,
+            "threshold": self.threshold,
+            "sentence": list(self.sentence),
+            "text": self.text,
+            "participants": [one.to_dict() for one in self.participants],
+        }
+        if self.trigger is not None:
+            made["trigger"] = self.trigger.to_dict()
+        if self.label is not None:
+            made["label"] = self.label
+        if evidence:
+            made["evidence"] = [case.to_dict() for case in self.evidence]
+        return made
+
+    def __repr__(self) -> str:
+        who = ", ".join(f"{one.role} {one.text!r}" for one in self.participants)
+        denied = "" if self.holds else "not "
+        return f"<Prediction: {denied}{self.type} of {who}, score {self.score:.2f}>"
+
+
+class Predictions(list[Prediction]):
+    """A list of predictions that remembers what could not be judged, in :attr:`tally`."""
+
+    tally: Tally
+
+    def __init__(
+        self, predictions: Iterable[Prediction] = (), dropped: Mapping[str, int] | None = None
+    ) -> None:
+        super().__init__(predictions)
+        reasons = dict(dropped or {})
+        self.tally = Tally(read=len(self), skipped=sum(reasons.values()), reasons=reasons)
+
+    @property
+    def relations(self) -> list[Prediction]:
+        """Those that hold."""
+        return [prediction for prediction in self if prediction.holds]
+
+    def __repr__(self) -> str:
+        return f"<Predictions: {len(self.relations)} relations, {len(self)} candidates>"
+
+
+def participant(
+    role: str, entity: Entity, text: str, shift: int, references: Mapping[str, str]
+) -> Participant:
+    """Return an entity of a sentence as a participant with offsets of the document."""
+    spans = tuple((start + shift, end + shift) for start, end in entity.spans)
+    words = " ".join(text[start:end] for start, end in entity.spans) or entity.text
+    return Participant(role, entity.id, entity.type, words, spans, references.get(entity.id, ""))

@@ -1,0 +1,212 @@
+"""Recipes: learners with settings that are known to work, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import Any
+
+from kernelwood.errors import KernelInputError
+from kernelwood.kernels import (
+    Kernel,
+    OnView,
+    PartialTreeKernel,
+    RootedTreeKernel,
+    SubsequenceKernel,
+    SubsetTreeKernel,
+)
+from kernelwood.learners import LEARNERS
+from kernelwood.similarity import Exponential
+from kernelwood.views import find_view
+
+__all__ = [
+    "EVENT_VIEWS",
+    "PAIR_VIEWS",
+    "RECIPES",
+    "SOFT_PAIR_VIEWS",
+    "TYPES",
+    "Recipe",
+    "find_recipe",
+    "kernel_on",
+    "make_learner",
+]
+
+# What is compared unless something else is asked for.
+PAIR_VIEWS = ("stem-context", "stem-steps", "names")
+SOFT_PAIR_VIEWS = ("context", "steps", "names")  # where words match by vectors, not by stems
+TYPES = "types"  # is compared as well where relations have several types
+EVENT_VIEWS = ("trigger-path", "trigger-tree")
+
+_SMALL = 3  # references or landmarks are at most a third of what is learned from
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """One row of the table.
+
+    Attributes
+    ----------
+    name, summary : str
+        What users write, and one line for help pages.
+    learner : str
+        A name in `kernelwood.learners.LEARNERS`.
+    options : mapping
+        Parameters of the learner.
+    """
+
+    name: str
+    summary: str
+    learner: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+_ROWS = (
+    Recipe(
+        "svm",
+        "support vector machine: the most accurate, slower on large corpora",
+        "kernel-svc",
+        {"C": 3.0},
+    ),
+    Recipe(
+        "klsh-rf",
+        "random forest on hashcodes: fast to learn and to apply",
+        "hash-forest",
+        {"n_references": 300, "bits_per_tree": 100, "min_samples_leaf": 5, "subset_size": 50},
+    ),
+    Recipe(
+        "klsh-knn",
+        "nearest neighbors among hashcodes: every answer is a case",
+        "hash-neighbors",
+        {"n_references": 50, "n_bits": 4, "n_neighbors": 16},
+    ),
+    Recipe(
+        "nystrom",
+        "linear classifier on Nyström vectors: constant time for each answer",
+        "kernel-network",
+        {"n_landmarks": 500, "hidden": (), "learning_rate": 0.01, "max_iter": 100},
+    ),
+)
+
+RECIPES: Mapping[str, Recipe] = MappingProxyType({row.name: row for row in _ROWS})
+
+
+def find_recipe(name: Any) -> Recipe:
+    """Return the recipe called ``name``.
+
+    Examples
+    --------
+    >>> find_recipe("svm").learner
+    'kernel-svc'
+    """
+    if isinstance(name, str) and name in RECIPES:
+        return RECIPES[name]
+    raise KernelInputError(
+        f"there is no recipe {name!r}{_nearest(name, RECIPES)} (recipes: {', '.join(RECIPES)})"
+    )
+
+
+def _nearest(name: Any, known: Mapping[str, Any]) -> str:
+    close = get_close_matches(str(name), known, n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def make_learner(
+    recipe: Recipe, kernel: Kernel, options: Mapping[str, Any], n: int, seed: int
+) -> Any:
+    """Return the unfitted classifier of a recipe.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    kernel : Kernel
+    options : mapping
+        Parameters that differ from those of the recipe.
+    n : int
+        How many examples there are: small corpora get fewer references.
+    seed : int
+    """
+    cls = LEARNERS[recipe.learner]
+    known = cls(kernel).get_params(deep=False)
+    for name in options:
+        if name not in known or name in ("kernel", "random_state", "n_jobs"):
+            raise KernelInputError(
+                f"recipe {recipe.name!r} has no option {name!r}{_nearest(name, known)}"
+            )
+    settings = {**recipe.options, **options}
+    for name in ("n_references", "n_landmarks", "n_neighbors"):
+        if name in settings and name not in options:
+            settings[name] = max(2, min(settings[name], n // _SMALL))
+    if settings.get("n_references") != recipe.options.get("n_references"):
+        # Large subsets of few references share structures, and make bits that say nothing.
+        settings.pop("subset_size" if "subset_size" not in options else "", None)
+    return cls(kernel, **settings, random_state=seed)
+
+
+def kernel_on(views: tuple[str, ...], vectors: Any = None) -> Kernel:
+    """Return the kernel that a recipe uses on some views.
+
+    On the views that are compared by default it is a product: the words around two entities and
+    the steps between them must both be alike, but what the entities are can make up for a part of
+    either. On others it is the mean of one kernel on each.
+
+    Parameters
+    ----------
+    views : tuple of str
+        Names in `kernelwood.views.VIEWS`.
+    vectors : Vectors, optional
+        Makes words match by degrees.
+
+    Examples
+    --------
+    >>> kernel_on(("path",))
+    OnView('path', SubsequenceKernel(max_length=3))
+    """
+    kernels = [OnView(name, _kernel(name, vectors)) for name in views]
+    if views[:3] in (PAIR_VIEWS, SOFT_PAIR_VIEWS) and views[3:] in ((), (TYPES,)):
+        context, steps, *ends = kernels
+        pair = ends[0] if len(ends) == 1 else 0.5 * ends[0] + 0.5 * ends[1]
+        return (1 / 3) * ((context + 0.5 * pair) * (steps + pair))
+    if len(kernels) == 1:
+        return kernels[0]
+    weighted = [(1.0 / len(kernels)) * kernel for kernel in kernels]
+    return sum(weighted[1:], start=weighted[0])
+
+
+def _kernel(name: str, vectors: Any) -> Kernel:
+    find_view(name)
+    return _KERNELS.get(name, _whole_productions)(vectors)
+
+
+def _words(vectors: Any) -> Kernel:
+    # Longer subsequences would outweigh all others wherever texts repeat; of words that are not
+    # close, many pairs would add up to something.
+    similarity = None if vectors is None else Exponential(vectors, floor=0.5)
+    return SubsequenceKernel(max_length=3, similarity=similarity)
+
+
+def _labels(vectors: Any) -> Kernel:
+    return SubsequenceKernel(max_length=1)
+
+
+def _whole_productions(vectors: Any) -> Kernel:
+    return SubsetTreeKernel()
+
+
+def _partial(vectors: Any) -> Kernel:
+    return PartialTreeKernel()
+
+
+def _rooted(vectors: Any) -> Kernel:
+    return RootedTreeKernel()
+
+
+_KERNELS: Mapping[str, Callable[[Any], Kernel]] = {
+    **dict.fromkeys(("words", "context", "stem-context"), _words),
+    **dict.fromkeys(("path", "steps", "stem-steps", "amr-path", "trigger-path"), _words),
+    **dict.fromkeys(("path-tree", "grct", "lct", "loct", "cgrct", "clct"), _partial),
+    **dict.fromkeys(("amr-tree", "trigger-tree"), _rooted),
+    "names": _labels,
+    TYPES: _labels,
+}

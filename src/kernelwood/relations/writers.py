@@ -1,0 +1,336 @@
+r"""Predictions as files: JSON lines, a table, or standoff annotation.
+
+==========  ======================================================================================
+``.jsonl``  one prediction a line, as `Prediction.to_dict` gives it
+``.tsv``    one prediction a line, with a line of titles
+``.ann``    a folder with a text and its annotation for each document, as brat reads them: all
+            entities, and the relations or events that hold
+==========  ======================================================================================
+
+All of them are written as the documents come, and are there only when they are complete.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from kernelwood.io.atomic import write_text
+from kernelwood.io.folders import check_vacant, write_folder
+from kernelwood.io.standoff import standoff_files
+from kernelwood.relations.predictions import Case, Participant, Prediction
+from kernelwood.structures import (
+    Argument,
+    Attribute,
+    Document,
+    Entity,
+    Event,
+    Example,
+    Relation,
+    Sentence,
+)
+from kernelwood.structures.forest_json import encode_json
+from kernelwood.structures.labels import one_line, shorten
+
+__all__ = [
+    "OUTPUTS",
+    "Judged",
+    "annotated_document",
+    "json_lines",
+    "output_format",
+    "prediction_object",
+    "table_lines",
+    "titles",
+    "write_predictions",
+]
+
+# Name of a format -> what it is; the suffix of a file has the same name.
+OUTPUTS = {
+    "jsonl": "JSON lines, one prediction each",
+    "tsv": "a table with titles, one prediction a line",
+    "ann": "a folder of texts with standoff annotation, as brat reads it",
+}
+_PARTICIPANT = ("role", "id", "type", "text", "spans", "reference")
+_MOST = {False: 2, True: 3}  # participants of a pair, and of an event
+# What brat calls the arguments of relations and events, if the annotation does not say.
+_ROLES = {"first": "Arg1", "second": "Arg2", "participant": "Theme", "catalyst": "Cause"}
+_MEANINGFUL = re.compile(r"[\s:;]+")  # what separates things in a line of standoff
+
+
+class Judged(NamedTuple):
+    """A document or a sentence, and what an extractor says about it.
+
+    Attributes
+    ----------
+    id : str
+        Of the example; names the files of standoff annotation.
+    annotated : Document or Sentence
+        The text with its entities.
+    predictions : sequence of Prediction
+        Those to be written.
+    evidence : sequence of tuples of Case, optional
+        The cases that are written with each prediction.
+    """
+
+    id: str
+    annotated: Document | Sentence
+    predictions: Sequence[Prediction]
+    evidence: Sequence[Sequence[Case]] | None = None
+
+    def explained(self) -> Iterator[tuple[Prediction, Sequence[Case] | None]]:
+        """Yield each prediction with its evidence, None if it is not asked for."""
+        if self.evidence is None:
+            yield from ((prediction, None) for prediction in self.predictions)
+        else:
+            yield from zip(self.predictions, self.evidence, strict=True)
+
+
+def output_format(path: str | os.PathLike[str], format: str | None = None) -> str:
+    """Return the format to write to a path.
+
+    Raises
+    ------
+    ValueError
+        If neither says which, or a folder is to be written and there is something already.
+
+    Examples
+    --------
+    >>> output_format("found.jsonl.gz"), output_format("found", "ann")
+    ('jsonl', 'ann')
+    """
+    name = Path(path).name.lower().removesuffix(".gz")
+    found = format if format is not None else name.rpartition(".")[2]
+    if found not in OUTPUTS:
+        listed = ", ".join(f".{known}" for known in OUTPUTS)
+        raise ValueError(
+            f"cannot tell what to write to {os.fspath(path)!r}; the name must end in one of "
+            f"{listed}"
+        )
+    return found
+
+
+def write_predictions(
+    judged: Iterable[Judged],
+    path: str | os.PathLike[str] | IO[str],
+    *,
+    format: str | None = None,
+    events: bool = False,
+    evidence: bool = False,
+) -> None:
+    r"""Write predictions; the file, or folder, appears or changes only when all are written.
+
+    Parameters
+    ----------
+    judged : iterable of Judged
+        Taken one after the other, so they need not be in memory together.
+    path : str, PathLike or text stream
+        A file, or for ``"ann"`` a folder, which is new or empty; ``"-"`` is standard output.
+    format : {"jsonl", "tsv", "ann"}, optional
+        By default the suffix says it.
+    events : bool
+        Whether predictions are events; a table has more columns then.
+    evidence : bool
+        Whether predictions come with evidence; a table has a column for it then.
+
+    Raises
+    ------
+    ValueError
+        If the format is not known.
+    FileExistsError
+        If there is something at ``path`` where a folder is to be.
+
+    Examples
+    --------
+    >>> import io
+    >>> out = io.StringIO()
+    >>> write_predictions([], out, format="tsv")
+    >>> out.getvalue().split("\t")[:4]
+    ['document', 'id', 'type', 'holds']
+    """
+    named = path if isinstance(path, (str, os.PathLike)) else ""
+    chosen = output_format(named, format)
+    if chosen == "ann":
+        if not isinstance(path, (str, os.PathLike)) or path == "-":
+            raise ValueError("standoff annotation is made of several files; name a folder")
+        check_vacant(Path(path))
+        examples = (_written_example(one) for one in judged)
+        write_folder(path, standoff_files(examples, adapt=True))
+        return
+    if chosen == "jsonl":
+        write_text(path, json_lines(judged))
+    else:
+        write_text(path, table_lines(judged, events=events, evidence=evidence))
+
+
+def json_lines(judged: Iterable[Judged]) -> Iterator[str]:
+    """Yield a line of JSON for each prediction."""
+    for one in judged:
+        for prediction, cases in one.explained():
+            yield f"{encode_json(prediction_object(prediction, cases))}\n"
+
+
+def prediction_object(prediction: Prediction, cases: Sequence[Case] | None) -> dict[str, Any]:
+    """Return a prediction as plain JSON values, with some cases as its evidence."""
+    made = prediction.to_dict()
+    return made if cases is None else made | {"evidence": [case.to_dict() for case in cases]}
+
+
+def titles(*, events: bool = False, evidence: bool = False) -> list[str]:
+    """Return the titles of the columns of a table.
+
+    Examples
+    --------
+    >>> titles()[6:12]
+    ['role1', 'id1', 'type1', 'text1', 'spans1', 'reference1']
+    """
+    parts = [f"{name}{n + 1}" for n in range(_MOST[events]) for name in _PARTICIPANT]
+    trigger = [f"trigger_{name}" for name in ("id", "type", "text", "spans")] if events else []
+    first = ["document", "id", "type", "holds", "score", "threshold"]
+    last = ["label", "start", "end", "sentence"]
+    return [*first, *parts, *trigger, *last, *(["evidence"] if evidence else [])]
+
+
+def table_lines(
+    judged: Iterable[Judged], *, events: bool = False, evidence: bool = False
+) -> Iterator[str]:
+    """Yield the lines of a table whose columns are separated by tabs, titles first.
+
+    Cells with quotation marks are quoted, as spreadsheets do it; tabs and line ends in texts become
+    blanks, so that there is a line for each prediction. Numbers keep every bit.
+    """
+    yield _separated(titles(events=events, evidence=evidence))
+    for one in judged:
+        for prediction, cases in one.explained():
+            row = _row(prediction, events=events)
+            if evidence:
+                row.append("; ".join(map(_short_case, cases or ())))
+            yield _separated([one_line(cell) if isinstance(cell, str) else cell for cell in row])
+
+
+def _row(prediction: Prediction, *, events: bool) -> list[Any]:
+    row: list[Any] = [prediction.document, prediction.id, prediction.type]
+    row += ["yes" if prediction.holds else "no", prediction.score, prediction.threshold]
+    for place in range(_MOST[events]):
+        if place < len(prediction.participants):
+            one = prediction.participants[place]
+            row += [one.role, one.id, one.type, one.text, _spans(one), one.reference]
+        else:
+            row += [""] * len(_PARTICIPANT)
+    if events:
+        trigger = prediction.trigger
+        row += [""] * 4 if trigger is None else [trigger.id, trigger.type, trigger.text]
+        row += [] if trigger is None else [_spans(trigger)]
+    return [*row, prediction.label or "", *prediction.sentence, prediction.text]
+
+
+def _spans(participant: Participant) -> str:
+    return ";".join(f"{start} {end}" for start, end in participant.spans)
+
+
+def _short_case(case: Case) -> str:
+    return f"{case.id} ({case.type}, {case.similarity:.3f})"
+
+
+def _separated(cells: Sequence[Any]) -> str:
+    buffer = io.StringIO()
+    csv.writer(buffer, delimiter="\t", lineterminator="\n").writerow(cells)
+    return buffer.getvalue()
+
+
+def _written_example(judged: Judged) -> Example:
+    return Example(judged.id, views={"document": annotated_document(judged)})
+
+
+def annotated_document(judged: Judged) -> Document:
+    """Return a text with its entities and with the predictions that hold, instead of others.
+
+    Relations and events have their score in a note, and the cases of their evidence in others.
+    Blanks and colons in types and roles become ``_``, since standoff annotation cannot hold them.
+    Participants that are not among the entities of the text, such as triggers that were found in
+    it, are added.
+
+    Examples
+    --------
+    >>> document = Document("Raf.", [("T1", "Gene product", [(0, 3)])])
+    >>> annotated_document(Judged("a", document, ())).entities[0].type
+    'Gene_product'
+    """
+    given = judged.annotated
+    entities = _Entities(given)
+    attributes = [item for item in given.attributes if item.target in entities.ids]
+    used = {item.id for item in attributes}
+    free = (name for name in map("#{}".format, count(1)) if name not in used)
+    relations: list[Relation] = []
+    events: list[Event] = []
+    for prediction, cases in judged.explained():
+        if not prediction.holds:
+            continue
+        kind, arguments = _word(prediction.type), _arguments(prediction, entities)
+        if prediction.trigger is None:
+            name = f"R{len(relations) + 1}"
+            relations.append(Relation(name, kind, arguments))
+        else:
+            name = f"E{len(events) + 1}"
+            events.append(Event(name, kind, entities.name(prediction.trigger), arguments))
+        for note in _notes(prediction, cases or ()):
+            attributes.append(Attribute(next(free), "AnnotatorNotes", name, note))
+    listed = tuple(entities.listed)
+    return Document(given.text, listed, tuple(relations), tuple(events), tuple(attributes))
+
+
+class _Entities:
+    """The entities of a text, and those that predictions add: ids of these may come twice."""
+
+    def __init__(self, annotated: Document | Sentence) -> None:
+        self._shift = annotated.start if isinstance(annotated, Sentence) else 0
+        self.listed = [entity._replace(type=_word(entity.type)) for entity in annotated.entities]
+        self.ids = {entity.id for entity in self.listed}
+        self._names = {(entity.id, entity.spans): entity.id for entity in self.listed}
+
+    def name(self, participant: Participant) -> str:
+        """Return the id of a participant, which is an entity then."""
+        spans = tuple((start - self._shift, end - self._shift) for start, end in participant.spans)
+        key = (participant.id, spans)
+        if key not in self._names:
+            names = (f"{participant.id}{'~' * n}" for n in count())
+            name = next(name for name in names if name not in self.ids)
+            entity = Entity(name, _word(participant.type), spans, participant.text)
+            self.listed.append(entity)
+            self.ids.add(name)
+            self._names[key] = name
+        return self._names[key]
+
+
+def _arguments(prediction: Prediction, entities: _Entities) -> tuple[Argument, ...]:
+    """Return who takes part; a second argument of the same role is told by a number, as in brat."""
+    arguments: list[Argument] = []
+    used: dict[str, int] = {}
+    for one in prediction.participants:
+        role = _word(_ROLES.get(one.role, one.role))
+        used[role] = used.get(role, 0) + 1
+        numbered = role if used[role] == 1 else f"{role}{used[role]}"
+        arguments.append(Argument(numbered, entities.name(one)))
+    return tuple(arguments)
+
+
+def _notes(prediction: Prediction, cases: Iterable[Case]) -> Iterator[str]:
+    yield f"score {prediction.score:.3f}"
+    for case in cases:
+        yield one_line(f"like {_short_case(case)}: {shorten(case.text, 200)}")
+
+
+def _word(text: str) -> str:
+    """Return a name that a line of standoff annotation can hold.
+
+    Examples
+    --------
+    >>> _word("small molecule"), _word("")
+    ('small_molecule', '_')
+    """
+    return _MEANINGFUL.sub("_", text) or "_"

@@ -1,0 +1,98 @@
+"""``kernelwood crossval``."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from cli.interactions import a_sentence, some_documents
+from click.testing import CliRunner
+
+import kernelwood as kw
+from kernelwood.cli import main
+from kernelwood.cli.crossval import crossval
+from kernelwood.cli.train import train
+from kernelwood.relations import RelationExtractor
+
+
+def run(*arguments, stdin=None):
+    return CliRunner().invoke(main, ["crossval", *map(str, arguments)], input=stdin)
+
+
+def validated(*arguments):
+    result = run(*arguments, "--json")
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def wrong_data(result):
+    assert result.exit_code == 1, result.stderr
+    assert result.stdout == ""
+    return " ".join(result.stderr.split())
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    path = tmp_path_factory.mktemp("corpus") / "in.jsonl"
+    kw.write(some_documents(4), path)
+    return path
+
+
+def test_figures_are_those_of_the_library(corpus):
+    report = validated(corpus, "--folds", 2, "--seed", 3, "--view", "path")
+    extractor = RelationExtractor(views=["path"], random_state=3)
+    expected = extractor.cross_validate(kw.read(corpus), n_splits=2).to_dict()
+    assert report["pooled"] == json.loads(json.dumps(expected["pooled"]))
+    assert len(report["parts"]) == 2
+
+
+def test_figures_do_not_depend_on_threads(corpus):
+    options = ("--folds", 2, "--recipe", "klsh-rf")
+    one, two = (validated(corpus, *options, "--n-jobs", n) for n in (1, 2))
+    assert {**one, "seconds": 0} == {**two, "seconds": 0}
+
+
+def test_every_candidate_is_judged_once(corpus):
+    assert validated(corpus, "--folds", 4)["pooled"]["candidates"] == 24
+
+
+def test_the_table_tells_the_parts(corpus):
+    shown = run(corpus, "--folds", 2).stdout
+    assert "part 1" in shown and "part 2" in shown and "AUC" in shown
+
+
+def test_json_is_alone_on_standard_output(corpus):
+    assert run(corpus, "--folds", 2, "--json").stderr == ""
+
+
+def test_settings_come_from_a_file(corpus, tmp_path):
+    (tmp_path / "run.toml").write_text(f"corpus = '{corpus}'\nfolds = 3\nout = 'not-written.kw'\n")
+    assert len(validated("--config", tmp_path / "run.toml")["parts"]) == 3
+    assert not (tmp_path / "not-written.kw").exists()
+
+
+def test_options_are_those_of_train_but_for_files():
+    names = {param.name for param in train.params} ^ {param.name for param in crossval.params}
+    assert names == {"out", "save_config", "folds"}
+
+
+def test_one_fold_is_refused(corpus):
+    result = run(corpus, "--folds", 1)
+    assert (result.exit_code, result.stdout) == (2, "")
+
+
+def test_more_folds_than_documents_are_told(corpus):
+    assert "4" in wrong_data(run(corpus, "--folds", 9))
+
+
+def test_an_empty_corpus_is_told(tmp_path):
+    (tmp_path / "in.jsonl").write_text("")
+    assert "no examples" in wrong_data(run(tmp_path / "in.jsonl"))
+
+
+def test_a_corpus_without_relations_is_told(tmp_path):
+    apart = [
+        kw.Example(f"d{i}.s0", views={"sentence": a_sentence(3, "Raf", "Ras")}) for i in range(4)
+    ]
+    kw.write(apart, tmp_path / "in.jsonl")
+    assert "is a relation" in wrong_data(run(tmp_path / "in.jsonl", "--folds", 2))

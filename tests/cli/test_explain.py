@@ -1,0 +1,196 @@
+"""``kernelwood explain``."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from cli.interactions import some_documents
+from click.testing import CliRunner
+
+import kernelwood as kw
+from kernelwood.cli import main
+from kernelwood.relations import RelationExtractor
+
+
+def run(*arguments, command="explain"):
+    return CliRunner().invoke(main, [command, *map(str, arguments)])
+
+
+def explained(*arguments):
+    result = run(*arguments, "--json")
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)["explanations"]
+
+
+def wrong_data(result):
+    assert result.exit_code == 1, result.stderr
+    assert result.stdout == ""
+    return " ".join(result.stderr.split())
+
+
+@pytest.fixture(scope="module")
+def extractor():
+    return RelationExtractor(random_state=0).fit(some_documents())
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("explain")
+
+
+@pytest.fixture(scope="module")
+def model(extractor, folder):
+    kw.save(extractor, folder / "model.kw")
+    return folder / "model.kw"
+
+
+@pytest.fixture(scope="module")
+def words_model(folder):
+    extractor = RelationExtractor(views="context", random_state=0).fit(some_documents())
+    kw.save(extractor, folder / "words.kw")
+    return folder / "words.kw"
+
+
+@pytest.fixture(scope="module")
+def corpus(folder):
+    kw.write(some_documents(2, start=20), folder / "in.jsonl")
+    return folder / "in.jsonl"
+
+
+@pytest.fixture(scope="module")
+def terms(folder):
+    (folder / "terms.tsv").write_text("Raf\tprotein\nRas\tprotein\nMek\tprotein\n")
+    return folder / "terms.tsv"
+
+
+# What is told.
+
+
+def test_the_explanation_is_that_of_the_library(extractor, model, corpus):
+    [told] = explained(model, corpus, "d20.s0.e1-e2")
+    [one] = [one for one in extractor.predict(kw.read(corpus)) if one.id == "d20.s0.e1-e2"]
+    assert told == one.to_dict(evidence=True)
+
+
+def test_the_number_of_cases_can_be_chosen(model, corpus):
+    [told] = explained(model, corpus, "d20.s0.e1-e2", "--evidence", 5)
+    assert len(told["evidence"]) == 5
+
+
+def test_what_is_no_relation_is_explained_by_its_name(model, corpus):
+    [told] = explained(model, corpus, "d20.s3.e1-e2")
+    assert (told["holds"], told["label"]) == (False, "none")
+
+
+def test_the_name_of_a_sentence_explains_its_relations(model, corpus):
+    assert [told["id"] for told in explained(model, corpus, "d20.s0")] == ["d20.s0.e1-e2"]
+
+
+def test_a_threshold_replaces_that_of_the_model(model, corpus):
+    [told] = explained(model, corpus, "d20.s0.e1-e2", "--threshold", 1)
+    assert (told["holds"], told["threshold"]) == (False, 1.0)
+
+
+def test_stored_predictions_are_explained_by_their_evidence(model, corpus, tmp_path):
+    path = tmp_path / "found.jsonl"
+    run(model, corpus, "-o", path, "--evidence", 3, command="predict")
+    name = "d20.s0.e1-e2"
+    assert explained(model, path, name) == explained(model, corpus, name)
+
+
+def test_a_text_is_explained_with_terms(words_model, terms):
+    [told] = explained(words_model, "--text", "Raf binds Ras.", "--entities", terms)
+    assert (told["type"], "label" in told, len(told["evidence"])) == ("binds", False, 3)
+
+
+def test_all_candidates_of_a_text_are_explained_on_request(words_model, terms):
+    told = explained(
+        words_model, "--text", "Raf sits beside Ras and Mek.", "--entities", terms, "--all"
+    )
+    assert len(told) == 3
+
+
+# What is shown.
+
+
+def test_the_sentence_is_shown_with_its_entities(model, corpus):
+    lines = run(model, corpus, "d20.s0.e1-e2").stdout.splitlines()
+    assert lines[:2] == ["d20.s0.e1-e2", "[Sos] binds [Abl]"]
+
+
+def test_the_decision_is_shown_with_score_and_threshold(model, corpus):
+    shown = run(model, corpus, "d20.s3.e1-e2").stdout
+    assert "binds does not hold: score 0.0" in shown
+    assert "< threshold 0." in shown and "the annotation says none" in shown
+
+
+def test_cases_are_shown_with_what_they_share(model, corpus):
+    shown = run(model, corpus, "d20.s0.e1-e2").stdout
+    titles = next(line for line in shown.splitlines() if line.startswith("similarity"))
+    assert titles.split() == "similarity type adds case sentence".split()
+    assert "shared" in shown and "<nsubj-of> bind <dobj>" in shown
+
+
+def test_entities_are_colored_in_a_terminal(model, corpus, monkeypatch):
+    import io
+
+    from rich.console import Console
+
+    out = io.StringIO()
+    console = Console(file=out, force_terminal=True, width=100, highlight=False)
+    monkeypatch.setattr("kernelwood.cli.explain.results", lambda: console)
+    run(model, corpus, "d20.s0.e1-e2")
+    assert "\x1b[" in out.getvalue() and "[Sos]" not in out.getvalue()
+
+
+# Wrong usage and data.
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "name a CORPUS and an ID"),
+        (["corpus.xml"], "name a CORPUS and an ID"),
+        (["--text", "Raf"], "--text needs --entities"),
+        (["corpus.xml", "a", "--text", "Raf"], "leave out CORPUS"),
+        (["corpus.xml", "a", "--entities", "t.tsv"], "leave out --entities"),
+    ],
+)
+def test_wrong_usage_is_explained(model, arguments, message):
+    result = run(model, *arguments)
+    assert result.exit_code == 2 and message in " ".join(result.stderr.split())
+
+
+def test_an_unknown_name_is_refused_with_the_nearest(model, corpus):
+    message = wrong_data(run(model, corpus, "d20.s0.e1-e3"))
+    assert "called 'd20.s0.e1-e3'; did you mean 'd20.s0.e1-e2'?" in message
+
+
+def test_without_relations_the_best_score_is_told(model, corpus):
+    message = wrong_data(run(model, corpus, "d20.s3"))
+    assert (
+        "no relation was found in d20.s3: of 1 candidate the best" in message and "--all" in message
+    )
+
+
+def test_stored_predictions_without_evidence_are_refused(model, corpus, tmp_path):
+    path = tmp_path / "found.jsonl"
+    run(model, corpus, "-o", path, command="predict")
+    assert "with --evidence N" in wrong_data(run(model, path, "d20.s0.e1-e2"))
+
+
+def test_a_name_that_is_not_stored_is_refused(model, corpus, tmp_path):
+    path = tmp_path / "found.jsonl"
+    run(model, corpus, "-o", path, "--evidence", 1, command="predict")
+    assert "no prediction called 'x'" in wrong_data(run(model, path, "x"))
+
+
+def test_a_text_without_terms_is_refused(words_model, terms):
+    message = wrong_data(run(words_model, "--text", "Nothing.", "--entities", terms))
+    assert "none of the terms is in the text" in message
+
+
+def test_a_broken_corpus_is_refused_with_its_line(model, tmp_path):
+    (tmp_path / "in.jsonl").write_text("{broken\n")
+    assert "in.jsonl:1" in wrong_data(run(model, tmp_path / "in.jsonl", "a"))

@@ -1,0 +1,36 @@
+"""The page on relations on the command line shows what commands print."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import shlex
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from kernelwood.cli import main
+
+PAGE = Path(__file__).parents[2] / "docs" / "command-line-relations.md"
+BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def check_commands(text):
+    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        command, _, expected = part.partition("\n")
+        result = CliRunner().invoke(main, shlex.split(command)[1:])
+        shown = doctest.OutputChecker().check_output(expected, result.stdout, FLAGS)
+        assert shown, (command, result.output)
+
+
+def test_commands_print_what_the_page_shows(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for language, code in BLOCK.findall(PAGE.read_text(encoding="utf-8")):
+        if language == "console":
+            check_commands(code)
+        else:
+            test = doctest.DocTestParser().get_doctest(code, names, PAGE.name, PAGE.name, 0)
+            assert doctest.DocTestRunner().run(test, clear_globs=False).failed == 0
+            names = test.globs

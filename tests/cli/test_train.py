@@ -1,0 +1,384 @@
+"""``kernelwood train``."""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from dataclasses import replace
+from functools import partial
+
+import pytest
+from cli.interactions import a_sentence, some_documents
+from click.testing import CliRunner
+from rich.console import Console
+
+import kernelwood as kw
+from kernelwood.cli import main
+from kernelwood.cli.relation_options import RECIPES, stages
+from kernelwood.relations import RECIPES as KNOWN
+from kernelwood.relations import RelationExtractor
+
+
+def run(*arguments, stdin=None):
+    return CliRunner().invoke(main, ["train", *map(str, arguments)], input=stdin)
+
+
+def trained(*arguments):
+    result = run(*arguments, "--json")
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def wrong_data(result):
+    assert result.exit_code == 1, result.stderr
+    assert result.stdout == ""
+    return " ".join(result.stderr.split())
+
+
+def files(folder):
+    return [path.name for path in folder.iterdir()]
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    path = tmp_path_factory.mktemp("corpus") / "in.jsonl"
+    kw.write(some_documents(), path)
+    return path
+
+
+@pytest.fixture
+def model(tmp_path):
+    return tmp_path / "model.kw"
+
+
+# What is learned.
+
+
+def test_the_model_is_that_of_the_library(corpus, model, tmp_path):
+    trained(corpus, "-o", model, "--seed", 3)
+    kw.save(RelationExtractor(random_state=3).fit(kw.read(corpus)), tmp_path / "own.kw")
+    assert model.read_bytes() == (tmp_path / "own.kw").read_bytes()
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_the_same_seed_gives_the_same_bytes(corpus, tmp_path, recipe):
+    paths = [tmp_path / f"{name}.kw" for name in ("one", "two")]
+    for path, jobs in zip(paths, (1, 2), strict=True):
+        trained(corpus, "-o", path, "--recipe", recipe, "--seed", 7, "--n-jobs", jobs)
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
+def test_recipes_are_those_of_the_library():
+    assert tuple(KNOWN) == RECIPES
+
+
+def test_several_corpora_are_learned_from_together(tmp_path, model):
+    paths = [tmp_path / f"{name}.jsonl" for name in "ab"]
+    for start, path in zip((0, 4), paths, strict=True):
+        kw.write(some_documents(4, start=start), path)
+    assert trained(*paths, "-o", model)["n_sentences"] == 48
+
+
+def test_options_reach_the_extractor(corpus, model, tmp_path):
+    (tmp_path / "vectors.txt").write_text("binds 1.0 0.0\nsits 0.9 0.1\n")
+    trained(
+        corpus, "-o", model, "--view", "path", "--vectors", tmp_path / "vectors.txt",
+        "--labels", "binary", "--type", "protein", "--relation", "binds", "--symmetric", "binds",
+        "--max-distance", 5, "--max-entities", 9, "--threshold", 0.25, "--splits", 2,
+        "--parser", "given",
+        "--license", "CC0", "--description", "bonds",
+    )  # fmt: skip
+    found = kw.load(model).get_params(deep=False)
+    assert found.pop("vectors") is not None
+    assert {name: found[name] for name in found if found[name] is not None} == {
+        "recipe": "svm", "candidates": "pairs", "views": ("path",), "labels": "binary",
+        "types": ("protein",), "relations": ("binds",), "symmetric": ("binds",),
+        "max_distance": 5, "max_entities": 9, "threshold": 0.25, "n_splits": 2,
+        "parser": "given", "n_evidence": 3,
+        "license": "CC0", "description": "bonds", "random_state": 0,
+    }  # fmt: skip
+
+
+def test_standard_input_is_read(corpus, model):
+    result = run("-", "--from", "jsonl", "-o", model, "--json", stdin=corpus.read_text())
+    assert json.loads(result.stdout)["n_sentences"] == 48
+
+
+def test_broken_parts_can_be_skipped(corpus, tmp_path, model):
+    path = tmp_path / "in.jsonl"
+    path.write_text(corpus.read_text() + "{broken\n")
+    assert sum(trained(path, "-o", model, "--errors", "skip")["skipped"].values()) == 1
+
+
+def test_files_of_a_folder_can_be_chosen(tmp_path, model):
+    (tmp_path / "in").mkdir()
+    for start, name in ((0, "a"), (5, "b")):
+        kw.write(some_documents(5, start=start), tmp_path / "in" / f"{name}.jsonl")
+    assert trained(tmp_path / "in", "--only", "a*", "-o", model)["n_sentences"] == 30
+
+
+def test_the_model_is_the_same_wherever_the_corpus_lies(corpus, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "other.jsonl").write_bytes(corpus.read_bytes())
+    trained(corpus, "-o", tmp_path / "one.kw")
+    trained(elsewhere / "other.jsonl", "-o", tmp_path / "two.kw")
+    assert (tmp_path / "one.kw").read_bytes() == (tmp_path / "two.kw").read_bytes()
+
+
+# What is shown.
+
+
+def test_json_has_the_promised_keys(corpus, model):
+    assert set(trained(corpus, "-o", model)) == {
+        "model", "recipe", "parser", "n_documents", "n_sentences", "n_candidates", "n_relations",
+        "relations", "threshold", "held_out", "skipped", "dropped", "remarks", "seed", "size",
+        "seconds",
+    }  # fmt: skip
+
+
+def test_json_is_alone_on_standard_output(corpus, model):
+    assert run(corpus, "-o", model, "--json").stderr == ""
+
+
+def test_figures_are_those_of_the_model(corpus, model):
+    report = trained(corpus, "-o", model)
+    extractor = kw.load(model)
+    assert (report["held_out"], report["threshold"]) == (extractor.held_out_, extractor.threshold_)
+    assert (report["n_candidates"], report["n_relations"]) == (48, 24)
+    assert report["size"] == model.stat().st_size
+
+
+def test_the_table_tells_sizes_and_held_out_figures(corpus, model):
+    lines = run(corpus, "-o", model).stdout.splitlines()
+    assert lines[0].split() == ["documents", "sentences", "candidates", "relations", "types"]
+    assert lines[1].split() == ["8", "48", "48", "24", "binds"]
+    at = lines.index("on held-out documents")
+    assert lines[at + 2].split()[:3] == ["1.000", "1.000", "1.000"]
+    assert lines[-1].startswith(f"{model}: ")
+
+
+# Settings in a file.
+
+
+def test_a_run_can_be_repeated_from_its_settings(corpus, tmp_path, model):
+    options = ("--view", "path", "--seed", 5)
+    trained(corpus, "-o", model, *options, "--save-config", tmp_path / "run.toml")
+    trained("--config", tmp_path / "run.toml", "-o", tmp_path / "again.kw")
+    assert model.read_bytes() == (tmp_path / "again.kw").read_bytes()
+
+
+def test_settings_are_not_written_over_what_was_read(corpus, tmp_path, model):
+    (tmp_path / "run.toml").write_text("seed = 1\n")
+    both = ("--config", tmp_path / "run.toml", "--save-config", tmp_path / "run.toml")
+    assert run(corpus, "-o", model, *both).exit_code == 2
+    assert (tmp_path / "run.toml").read_text() == "seed = 1\n"
+
+
+# What goes wrong.
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ((), "--out"),
+        (("-o", "."), "folder"),
+        (("-o", "m.kw", "--recipe", "magic"), "klsh-rf"),
+        (("-o", "m.kw", "--view", "paht"), "did you mean 'path'"),
+        (("-o", "m.kw", "--threshold", "2"), "between 0 and 1"),
+        (("-o", "m.kw", "--threshold", "best"), "cautious"),
+        (("-o", "m.kw", "--splits", 1), "--splits"),
+        (("-o", "m.kw", "--n-jobs", 0), "--n-jobs"),
+        (("-o", "m.kw", "--save-config", "m.kw"), "the same file"),
+        (("-o", "m.kw", "--format", "word"), "word"),
+    ],
+)
+def test_wrong_usage_is_told(corpus, options, message):
+    result = run(corpus, *options)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in " ".join(result.stderr.split())
+
+
+def test_a_corpus_is_needed(model):
+    assert run("-o", model).exit_code == 2
+
+
+def test_the_corpus_is_not_overwritten(corpus):
+    before = corpus.read_bytes()
+    assert run(corpus, "-o", corpus).exit_code == 2
+    assert corpus.read_bytes() == before
+
+
+def test_an_unknown_parser_is_told(tmp_path, model):
+    bare = kw.Example("d0.s0", views={"sentence": a_sentence(0, "Raf", "Ras")})
+    kw.write([bare], tmp_path / "in.jsonl")
+    result = run(tmp_path / "in.jsonl", "-o", model, "--parser", "magic")
+    assert "magic" in wrong_data(result)
+
+
+def test_a_missing_file_is_named(tmp_path, model):
+    assert "nix.jsonl" in wrong_data(run(tmp_path / "nix.jsonl", "-o", model))
+
+
+def test_missing_vectors_are_named(corpus, tmp_path, model):
+    assert "nix.txt" in wrong_data(run(corpus, "-o", model, "--vectors", tmp_path / "nix.txt"))
+
+
+def test_a_missing_folder_is_told_before_the_work(tmp_path):
+    result = run(tmp_path / "nix.jsonl", "-o", tmp_path / "nowhere" / "m.kw")
+    assert "nowhere" in wrong_data(result)
+
+
+def test_an_empty_corpus_is_told(tmp_path, model):
+    (tmp_path / "in.jsonl").write_text("")
+    assert "no examples" in wrong_data(run(tmp_path / "in.jsonl", "-o", model))
+
+
+def test_a_saved_model_is_no_corpus(tmp_path, model):
+    kw.save(kw.SubtreeKernel(), tmp_path / "kernel.kw")
+    assert "no annotated sentences" in wrong_data(run(tmp_path / "kernel.kw", "-o", model))
+
+
+def test_a_corpus_without_sentences_is_told(tmp_path, model):
+    kw.write([kw.Example("a", views={"words": kw.Sequence(["a"])})], tmp_path / "in.jsonl")
+    assert "no sentences" in wrong_data(run(tmp_path / "in.jsonl", "-o", model))
+
+
+def test_a_corpus_without_entities_is_told(tmp_path, model):
+    sentence = kw.Sentence.from_words(["we", "go"])
+    kw.write([kw.Example("a", views={"sentence": sentence})], tmp_path / "in.jsonl")
+    assert "no entities" in wrong_data(run(tmp_path / "in.jsonl", "-o", model))
+
+
+def test_a_corpus_without_relations_is_told(tmp_path, model):
+    apart = [kw.Example(f"d{i}", views={"sentence": a_sentence(3, "Raf", "Ras")}) for i in (1, 2)]
+    kw.write(apart, tmp_path / "in.jsonl")
+    told = wrong_data(run(tmp_path / "in.jsonl", "-o", model))
+    assert "none of the 2 candidates is a relation" in told
+
+
+def test_an_entity_outside_of_its_sentence_is_told_with_its_line(corpus, tmp_path, model):
+    first, *others = corpus.read_text().splitlines()
+    broken = first.replace('"protein",[[0,3]]', '"protein",[[0,999]]')
+    (tmp_path / "in.jsonl").write_text("\n".join([*others, broken]) + "\n")
+    assert "in.jsonl:48" in wrong_data(run(tmp_path / "in.jsonl", "-o", model))
+
+
+def test_entities_may_overlap(tmp_path, model):
+    sentence = a_sentence(0, "Raf", "Ras")
+    inner = kw.Entity("e3", "protein", ((0, 2),), "Ra")
+    overlapping = replace(sentence, entities=(*sentence.entities, inner))
+    examples = [*some_documents(), kw.Example("d9.s0", views={"sentence": overlapping})]
+    kw.write(examples, tmp_path / "in.jsonl")
+    assert trained(tmp_path / "in.jsonl", "-o", model)["n_candidates"] > 48
+
+
+def test_an_empty_document_does_no_harm(tmp_path, model):
+    empty = kw.Example("empty", views={"document": kw.Document("")})
+    kw.write([*some_documents(), empty], tmp_path / "in.jsonl")
+    assert trained(tmp_path / "in.jsonl", "-o", model)["n_candidates"] == 48
+
+
+def test_a_broken_part_leaves_the_old_model(corpus, tmp_path, model):
+    model.write_text("old")
+    (tmp_path / "in.jsonl").write_text(corpus.read_text() + "{broken\n")
+    assert "in.jsonl:49" in wrong_data(run(tmp_path / "in.jsonl", "-o", model))
+    assert model.read_text() == "old"
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="rights of POSIX")
+def test_a_folder_that_cannot_be_written_is_named(corpus, tmp_path):
+    (tmp_path / "locked").mkdir(mode=0o500)
+    assert "locked" in wrong_data(run(corpus, "-o", tmp_path / "locked" / "m.kw"))
+
+
+def test_a_full_disk_leaves_the_old_model(corpus, tmp_path, model, monkeypatch):
+    def full(*arguments):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    model.write_text("old")
+    monkeypatch.setattr("os.fsync", full)
+    assert os.strerror(errno.ENOSPC) in wrong_data(run(corpus, "-o", model))
+    assert (model.read_text(), files(tmp_path)) == ("old", ["model.kw"])
+
+
+def test_an_interruption_leaves_nothing(corpus, tmp_path, model, monkeypatch):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("os.fsync", interrupted)
+    result = run(corpus, "-o", model)
+    assert (result.exit_code, result.output, files(tmp_path)) == (130, "", [])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGINT", 130)])
+def test_a_run_that_is_stopped_leaves_nothing(corpus, tmp_path, name, code):
+    os.mkfifo(tmp_path / "pipe")  # which the command waits for
+    command = ["-m", "kernelwood", "train", str(tmp_path / "pipe"), "--from", "jsonl", "-o"]
+    process = subprocess.Popen(
+        [sys.executable, *command, str(tmp_path / "model.kw")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    with (tmp_path / "pipe").open("w") as pipe:  # opens when the command reads
+        pipe.write(corpus.read_text()[:100])
+        pipe.flush()
+        time.sleep(0.2)
+        process.send_signal(getattr(signal, name))
+        shown, _ = process.communicate(timeout=60)
+    assert (process.returncode, shown, files(tmp_path)) == (code, b"", ["pipe"])
+
+
+# Progress.
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """Return what is written to a terminal by a console that is made from now on."""
+    written = io.StringIO()
+    monkeypatch.setattr(
+        "rich.console.Console", partial(Console, file=written, force_terminal=True, width=80)
+    )
+    return written
+
+
+def test_a_terminal_shows_what_is_done(terminal):
+    with stages(None) as begin:
+        begin("learning")
+        kw.get_config().progress(1, 2)
+    assert "learning" in terminal.getvalue()
+
+
+def test_stages_that_the_library_logs_are_shown(terminal):
+    with stages(None):
+        logging.getLogger("kernelwood.relations.base").info("making views")
+    assert "making views" in terminal.getvalue()
+
+
+def test_the_log_is_left_as_it_was(terminal):
+    logger = logging.getLogger("kernelwood.relations")
+    before = (logger.level, list(logger.handlers))
+    with stages(None):
+        pass
+    assert (logger.level, logger.handlers) == before
+
+
+def test_threads_are_set(terminal):
+    with stages(2):
+        assert kw.get_config().n_jobs == 2
+
+
+def test_warnings_are_told_once_in_plain_words(capsys):
+    with stages(None):
+        for _ in range(2):
+            warnings.warn("mind this", UserWarning, stacklevel=1)
+    assert capsys.readouterr().err == "warning: mind this\n"

@@ -1,0 +1,186 @@
+"""``kernelwood verify``."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+
+import pytest
+from cli.interactions import a_sentence, some_documents
+from click.testing import CliRunner
+
+import kernelwood as kw
+from kernelwood.cli import main
+from kernelwood.relations import RelationExtractor
+from kernelwood.relations.claims import read_claims
+from kernelwood.relations.verdicts import verify
+
+
+def run(*arguments, stdin=None):
+    return CliRunner().invoke(main, ["verify", *map(str, arguments)], input=stdin)
+
+
+def verified(*arguments, stdin=None):
+    result = run(*arguments, "--json", stdin=stdin)
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def wrong_data(result):
+    assert result.exit_code == 1, result.stderr
+    assert result.stdout == ""
+    return " ".join(result.stderr.split())
+
+
+def a_line(name, pattern, kind="binds", **changes):
+    sentence = a_sentence(pattern, "Pten", "Akt")
+    entities = [
+        {"id": e.id, "start": e.start, "end": e.end, "type": e.type} for e in sentence.entities
+    ]
+    relation = {"type": kind, "first": "e1", "second": "e2"}
+    line = {"id": name, "text": sentence.text, "entities": entities, "relation": relation}
+    return {**line, **changes}
+
+
+def write(path, *lines):
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def extractor():
+    """Return an extractor that compares words, so that nothing is parsed."""
+    return RelationExtractor(views="context", random_state=0).fit(some_documents())
+
+
+@pytest.fixture(scope="module")
+def model(extractor, tmp_path_factory):
+    path = tmp_path_factory.mktemp("model") / "model.kw"
+    kw.save(extractor, path)
+    return path
+
+
+@pytest.fixture
+def claims(tmp_path):
+    lines = [a_line("yes", 0), a_line("no", 3), a_line("cuts", 0, "cuts")]
+    return write(tmp_path / "claims.jsonl", *lines)
+
+
+def test_verdicts_are_those_of_the_library(extractor, model, claims, tmp_path):
+    verified(model, claims, "-o", tmp_path / "out.jsonl", "--evidence", 3)
+    lines = (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()
+    expected = [
+        one.to_dict(evidence=one.evidence) for one in verify(extractor, read_claims(claims))
+    ]
+    assert [json.loads(line) for line in lines] == expected
+
+
+def test_every_claim_has_its_verdict(model, claims):
+    report = verified(model, claims)
+    assert [(one["id"], one["verdict"]) for one in report["verdicts"]] == [
+        ("yes", "supported"), ("no", "unsupported"), ("cuts", "other"),
+    ]  # fmt: skip
+
+
+def test_the_report_counts_verdicts(model, claims, tmp_path):
+    report = verified(model, claims, "-o", tmp_path / "out.jsonl")
+    keys = ("n_claims", "supported", "unsupported", "other")
+    assert [report[key] for key in keys] == [3, 1, 1, 1]
+
+
+def test_evidence_can_be_left_out(model, claims):
+    report = verified(model, claims, "--evidence", 0)
+    assert not any("evidence" in one for one in report["verdicts"])
+
+
+def test_a_threshold_replaces_that_of_the_model(model, claims):
+    assert verified(model, claims, "--threshold", 1)["unsupported"] == 3
+
+
+def test_claims_may_come_from_standard_input(model, claims):
+    assert verified(model, "-", stdin=claims.read_bytes())["n_claims"] == 3
+
+
+def test_standard_output_gets_json_lines(model, claims):
+    result = run(model, claims, "-o", "-")
+    assert len([json.loads(line) for line in result.stdout.splitlines()]) == 3
+    assert "3 claims: 1 supported, 1 unsupported, 1 other" in result.stderr
+
+
+def test_a_table_shows_claims_and_verdicts(model, claims):
+    shown = run(model, claims).stdout
+    assert "binds(Pten, Akt)" in shown and "unsupported" in shown
+    assert "the model does not know 'cuts'" in shown
+
+
+def test_the_size_of_batches_changes_nothing(model, claims, tmp_path, monkeypatch):
+    run(model, claims, "-o", tmp_path / "whole.jsonl")
+    for module in ("kernelwood.cli.verify", "kernelwood.relations.verdicts"):
+        monkeypatch.setattr(f"{module}._AT_ONCE", 2)
+    run(model, claims, "-o", tmp_path / "parts.jsonl")
+    assert (tmp_path / "whole.jsonl").read_bytes() == (tmp_path / "parts.jsonl").read_bytes()
+
+
+# Wrong usage and data.
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-o", "out.tsv"], "must end in one of .jsonl"),
+        (["-o", "-", "--json"], "both want standard output"),
+        (["--parser", "spicy"], "did you mean 'spacy'?"),
+    ],
+)
+def test_wrong_usage_is_explained(model, claims, arguments, message):
+    result = run(model, claims, *arguments)
+    assert result.exit_code == 2 and message in " ".join(result.stderr.split())
+
+
+def test_claims_are_not_overwritten(model, claims):
+    before = claims.read_bytes()
+    assert run(model, claims, "-o", claims).exit_code == 2
+    assert claims.read_bytes() == before
+
+
+def test_a_bad_line_is_refused_with_its_number_and_the_option_that_helps(model, tmp_path):
+    entities = [{"id": "e1", "start": 0, "end": 99}, {"id": "e2", "start": 5, "end": 8}]
+    path = write(tmp_path / "in.jsonl", a_line("a", 0), a_line("b", 0, entities=entities))
+    message = wrong_data(run(model, path, "-o", tmp_path / "out.jsonl"))
+    assert "in.jsonl:2: entity 'e1' stands at [0, 99)" in message
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_overlapping_entities_are_refused(model, tmp_path):
+    entities = [{"id": "e1", "start": 0, "end": 6}, {"id": "e2", "start": 5, "end": 8}]
+    path = write(tmp_path / "in.jsonl", a_line("b", 0, entities=entities))
+    assert "in.jsonl:1: the entities 'e1' and 'e2' overlap" in wrong_data(run(model, path))
+
+
+def test_bad_lines_are_skipped_and_counted_on_request(model, tmp_path):
+    path = write(tmp_path / "in.jsonl", a_line("a", 0), {"text": "Raf"})
+    report = verified(model, path, "--errors", "skip")
+    assert (report["n_claims"], sum(report["skipped"].values())) == (1, 1)
+
+
+def test_an_empty_file_has_no_claims(model, tmp_path):
+    assert verified(model, write(tmp_path / "in.jsonl"))["n_claims"] == 0
+
+
+def test_a_full_disk_leaves_nothing_behind(model, claims, tmp_path, monkeypatch):
+    def full(number):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("os.fsync", full)
+    assert "No space left" in wrong_data(run(model, claims, "-o", tmp_path / "out.jsonl"))
+    assert [path.name for path in tmp_path.iterdir()] == ["claims.jsonl"]
+
+
+def test_an_interruption_leaves_nothing_behind(model, claims, tmp_path, monkeypatch):
+    def interrupted(self, texts, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(RelationExtractor, "extract", interrupted)
+    assert run(model, claims, "-o", tmp_path / "out.jsonl").exit_code == 130
+    assert [path.name for path in tmp_path.iterdir()] == ["claims.jsonl"]

@@ -1,0 +1,73 @@
+"""Parses of other tools joined with their documents."""
+
+from __future__ import annotations
+
+import pytest
+
+from kernelwood.errors import KernelInputError, StructureError
+from kernelwood.parsing import PreparsedBackend, preparsed
+from kernelwood.structures import Document, Entity, Example, Sentence
+
+
+def parse(words: str, document: str | None = None) -> Sentence:
+    metadata = [("newdoc id", document)] if document else []
+    return Sentence.from_words(words.split(), metadata=metadata)
+
+
+def named(name: str, text: str) -> Example:
+    return Example(name, views={"document": Document(text)})
+
+
+def texts(found: list[list[Sentence]]) -> list[list[str]]:
+    return [[sentence.text for sentence in sentences] for sentences in found]
+
+
+def test_parses_are_joined_in_order():
+    documents = [Document("Raf binds. Ras binds."), Document(""), Document("Raf binds.")]
+    found = preparsed(documents, [parse("Raf binds ."), parse("Ras binds ."), parse("Raf binds .")])
+    assert texts(found) == [["Raf binds.", "Ras binds."], [], ["Raf binds."]]
+
+
+def test_parses_are_joined_by_the_names_of_documents():
+    documents = [named("a", "Raf binds."), named("b", "Ras binds. It is.")]
+    parses = [parse("Ras binds .", "b"), parse("It is ."), parse("Raf binds .", "a")]
+    assert texts(preparsed(documents, parses)) == [["Raf binds."], ["Ras binds.", "It is."]]
+
+
+def test_names_that_no_document_has_leave_the_order():
+    parses = [parse("Raf binds .", "x"), parse("Ras binds .", "y")]
+    found = preparsed([Document("Raf binds."), Document("Ras binds.")], parses)
+    assert texts(found) == [["Raf binds."], ["Ras binds."]]
+
+
+def test_sentences_get_the_annotation_of_their_document():
+    document = Document("It is. Ras binds.", [Entity("T1", "P", ((7, 10),), "Ras")])
+    [[_, second]] = preparsed([document], [parse("It is ."), parse("Ras binds .")])
+    assert second.tokens_of(second.entities[0]) == (0,)
+    assert second.start == 7
+
+
+def test_examples_do_as_parses():
+    example = Example("s1", views={"sentence": parse("Raf binds .")})
+    assert texts(preparsed([Document("Raf binds.")], [example])) == [["Raf binds."]]
+
+
+def test_a_parse_of_no_document_is_refused():
+    with pytest.raises(StructureError, match=r"parse 1 is of none of the 1 documents: 'MEK \.'"):
+        preparsed([Document("Raf binds.")], [parse("Raf binds ."), parse("MEK .")])
+
+
+def test_a_parse_that_does_not_fit_the_document_it_names_is_refused():
+    with pytest.raises(StructureError, match="document 0: sentence 0 is not in the document"):
+        preparsed([named("a", "Raf binds.")], [parse("MEK .", "a")])
+
+
+def test_what_is_no_parse_is_refused():
+    with pytest.raises(KernelInputError, match="parse 0 is 'Raf' of type str"):
+        preparsed([Document("Raf")], ["Raf"])
+
+
+def test_the_backend_looks_parses_up_again_and_again():
+    backend = PreparsedBackend(iter([parse("Raf binds .")]), name="other", version="2")
+    assert backend.analyze([Document("Raf binds.")]) == backend.analyze([Document("Raf binds.")])
+    assert (backend.name, backend.version) == ("other", "2")

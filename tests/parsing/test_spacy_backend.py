@@ -1,0 +1,124 @@
+"""Parses by spaCy; these tests are skipped where it, or an English model, is not installed."""
+
+from __future__ import annotations
+
+import pytest
+
+from kernelwood.errors import KernelInputError
+from kernelwood.parsing import load_backend
+from kernelwood.parsing.spacy_backend import MODELS, SpacyBackend, sentences_of_doc
+from kernelwood.structures import ROOT, Document, Entity
+
+spacy = pytest.importorskip("spacy", reason="spaCy is an extra: pip install 'kernelwood[spacy]'")
+
+TEXT = "  Raf binds  Ras in London.\n\n It is active. \n"
+
+
+@pytest.fixture(scope="module")
+def backend() -> SpacyBackend:
+    if not any(spacy.util.is_package(name) for name in MODELS):
+        pytest.skip("no English model of spaCy is installed: python -m spacy download ...")
+    return load_backend("spacy")
+
+
+def blank(*pipes: str) -> SpacyBackend:
+    model = spacy.blank("en")
+    for pipe in pipes:
+        model.add_pipe(pipe)
+    return load_backend(model)
+
+
+def test_the_backend_names_model_and_versions(backend):
+    assert backend.name.startswith("spacy:en_core_")
+    assert backend.version.endswith(f"spaCy {spacy.__version__}")
+
+
+def test_sentences_have_exact_offsets(backend):
+    [sentences] = backend.analyze([Document(TEXT)])
+    assert len(sentences) == 2
+    for sentence in sentences:
+        assert TEXT[sentence.start :].startswith(sentence.text)
+        for token in sentence.tokens:
+            assert sentence.text[token.start : token.end] == token.text
+
+
+def test_blanks_are_no_tokens(backend):
+    [sentences] = backend.analyze([Document(TEXT)])
+    words = [token.text for sentence in sentences for token in sentence.tokens]
+    assert words == "Raf binds Ras in London . It is active .".split()
+
+
+def test_every_sentence_has_one_root_and_a_head_for_every_word(backend):
+    [sentences] = backend.analyze([Document(TEXT)])
+    for sentence in sentences:
+        assert [edge.relation for edge in sentence.dependencies if edge.head == ROOT] == ["root"]
+        assert len(sentence.dependencies) == len(sentence.tokens)
+
+
+def test_tokens_have_lemma_and_parts_of_speech(backend):
+    [[_, second]] = backend.analyze([Document(TEXT)])
+    assert (second.tokens[1].lemma, second.tokens[1].pos, second.tokens[1].tag) == (
+        *("be", "AUX"),
+        "VBZ",
+    )
+
+
+def test_entities_of_the_document_are_kept(backend):
+    document = Document(TEXT, [Entity("T1", "Protein", ((13, 16),), "Ras")])
+    [[first, _]] = backend.analyze([document])
+    assert [first.tokens[i].text for i in first.tokens_of(first.entities[0])] == ["Ras"]
+
+
+def test_entities_of_the_model_are_added_on_request(backend):
+    [[first, _]] = load_backend(backend._model, entities=True).analyze([Document(TEXT)])
+    assert "London" in [entity.text for entity in first.entities]
+
+
+def test_entities_of_the_model_are_left_out_otherwise(backend):
+    [[first, _]] = backend.analyze([Document(TEXT)])
+    assert first.entities == ()
+
+
+def test_documents_without_words_have_no_sentences(backend):
+    found = backend.analyze([Document(""), Document(" \n "), Document("Raf binds.")])
+    assert [len(sentences) for sentences in found] == [0, 0, 1]
+
+
+def test_a_parsed_doc_has_the_same_sentences(backend):
+    document = Document(TEXT, [Entity("T1", "Protein", ((13, 16),), "Ras")])
+    assert sentences_of_doc(backend._model(TEXT), document) == backend.analyze([document])[0]
+
+
+def test_entities_of_a_doc_are_those_of_its_sentences(backend):
+    [first, _] = sentences_of_doc(backend._model(TEXT))
+    assert "London" in [entity.text for entity in first.entities]
+
+
+def test_a_doc_of_another_text_is_refused(backend):
+    with pytest.raises(KernelInputError, match="another text"):
+        sentences_of_doc(backend._model(TEXT), Document("Ras"))
+
+
+def test_a_model_that_is_not_installed_is_named_with_the_way_to_install_it():
+    with pytest.raises(KernelInputError, match="python -m spacy download xx_no_such"):
+        load_backend("spacy:xx_no_such")
+
+
+def test_a_pipeline_without_a_parser_gives_tokens():
+    [[sentence]] = blank().analyze([Document("Raf binds. It is.")])
+    assert len(sentence.tokens) == 6
+    assert sentence.dependencies == ()
+
+
+def test_sentences_that_an_entity_stands_across_are_one():
+    document = Document("Raf binds. It is. Yes.", [Entity("T1", "P", ((4, 13),))])
+    [sentences] = blank("sentencizer").analyze([document])
+    assert [sentence.text for sentence in sentences] == ["Raf binds. It is.", "Yes."]
+
+
+def test_a_text_longer_than_spacy_takes_is_parsed_in_parts():
+    text = "Raf binds Ras. " * 70_000
+    [sentences] = blank("sentencizer").analyze([Document(text)])
+    assert len(text) > 1_000_000
+    assert len(sentences) == 70_000
+    assert sentences[-1].start == len(text) - 15

@@ -1,0 +1,359 @@
+"""Extractors: from annotated documents to relations, and back to what they were learned from."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from relations.corpus import documents, event_documents, event_sentence, sentence
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import kernelwood as kw
+from kernelwood.relations import RECIPES, card_of
+
+
+@pytest.fixture(scope="module")
+def extractor():
+    return kw.RelationExtractor(random_state=0).fit(documents())
+
+
+def labels(predictions):
+    return [one.relation if one.holds else "none" for one in predictions]
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_every_recipe_learns_what_is_plain_to_see(recipe):
+    model = kw.RelationExtractor(recipe, random_state=0).fit(documents(12))
+    judged = model.predict(documents(4, start=12), all=True)
+    right = [one.label == label for one, label in zip(judged, labels(judged), strict=True)]
+    assert np.mean(right) > 0.9
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_seed_gives_the_same_file(recipe, tmp_path):
+    for name, jobs in (("a", 1), ("b", 2)):
+        model = kw.RelationExtractor(recipe, random_state=7, n_jobs=jobs).fit(documents())
+        kw.save(model, tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_loaded_extractor_says_the_same(recipe, tmp_path):
+    model = kw.RelationExtractor(recipe, random_state=7).fit(documents())
+    kw.save(model, tmp_path / "model.kw")
+    loaded = kw.load(tmp_path / "model.kw")
+    new = documents(3, start=20)
+    first, second = (m.predict(new, all=True) for m in (model, loaded))
+    assert [one.to_dict(evidence=True) for one in first] == [
+        one.to_dict(evidence=True) for one in second
+    ]
+
+
+def test_directions_are_learned_where_both_occur(extractor):
+    assert extractor.classes_.tolist() == ["Activates(e1,e2)", "Activates(e2,e1)", "Binds", "none"]
+    assert extractor.relations_ == ("Activates", "Binds")
+
+
+def test_symmetric_relations_have_no_direction():
+    model = kw.RelationExtractor(symmetric=["Activates"], random_state=0).fit(documents())
+    assert model.classes_.tolist() == ["Activates", "Binds", "none"]
+
+
+def test_binary_labels_tell_relations_from_the_rest():
+    model = kw.RelationExtractor(labels="binary", random_state=0).fit(documents())
+    assert model.classes_.tolist() == ["none", "relation"]
+
+
+def test_arguments_stand_in_the_order_of_the_annotation(extractor):
+    example = kw.Example("new", views={"sentence": sentence(1, "Foo", "Bar")})
+    [found] = extractor.predict([example])
+    assert found.type == "Activates"
+    assert [(one.role, one.text) for one in found.participants] == [
+        ("Arg1", "Bar"),
+        ("Arg2", "Foo"),
+    ]
+
+
+def test_offsets_point_into_the_text(extractor):
+    [example] = documents(1, patterns=[2])
+    text = example.view("sentence").text
+    [found] = extractor.predict([example])
+    for one in found.participants:
+        [(start, end)] = one.spans
+        assert text[start:end] == one.text
+
+
+def test_offsets_of_a_sentence_are_those_of_its_document(extractor):
+    from dataclasses import replace
+
+    [example] = documents(1, patterns=[2])
+    moved = example.with_views({"sentence": replace(example.view("sentence"), start=100)})
+    [here], [there] = extractor.predict([example]), extractor.predict([moved])
+    assert there.sentence[0] == 100
+    assert there.participants[0].spans[0][0] == here.participants[0].spans[0][0] + 100
+
+
+def test_evidence_is_the_most_similar_case(extractor):
+    [found] = extractor.predict(documents(1, start=30, patterns=[2]))
+    case = found.evidence[0]
+    assert case.type == "Binds"
+    assert "binds" in case.text and "[" in case.text
+    assert case.similarity == pytest.approx(1.0)
+    assert case.pieces and case.contribution is not None
+
+
+def test_a_training_case_is_no_evidence_for_itself(extractor):
+    [found] = extractor.predict(documents(1, patterns=[2]))
+    assert found.id not in {case.id for case in found.evidence}
+
+
+def test_contributions_and_intercepts_add_up_to_the_score(extractor):
+    judged = extractor.predict(documents(1, start=30), all=True)
+    svc = extractor.learner_
+    n = extractor.n_candidates_
+    none = svc.classes_.tolist().index("none")
+    for one, cases in zip(judged, extractor.explain(judged, n), strict=True):
+        total = sum(case.contribution for case in cases) - svc.intercepts_[none]
+        chance = 1 / (1 + np.exp(-(extractor.slope_ * total + extractor.offset_)))
+        assert chance == pytest.approx(one.score, abs=1e-9)
+
+
+def test_scores_are_probabilities_and_the_threshold_decides(extractor):
+    judged = extractor.predict(documents(4, start=20), all=True)
+    assert all(0 <= one.score <= 1 for one in judged)
+    assert all(one.holds == (one.score >= extractor.threshold_) for one in judged)
+    found = extractor.predict(documents(4, start=20))
+    assert [one.id for one in found] == [one.id for one in judged.relations]
+
+
+def test_a_given_threshold_is_used():
+    low, high = (
+        kw.RelationExtractor(threshold=p, random_state=0).fit(documents()) for p in (0.01, 0.99)
+    )
+    new = documents(4, start=20)
+    assert low.threshold_ == 0.01
+    assert len(low.predict(new)) > len(high.predict(new))
+
+
+def test_evaluation_counts_what_is_right(extractor):
+    scores = extractor.evaluate(documents(4, start=20))
+    assert scores.f1 > 0.9
+    assert scores.n_relations == sum(
+        bool(e.view("sentence").relations) for e in documents(4, start=20)
+    )
+    assert 0.9 < scores.auc <= 1
+    assert scores.to_dict()["f1"] == scores.f1
+
+
+def test_unknown_relations_are_counted_as_missed(extractor):
+    from dataclasses import replace
+
+    [example] = documents(1, patterns=[2])
+    old = example.view("sentence")
+    new = replace(old, relations=[old.relations[0]._replace(type="Cuts")])
+    scores = extractor.evaluate([example.with_views({"sentence": new}), *documents(1, start=5)])
+    assert scores.unknown == {"Cuts": 1}
+    assert scores.recall < 1
+
+
+def test_cross_validation_judges_every_candidate_once(extractor):
+    corpus = documents()
+    validation = extractor.cross_validate(corpus, n_splits=4)
+    assert len(validation.parts) == 4
+    assert validation.pooled.n_candidates == extractor.n_candidates_
+    assert validation.pooled.f1 > 0.8
+
+
+def test_held_out_figures_are_those_of_other_documents(extractor):
+    assert extractor.held_out_["f1"] > 0.8
+    assert set(extractor.held_out_) == {"precision", "recall", "f1", "auc", "average_precision"}
+
+
+def test_documents_without_relations_are_refused():
+    with pytest.raises(kw.KernelInputError, match=r"none of the .* is a relation"):
+        kw.RelationExtractor().fit(documents(patterns=[4, 5]))
+
+
+def test_documents_with_relations_only_are_refused():
+    with pytest.raises(kw.KernelInputError, match="nothing to tell them from"):
+        kw.RelationExtractor().fit(documents(patterns=[0, 2]))
+
+
+def test_documents_without_entities_are_refused():
+    plain = kw.Example("d1.s1", views={"sentence": kw.Sentence.from_words(["we", "go"])})
+    with pytest.raises(kw.KernelInputError, match="no sentence has two entities"):
+        kw.RelationExtractor(parser="given").fit([plain])
+
+
+def test_no_documents_are_refused():
+    with pytest.raises(kw.KernelInputError, match="no candidates"):
+        kw.RelationExtractor().fit([])
+
+
+def test_structures_are_refused_with_a_hint():
+    with pytest.raises(kw.KernelInputError, match="use extract for texts"):
+        kw.RelationExtractor().fit(["Raf binds Ras."])
+
+
+def test_sentences_with_too_many_entities_are_counted_not_judged(extractor):
+    words = [f"P{i}" for i in range(61)]
+    starts = [sum(len(word) + 1 for word in words[:i]) for i in range(61)]
+    entities = [
+        kw.Entity(f"e{i}", "protein", ((starts[i], starts[i] + len(words[i])),), words[i])
+        for i in range(61)
+    ]
+    crowd = kw.Sentence.from_words(words, dependencies=[(0, "x", 1)], entities=entities)
+    found = extractor.predict([kw.Example("crowd", views={"sentence": crowd})], all=True)
+    assert len(found) == 0
+    assert found.tally.reasons == {"pair of a sentence with more than 60 entities": 1830}
+
+
+def test_an_extractor_must_be_fitted():
+    with pytest.raises(NotFittedError):
+        kw.RelationExtractor().predict(documents())
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"recipe": "smv"}, "did you mean 'svm'"),
+        ({"candidates": "triples"}, "candidates"),
+        ({"labels": "x"}, "labels"),
+        ({"threshold": "best"}, "threshold"),
+        ({"threshold": 1.5}, "threshold"),
+        ({"n_splits": 1}, "n_splits"),
+        ({"options": {"c": 1}}, "no option 'c'"),
+        ({"kernel": 3}, "kernel must be a Kernel"),
+        ({"views": ["path"], "kernel": kw.OnView("words", kw.SubsequenceKernel())}, "'words'"),
+    ],
+)
+def test_wrong_parameters_are_refused(parameters, message):
+    with pytest.raises(kw.KernelInputError, match=message):
+        kw.RelationExtractor(**parameters).fit(documents())
+
+
+def test_an_unknown_view_is_refused():
+    with pytest.raises(ValueError, match="unknown view 'paht'"):
+        kw.RelationExtractor(views=["paht"]).fit(documents())
+
+
+def test_a_kernel_of_ones_own_is_used():
+    kernel = kw.OnView("path", kw.SubsequenceKernel(decay=0.5))
+    model = kw.RelationExtractor(kernel=kernel, random_state=0).fit(documents())
+    assert model.views_ == ["path"]
+    assert model.learner_.kernel_ == kernel
+
+
+def test_word_vectors_make_words_similar():
+    vectors = kw.Vectors(["binds", "grips"], [[1.0, 0.0], [1.0, 0.1]])
+    from dataclasses import replace
+
+    example = kw.Example("x", views={"sentence": sentence(2, "Foo", "Bar")})
+    old = example.view("sentence")
+    tokens = [t._replace(text="grips") if t.text == "binds" else t for t in old.tokens]
+    new = replace(old, text=old.text.replace("binds", "grips"), tokens=tokens, relations=())
+    query = [example.with_views({"sentence": new})]
+    hard = kw.RelationExtractor(random_state=0).fit(documents())
+    soft = kw.RelationExtractor(vectors=vectors, random_state=0).fit(documents())
+    assert (
+        soft.predict(query, all=True)[0].evidence[0].similarity
+        > hard.predict(query, all=True)[0].evidence[0].similarity
+    )
+
+
+def test_types_of_entities_count_where_relations_have_types():
+    typed = kw.RelationExtractor(random_state=0).fit(documents())
+    plain = kw.RelationExtractor(labels="binary", random_state=0).fit(documents())
+    single = kw.RelationExtractor(random_state=0).fit(documents(patterns=[2, 4, 5]))
+    assert "types" in typed.views_
+    assert "types" not in plain.views_ + single.views_
+
+
+def test_vectors_take_the_place_of_stems():
+    vectors = kw.Vectors(["binds", "grips"], [[1.0, 0.0], [1.0, 0.1]])
+    model = kw.RelationExtractor(vectors=vectors, random_state=0).fit(documents())
+    assert model.views_[:2] == ["context", "steps"]
+
+
+def test_cloning_keeps_the_parameters():
+    model = kw.RelationExtractor("klsh-rf", options={"n_bits": 64}, threshold="cautious")
+    assert clone(model).get_params() == model.get_params()
+
+
+def test_the_model_does_not_know_where_the_corpus_lay(extractor):
+    assert all(case.origin is None for case in extractor.cases_)
+
+
+def test_what_could_not_be_learned_from_is_counted(extractor):
+    from dataclasses import replace
+
+    [example] = documents(1, patterns=[0])
+    old = example.view("sentence")
+    alone = old.relations[0]._replace(id="r2", arguments=old.relations[0].arguments[:1])
+    odd = example.with_views({"sentence": replace(old, relations=[*old.relations, alone])})
+    model = clone(extractor).fit([*documents(), odd])
+    assert model.dropped_ == {"relation that is not between two entities": 1}
+
+
+def test_predictions_are_not_judged_again(extractor):
+    judged = extractor.predict(documents(4, start=20), all=True)
+    assert (
+        extractor.evaluate(judged).to_dict() == extractor.evaluate(documents(4, start=20)).to_dict()
+    )
+
+
+def test_parts_of_a_cross_validation_have_the_same_classes():
+    # In most parts, "Activates" runs one way only.
+    corpus = [*documents(4, patterns=[0, 4, 5]), *documents(1, start=4, patterns=[1, 4])]
+    validation = kw.RelationExtractor(random_state=0).cross_validate(corpus, n_splits=5)
+    names = {one.label for one in validation.pooled.scores.classes}
+    assert names == {"Activates(e1,e2)", "Activates(e2,e1)", "none"}
+
+
+def test_a_failed_fit_leaves_nothing_half_way(extractor):
+    model = clone(extractor).fit(documents())
+    with pytest.raises(kw.KernelInputError):
+        model.fit([])
+    with pytest.raises(NotFittedError):
+        model.predict(documents())
+
+
+def test_parses_of_another_kind_are_warned_of():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = kw.RelationExtractor(random_state=0).fit(documents())
+    dictionary = kw.Dictionary([("Raf", "protein"), ("Ras", "protein")])
+    with pytest.warns(UserWarning, match="train and extract with the same parser"):
+        model.extract("Raf binds Ras well.", dictionary=dictionary)
+
+
+def test_the_card_tells_what_the_model_is(extractor):
+    card = card_of(extractor)
+    assert card["relations"] == ["Activates", "Binds"]
+    assert card["parser"] == "given"
+    assert card["training_candidates"] == extractor.n_candidates_
+
+
+# Events.
+
+
+def test_events_have_triggers_participants_and_catalysts():
+    model = kw.RelationExtractor(candidates="events", random_state=0).fit(event_documents())
+    found = model.predict(event_documents(1))
+    assert {one.type for one in found} <= {"Positive", "Negative"}
+    roles = {role.role for one in found for role in one.participants}
+    assert roles == {"participant", "catalyst"}
+    assert all(one.trigger.text in ("promotes", "blocks") for one in found)
+
+
+def test_triggers_are_found_in_sentences_without_events():
+    from dataclasses import replace
+
+    model = kw.RelationExtractor(candidates="events", random_state=0).fit(event_documents())
+    old = event_sentence("promotes", "Positive", True)
+    new = replace(old, events=(), entities=[e for e in old.entities if e.id != "T9"])
+    found = model.predict([kw.Example("x", views={"sentence": new})])
+    assert found[0].trigger.text == "promotes"
+    assert found[0].type == "Positive"

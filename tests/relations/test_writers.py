@@ -1,0 +1,285 @@
+"""Predictions as JSON lines, tables and standoff annotation."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kernelwood as kw
+from kernelwood.relations.predictions import Case, Participant, Piece, Prediction
+from kernelwood.relations.writers import (
+    Judged,
+    annotated_document,
+    output_format,
+    titles,
+    write_predictions,
+)
+
+TEXT = "Raf binds Ras. Mek was seen."
+ENTITIES = (
+    kw.Entity("T1", "protein", ((0, 3),), "Raf"),
+    kw.Entity("T2", "protein", ((10, 13),), "Ras"),
+    kw.Entity("T3", "protein", ((15, 18),), "Mek"),
+)
+DOCUMENT = kw.Document(TEXT, ENTITIES)
+CASES = (Case("d1.p0", "binds", 0.75, "[Sos] binds [Grb]", 0.5, (Piece("binds", "steps", 0.25),)),)
+
+
+def participant(role, entity, text=TEXT, shift=0):
+    spans = tuple((a + shift, b + shift) for a, b in entity.spans)
+    words = " ".join(text[a:b] for a, b in entity.spans)
+    return Participant(role, entity.id, entity.type, words, spans)
+
+
+def a_prediction(*, holds=True, roles=("first", "second"), kind="binds", name="p1", trigger=None):
+    sentence = kw.Sentence(TEXT[:14], entities=ENTITIES[:2])
+    ends = tuple(zip(roles, ENTITIES[:2], strict=True))
+    candidate = kw.Candidate(name, sentence, ends)
+    ones = tuple(participant(role, entity) for role, entity in ends)
+    score = 0.9 if holds else 0.1
+    return Prediction(
+        name, "doc", kind, kind, holds, score, 0.5, ones, trigger, (0, 14), TEXT[:14], None,
+        candidate,
+    )  # fmt: skip
+
+
+def an_event(name, trigger, roles=("participant", "participant")):
+    return a_prediction(kind="Binding", name=name, roles=roles, trigger=trigger)
+
+
+def written(judged, **options):
+    out = io.StringIO()
+    write_predictions(judged, out, **options)
+    return out.getvalue()
+
+
+def table(judged, **options):
+    lines = written(judged, format="tsv", **options)
+    return list(csv.DictReader(io.StringIO(lines), delimiter="\t"))
+
+
+# Which format.
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [("a.jsonl", "jsonl"), ("a.TSV", "tsv"), ("a.tsv.gz", "tsv"), ("b.ann", "ann")],
+)
+def test_the_suffix_says_the_format(path, expected):
+    assert output_format(path) == expected
+
+
+def test_a_format_that_is_named_beats_the_suffix():
+    assert output_format("a.txt", "jsonl") == "jsonl"
+
+
+def test_other_suffixes_are_refused_with_those_that_are_known():
+    with pytest.raises(ValueError, match=r"\.jsonl, \.tsv, \.ann"):
+        output_format("a.csv")
+
+
+# JSON lines.
+
+
+def test_a_line_is_the_prediction_as_plain_values():
+    one = a_prediction()
+    [line] = written([Judged("doc", DOCUMENT, [one])], format="jsonl").splitlines()
+    assert json.loads(line) == one.to_dict()
+
+
+def test_evidence_is_written_with_its_prediction():
+    judged = Judged("doc", DOCUMENT, [a_prediction()], [CASES])
+    [line] = written([judged], format="jsonl").splitlines()
+    assert json.loads(line)["evidence"] == [CASES[0].to_dict()]
+
+
+def test_numbers_keep_every_bit():
+    one = a_prediction()
+    object.__setattr__(one, "score", 0.1 + 0.2)
+    [line] = written([Judged("doc", DOCUMENT, [one])], format="jsonl").splitlines()
+    assert json.loads(line)["score"] == 0.1 + 0.2
+
+
+def test_documents_are_taken_one_after_the_other(tmp_path):
+    alive = []
+
+    def documents():
+        for i in range(3):
+            alive.append(i)
+            yield Judged(f"d{i}", DOCUMENT, [a_prediction(name=f"p{i}")])
+
+    class Watched(io.StringIO):
+        def writelines(self, lines):
+            for n, line in enumerate(lines):
+                assert len(alive) == n + 1
+                self.write(line)
+
+    write_predictions(documents(), Watched(), format="jsonl")
+    assert len(alive) == 3
+
+
+# Tables.
+
+
+def test_a_table_has_titles_and_a_line_for_each_prediction():
+    ones = [a_prediction(), a_prediction(holds=False, name="p2")]
+    rows = table([Judged("doc", DOCUMENT, ones)])
+    assert [(row["id"], row["type"], row["holds"]) for row in rows] == [
+        ("p1", "binds", "yes"), ("p2", "binds", "no"),
+    ]  # fmt: skip
+
+
+def test_participants_have_columns_of_their_own():
+    [row] = table([Judged("doc", DOCUMENT, [a_prediction()])])
+    assert (row["text1"], row["spans1"], row["role2"]) == ("Raf", "0 3", "second")
+
+
+def test_an_empty_table_has_its_titles():
+    assert written([], format="tsv").rstrip("\n").split("\t") == titles()
+
+
+def test_events_have_columns_for_the_trigger_and_a_third_participant():
+    trigger = Participant("trigger", "T9", "Binding", "binds", ((4, 9),))
+    [row] = table([Judged("doc", DOCUMENT, [an_event("e1", trigger)])], events=True)
+    assert (row["trigger_text"], row["role3"]) == ("binds", "")
+
+
+@given(st.text(max_size=20))
+def test_any_text_stays_in_its_cell(text):
+    one = a_prediction()
+    object.__setattr__(one, "text", text)
+    lines = written([Judged("doc", DOCUMENT, [one])], format="tsv")
+    rows = list(csv.reader(io.StringIO(lines), delimiter="\t"))
+    assert [len(row) for row in rows] == [len(titles())] * 2
+    assert lines.count("\n") == 2
+
+
+def test_the_evidence_of_a_table_is_told_in_short():
+    judged = Judged("doc", DOCUMENT, [a_prediction()], [CASES])
+    [row] = table([judged], evidence=True)
+    assert row["evidence"] == "d1.p0 (binds, 0.750)"
+
+
+# Standoff annotation.
+
+
+def test_standoff_reads_back_with_entities_and_relations(tmp_path):
+    write_predictions([Judged("doc", DOCUMENT, [a_prediction()])], tmp_path / "out.ann")
+    [example] = kw.read(tmp_path / "out.ann")
+    document = example.view("document")
+    assert document.entities == ENTITIES
+    assert document.relations == (
+        kw.Relation("R1", "binds", (kw.Argument("Arg1", "T1"), kw.Argument("Arg2", "T2"))),
+    )
+
+
+def test_scores_are_notes(tmp_path):
+    write_predictions([Judged("doc", DOCUMENT, [a_prediction()])], tmp_path / "out.ann")
+    lines = (tmp_path / "out.ann" / "doc.ann").read_text().splitlines()
+    assert lines[-1] == "#1\tAnnotatorNotes R1\tscore 0.900"
+
+
+def test_evidence_is_a_further_note():
+    document = annotated_document(Judged("doc", DOCUMENT, [a_prediction()], [CASES]))
+    assert [note.value for note in document.attributes] == [
+        "score 0.900", "like d1.p0 (binds, 0.750): [Sos] binds [Grb]",
+    ]  # fmt: skip
+
+
+def test_what_does_not_hold_is_not_annotated():
+    judged = Judged("doc", DOCUMENT, [a_prediction(holds=False)])
+    assert annotated_document(judged).relations == ()
+
+
+def test_relations_of_the_annotation_are_left_out():
+    known = kw.Relation("R7", "old", (kw.Argument("a", "T1"), kw.Argument("b", "T3")))
+    document = kw.Document(TEXT, ENTITIES, [known], attributes=[("A1", "Sure", "R7")])
+    made = annotated_document(Judged("doc", document, []))
+    assert (made.relations, made.attributes) == ((), ())
+
+
+def test_references_of_entities_are_kept():
+    reference = kw.Attribute("N1", "Reference", "T1", "DB:7\tRaf")
+    document = kw.Document(TEXT, ENTITIES, attributes=[reference])
+    assert annotated_document(Judged("doc", document, [])).attributes == (reference,)
+
+
+def test_notes_take_no_id_that_is_used():
+    document = kw.Document(TEXT, ENTITIES, attributes=[("#1", "AnnotatorNotes", "T1", "new")])
+    made = annotated_document(Judged("doc", document, [a_prediction()]))
+    assert [item.id for item in made.attributes] == ["#1", "#2"]
+
+
+def test_roles_of_the_annotation_are_kept():
+    made = annotated_document(Judged("doc", DOCUMENT, [a_prediction(roles=("Agent", "Target"))]))
+    assert [argument.role for argument in made.relations[0].arguments] == ["Agent", "Target"]
+
+
+def test_events_have_themes_and_triggers():
+    trigger = Participant("trigger", "t1", "Binding", "binds", ((4, 9),))
+    made = annotated_document(Judged("doc", DOCUMENT, [an_event("e1", trigger)]))
+    [event] = made.events
+    assert [argument.role for argument in event.arguments] == ["Theme", "Theme2"]
+    assert made.entities[-1][:3] == ("t1", "Binding", ((4, 9),))
+
+
+def test_triggers_of_two_sentences_with_one_id_stay_apart():
+    first = Participant("trigger", "trigger1", "Binding", "binds", ((4, 9),))
+    second = Participant("trigger", "trigger1", "Sight", "seen", ((23, 27),))
+    judged = Judged("doc", DOCUMENT, [an_event("e1", first), an_event("e2", second)])
+    one, two = annotated_document(judged).events
+    assert one.trigger != two.trigger
+
+
+def test_a_catalyst_is_a_cause():
+    trigger = Participant("trigger", "t1", "Binding", "binds", ((4, 9),))
+    roles = ("catalyst", "participant")
+    made = annotated_document(Judged("doc", DOCUMENT, [an_event("e1", trigger, roles)]))
+    assert [argument.role for argument in made.events[0].arguments] == ["Cause", "Theme"]
+
+
+def test_blanks_in_types_are_written_as_underscores(tmp_path):
+    document = kw.Document(TEXT, [entity._replace(type="gene product") for entity in ENTITIES])
+    judged = Judged("doc", document, [a_prediction(kind="binds to")])
+    write_predictions([judged], tmp_path / "out.ann")
+    [example] = kw.read(tmp_path / "out.ann")
+    assert example.view("document").relations[0].type == "binds_to"
+
+
+def test_a_sentence_of_a_document_is_a_document_of_its_own(tmp_path):
+    sentence = kw.Sentence("Raf binds Ras.", entities=ENTITIES[:2], start=100)
+    one = a_prediction()
+    pairs = zip(("first", "second"), ENTITIES[:2], strict=True)
+    moved = tuple(participant(role, entity, shift=100) for role, entity in pairs)
+    object.__setattr__(one, "participants", moved)
+    made = annotated_document(Judged("doc", sentence, [one]))
+    assert made.entities == ENTITIES[:2]
+
+
+def test_a_folder_that_is_there_is_kept(tmp_path):
+    (tmp_path / "out.ann").mkdir()
+    (tmp_path / "out.ann" / "old.txt").write_text("old")
+    with pytest.raises(FileExistsError):
+        write_predictions([Judged("doc", DOCUMENT, [])], tmp_path / "out.ann")
+    assert [path.name for path in tmp_path.rglob("*")] == ["out.ann", "old.txt"]
+
+
+def test_standoff_cannot_go_to_a_stream():
+    with pytest.raises(ValueError, match="name a folder"):
+        write_predictions([], io.StringIO(), format="ann")
+
+
+@pytest.mark.parametrize("name", ["out.jsonl", "out.tsv", "out.ann"])
+def test_a_failure_leaves_nothing_behind(tmp_path, name):
+    def documents():
+        yield Judged("doc", DOCUMENT, [a_prediction()])
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_predictions(documents(), tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
