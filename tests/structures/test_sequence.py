@@ -124,3 +124,19 @@ def test_numpy_takes_sequences_for_objects():
 
 def test_numpy_has_no_way_to_unpack_a_sequence():
     assert not hasattr(Sequence, "__getitem__")
+
+
+def test_a_sequence_can_be_made_of_edges_and_nodes():
+    made = Sequence.from_labels(["", "nsubj"], ["sleeps", "cat"])
+    assert made == Sequence([("", "sleeps"), ("nsubj", "cat")])
+    assert hash(made) == hash(Sequence([("", "sleeps"), ("nsubj", "cat")]))
+
+
+def test_edges_and_nodes_must_be_as_many():
+    with pytest.raises(StructureError, match="2 edges and 1 nodes"):
+        Sequence.from_labels(["", ""], ["cat"])
+
+
+def test_edges_and_nodes_must_be_strings():
+    with pytest.raises(StructureError, match="node label of element 1"):
+        Sequence.from_labels(["", ""], ["cat", 7])

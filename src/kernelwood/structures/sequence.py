@@ -67,10 +67,38 @@ class Sequence(Frozen):
                 "elements must be an iterable of strings or (edge, node) pairs, "
                 f"got {type(elements).__name__}"
             ) from None
+        if set(map(type, listed)) <= {str}:
+            return cls._of([""] * len(listed), listed)  # type: ignore[arg-type]
         pairs = [_check_element(element, position) for position, element in enumerate(listed)]
-        edges, nodes = tuple(edge for edge, _ in pairs), tuple(node for _, node in pairs)
+        return cls._of([edge for edge, _ in pairs], [node for _, node in pairs])
+
+    @classmethod
+    def from_labels(cls, edges: Iterable[str], nodes: Iterable[str]) -> Sequence:
+        """Make a sequence of its edges and its nodes, as many of these as of those.
+
+        Examples
+        --------
+        >>> Sequence.from_labels(["", "nsubj"], ["sleeps", "cat"])
+        Sequence([('', 'sleeps'), ('nsubj', 'cat')])
+        """
+        left, right = list(edges), list(nodes)
+        if len(left) == len(right) and set(map(type, [*left, *right])) <= {str}:
+            return cls._of(left, right)
+        try:
+            return cls(zip(left, right, strict=True))
+        except ValueError as failure:
+            if isinstance(failure, StructureError):
+                raise
+            raise StructureError(
+                f"there are {len(left)} edges and {len(right)} nodes", hint="give as many"
+            ) from None
+
+    @classmethod
+    def _of(cls, edges: list[str], nodes: list[str]) -> Sequence:
+        """Make a sequence of labels that are known to be plain strings."""
         self = super().__new__(cls)
-        self._fill(edges=edges, nodes=nodes, _hash=hash((edges, nodes)))
+        left, right = tuple(edges), tuple(nodes)
+        self._fill(edges=left, nodes=right, _hash=hash((left, right)))
         return self
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence as Listing
 from typing import NamedTuple
 
 from kernelwood.errors import StructureError
@@ -34,8 +35,12 @@ class Context(NamedTuple):
         >>> Context(Sequence(["we"]), Sequence(["ENTITY1", "ENTITY2"]), Sequence()).joined()
         Sequence([('before', 'we'), ('between', 'ENTITY1'), ('between', 'ENTITY2')])
         """
-        parts = zip(self._fields, self, strict=True)
-        return Sequence((name, node) for name, part in parts for node in part.nodes)
+        return _join(*(part.nodes for part in self))
+
+
+def _join(*parts: Listing[str]) -> Sequence:
+    edges = [name for name, part in zip(Context._fields, parts, strict=True) for _ in part]
+    return Sequence.from_labels(edges, [node for part in parts for node in part])
 
 
 def context(
@@ -156,11 +161,18 @@ class Contexts:
 
     def around(self, first: Entity, second: Entity) -> Context:
         """Return the words around two entities, as `context` does."""
+        return Context(*map(Sequence, self._parts(first, second)))
+
+    def joined(self, first: Entity, second: Entity) -> Sequence:
+        """Return the same in one sequence, as `Context.joined` does."""
+        return _join(*self._parts(first, second))
+
+    def _parts(self, first: Entity, second: Entity) -> tuple[list[str], list[str], list[str]]:
         mentions, window, nodes = self._mentions, self._window, self._nodes
         covered = (mentions.tokens_of(first), mentions.tokens_of(second))
         inside = [token for tokens in covered for token in tokens]
         if not inside:
-            return Context(Sequence(), Sequence(), Sequence())
+            return [], [], []
         start, end = min(inside), max(inside) + 1
         # An element of several tokens counts on each side where it has one.
         n_before = bisect_left(self._starts, start)
@@ -168,11 +180,8 @@ class Contexts:
         low = 0 if window is None else max(0, n_before - window)
         high = len(nodes) if window is None else n_until + window
         written = _write_ends(mentions, covered, self._blind)
-        return Context(
-            Sequence(nodes[low:n_before]),
-            Sequence(mentions.nodes(range(start, end), written)),
-            Sequence(nodes[n_until:high]),
-        )
+        between = mentions.nodes(range(start, end), written)
+        return nodes[low:n_before], between, nodes[n_until:high]
 
 
 def _write_ends(

@@ -187,7 +187,7 @@ def _context(labels: Labels) -> Callable[[Sentence], Maker]:
         def make(candidate: Candidate) -> Made:
             first, second = _two(candidate)
             is_whole = contexts.covers(first) and contexts.covers(second)
-            return contexts.around(first, second).joined(), None if is_whole else NO_TOKEN
+            return contexts.joined(first, second), None if is_whole else NO_TOKEN
 
         return make
 

@@ -135,7 +135,7 @@ class Mentions:
     ('ENTITY', 'raf', ['ENTITY', 'binds'])
     """
 
-    __slots__ = ("_labels", "_lowercase", "_others", "_owners", "_sentence", "_tokens")
+    __slots__ = ("_labels", "_lowercase", "_others", "_owners", "_sentence", "_tokens", "_words")
 
     def __init__(
         self, sentence: Sentence, *, labels: Labels, lowercase: bool, others: str | None
@@ -146,6 +146,7 @@ class Mentions:
         self._lowercase = lowercase
         self._others = others
         self._tokens: dict[Entity, tuple[int, ...]] = {}
+        self._words: dict[int, str] = {}
         self._owners = {} if others is None else self._find_owners()
 
     def tokens_of(self, entity: Entity) -> tuple[int, ...]:
@@ -158,9 +159,12 @@ class Mentions:
 
     def word(self, index: int) -> str:
         """Return the label of a token, whatever entity it belongs to."""
-        return token_label(
-            self._sentence.tokens[index], labels=self._labels, lowercase=self._lowercase
-        )
+        word = self._words.get(index)
+        if word is None:
+            token = self._sentence.tokens[index]
+            word = token_label(token, labels=self._labels, lowercase=self._lowercase)
+            self._words[index] = word
+        return word
 
     def label(self, index: int) -> str:
         """Return ``others`` for a token of an entity, the label of every other token."""
