@@ -8,6 +8,7 @@ import json
 import numpy as np
 import pytest
 from cli.questions import TEXTS
+from cli.running import wrong_data
 from click.testing import CliRunner
 
 import kernelwood as kw
@@ -179,12 +180,6 @@ def test_wrong_usage_is_told(corpus, options, message):
     result = run(corpus, *options)
     assert result.exit_code == 2
     assert message in " ".join(result.stderr.split())
-
-
-def wrong_data(result):
-    assert result.exit_code == 1, result.stderr
-    assert result.stdout == ""
-    return " ".join(result.stderr.split())
 
 
 def test_more_clusters_than_examples_are_refused(corpus):

@@ -3,32 +3,19 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import pytest
 from cli.interactions import a_sentence, some_documents
-from click.testing import CliRunner
+from cli.running import answer, invoke, wrong_data
 
 import kernelwood as kw
-from kernelwood.cli import main
 from kernelwood.cli.crossval import crossval
 from kernelwood.cli.train import train
 from kernelwood.relations import RelationExtractor
 
-
-def run(*arguments, stdin=None):
-    return CliRunner().invoke(main, ["crossval", *map(str, arguments)], input=stdin)
-
-
-def validated(*arguments):
-    result = run(*arguments, "--json")
-    assert result.exit_code == 0, result.stderr
-    return json.loads(result.stdout)
-
-
-def wrong_data(result):
-    assert result.exit_code == 1, result.stderr
-    assert result.stdout == ""
-    return " ".join(result.stderr.split())
+run = partial(invoke, "crossval")
+validated = partial(answer, "crossval")
 
 
 @pytest.fixture(scope="module")

@@ -4,28 +4,20 @@ from __future__ import annotations
 
 import csv
 import json
+from functools import partial
 
 import numpy as np
 import pytest
 from cli.questions import TEXTS
-from click.testing import CliRunner
+from cli.running import answer, invoke, wrong_data
 
 import kernelwood as kw
-from kernelwood.cli import main
 
 QUICK = ("--landmarks", "6")
 
 
-def run(*arguments, stdin=None):
-    return CliRunner().invoke(main, ["embed", *map(str, arguments)], input=stdin)
-
-
-def embedded(*arguments):
-    result = run(*arguments, "--json")
-    assert result.exit_code == 0, result.stderr
-    return json.loads(result.stdout)
-
-
+run = partial(invoke, "embed")
+embedded = partial(answer, "embed")
 # What is embedded.
 
 
@@ -222,12 +214,6 @@ def test_the_corpus_is_not_overwritten(corpus):
     before = corpus.read_bytes()
     assert run(corpus, "--model-out", corpus).exit_code == 2
     assert corpus.read_bytes() == before
-
-
-def wrong_data(result):
-    assert result.exit_code == 1, result.stderr
-    assert result.stdout == ""
-    return " ".join(result.stderr.split())
 
 
 def test_a_missing_file_is_named(tmp_path):

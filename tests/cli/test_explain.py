@@ -6,6 +6,7 @@ import json
 
 import pytest
 from cli.interactions import some_documents
+from cli.running import wrong_data
 from click.testing import CliRunner
 
 import kernelwood as kw
@@ -21,12 +22,6 @@ def explained(*arguments):
     result = run(*arguments, "--json")
     assert result.exit_code == 0, result.stderr
     return json.loads(result.stdout)["explanations"]
-
-
-def wrong_data(result):
-    assert result.exit_code == 1, result.stderr
-    assert result.stdout == ""
-    return " ".join(result.stderr.split())
 
 
 @pytest.fixture(scope="module")

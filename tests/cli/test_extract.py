@@ -6,13 +6,13 @@ import errno
 import json
 import os
 import zipfile
+from functools import partial
 
 import pytest
 from cli.interactions import some_documents
-from click.testing import CliRunner
+from cli.running import answer, invoke, wrong_data
 
 import kernelwood as kw
-from kernelwood.cli import main
 from kernelwood.relations import RelationExtractor
 
 TEXT = "Raf binds Ras. Mek sits beside Raf.\n"
@@ -34,20 +34,8 @@ CONLLU = """# sent_id = 1
 """
 
 
-def run(*arguments, stdin=None):
-    return CliRunner().invoke(main, ["extract", *map(str, arguments)], input=stdin)
-
-
-def extracted(*arguments, stdin=None):
-    result = run(*arguments, "--json", stdin=stdin)
-    assert result.exit_code == 0, result.stderr
-    return json.loads(result.stdout)
-
-
-def wrong_data(result):
-    assert result.exit_code == 1, result.stderr
-    assert result.stdout == ""
-    return " ".join(result.stderr.split())
+run = partial(invoke, "extract")
+extracted = partial(answer, "extract")
 
 
 def wrong_usage(result):

@@ -8,6 +8,7 @@ import zipfile
 
 import pytest
 from cli.interactions import some_documents
+from cli.running import wrong_data
 from click.testing import CliRunner
 
 import kernelwood as kw
@@ -40,12 +41,6 @@ def saved(tmp_path):
 def extractor():
     made = RelationExtractor(license="CC0", description="bonds", random_state=0)
     return made.fit(some_documents())
-
-
-def wrong_data(result):
-    assert result.exit_code == 1, result.stderr
-    assert result.stdout == ""
-    return " ".join(result.stderr.split())
 
 
 # Models of all kinds.

@@ -11,31 +11,18 @@ import subprocess
 import sys
 import time
 import zipfile
+from functools import partial
 from itertools import pairwise
 
 import pytest
 from cli.interactions import a_sentence, some_documents
-from click.testing import CliRunner
+from cli.running import answer, invoke, wrong_data
 
 import kernelwood as kw
-from kernelwood.cli import main
 from kernelwood.relations import RelationExtractor
 
-
-def run(*arguments, stdin=None):
-    return CliRunner().invoke(main, ["predict", *map(str, arguments)], input=stdin)
-
-
-def predicted(*arguments):
-    result = run(*arguments, "--json")
-    assert result.exit_code == 0, result.stderr
-    return json.loads(result.stdout)
-
-
-def wrong_data(result):
-    assert result.exit_code == 1, result.stderr
-    assert result.stdout == ""
-    return " ".join(result.stderr.split())
+run = partial(invoke, "predict")
+predicted = partial(answer, "predict")
 
 
 def lines(path):

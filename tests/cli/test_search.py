@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import pytest
 from cli.questions import TEXTS, an_example
-from click.testing import CliRunner
+from cli.running import answer, invoke, wrong_data
 
 import kernelwood as kw
-from kernelwood.cli import main
 from kernelwood.search import SentenceIndex
 
 CODES = ("--by", "codes")  # which are made in no time
@@ -33,14 +33,8 @@ CONLLU = """# sent_id = a
 """
 
 
-def run(*arguments, stdin=None):
-    return CliRunner().invoke(main, ["search", *map(str, arguments)], input=stdin)
-
-
-def found(*arguments):
-    result = run(*arguments, "--json")
-    assert result.exit_code == 0, result.stderr
-    return json.loads(result.stdout)
+run = partial(invoke, "search")
+found = partial(answer, "search")
 
 
 def ids(report):
@@ -263,12 +257,6 @@ def test_the_corpus_is_not_overwritten(corpus):
 
 def test_only_one_can_be_standard_input():
     assert run("-", "-", "--from", "jsonl").exit_code == 2
-
-
-def wrong_data(result):
-    assert result.exit_code == 1, result.stderr
-    assert result.stdout == ""
-    return " ".join(result.stderr.split())
 
 
 @pytest.mark.parametrize("name", ["nix.jsonl", "nix.kw"])

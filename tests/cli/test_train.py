@@ -17,30 +17,16 @@ from functools import partial
 
 import pytest
 from cli.interactions import a_sentence, some_documents
-from click.testing import CliRunner
+from cli.running import answer, invoke, wrong_data
 from rich.console import Console
 
 import kernelwood as kw
-from kernelwood.cli import main
 from kernelwood.cli.relation_options import RECIPES, stages
 from kernelwood.relations import RECIPES as KNOWN
 from kernelwood.relations import RelationExtractor
 
-
-def run(*arguments, stdin=None):
-    return CliRunner().invoke(main, ["train", *map(str, arguments)], input=stdin)
-
-
-def trained(*arguments):
-    result = run(*arguments, "--json")
-    assert result.exit_code == 0, result.stderr
-    return json.loads(result.stdout)
-
-
-def wrong_data(result):
-    assert result.exit_code == 1, result.stderr
-    assert result.stdout == ""
-    return " ".join(result.stderr.split())
+run = partial(invoke, "train")
+trained = partial(answer, "train")
 
 
 def files(folder):

@@ -5,32 +5,19 @@ from __future__ import annotations
 import errno
 import json
 import os
+from functools import partial
 
 import pytest
 from cli.interactions import a_sentence, some_documents
-from click.testing import CliRunner
+from cli.running import answer, invoke, wrong_data
 
 import kernelwood as kw
-from kernelwood.cli import main
 from kernelwood.relations import RelationExtractor
 from kernelwood.relations.claims import read_claims
 from kernelwood.relations.verdicts import verify
 
-
-def run(*arguments, stdin=None):
-    return CliRunner().invoke(main, ["verify", *map(str, arguments)], input=stdin)
-
-
-def verified(*arguments, stdin=None):
-    result = run(*arguments, "--json", stdin=stdin)
-    assert result.exit_code == 0, result.stderr
-    return json.loads(result.stdout)
-
-
-def wrong_data(result):
-    assert result.exit_code == 1, result.stderr
-    assert result.stdout == ""
-    return " ".join(result.stderr.split())
+run = partial(invoke, "verify")
+verified = partial(answer, "verify")
 
 
 def a_line(name, pattern, kind="binds", **changes):

@@ -155,8 +155,9 @@ class ExtractorBase(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         y = np.array([str(candidate.label) for candidate in ready.candidates])
         if (y == NONE).all():
             raise KernelInputError(
-                f"none of the {len(y):,} candidates is a relation: {why(dropped)}; annotate "
-                "relations between entities of one sentence, or check types= and relations="
+                f"none of the {len(y):,} candidates is a relation"
+                f"{f' ({why(dropped)})' if dropped else ''}; annotate relations between entities "
+                "of one sentence, or check the types of entities and relations that are asked for"
             )
         if (y != NONE).all():
             raise KernelInputError(
