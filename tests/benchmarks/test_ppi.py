@@ -15,7 +15,7 @@ import kernelwood as kw
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks" / "papers"))
 
 from interactions.experiment import Corpus, Settings, held_out_scores, read_corpus, run_trial
-from interactions.representation import REPRESENTATIONS, examples, pair_tree, steps
+from interactions.representation import REPRESENTATIONS, examples
 from interactions.settings import CHOSEN, GRIDS, settings_of
 from interactions.thresholds import Rates, choose_thresholds, rates
 
@@ -84,37 +84,13 @@ def corpus(tmp_path: Path) -> Corpus:
 # Views
 
 
-def test_steps_have_relations_as_elements(negated: kw.Candidate) -> None:
-    assert steps(negated).nodes == ("ENTITY1", "<nsubj-of>", "bind", "<dobj>", "ENTITY2")
-
-
-def test_tree_of_a_pair_takes_along_what_hangs_from_the_path(negated: kw.Candidate) -> None:
-    assert pair_tree(negated).to_brackets() == (
+def test_every_pair_has_the_views_that_kernels_compare(negated: kw.Candidate) -> None:
+    [made] = examples(kw.pair_candidates([kw.Example("x", views={"sentence": negated.sentence})]))
+    assert made.view("steps").nodes == ("ENTITY1", "<nsubj-of>", "bind", "<dobj>", "ENTITY2")
+    assert made.view("path").edges == ("", "nsubj", "dobj")
+    assert made.view("tree").to_brackets() == (
         "(root (nsubj ENTITY1) (aux does) (neg not) bind (dobj (amod free) ENTITY2))"
     )
-
-
-def test_tree_of_a_pair_blinds_other_proteins() -> None:
-    made = candidates(
-        ["Raf", "binds", "Ras", "Mek"],
-        [(1, "nsubj", 0), (1, "dobj", 2), (2, "dep", 3)],
-        0,
-        2,
-        3,
-    )
-    assert pair_tree(made[0]).to_brackets() == (
-        "(root (nsubj ENTITY1) binds (dobj ENTITY2 (dep ENTITY)))"
-    )
-
-
-def test_tree_of_a_pair_may_be_rooted_in_a_protein() -> None:
-    [made] = candidates(["Raf", "of", "Ras"], [(0, "prep_of", 2)], 0, 2)
-    assert pair_tree(made).to_brackets() == "(root ENTITY1 (prep_of ENTITY2))"
-
-
-def test_proteins_without_a_path_have_a_tree() -> None:
-    [made] = candidates(["Raf", "and", "Ras"], [], 0, 2)
-    assert pair_tree(made).to_brackets() == "(none ENTITY1 and ENTITY2)"
 
 
 @pytest.mark.parametrize("name", REPRESENTATIONS)

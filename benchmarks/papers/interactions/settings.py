@@ -50,7 +50,7 @@ CHOSEN = {
     ("KLSH-RF", "AIMed"): Settings("KLSH-RF", "context+steps", BROAD),
     ("KLSH-RF", "BioInfer"): Settings("KLSH-RF", "context+steps+tree", BROAD),
     ("SVM", "AIMed"): Settings("SVM", "context+steps", {"C": 3.0}),
-    ("SVM", "BioInfer"): Settings("SVM", "context+steps+tree", {"C": 3.0}),
+    ("SVM", "BioInfer"): Settings("SVM", "context+steps", {"C": 3.0}),
 }
 
 

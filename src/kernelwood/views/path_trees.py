@@ -9,7 +9,7 @@ from kernelwood.structures import Entity, Sentence, Tree
 from kernelwood.structures.tree import make_node
 from kernelwood.structures.tree_heads import dependencies_of
 from kernelwood.views.paths import DependencyPaths, Way
-from kernelwood.views.words import BLIND, OTHERS, Labels, Mentions
+from kernelwood.views.words import BLIND, OTHERS, Labels
 
 __all__ = ["PathTree", "PathTrees", "path_tree"]
 
@@ -130,7 +130,7 @@ class PathTrees:
             blind=blind,
             others=others,
         )
-        self._mentions = Mentions(sentence, labels=labels, lowercase=lowercase, others=others)
+        self._mentions = self._paths.mentions
         self._governed: dict[int, list[tuple[int, str]]] = {}
         for head, relation, dependent in dependencies_of(sentence):
             self._governed.setdefault(head, []).append((dependent, relation))

@@ -159,6 +159,11 @@ class DependencyPaths:
     sentence, labels, lowercase, directed, blind, others
         As in `shortest_path`.
 
+    Attributes
+    ----------
+    mentions : Mentions
+        Where entities stand, and what is written for tokens.
+
     Examples
     --------
     >>> cat, mouse = Entity("a", "animal", ((0, 3),)), Entity("b", "animal", ((9, 14),))
@@ -170,7 +175,7 @@ class DependencyPaths:
     Sequence([('', 'mouse'), ('obj-of', 'eat'), ('nsubj', 'cats')])
     """
 
-    __slots__ = ("_blind", "_chain", "_directed", "_links", "_lowercase", "_mentions", "_n_tokens")
+    __slots__ = ("_blind", "_chain", "_directed", "_links", "_lowercase", "_n_tokens", "mentions")
 
     def __init__(
         self,
@@ -183,7 +188,7 @@ class DependencyPaths:
         others: str | None = OTHERS,
     ) -> None:
         check_blind(blind)
-        self._mentions = Mentions(sentence, labels=labels, lowercase=lowercase, others=others)
+        self.mentions = Mentions(sentence, labels=labels, lowercase=lowercase, others=others)
         self._n_tokens = len(sentence.tokens)
         self._links = _Links(self._n_tokens, dependencies_of(sentence))
         self._chain: _Links | None = None
@@ -206,7 +211,7 @@ class DependencyPaths:
         >>> DependencyPaths(sentence).way(*ends)
         Way(tokens=(0, 1), relations=['det-of'], nodes=['ENTITY1', 'ENTITY2'], fallback=None)
         """
-        starts, ends = self._mentions.tokens_of(first), self._mentions.tokens_of(second)
+        starts, ends = self.mentions.tokens_of(first), self.mentions.tokens_of(second)
         if not (starts and ends):
             written = [self._end(0, first, starts), self._end(1, second, ends)]
             return Way((), [""], written, NO_TOKEN)
@@ -225,10 +230,10 @@ class DependencyPaths:
 
     def _way(self, tokens: tuple[int, ...], relations: list[str], fallback: str | None) -> Way:
         if self._blind is None:
-            first, second = self._mentions.word(tokens[0]), self._mentions.word(tokens[-1])
+            first, second = self.mentions.word(tokens[0]), self.mentions.word(tokens[-1])
         else:
             first, second = self._blind
-        nodes = [first, *map(self._mentions.label, tokens[1:-1]), second]
+        nodes = [first, *map(self.mentions.label, tokens[1:-1]), second]
         return Way(tokens, relations, nodes, fallback)
 
     def _end(self, role: int, entity: Entity, tokens: tuple[int, ...]) -> str:
@@ -236,7 +241,7 @@ class DependencyPaths:
         if self._blind is not None:
             return self._blind[role]
         if tokens:
-            return self._mentions.word(tokens[-1])
+            return self.mentions.word(tokens[-1])
         return entity.text.lower() if self._lowercase else entity.text
 
 
