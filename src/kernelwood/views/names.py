@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from kernelwood.structures import Entity, Sentence, Sequence
 
@@ -37,7 +38,11 @@ def names(sentence: Sentence, first: Entity, second: Entity) -> Sequence:
     >>> names(Sentence("IL-2 and IL 2"), first, second)
     Sequence(['pair', 'names:same'])
     """
-    relation = name_relation(name_of(sentence, first), name_of(sentence, second))
+    return _sequence(name_relation(name_of(sentence, first), name_of(sentence, second)))
+
+
+@lru_cache(maxsize=8)
+def _sequence(relation: str) -> Sequence:
     return Sequence(["pair", f"names:{relation}"])
 
 
@@ -68,6 +73,7 @@ def name_of(sentence: Sentence, entity: Entity) -> str:
     return entity.text or " ".join(sentence.text[start:end] for start, end in entity.spans)
 
 
+@lru_cache(maxsize=100_000)  # names come again and again
 def name_relation(first: str, second: str) -> str:
     """Return how two names relate, in lower case and without regard to signs.
 

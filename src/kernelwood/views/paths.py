@@ -248,7 +248,7 @@ class DependencyPaths:
 class _Links:
     """Dependencies as ways that can be walked in both directions."""
 
-    __slots__ = ("_neighbors", "_relations")
+    __slots__ = ("_found", "_neighbors", "_relations")
 
     def __init__(self, n_tokens: int, dependencies: Iterable[Dependency]) -> None:
         neighbors: list[list[int]] = [[] for _ in range(n_tokens)]
@@ -264,34 +264,44 @@ class _Links:
                 relations[head, dependent] = relation
         self._neighbors = neighbors
         self._relations = relations
+        self._found: dict[tuple[int, ...], tuple[dict[int, int], dict[int, int]]] = {}
 
     def shortest(self, starts: tuple[int, ...], ends: tuple[int, ...]) -> tuple[int, ...]:
         """Return the tokens of the shortest way from a start to an end, () if there is none.
 
-        Distances are measured from the ends, breadth-first, until a start is met. Walking back
-        along falling distances, the smallest neighbor at each step gives the first of all
-        shortest ways.
+        Of several, the first: from the last of the nearest starts, by the smallest token at each
+        step.
         """
-        neighbors = self._neighbors
-        distance = dict.fromkeys(ends, 0)
-        wanted = frozenset(starts)
-        level, n_steps = list(ends), 0
-        while wanted.isdisjoint(level):
-            n_steps += 1
-            reached = []
-            for token in level:
-                for neighbor in neighbors[token]:
-                    if neighbor not in distance:
-                        distance[neighbor] = n_steps
-                        reached.append(neighbor)
-            if not reached:
-                return ()
-            level = reached
-        way = [max(wanted.intersection(level))]
-        for remaining in range(n_steps - 1, -1, -1):
-            nearer = (at for at in neighbors[way[-1]] if distance.get(at) == remaining)
-            way.append(min(nearer))
+        distances, nearer = self._toward(ends)
+        reached = [token for token in starts if token in distances]
+        if not reached:
+            return ()
+        way = [max(reached, key=lambda token: (-distances[token], token))]
+        while (token := nearer.get(way[-1])) is not None:
+            way.append(token)
         return tuple(way)
+
+    def _toward(self, ends: tuple[int, ...]) -> tuple[dict[int, int], dict[int, int]]:
+        """Return how far each token is from the nearest end, and the next token on the way.
+
+        Found breadth-first, once for all ways that lead to an entity. The tokens of a level are
+        taken in order, so that the first to reach a neighbor is the smallest that does.
+        """
+        found = self._found.get(ends)
+        if found is None:
+            distances, nearer = dict.fromkeys(ends, 0), {}
+            level, n_steps = sorted(ends), 0
+            while level:
+                n_steps += 1
+                reached = []
+                for token in level:
+                    for neighbor in self._neighbors[token]:
+                        if neighbor not in distances:
+                            distances[neighbor], nearer[neighbor] = n_steps, token
+                            reached.append(neighbor)
+                level = sorted(reached)
+            found = self._found[ends] = distances, nearer
+        return found
 
     def steps(self, tokens: tuple[int, ...], directed: bool) -> list[str]:
         """Return the labels of the steps from token to token."""
