@@ -11,6 +11,7 @@ from sklearn.base import clone
 from kernelwood.errors import KernelInputError
 from kernelwood.evaluate import group_splits
 from kernelwood.extract import Candidates
+from kernelwood.io.reading import cycles_ignored
 from kernelwood.relations.analysis import AUTO, GIVEN
 from kernelwood.relations.base import ExtractorBase
 from kernelwood.relations.hypotheses import MAX_ENTITIES, documents_or
@@ -212,7 +213,7 @@ class RelationExtractor(ExtractorBase):
         """
         self._check_is_fitted()
         dropped: Counter[str] = Counter()
-        with self._threads():
+        with self._threads(), cycles_ignored():
             located, used = self._analyzed(documents, self.parser, dropped)
             return self._predicted(located, used, dropped, all=all)
 
@@ -235,7 +236,7 @@ class RelationExtractor(ExtractorBase):
         self._check_is_fitted()
         dropped: Counter[str] = Counter()
         parser = parser or self.parser
-        with self._threads():
+        with self._threads(), cycles_ignored():
             located, used = self._analyzed(as_examples(texts, dictionary), parser, dropped)
             return self._predicted(located, used, dropped, all=all, labeled=False)
 
