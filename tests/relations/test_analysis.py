@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from relations.corpus import documents
+from annotated import documents
 
 import kernelwood as kw
 

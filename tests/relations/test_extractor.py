@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from relations.corpus import documents, event_documents, event_sentence, sentence
+from annotated import documents, event_documents, event_sentence, sentence
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 

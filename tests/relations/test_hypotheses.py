@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relations.corpus import documents, event_sentence, sentence
+from annotated import documents, event_sentence, sentence
 
 import kernelwood as kw
 from kernelwood.relations.evidence import marked_text
