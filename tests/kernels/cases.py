@@ -18,6 +18,7 @@ VARIANTS = {
         {"decay": 1e-3},
         {"max_length": 1},
         {"max_length": 3},
+        {"max_length": 5},
         {"decay": 1.0, "max_length": 2},
     ],
     "rooted-tree": [

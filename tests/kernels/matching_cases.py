@@ -68,7 +68,7 @@ every_similarity = pytest.mark.parametrize(
 
 _DECAYS = st.sampled_from([0.3, 0.8, 1.0])
 PARAMETERS = {
-    "subsequence": {"decay": _DECAYS, "max_length": st.sampled_from([None, 1, 2, 3])},
+    "subsequence": {"decay": _DECAYS, "max_length": st.sampled_from([None, 1, 2, 3, 4, 7])},
     "rooted-tree": {"decay": _DECAYS, "contiguous": st.booleans()},
     "subtree": {"decay": _DECAYS},
     "subset-tree": {"decay": _DECAYS, "count_leaves": st.booleans()},

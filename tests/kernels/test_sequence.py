@@ -48,7 +48,7 @@ def test_equal_elements_without_decay_are_counted_by_binomials(n, m):
     assert value == pytest.approx(math.comb(n + m, n) - 1, rel=1e-12)
 
 
-@pytest.mark.parametrize("max_length", [None, 1, 4, 200])
+@pytest.mark.parametrize("max_length", [None, 1, 2, 3, 4, 6, 200])
 @pytest.mark.parametrize("decay", [0.05, 0.5, 0.9, 1.0])
 def test_long_sequences_agree_with_dynamic_programming(decay, max_length):
     # Of all lengths around where the engine changes its way of computing.

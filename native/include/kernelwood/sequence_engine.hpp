@@ -232,7 +232,7 @@ class SequenceEngine {
 
   SequencePanel<Number> job(Work& work, const Panel& panel, Buffer<Number>& tables) const {
     const int64_t layers = std::min(parameters_.max_length, panel.length);
-    tables.resize(panel.symbols.size() * static_cast<size_t>(std::max<int64_t>(1, layers)));
+    tables.resize(panel.symbols.size() * static_cast<size_t>(std::max<int64_t>(1, layers - 1)));
     const SequenceSide<Real>& side = stream();
     return {panel.length,
             panel.symbols.data(),

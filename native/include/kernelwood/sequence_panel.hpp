@@ -6,7 +6,7 @@
 //   K = sum decay^(i+j) S(i,j).
 // Elements that match nothing can be left out without changing a bit, and an element of the
 // stream sequence needs work only in the columns where some lane has its symbol; in the others
-// its running sum is added to Q. With a bounded length there is a table Q for each length l, and
+// its running sum is added to Q. With a bounded length l there is a table for each shorter one,
 // S_l(i,j) = [s_i = t_j] * Q_{l-1}(i,j).
 //
 // Gates multiply [s_i = t_j]. Where labels match softly it is a number between 0 and 1: the caller
@@ -49,7 +49,7 @@ struct SequencePanel {
   int64_t n_stream;
   int64_t max_length;      // 0: all lengths
   int32_t* present;        // scratch: elements of a stream sequence that match
-  Real* tables;            // scratch: (lengths, columns, lanes)
+  Real* tables;            // scratch: (shorter lengths, or 1; columns, lanes)
   Real* out;               // (n_stream, lanes), rows `out_stride` apart
   int64_t out_stride;
 };
@@ -156,44 +156,78 @@ struct SequenceLoop {
     for (int z = 0; z < n; ++z) total[z] += weighted[z] * job.stream_down[e];
   }
 
-  // The same for subsequences of one length; lengths go from long to short, since each reads the
-  // table of the next shorter one as it was before this element.
-  template <class Meeting>
-  static KW_INLINE void one_length(const Panel& job, const Meeting& meeting, int64_t e,
-                                   int64_t length, Vector* total) {
+  // The same for `count` lengths, of which `longest` is the greatest and 1 the smallest if they are
+  // the `shortest`. Sums stay in the column of their last element, and are added up from the left
+  // where the next longer ones want them: less is written than if every sum went to all columns
+  // behind it. Of the greatest length of all they are not kept, since nothing reads them.
+  template <int count, bool shortest, class Meeting>
+  static KW_INLINE void some_lengths(const Panel& job, const Meeting& meeting, int64_t e,
+                                     int64_t longest, Vector* total) {
+    constexpr int n_shorter = shortest ? count - 1 : count;
     const auto* up = reinterpret_cast<const Vector*>(job.up);
     const auto* down = reinterpret_cast<const Vector*>(job.down);
-    auto* table = reinterpret_cast<Vector*>(job.tables) + (length - 1) * job.length * n;
-    const auto* shorter = length > 1 ? table - job.length * n : table;
-    Vector run[n] = {}, weighted[n] = {};
-    int64_t done = meeting.columns[meeting.begin()];
+    auto* tables = reinterpret_cast<Vector*>(job.tables);
+    const int64_t size = job.length * n;
+    const Real up_i = job.stream_up[e];
+    Vector* const top = longest < job.max_length ? tables + (longest - 1) * size : nullptr;
+    Vector* shorter[count];  // the tables of the lengths below `longest`
+    for (int k = 0; k < n_shorter; ++k) shorter[k] = tables + (longest - 2 - k) * size;
+    Vector before[count][n] = {}, weighted[n] = {};
+    int64_t done = 0;
     for (int32_t c = meeting.begin(); c < meeting.end(); ++c) {
       const int64_t j = meeting.columns[c];
-      add_between(table, done, j + 1, run);
-      for (int z = 0; z < n; ++z) {
-        const int64_t at = j * n + z;
-        const Vector reach = length == 1 ? up[at] * job.stream_up[e] : shorter[at];
-        const Vector sum = meeting.where(c, at, z, reach);
-        run[z] += sum;
-        weighted[z] += sum * down[at];
+      for (; n_shorter > 0 && done < j; ++done) {
+#pragma GCC unroll 8
+        for (int k = 0; k < n_shorter; ++k)
+#pragma GCC unroll 8
+          for (int z = 0; z < n; ++z) before[k][z] += shorter[k][done * n + z];
       }
       done = j + 1;
+#pragma GCC unroll 8
+      for (int z = 0; z < n; ++z) {
+        const int64_t at = j * n + z;
+        Vector all{};
+#pragma GCC unroll 8
+        for (int k = 0; k < count; ++k) {
+          const Vector sum = meeting.where(c, at, z, k < n_shorter ? before[k][z] : up[at] * up_i);
+          all += sum;
+          if (k > 0)
+            shorter[k - 1][at] += sum;
+          else if (top)
+            top[at] += sum;
+          if (k < n_shorter) before[k][z] += shorter[k][at];
+        }
+        weighted[z] += all * down[at];
+      }
     }
-    add_between(table, done, job.length, run);
+#pragma GCC unroll 8
     for (int z = 0; z < n; ++z) total[z] += weighted[z] * job.stream_down[e];
   }
 
+  // Lengths go from long to short, since each reads the sums of the next shorter one as they were
+  // before this element. They go three by three, counted from the shortest: which of them are added
+  // first must not depend on the longest that the panel has room for.
   template <class Meeting>
   static KW_INLINE void add_element(const Panel& job, const Meeting& meeting, int64_t e, bool last,
                                     Vector* total) {
-    if (job.max_length == 0) return all_lengths(job, meeting, e, last, total);
-    for (int64_t length = job.max_length; length > 0; --length)
-      one_length(job, meeting, e, length, total);
+    int64_t length = job.max_length;
+    if (length == 0) return all_lengths(job, meeting, e, last, total);
+    for (; length > 3; length = (length - 1) / 3 * 3) {
+      if (length % 3 == 1)
+        some_lengths<1, false>(job, meeting, e, length, total);
+      else if (length % 3 == 2)
+        some_lengths<2, false>(job, meeting, e, length, total);
+      else
+        some_lengths<3, false>(job, meeting, e, length, total);
+    }
+    if (length == 1) return some_lengths<1, true>(job, meeting, e, length, total);
+    if (length == 2) return some_lengths<2, true>(job, meeting, e, length, total);
+    some_lengths<3, true>(job, meeting, e, length, total);
   }
 
   static KW_INLINE void clear_tables(const Panel& job) {
     auto* tables = reinterpret_cast<Vector*>(job.tables);
-    const int64_t n_tables = job.max_length > 0 ? job.max_length : 1;
+    const int64_t n_tables = job.max_length > 0 ? job.max_length - 1 : 1;
     for (int64_t i = 0; i < n_tables * job.length * n; ++i) tables[i] = Vector{};
   }
 
