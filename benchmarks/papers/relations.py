@@ -23,7 +23,7 @@ from relation_models.baselines import blinded, judge_baseline, vectors_of
 from relation_models.facts import facts
 from relation_models.figures import Figures, figures_of, read_pairs
 from relation_models.recipes import RECIPES, Recipe
-from relation_models.transductive import adapt, expected_f1_threshold, share_threshold
+from relation_models.transductive import adapt, expected_f1_threshold
 from relation_models.tried import RULES, TRIALS, Laboratory
 from rich.console import Console
 from rich.progress import Progress
@@ -51,24 +51,27 @@ def run_recipe(recipe: Recipe, training: str, options: argparse.Namespace) -> It
     extractor.fit(kw.read(require_data(FILES[training], options.data)))
     test = kw.read(require_data(FILES[OTHER[training]], options.data))
     predictions = extractor.predict(test, all=True)
-    scores = extractor.evaluate(predictions, n_bootstrap=0)
-    found = Figures(
-        scores.precision, scores.recall, scores.f1, scores.auc or 0, scores.average_precision or 0
-    )
+    found = figures_from(extractor.evaluate(predictions, n_bootstrap=0))
     held_out = Figures(**{name: extractor.held_out_[name] for name in COLUMNS})
     yield row(recipe.name, training, held_out, found, time.perf_counter() - started)
     if recipe is RECIPES[0]:
-        rate = extractor.n_relations_ / extractor.n_candidates_
-        yield from transductive_rows(predictions, rate, training)
+        yield from transductive_rows(extractor, predictions, training)
 
 
-def transductive_rows(predictions: Any, rate: float, training: str) -> Iterator[dict[str, Any]]:
+def figures_from(scores: Any) -> Figures:
+    return Figures(
+        scores.precision, scores.recall, scores.f1, scores.auc or 0, scores.average_precision or 0
+    )
+
+
+def transductive_rows(extractor: Any, predictions: Any, training: str) -> Iterator[dict[str, Any]]:
     """Yield the rows whose thresholds follow from the scores of all test pairs."""
+    shared = predictions.with_share(extractor.share_)
+    same = figures_from(extractor.evaluate(shared, n_bootstrap=0))
+    yield row(f"{RECIPES[0].name}, transductive: share", training, None, same, None)
     y = np.array([prediction.label != "none" for prediction in predictions])
     scores = np.array([prediction.score for prediction in predictions])
-    same = figures_of(y, scores, share_threshold(scores, rate))
-    yield row(f"{RECIPES[0].name}, transductive: share", training, None, same, None)
-    adapted, estimated = adapt(scores, rate)
+    adapted, estimated = adapt(scores, extractor.share_)
     found = figures_of(y, adapted, expected_f1_threshold(adapted))
     made = row(f"{RECIPES[0].name}, transductive: EM", training, None, found, None)
     yield made | {"base_rate": estimated}

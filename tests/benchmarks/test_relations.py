@@ -20,7 +20,7 @@ from relation_models.figures import Pairs, best_f1, figures_of, lines
 from relation_models.parts import PARTS, structures
 from relation_models.recipes import RECIPES
 from relation_models.shifts import shifts
-from relation_models.transductive import adapt, expected_f1_threshold, share_threshold
+from relation_models.transductive import adapt, expected_f1_threshold
 from relation_models.tried import RULES, TRIALS, Laboratory
 
 VERBS = {"binds": 1, "activates": 1, "resembles": 0, "precedes": 0}
@@ -84,11 +84,6 @@ def test_no_threshold_is_expected_to_be_better(values: list[float]) -> None:
 
     chosen = expected(expected_f1_threshold(probabilities))
     assert chosen == pytest.approx(max(expected(line) for line in values))
-
-
-def test_a_share_of_the_pairs_is_found() -> None:
-    scores = np.array([0.3, 0.9, 0.1, 0.5])
-    assert (scores >= share_threshold(scores, 0.5)).tolist() == [False, True, False, True]
 
 
 def test_facts_count_pairs_of_a_kind(pairs: Pairs) -> None:

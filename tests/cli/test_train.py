@@ -54,6 +54,49 @@ def test_the_model_is_that_of_the_library(corpus, model, tmp_path):
     assert model.read_bytes() == (tmp_path / "own.kw").read_bytes()
 
 
+def test_a_saved_kernel_is_learned_with(corpus, model, tmp_path):
+    kernel = kw.OnView("path", kw.SubsequenceKernel(decay=0.5, gates={"dobj": 0.0}))
+    kw.save(kernel, tmp_path / "kernel.kw")
+    trained(corpus, "-o", model, "--kernel", tmp_path / "kernel.kw", "--seed", 3)
+    own = RelationExtractor(kernel=kernel, random_state=3).fit(kw.read(corpus))
+    kw.save(own, tmp_path / "own.kw")
+    assert model.read_bytes() == (tmp_path / "own.kw").read_bytes()
+
+
+def test_something_else_than_a_kernel_is_refused(corpus, model, tmp_path):
+    kw.save(kw.Vectors(["a"], [[1.0]]), tmp_path / "kernel.kw")
+    message = wrong_data(run(corpus, "-o", model, "--kernel", tmp_path / "kernel.kw"))
+    assert "holds a Vectors, which is no kernel" in message
+
+
+def test_a_kernel_has_its_vectors_inside(corpus, model):
+    result = run(corpus, "-o", model, "--kernel", "kernel.kw", "--vectors", "words.txt")
+    assert result.exit_code == 2
+    assert "leave out --vectors" in result.stderr
+
+
+def test_settings_of_what_learns_can_be_given(corpus, model):
+    trained(corpus, "-o", model, "--option", "C=10", "--option", "class_weight=balanced")
+    learner = kw.load(model).learner_
+    assert (learner.C, learner.class_weight) == (10, "balanced")
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("C", "not of the form NAME=VALUE"),
+        ("=1", "not of the form NAME=VALUE"),
+        ("c=1", "no option 'c'"),
+        ("kernel=x", "no option 'kernel'"),
+        ("n_references=3", "recipe 'svm' has no option 'n_references'"),
+    ],
+)
+def test_settings_that_are_none_are_refused_before_anything_is_read(model, given, told):
+    result = run("missing.jsonl", "-o", model, "--option", given)
+    assert result.exit_code == 2
+    assert told in " ".join(result.stderr.split())
+
+
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_the_same_seed_gives_the_same_bytes(corpus, tmp_path, recipe):
     paths = [tmp_path / f"{name}.kw" for name in ("one", "two")]

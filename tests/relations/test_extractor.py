@@ -109,7 +109,25 @@ def test_a_training_case_is_no_evidence_for_itself(extractor):
     assert found.id not in {case.id for case in found.evidence}
 
 
+def in_double_precision(kernel):
+    return kernel.clone().set_params(
+        **{name: "float64" for name in kernel.get_params() if name.endswith("dtype")}
+    )
+
+
+def test_single_precision_moves_no_score_that_is_shown(extractor):
+    kernel = in_double_precision(extractor.learner_.kernel_)
+    assert kernel.dtype == "float64" != extractor.learner_.kernel_.dtype
+    double = kw.RelationExtractor(kernel=kernel, random_state=0).fit(documents())
+    new = documents(3, start=20)
+    scores = [[one.score for one in m.predict(new, all=True)] for m in (extractor, double)]
+    np.testing.assert_allclose(*scores, atol=1e-6)
+
+
 def test_contributions_and_intercepts_add_up_to_the_score(extractor):
+    # In double precision: sums in single precision depend on their order.
+    kernel = in_double_precision(extractor.learner_.kernel_)
+    extractor = kw.RelationExtractor(kernel=kernel, random_state=0).fit(documents())
     judged = extractor.predict(documents(1, start=30), all=True)
     svc = extractor.learner_
     n = extractor.n_candidates_
@@ -126,6 +144,60 @@ def test_scores_are_probabilities_and_the_threshold_decides(extractor):
     assert all(one.holds == (one.score >= extractor.threshold_) for one in judged)
     found = extractor.predict(documents(4, start=20))
     assert [one.id for one in found] == [one.id for one in judged.relations]
+
+
+def test_another_threshold_decides_anew(extractor):
+    judged = extractor.predict(documents(4, start=20), all=True)
+    line = sorted(one.score for one in judged)[3]
+    changed = judged.with_threshold(line)
+    assert [one.holds for one in changed] == [one.score >= line for one in judged]
+    assert {one.threshold for one in changed} == {line}
+    assert [one.id for one in changed] == [one.id for one in judged]
+    assert changed.tally.reasons == judged.tally.reasons
+    assert changed[0].evidence == judged[0].evidence
+
+
+def test_a_share_is_that_of_the_highest_scores(extractor):
+    judged = extractor.predict(documents(4, start=20), all=True)
+    found = judged.with_share(0.25).relations
+    least = min(one.score for one in found)
+    assert len(found) == sum(one.score >= least for one in judged) >= len(judged) // 4
+    assert sum(one.score > least for one in judged) < len(judged) / 4
+
+
+def test_the_share_of_the_training_documents_is_known(extractor):
+    assert extractor.share_ == extractor.n_relations_ / extractor.n_candidates_
+
+
+def test_nothing_has_no_share(extractor):
+    assert extractor.predict([], all=True).with_share(0.5) == []
+
+
+@pytest.mark.parametrize("share", [0, 1, -0.5, 2.0])
+def test_a_share_that_is_none_is_refused(extractor, share):
+    with pytest.raises(ValueError, match="share must be a number between 0 and 1"):
+        extractor.predict(documents(1), all=True).with_share(share)
+
+
+def test_what_is_denied_can_be_learned():
+    # The same words but for one, which is not on the path.
+    def one(name, denied):
+        words = ["Raf", "does", "not" if denied else "now", "bind", "Ras"]
+        sentence = kw.Sentence.from_words(
+            words,
+            dependencies=[(3, "nsubj", 0), (3, "aux", 1), (3, "advmod", 2), (3, "dobj", 4)],
+            entities=[kw.Entity("a", "P", ((0, 3),)), kw.Entity("b", "P", ((18, 21),))],
+            relations=[]
+            if denied
+            else [kw.Relation("r", "Binds", (kw.Argument("A", "a"), kw.Argument("B", "b")))],
+        )
+        return kw.Example(name, views={"sentence": sentence})
+
+    train = [one(f"d{i}.s{int(denied)}", denied) for i in range(6) for denied in (False, True)]
+    model = kw.RelationExtractor(random_state=0).fit(train)
+    assert "negation" in model.views_
+    yes, no = model.predict([one("x.s0", False), one("x.s1", True)], all=True)
+    assert yes.score > 0.7 > 0.3 > no.score
 
 
 def test_a_given_threshold_is_used():

@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernelwood.relations.thresholds import Judged, draw_line, probability, ranking, rates
+from kernelwood.relations.thresholds import (
+    Judged,
+    draw_line,
+    probability,
+    ranking,
+    rates,
+    share_threshold,
+)
 
 # Score, whether a relation holds, whether it is the likeliest one, and the document.
 rows_of = st.tuples(st.integers(-20, 20), st.booleans(), st.booleans(), st.integers(0, 5))
@@ -82,3 +89,11 @@ def test_ranking_is_the_share_of_pairs_in_order(rows):
 
 def test_one_class_has_no_ranking():
     assert ranking(np.array([True, True]), np.array([0.1, 0.2])) == (None, None)
+
+
+@given(st.lists(st.integers(0, 20), min_size=1, max_size=30), st.floats(0.01, 0.99))
+def test_a_share_of_scores_reaches_its_threshold(scores, share):
+    line = share_threshold(scores, share)
+    wanted = max(1, round(share * len(scores)))
+    assert sum(score >= line for score in scores) >= wanted
+    assert sum(score > line for score in scores) < wanted

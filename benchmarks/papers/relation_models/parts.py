@@ -92,6 +92,7 @@ PARTS = {
     "context 3 window 8": Part(window(8), short()),
     "context 3 decay half": Part("stem-context", short(3, 0.5)),
     "names": Part("names", short(1)),
+    "negation": Part("negation", short(1)),
     "tree": Part("path-tree", lambda _: kw.PartialTreeKernel()),
     "tags": Part(tags, short()),
     "walks": Part(walks, short(1)),

@@ -52,30 +52,41 @@ class Recipe:
         )
 
 
-def parts(vectors: Any) -> tuple[kw.Kernel, kw.Kernel, kw.Kernel]:
-    """Return the kernels on the words around a pair, the steps between, and what the pair is.
+def parts(vectors: Any) -> list[kw.Kernel]:
+    """Return kernels on the words around a pair, the steps between, its names, and negation.
 
     Subsequences have at most three elements. Without vectors, words are cut to stems.
     """
     similarity = None if vectors is None else kw.similarity.Exponential(vectors, floor=0.5)
     prefix = "stem-" if vectors is None else ""
-    short = kw.SubsequenceKernel(max_length=3, similarity=similarity)
-    return (
+    short = kw.SubsequenceKernel(max_length=3, similarity=similarity, dtype="float32")
+    single = kw.SubsequenceKernel(max_length=1, dtype="float32")
+    return [
         kw.OnView(f"{prefix}context", short),
         kw.OnView(f"{prefix}steps", short),
-        kw.OnView("names", kw.SubsequenceKernel(max_length=1)),
-    )
+        kw.OnView("names", single),
+        kw.OnView("negation", single),
+    ]
+
+
+def multiplied(context: kw.Kernel, steps: kw.Kernel, pair: kw.Kernel) -> kw.Kernel:
+    return 1 / 3 * ((context + 0.5 * pair) * (steps + pair))
 
 
 def product(vectors: Any) -> kw.Kernel:
-    """Return a product: words and steps must both be similar, or either where names are."""
-    context, steps, names = parts(vectors)
-    return 1 / 3 * ((context + 0.5 * names) * (steps + names))
+    """Return a product: words and steps must both be similar, or either where the pair is."""
+    context, steps, names, negation = parts(vectors)
+    return multiplied(context, steps, 0.5 * names + 0.5 * negation)
+
+
+def without_negation(vectors: Any) -> kw.Kernel:
+    """Return the product without regard to words that deny."""
+    return multiplied(*parts(vectors)[:3])
 
 
 def weighted_sum(vectors: Any) -> kw.Kernel:
-    """Return the sum of the three kernels."""
-    context, steps, names = parts(vectors)
+    """Return the sum of three kernels."""
+    context, steps, names, _ = parts(vectors)
     return 0.45 * context + 0.25 * steps + 0.3 * names
 
 
@@ -91,6 +102,7 @@ def before(vectors: Any) -> kw.Kernel:
 RECIPES = (
     Recipe("SVM, product", product),
     Recipe("SVM, product, cautious", product, threshold="cautious"),
+    Recipe("SVM, product, no negation", without_negation),
     Recipe("SVM, product, vectors", product, has_vectors=True),
     Recipe("SVM, sum", weighted_sum),
     Recipe("SVM, all lengths, vectors", before, has_vectors=True),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from relation_models.figures import Floats
 
-__all__ = ["adapt", "expected_f1_threshold", "share_threshold"]
+__all__ = ["adapt", "expected_f1_threshold"]
 
 
 def adapt(probabilities: Floats, rate: float, *, n_steps: int = 200) -> tuple[Floats, float]:
@@ -39,9 +39,3 @@ def expected_f1_threshold(probabilities: Floats) -> float:
     found = np.arange(1, len(falling) + 1)
     expected = 2 * np.cumsum(falling) / (found + falling.sum())
     return float(falling[int(expected.argmax())])
-
-
-def share_threshold(scores: Floats, share: float) -> float:
-    """Return the threshold from which on a given share of the pairs interact."""
-    n = max(1, round(share * len(scores)))
-    return float(np.sort(scores)[::-1][n - 1])

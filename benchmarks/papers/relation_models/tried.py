@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from relation_models.figures import Floats, Pairs, best_f1, figures_of, lines
 from relation_models.parts import PARTS, structures
 from relation_models.shifts import Split, shifts, topics
-from relation_models.transductive import share_threshold
 from sklearn.svm import SVC
 
 import kernelwood as kw
+from kernelwood.relations.thresholds import share_threshold
 
 __all__ = ["RULES", "TRIALS", "Laboratory", "Trial"]
 
@@ -62,10 +62,15 @@ def weighted(name: str, **weights: float) -> Trial:
 
 
 def multiplied(name: str, *names: str, **options: Any) -> Trial:
-    return Trial(name, names, lambda c, s, e: (c + e / 2) * (s + e) / 3, options)
+    def combine(context: Gram, steps: Gram, *rest: Gram) -> Gram:
+        pair: Gram = sum(rest[1:], start=rest[0]) / len(rest)
+        return (context + pair / 2) * (steps + pair) / 3
+
+    return Trial(name, names, combine, options)
 
 
-STEMS = ("context 3", "steps 3", "names")
+PAIR = ("names", "negation")
+STEMS = ("context 3", "steps 3", *PAIR)
 
 TRIALS = (
     one("steps all"), one("steps 3"), one("context all"), one("context 1"), one("context 2"),
@@ -83,12 +88,13 @@ TRIALS = (
     weighted("sum + tags", context_3=0.45, steps_3=0.25, names=0.3, tags=0.2),
     weighted("sum + walks", context_3=0.45, steps_3=0.25, names=0.3, walks=0.3),
     weighted("sum + numbers", context_3=0.45, steps_3=0.25, names=0.3, numbers=0.3),
+    multiplied("product, no negation", *STEMS[:3]),
     multiplied("product", *STEMS),
     multiplied("product, C=1", *STEMS, C=1.0),
     multiplied("product, C=10", *STEMS, C=10.0),
     multiplied("product, balanced classes", *STEMS, class_weight="balanced"),
-    multiplied("product, text", "context 3 text", "steps 3 text", "names"),
-    multiplied("product, vectors", "context 3 vectors", "steps 3 vectors", "names"),
+    multiplied("product, text", "context 3 text", "steps 3 text", *PAIR),
+    multiplied("product, vectors", "context 3 vectors", "steps 3 vectors", *PAIR),
 )  # fmt: skip
 
 

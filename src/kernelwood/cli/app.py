@@ -22,7 +22,7 @@ _COMMANDS = {
         "crossval",
         "Tell how good a model of relations would be.",
     ),
-    "demo": ("kernelwood.cli.demo", "demo", "Compare, search and classify the bundled questions."),
+    "demo": ("kernelwood.cli.demo", "demo", "Learn relations and find some in a new text."),
     "doctor": ("kernelwood.cli.doctor", "doctor", "Show what is installed and test the kernels."),
     "embed": ("kernelwood.cli.embed", "embed", "Turn structures into vectors."),
     "evaluate": (

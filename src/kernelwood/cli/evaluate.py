@@ -20,10 +20,10 @@ from kernelwood.cli.relation_options import (
     read_documents,
     stages,
 )
-from kernelwood.structures import Example
+from kernelwood.cli.relation_outputs import share_of, share_option
 
 if TYPE_CHECKING:
-    from kernelwood.relations import Prediction, RelationExtractor
+    from kernelwood.relations import Prediction, Predictions, RelationExtractor
 
 __all__ = ["evaluate"]
 
@@ -40,6 +40,7 @@ Examples:
 @click.argument("model", cls=Named)
 @click.argument("test", cls=Named, nargs=-1, required=True, metavar="CORPUS...")
 @documents_options
+@share_option
 @click.option(
     "--errors-out", metavar="FILE.jsonl",
     help="Write the false positives and false negatives, with evidence.",
@@ -67,11 +68,15 @@ def evaluate(model: str, test: tuple[str, ...], as_json: bool, **options: Any) -
             say_counts(documents)
         with stages(options["n_jobs"]) as begin:
             begin("judging")
-            scores = extractor.evaluate(documents.examples)
+            predictions = extractor.predict(documents.examples, all=True)
+            if options["share"] is not None:
+                predictions = predictions.with_share(share_of(extractor, options["share"]))
+            begin("measuring")
+            scores = extractor.evaluate(predictions)
             wrong = None
             if options["errors_out"] is not None:
                 begin("evidence")
-                wrong = _write_errors(options["errors_out"], extractor, documents.examples)
+                wrong = _write_errors(options["errors_out"], extractor, predictions)
     if as_json:
         seconds = round(time.perf_counter() - started, 3)
         told = {"model": model, **scores.to_dict(), **documents.counts(), "errors": wrong}
@@ -82,12 +87,11 @@ def evaluate(model: str, test: tuple[str, ...], as_json: bool, **options: Any) -
 
 
 def _write_errors(
-    path: str, extractor: RelationExtractor, examples: list[Example]
+    path: str, extractor: RelationExtractor, predictions: Predictions
 ) -> dict[str, int]:
     """Write what is wrong, a line for each candidate; return how many there are of each kind."""
     from kernelwood.io.atomic import write_text
 
-    predictions = extractor.predict(examples, all=True)
     wrong = [one for one in predictions if _mistake(one) is not None]
     evidence = extractor.explain(wrong)
 

@@ -28,7 +28,7 @@ _COMMANDS = {
     "evaluate": "kernelwood.cli.evaluate",
 }
 # Options that hold names of files, which are meant from the folder of the file.
-_PATHS = ("corpus", "test", "model", "out", "vectors", "errors_out", "save_config")
+_PATHS = ("corpus", "test", "model", "out", "kernel", "vectors", "errors_out", "save_config")
 _OWN = ("config", "save_config", "help")  # what a file cannot say
 _MOMENTARY = ("n_jobs", "as_json")  # choices that change no result
 _TEXTS_OR_NUMBERS = ("threshold",)

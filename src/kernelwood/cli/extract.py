@@ -17,6 +17,7 @@ from kernelwood.cli.relation_outputs import (
     Judge,
     all_option,
     annotated_view,
+    check_line,
     check_target,
     deliver,
     evidence_option,
@@ -25,6 +26,7 @@ from kernelwood.cli.relation_outputs import (
     judging,
     load_extractor,
     out_option,
+    share_option,
     show_report,
     threshold_option,
     to_option,
@@ -77,6 +79,7 @@ Examples:
 @all_option
 @evidence_option
 @threshold_option
+@share_option
 @errors_option
 @jobs_option
 @json_option
@@ -102,7 +105,8 @@ def extract(model: str, texts: tuple[str, ...], as_json: bool, **options: Any) -
             looked = options["entities"] is not None or options["ner"]
             results = judged(
                 extractor, source, judge, found,
-                n_evidence=n_evidence, every=every, advice="" if looked else WAYS,
+                n_evidence=n_evidence, every=every, share=options["share"],
+                advice="" if looked else WAYS,
             )  # fmt: skip
             shown = deliver(
                 results, out, format,
@@ -111,7 +115,6 @@ def extract(model: str, texts: tuple[str, ...], as_json: bool, **options: Any) -
         found.skipped, found.remarks = dict(source.reasons), dict(source.remarks)
     report = {
         "model": model,
-        "threshold": extractor.threshold_,
         **found.counts(),
         "out": out,
         "seconds": round(time.perf_counter() - started, 3),
@@ -122,6 +125,7 @@ def extract(model: str, texts: tuple[str, ...], as_json: bool, **options: Any) -
 def _check(texts: tuple[str, ...], options: dict[str, Any], *, as_json: bool) -> None:
     if as_json and options["out"] == "-":
         raise click.UsageError("--json and --out - both want standard output")
+    check_line(options)
     if [*texts, options["entities"]].count("-") > 1:
         raise click.UsageError("only one of the files can be standard input")
     if options["parser"] is not None and options["parses"] is not None:

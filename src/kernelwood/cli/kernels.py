@@ -24,6 +24,7 @@ __all__ = [
     "build_kernel",
     "learned_values",
     "load_kernel",
+    "plain_value",
 ]
 
 # Kernels, those with gates, and similarities of words; the names are those of the library.
@@ -158,11 +159,11 @@ def learned_values(asked: tuple[str, ...], kernel: Kernel) -> dict[str, list[Any
             raise click.UsageError(
                 f"--learn takes NAME=VALUE,VALUE,... with one of {', '.join(numbers)}; got {text!r}"
             )
-        values[found[0]] = [_value(part) for part in listed.split(",")]
+        values[found[0]] = [plain_value(part) for part in listed.split(",")]
     return values
 
 
-def _value(text: str) -> Any:
+def plain_value(text: str) -> Any:
     """Return a number or a word, as it is written."""
     for kind in (int, float):
         try:

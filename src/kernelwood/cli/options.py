@@ -27,6 +27,7 @@ __all__ = [
     "kernel_options",
     "seed_option",
     "similarity_option",
+    "together",
     "vectors_option",
 ]
 
@@ -64,14 +65,16 @@ _kernel_option = click.option(
 )  # fmt: skip
 
 
-def _together(*options: Any) -> Callable[[F], F]:
+def together(*options: Any) -> Callable[[F], F]:
+    """Return what gives a command several options, in this order."""
+
     def give(command: F) -> F:
         return reduce(lambda inner, option: option(inner), reversed(options), command)
 
     return give
 
 
-corpus_options = _together(
+corpus_options = together(
     from_option,
     errors_option,
     _view_option,
@@ -81,7 +84,7 @@ corpus_options = _together(
     sentences_option,
     only_option,
 )
-kernel_options = _together(_kernel_option, decay_option, vectors_option, similarity_option)
+kernel_options = together(_kernel_option, decay_option, vectors_option, similarity_option)
 
 
 def asked(source: str, options: dict[str, Any], **changes: Any) -> Asked:

@@ -20,6 +20,7 @@ from kernelwood.cli.output import jobs_option, json_option
 from kernelwood.cli.relation_outputs import (
     Found,
     all_option,
+    check_line,
     check_target,
     deliver,
     evidence_option,
@@ -28,6 +29,7 @@ from kernelwood.cli.relation_outputs import (
     judging,
     load_extractor,
     out_option,
+    share_option,
     show_report,
     threshold_option,
     to_option,
@@ -55,6 +57,7 @@ Examples:
 @all_option
 @evidence_option
 @threshold_option
+@share_option
 @from_option
 @errors_option
 @only_option
@@ -71,6 +74,7 @@ def predict(model: str, corpus: str, as_json: bool, **options: Any) -> None:
     out, every, n_evidence = options["out"], options["every"], options["n_evidence"]
     if as_json and out == "-":
         raise click.UsageError("--json and --out - both want standard output")
+    check_line(options)
     found = Found()
     with file_errors(), orderly_end(), in_words():
         sources = {"MODEL": model, "CORPUS": None if corpus == "-" else corpus}
@@ -80,7 +84,7 @@ def predict(model: str, corpus: str, as_json: bool, **options: Any) -> None:
             results = judged(
                 extractor, with_progress(stream),
                 lambda batch: (batch, extractor.predict(batch, all=True)), found,
-                n_evidence=n_evidence, every=every, advice=_ADVICE,
+                n_evidence=n_evidence, every=every, share=options["share"], advice=_ADVICE,
             )  # fmt: skip
             shown = deliver(
                 results, out, format,
@@ -89,7 +93,6 @@ def predict(model: str, corpus: str, as_json: bool, **options: Any) -> None:
         found.skipped, found.remarks = dict(stream.tally.reasons), dict(stream.tally.remarks)
     report = {
         "model": model,
-        "threshold": extractor.threshold_,
         **found.counts(),
         "out": out,
         "seconds": round(time.perf_counter() - started, 3),

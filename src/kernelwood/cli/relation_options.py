@@ -8,15 +8,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import reduce
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kernelwood.cli.corpus import errors_option, only_option, types_option, usage, with_progress
 from kernelwood.cli.examples import is_saved
+from kernelwood.cli.kernels import load_kernel, plain_value
 from kernelwood.cli.messages import explained
-from kernelwood.cli.options import vectors_option
+from kernelwood.cli.options import together, vectors_option
 from kernelwood.errors import KernelInputError, StructureError
 from kernelwood.io import FORMATS, iter_read
 from kernelwood.structures import Document, Example, Sentence
@@ -34,8 +34,6 @@ __all__ = [
     "read_documents",
     "stages",
 ]
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 # The names are those of the library.
 RECIPES = ("svm", "klsh-rf", "klsh-knn", "nystrom")
@@ -66,6 +64,16 @@ def _check_views(
     return value
 
 
+def _check_settings(
+    ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
+) -> tuple[str, ...]:
+    for text in value:
+        name, _, given = text.partition("=")
+        if not (name and given):
+            raise click.BadParameter(f"{text!r} is not of the form NAME=VALUE, such as C=10")
+    return value
+
+
 _from_option = click.option(
     "--from", "--format", "source_format", metavar="FORMAT",
     help="Format of what is read, if name and content do not tell: "
@@ -84,6 +92,15 @@ _EXTRACTOR = (
         "--view", "views", metavar="NAME", multiple=True, callback=_check_views,
         help="What is compared of a candidate, such as path or context. May be repeated. Default: "
         "those of the recipe.",
+    ),
+    click.option(
+        "--kernel", metavar="FILE.kw",
+        help="A saved kernel, such as learn-gates writes, on views of candidates. Default: that of "
+        "the recipe.",
+    ),
+    click.option(
+        "--option", "settings", metavar="NAME=VALUE", multiple=True, callback=_check_settings,
+        help="Another setting of what learns, such as C=10. May be repeated.",
     ),
     vectors_option,
     click.option(
@@ -127,15 +144,8 @@ _EXTRACTOR = (
 )  # fmt: skip
 
 
-def _together(*options: Any) -> Callable[[F], F]:
-    def give(command: F) -> F:
-        return reduce(lambda inner, option: option(inner), reversed(options), command)
-
-    return give
-
-
-documents_options = _together(_from_option, errors_option, only_option)
-extractor_options = _together(*_EXTRACTOR)
+documents_options = together(_from_option, errors_option, only_option)
+extractor_options = together(*_EXTRACTOR)
 
 
 @dataclass
@@ -221,12 +231,16 @@ def make_extractor(options: dict[str, Any]) -> RelationExtractor:
     from kernelwood import Vectors
     from kernelwood.relations import RelationExtractor
 
-    vectors = options["vectors"]
+    vectors, kernel = options["vectors"], options["kernel"]
+    if vectors is not None and kernel is not None:
+        raise click.UsageError("a saved kernel has its vectors inside; leave out --vectors")
     return RelationExtractor(
         options["recipe"],
         candidates=options["candidates"],
         views=options["views"] or None,
+        kernel=None if kernel is None else load_kernel(kernel),
         vectors=None if vectors is None else Vectors.load(vectors),
+        options=_settings(options["recipe"], options["settings"]),
         labels=options["labels"],
         symmetric=options["symmetric"] or None,
         types=options["types"] or None,
@@ -240,6 +254,21 @@ def make_extractor(options: dict[str, Any]) -> RelationExtractor:
         description=options["description"],
         random_state=options["seed"],
     )
+
+
+def _settings(recipe: str, given: Iterable[str]) -> dict[str, Any] | None:
+    """Return the parameters of the classifier that differ from those of the recipe."""
+    from kernelwood.relations.recipes import check_options, find_recipe
+
+    settings = {}
+    for text in given:
+        name, _, value = text.partition("=")
+        settings[name] = plain_value(value)
+    try:
+        check_options(find_recipe(recipe), settings)
+    except KernelInputError as failure:
+        raise click.UsageError(f"--option: {failure}") from failure
+    return settings or None
 
 
 def load_extractor(path: str) -> RelationExtractor:

@@ -33,6 +33,7 @@ __all__ = [
     "Judge",
     "all_option",
     "annotated_view",
+    "check_line",
     "check_target",
     "deliver",
     "evidence_option",
@@ -42,6 +43,8 @@ __all__ = [
     "judging",
     "load_extractor",
     "out_option",
+    "share_of",
+    "share_option",
     "show_report",
     "threshold_option",
     "to_option",
@@ -50,7 +53,23 @@ __all__ = [
 # From examples to these, perhaps with more entities, and what a model says about them.
 Judge: TypeAlias = "Callable[[list[Example]], tuple[list[Example], Predictions]]"
 
+
+def _check_share(
+    ctx: click.Context, param: click.Parameter, value: str | None
+) -> str | float | None:
+    if value is None or value == _TRAINED:
+        return value
+    try:
+        share = float(value)
+    except ValueError:
+        share = -1.0
+    if not 0 < share < 1:
+        raise click.BadParameter(f"{value!r} is no number between 0 and 1, and not {_TRAINED!r}")
+    return share
+
+
 _FORMATS = ("jsonl", "tsv", "ann")
+_TRAINED = "trained"  # the share of the training documents
 _EXAMPLES = 512  # judged together, unless they are long
 _CHARACTERS = 200_000
 _WIDTH = 60  # of a sentence that is shown
@@ -68,9 +87,16 @@ evidence_option = click.option(
     "--evidence", "n_evidence", type=click.IntRange(min=0), metavar="N", default=0,
     show_default=True, help="Labeled cases to write with each relation, the most similar first.",
 )  # fmt: skip
+
 threshold_option = click.option(
     "--threshold", type=click.FloatRange(0, 1), metavar="P",
     help="From which score on a relation holds. Default: what the model learned.",
+)  # fmt: skip
+share_option = click.option(
+    "--share", metavar="P|trained", callback=_check_share,
+    help="Call this share of all candidates relations, those with the highest scores, for texts "
+    "unlike the training documents; trained: as many as there were in these. All is judged before "
+    "anything is written.",
 )  # fmt: skip
 all_option = click.option(
     "--all", "every", is_flag=True, help="Write candidates that are no relations, too."
@@ -81,6 +107,7 @@ all_option = click.option(
 class Found:
     """What was found so far, and what was left out."""
 
+    threshold: float = 0.0
     n_documents: int = 0
     n_entities: int = 0
     n_candidates: int = 0
@@ -97,6 +124,7 @@ class Found:
     def counts(self) -> dict[str, Any]:
         """Return what is told of it."""
         return {
+            "threshold": self.threshold,
             "n_documents": self.n_documents,
             "n_entities": self.n_entities,
             "n_candidates": self.n_candidates,
@@ -106,6 +134,17 @@ class Found:
             "dropped": self.dropped,
             "remarks": self.remarks,
         }
+
+
+def check_line(options: dict[str, Any]) -> None:
+    """Refuse two ways of saying what holds."""
+    if options["threshold"] is not None and options["share"] is not None:
+        raise click.UsageError("--threshold and --share both say what holds; give one of them")
+
+
+def share_of(extractor: RelationExtractor, share: str | float) -> float:
+    """Return a share as a number, if need be that of the training documents."""
+    return extractor.share_ if isinstance(share, str) else share
 
 
 def load_extractor(path: str, threshold: float | None = None) -> RelationExtractor:
@@ -209,6 +248,7 @@ def judged(
     *,
     n_evidence: int = 0,
     every: bool = False,
+    share: str | float | None = None,
     advice: str = "",
 ) -> Iterator[Judged]:
     """Yield examples with what a model says about them, counting along.
@@ -228,14 +268,19 @@ def judged(
         Cases that come with each prediction.
     every : bool
         Whether to keep the candidates that are no relations.
+    share : "trained" or float, optional
+        How many of all candidates are relations; everything is judged first then.
     advice : str
         How to get entities, unless it is no error that there are none in the end. It is raised
         before a file takes its place, so that nothing is overwritten by nothing.
     """
     from kernelwood.relations.writers import Judged
 
-    for batch in in_batches(examples):
-        batch, predictions = judge(batch)
+    found.threshold = extractor.threshold_
+    batches: Iterable[tuple[list[Example], Predictions]] = map(judge, in_batches(examples))
+    if share is not None:
+        batches = _at_share(list(batches), share_of(extractor, share), found)
+    for batch, predictions in batches:
         found.n_documents += len(batch)
         found.n_entities += sum(len(annotated_view(example).entities) for example in batch)
         found.n_candidates += len(predictions)
@@ -254,6 +299,19 @@ def judged(
             yield Judged(example.id, annotated, ones, evidences if n_evidence else None)
     if found.n_documents and not found.n_entities and advice:
         raise KernelInputError(f"there are no entities, so there are no relations: {advice}")
+
+
+def _at_share(
+    batches: list[tuple[list[Example], Predictions]], share: float, found: Found
+) -> Iterator[tuple[list[Example], Predictions]]:
+    """Yield examples with predictions, of which the given share of all are relations."""
+    from kernelwood.relations.thresholds import share_threshold
+
+    scores = [one.score for _, predictions in batches for one in predictions]
+    if scores:
+        found.threshold = share_threshold(scores, share)
+    for batch, predictions in batches:
+        yield batch, predictions.with_threshold(found.threshold)
 
 
 def deliver(

@@ -68,7 +68,7 @@ def train(corpus: tuple[str, ...], as_json: bool, **options: Any) -> None:
     with file_errors(), orderly_end():
         sources = {f"CORPUS {name}": name for name in corpus if name != "-"}
         check_outputs(
-            {**sources, "--config": options["config"], "--vectors": options["vectors"]},
+            {**sources, **{f"--{name}": options[name] for name in ("config", "kernel", "vectors")}},
             {"--out": options["out"], "--save-config": options["save_config"]},
         )
         extractor = make_extractor(options)

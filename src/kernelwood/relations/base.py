@@ -48,6 +48,7 @@ from kernelwood.relations.recipes import (
     PAIR_VIEWS,
     SOFT_PAIR_VIEWS,
     TYPES,
+    check_options,
     find_recipe,
     kernel_on,
     make_learner,
@@ -292,6 +293,12 @@ class ExtractorBase(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         self._check_is_fitted()
         return tuple(sorted({type_of(name) for name in self._names()} - {NONE}))
 
+    @property
+    def share_(self) -> float:
+        """How many of the candidates of the training documents are relations, from 0 to 1."""
+        self._check_is_fitted()
+        return self.n_relations_ / self.n_candidates_
+
     # Checks.
 
     @contextmanager
@@ -317,6 +324,7 @@ class ExtractorBase(ChecksParameters, BaseEstimator):  # type: ignore[misc]
                 raise KernelInputError(
                     f"RelationExtractor: {name} must be a {kind.__name__} or None, got {value!r}"
                 )
+        check_options(find_recipe(self.recipe), self.options or {})
         for name in ("license", "description", "parser"):
             if not isinstance(getattr(self, name), str):
                 raise KernelInputError(f"RelationExtractor: {name} must be a string")

@@ -42,8 +42,9 @@ class RelationExtractor(ExtractorBase):
         What is judged: two entities, or a trigger with participants and perhaps a catalyst.
     views : str or list of str, optional
         What is compared, names in `kernelwood.views.VIEWS`. By default, of pairs the words around
-        them, the steps of the dependency path, how their names relate and, if there are several
-        relations, their types; of events the walk and the tree from the trigger.
+        them, the steps of the dependency path, how their names relate, whether it is denied and,
+        if there are several relations, their types; of events the walk and the tree from the
+        trigger.
     kernel : Kernel, optional
         How views are compared; by default one that suits them, see
         `kernelwood.relations.recipes.kernel_on`.
@@ -105,6 +106,8 @@ class RelationExtractor(ExtractorBase):
         What was learned from, as evidence.
     n_documents_, n_sentences_, n_candidates_, n_relations_ : int
         Sizes of the training corpus, and how many of the candidates are relations.
+    share_ : float
+        The share of them that are.
     seed_ : int
         The seed that was used.
 

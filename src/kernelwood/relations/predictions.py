@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from kernelwood.errors import KernelInputError
 from kernelwood.io import Tally
+from kernelwood.relations.thresholds import share_threshold
 from kernelwood.structures import Candidate, Entity
 from kernelwood.structures.annotation import Span
 
@@ -215,6 +217,39 @@ class Predictions(list[Prediction]):
     def relations(self) -> list[Prediction]:
         """Those that hold."""
         return [prediction for prediction in self if prediction.holds]
+
+    def with_threshold(self, threshold: float) -> Predictions:
+        """Return the same candidates, of which those are relations whose score reaches this.
+
+        Candidates that are not in the list are not judged anew, so ask for all of them first:
+        ``predict(documents, all=True)``.
+
+        Examples
+        --------
+        >>> Predictions().with_threshold(0.5)
+        <Predictions: 0 relations, 0 candidates>
+        """
+        judged = [replace(one, holds=one.score >= threshold, threshold=threshold) for one in self]
+        return Predictions(judged, self.tally.reasons)
+
+    def with_share(self, share: float) -> Predictions:
+        """Return the same candidates, of which those with the highest scores are relations.
+
+        For texts unlike those that were learned from: scores may be lower or higher there
+        throughout, while their order still tells something. What holds then depends on all
+        candidates in the list, which should be many.
+
+        Parameters
+        ----------
+        share : float
+            How many of the candidates, from 0 to 1; ``extractor.share_`` is that of the training
+            documents.
+        """
+        if not 0 < share < 1:
+            raise KernelInputError(f"share must be a number between 0 and 1, got {share!r}")
+        if not self:
+            return Predictions([], self.tally.reasons)
+        return self.with_threshold(share_threshold([one.score for one in self], share))
 
     def __repr__(self) -> str:
         return f"<Predictions: {len(self.relations)} relations, {len(self)} candidates>"

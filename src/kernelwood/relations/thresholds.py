@@ -15,7 +15,17 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from kernelwood.learners.svc_calibration import fit_sigmoid
 
-__all__ = ["THRESHOLDS", "Judged", "Line", "Rates", "draw_line", "probability", "ranking", "rates"]
+__all__ = [
+    "THRESHOLDS",
+    "Judged",
+    "Line",
+    "Rates",
+    "draw_line",
+    "probability",
+    "ranking",
+    "rates",
+    "share_threshold",
+]
 
 Floats = NDArray[np.float64]
 
@@ -103,6 +113,18 @@ def draw_line(
         at = int(np.flatnonzero(f1 >= f1[at] - error)[-1])
     line = Line(slope, offset, 0.0)
     return line._replace(threshold=float(probability(_halfway(values, at), line)))
+
+
+def share_threshold(scores: Any, share: float) -> float:
+    """Return the threshold that a given share of scores reaches; more do if some are equal.
+
+    Examples
+    --------
+    >>> share_threshold([0.1, 0.7, 0.4, 0.2], 0.5)
+    0.4
+    """
+    n = max(1, round(share * len(scores)))
+    return float(np.sort(scores)[-n])
 
 
 def probability(scores: Any, line: Line) -> Any:

@@ -33,6 +33,7 @@ from kernelwood.views.forests import (
     path_enclosed_forest,
 )
 from kernelwood.views.names import entity_types, name_relation, names
+from kernelwood.views.negation import Negations, negation
 from kernelwood.views.path_steps import path_steps
 from kernelwood.views.path_trees import PathTree, PathTrees, path_tree
 from kernelwood.views.paths import DependencyPaths, Path, shortest_path
@@ -46,6 +47,7 @@ __all__ = [
     "Context",
     "Contexts",
     "DependencyPaths",
+    "Negations",
     "Path",
     "PathTree",
     "PathTrees",
@@ -74,6 +76,7 @@ __all__ = [
     "minimal_forest",
     "name_relation",
     "names",
+    "negation",
     "path_enclosed_forest",
     "path_enclosed_tree",
     "path_steps",

@@ -22,6 +22,7 @@ from kernelwood.views.constituents import entity_span, minimal_complete_tree, pa
 from kernelwood.views.context import Contexts
 from kernelwood.views.dependency_trees import cgrct, clct, grct, lct, loct
 from kernelwood.views.names import entity_types, names
+from kernelwood.views.negation import Negations
 from kernelwood.views.path_steps import steps_of
 from kernelwood.views.path_trees import PathTrees
 from kernelwood.views.paths import NO_TOKEN, DependencyPaths
@@ -202,6 +203,11 @@ def _names(sentence: Sentence) -> Maker:
     return lambda candidate: (names(sentence, *_two(candidate)), None)
 
 
+def _negation(sentence: Sentence) -> Maker:
+    negations = Negations(sentence)
+    return lambda candidate: (negations.around(*_two(candidate)), None)
+
+
 def _of_spans(function: Callable[..., Structure]) -> Callable[[Sentence], Maker]:
     def prepare(sentence: Sentence) -> Maker:
         def make(candidate: Candidate) -> Made:
@@ -291,6 +297,7 @@ _ROWS: tuple[ViewRow, ...] = (
     _pair("context", "words before, between and after two entities", _context("text")),
     _pair("stem-context", "context, with words cut to stems", _context("stem")),
     _pair("names", "how the names of two entities relate", _names),
+    _pair("negation", "whether words that join two entities deny", _negation),
     _pair("types", "types of two entities", _types),
     _pair("pet", "path-enclosed tree of two entities", _of_spans(path_enclosed_tree)),
     _pair("mct", "minimal complete tree of two entities", _of_spans(minimal_complete_tree)),
