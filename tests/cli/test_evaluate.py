@@ -171,7 +171,7 @@ def test_a_full_disk_leaves_the_old_file(model, mistaken, tmp_path, monkeypatch)
     target.write_text("old")
     monkeypatch.setattr("os.fsync", full)
     told = wrong_data(run(model, mistaken, "--errors-out", target))
-    assert os.strerror(errno.ENOSPC) in told
+    assert f"{target}: {os.strerror(errno.ENOSPC)}" in told
     assert target.read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mistaken.jsonl", "wrong.jsonl"]
 

@@ -302,7 +302,8 @@ def test_a_full_disk_leaves_nothing_behind(model, corpus, tmp_path, monkeypatch,
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr("os.fsync", full)
-    assert "No space left" in wrong_data(run(model, corpus, "-o", tmp_path / name))
+    told = wrong_data(run(model, corpus, "-o", tmp_path / name))
+    assert f"{tmp_path / name}: No space left" in told
     assert list(tmp_path.iterdir()) == []
 
 

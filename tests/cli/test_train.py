@@ -335,7 +335,7 @@ def test_a_full_disk_leaves_the_old_model(corpus, tmp_path, model, monkeypatch):
 
     model.write_text("old")
     monkeypatch.setattr("os.fsync", full)
-    assert os.strerror(errno.ENOSPC) in wrong_data(run(corpus, "-o", model))
+    assert f"{model}: {os.strerror(errno.ENOSPC)}" in wrong_data(run(corpus, "-o", model))
     assert (model.read_text(), files(tmp_path)) == ("old", ["model.kw"])
 
 

@@ -15,7 +15,10 @@ from typing import IO, BinaryIO
 
 from kernelwood.errors import StructureError
 
-__all__ = ["check_parent", "write_text"]
+__all__ = ["check_parent", "named_if_full", "replacing", "write_text"]
+
+# No space left, quota exceeded (which Windows does not know), file too large.
+_NO_ROOM = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG)
 
 
 def write_text(path: str | os.PathLike[str] | IO[str], pieces: Iterable[str]) -> None:
@@ -60,12 +63,26 @@ def check_parent(target: Path) -> None:
 
 
 @contextmanager
+def named_if_full(target: Path) -> Iterator[None]:
+    """Name what was to be written if there is no room for it.
+
+    Who writes to an open file does not know its name, and nobody has heard of a temporary one.
+    """
+    try:
+        yield
+    except OSError as failure:
+        if failure.errno not in _NO_ROOM:
+            raise
+        raise OSError(failure.errno, failure.strerror, str(target)) from failure
+
+
+@contextmanager
 def replacing(target: Path) -> Iterator[BinaryIO]:
     """Open a new file beside ``target`` that takes its place when the block ends well."""
     # In the same folder, because a rename is atomic only within one file system.
     temporary = target.with_name(f".kernelwood-{secrets.token_hex(8)}.tmp")
     try:
-        with _open_new(temporary, target) as file:
+        with named_if_full(target), _open_new(temporary, target) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())

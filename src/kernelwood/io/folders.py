@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from kernelwood.errors import ReadError, StructureError
-from kernelwood.io.atomic import check_parent, write_text
+from kernelwood.io.atomic import check_parent, named_if_full, write_text
 from kernelwood.io.containers import Container, name_problem
 
 __all__ = ["Folder", "check_vacant", "write_folder"]
@@ -112,25 +112,29 @@ def write_folder(path: str | os.PathLike[str], files: Iterable[tuple[str, str]])
     check_vacant(target)
     check_parent(target)
     temporary = target.with_name(f".kernelwood-{secrets.token_hex(8)}.tmp")
-    temporary.mkdir()
     try:
-        for name, text in files:
-            if problem := name_problem(name):
-                raise StructureError(f"the file name {name!r} {problem}", hint="change the id")
-            file = temporary / name
-            if file.exists():
-                raise StructureError(
-                    f"the file {name!r} would be written twice",
-                    hint="every example needs its own id",
-                )
-            file.parent.mkdir(parents=True, exist_ok=True)
-            write_text(file, [text])
+        with named_if_full(target):
+            temporary.mkdir()
+            for name, text in files:
+                _write_file(temporary, name, text)
         if target.exists():
             target.rmdir()
         temporary.rename(target)
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise
+
+
+def _write_file(folder: Path, name: str, text: str) -> None:
+    if problem := name_problem(name):
+        raise StructureError(f"the file name {name!r} {problem}", hint="change the id")
+    file = folder / name
+    if file.exists():
+        raise StructureError(
+            f"the file {name!r} would be written twice", hint="every example needs its own id"
+        )
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_text(file, [text])
 
 
 def check_vacant(target: Path) -> None:
