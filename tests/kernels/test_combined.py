@@ -109,6 +109,49 @@ def test_tile_size_changes_no_bit_of_a_combination(kernel, formula, monkeypatch)
     np.testing.assert_array_equal(kernel.gram(trees), whole)
 
 
+class Counting(SubsetTreeKernel):
+    """Counts how often it is asked for a matrix."""
+
+    asked = 0
+
+    def _fill_cross(self, X, Y, out, runner):
+        Counting.asked += 1
+        super()._fill_cross(X, Y, out, runner)
+
+
+@pytest.mark.parametrize(
+    ("combine", "formula"),
+    [
+        (lambda a, b: (a + b) * (b + 0.5 * a), lambda s, p: (s + p) * (p + 0.5 * s)),
+        (lambda a, b: (b + 0.5 * (a + b)) * (a + b), lambda s, p: (p + 0.5 * (s + p)) * (s + p)),
+        (lambda a, b: Normalized(a + b) * a, None),
+    ],
+)
+def test_what_comes_twice_is_computed_once(combine, formula):
+    Counting.asked = 0
+    found = combine(Counting(), PartialTreeKernel()).cross(TREES, TREES[:9])
+    assert Counting.asked == 1
+    plain = combine(SST, PTK).cross(TREES, TREES[:9])
+    np.testing.assert_array_equal(found, plain)
+    if formula is not None:
+        expected = formula(SST.cross(TREES, TREES[:9]), PTK.cross(TREES, TREES[:9]))
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_views_are_not_taken_for_each_other():
+    # The same kernels on two views: their structures differ, and so must what is kept.
+    inner = WORDS + WORDS**2
+    pairs = [
+        kw.Example(str(i), views={"a": one, "b": other})
+        for i, (one, other) in enumerate(
+            zip(sample(WORDS, 20, seed=1), sample(WORDS, 20, seed=2), strict=True)
+        )
+    ]
+    kernel = OnView("a", inner) * OnView("b", inner) + OnView("a", inner)
+    a, b = (inner.gram([example.view(name) for example in pairs]) for name in "ab")
+    np.testing.assert_array_equal(kernel.gram(pairs), a * b + a)
+
+
 def test_parameters_inside_are_reached_by_name():
     kernel = Normalized(0.5 * SubsetTreeKernel() + PartialTreeKernel())
     assert kernel.get_params()["kernel__left__kernel__decay"] == 0.4

@@ -4,6 +4,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,12 +45,14 @@ class Runner:
         self.progress = progress or get_config().progress
         self.done = 0
         self.blocks = 0
+        self.memo: Any = None  # what parts of the computation leave for each other
         self._started = time.perf_counter()
 
     def quiet(self) -> Runner:
         """Return a runner for work that is only a means: no progress, no count."""
         quiet = Runner(self.n_jobs, 0)
         quiet.progress = None
+        quiet.memo = self.memo
         return quiet
 
     def run(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -39,15 +40,19 @@ class CombinedKernel(Kernel):
         self._fill("_fill_diag", (X,), out, runner)
 
     def _fill(self, how: str, data: tuple[Any, ...], out: Matrix, runner: Runner) -> None:
+        if runner.memo is None:
+            runner.memo = _Memo(self)
         first, *rest = self._parts()
-        getattr(first, how)(*data, out, runner)
+        runner.memo.fill(first, how, data, out, runner)
         values = [out]
         for part in rest:
             other = np.empty(out.shape, dtype=out.dtype)
-            getattr(part, how)(*data, other, runner.quiet())
+            runner.memo.fill(part, how, data, other, runner.quiet())
             values.append(other)
         with np.errstate(over="ignore"):
-            out[...] = self._combine(values)
+            combined = self._combine(values)
+        if combined is not out:
+            out[...] = combined
         if not np.isfinite(out).all():
             raise KernelOverflowError(
                 f"{type(self).__name__}: a value exceeds the range of {out.dtype}; "
@@ -85,6 +90,41 @@ class CombinedKernel(Kernel):
     def dtype(self) -> Any:  # type: ignore[override]
         """Number type: what the first kernel inside says."""
         return self._parts()[0].dtype
+
+
+class _Memo:
+    """The matrices of kernels that a combination holds more than once.
+
+    Parameters
+    ----------
+    kernel : CombinedKernel
+        The whole; kernels in it are the same if their parameters are.
+    """
+
+    def __init__(self, kernel: Kernel) -> None:
+        counts: Counter[Kernel] = Counter()
+        waiting = [kernel]
+        while waiting:
+            part = waiting.pop()
+            counts[part] += 1
+            # What is in a kernel that is kept need not be kept itself.
+            if counts[part] == 1 and isinstance(part, CombinedKernel):
+                waiting += part._parts()
+        self._repeated = {part for part, count in counts.items() if count > 1}
+        self._known: dict[tuple[Any, ...], tuple[Any, Matrix]] = {}
+
+    def fill(
+        self, part: Kernel, how: str, data: tuple[Any, ...], out: Matrix, runner: Runner
+    ) -> None:
+        """Fill ``out`` with the values of a part, as they were if they were known before."""
+        key = (part, how, *map(id, data))
+        if key in self._known:
+            out[...] = self._known[key][1]
+            return
+        getattr(part, how)(*data, out, runner)
+        if part in self._repeated:
+            # The data is kept as well, or others might come to have its id.
+            self._known[key] = (data, out.copy())
 
 
 class Sum(CombinedKernel):
