@@ -146,6 +146,15 @@ def test_scores_are_probabilities_and_the_threshold_decides(extractor):
     assert [one.id for one in found] == [one.id for one in judged.relations]
 
 
+def test_too_many_candidates_are_told_with_the_recipes_that_take_them():
+    with (
+        kw.config_context(memory=10_000),
+        pytest.raises(MemoryError, match="Choose the recipe") as e,
+    ):
+        kw.RelationExtractor(random_state=0).fit(documents())
+    assert "HashForest" not in str(e.value)
+
+
 def test_another_threshold_decides_anew(extractor):
     judged = extractor.predict(documents(4, start=20), all=True)
     line = sorted(one.score for one in judged)[3]

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from kernelwood.errors import KernelInputError
+from kernelwood.errors import KernelInputError, MemoryBudgetError
 from kernelwood.evaluate import group_splits
+from kernelwood.learners import KernelSVC
 from kernelwood.relations.predictions import NONE
 
 __all__ = ["class_scores", "deal_documents", "detect", "fit_and_hold_out"]
@@ -62,6 +63,19 @@ def fit_and_hold_out(learner: Any, X: Any, y: NDArray[Any], folds: Indices | Non
     -------
     ndarray, shape (n, n_classes), or None
     """
+    try:
+        return _fit_and_hold_out(learner, X, y, folds)
+    except MemoryBudgetError as failure:
+        if not isinstance(learner, KernelSVC):
+            raise
+        problem = str(failure).splitlines()[0]
+        raise MemoryBudgetError(
+            f"{problem}\n    Choose the recipe klsh-rf or nystrom: they compare candidates with a "
+            "few of them only."
+        ) from failure
+
+
+def _fit_and_hold_out(learner: Any, X: Any, y: NDArray[Any], folds: Indices | None) -> Any:
     if folds is None:
         learner.fit(X, y)
         return None
