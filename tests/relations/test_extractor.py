@@ -146,6 +146,18 @@ def test_scores_are_probabilities_and_the_threshold_decides(extractor):
     assert [one.id for one in found] == [one.id for one in judged.relations]
 
 
+def test_one_document_is_dealt_by_sentences():
+    one = [
+        kw.Example(f"d1.s{number}", views=example.views)
+        for number, example in enumerate(documents(6))
+    ]
+    model = kw.RelationExtractor(views="context", random_state=0)
+    with pytest.warns(UserWarning, match="all sentences are of one document"):
+        found = model.cross_validate(one, n_splits=3, n_bootstrap=0)
+    assert found.pooled.n_candidates == len(one)
+    assert len(found.parts) == 3
+
+
 def test_too_many_candidates_are_told_with_the_recipes_that_take_them():
     with (
         kw.config_context(memory=10_000),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -308,6 +309,7 @@ class RelationExtractor(ExtractorBase):
         documents : iterable of Example
         n_splits : int
             Parts of whole documents; each is judged by an extractor that learned from the others.
+            If there is one document only, its sentences are dealt into parts, with a warning.
         n_bootstrap : int
             Resamples of documents for intervals; 0 for none.
         """
@@ -317,6 +319,15 @@ class RelationExtractor(ExtractorBase):
             located, _ = self._analyzed(documents, self.parser, reasons)
         listed = [place.example for place in located]
         groups = documents_or(listed, [place.document for place in located])
+        if len(set(groups)) == 1 < len(listed):
+            warnings.warn(
+                "as far as ids and files tell, all sentences are of one document, so parts are "
+                "made of sentences; if they are of several, figures are too good: give sentences "
+                "ids such as d1.s1 and d2.s1",
+                UserWarning,
+                stacklevel=2,
+            )
+            groups = [str(number) for number in range(len(listed))]
         classes = self._learn_classes(located)
         seed = resolve_seed(self.random_state)
         common = {
