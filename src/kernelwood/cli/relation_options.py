@@ -33,6 +33,7 @@ __all__ = [
     "make_extractor",
     "read_documents",
     "stages",
+    "word_or_fraction",
 ]
 
 # The names are those of the library.
@@ -41,17 +42,29 @@ _THRESHOLDS = ("f1", "cautious", "half")
 _LABELS = ("auto", "binary", "type", "directed")
 
 
-def _check_threshold(ctx: click.Context, param: click.Parameter, value: str) -> str | float:
-    if value in _THRESHOLDS:
-        return value
+def word_or_fraction(text: str, words: tuple[str, ...]) -> str | float:
+    """Return one of some words, or a number between 0 and 1.
+
+    Examples
+    --------
+    >>> word_or_fraction("half", ("half",)), word_or_fraction("0.3", ("half",))
+    ('half', 0.3)
+    """
+    if text in words:
+        return text
     try:
-        number = float(value)
+        number = float(text)
     except ValueError:
         number = -1.0
     if not 0 < number < 1:
-        ways = ", ".join(_THRESHOLDS)
-        raise click.BadParameter(f"{value!r} is none of {ways}, and no number between 0 and 1")
+        raise click.BadParameter(
+            f"{text!r} is none of {', '.join(words)}, and no number between 0 and 1"
+        )
     return number
+
+
+def _check_threshold(ctx: click.Context, param: click.Parameter, value: str) -> str | float:
+    return word_or_fraction(value, _THRESHOLDS)
 
 
 def _check_views(

@@ -53,26 +53,18 @@ __all__ = [
 # From examples to these, perhaps with more entities, and what a model says about them.
 Judge: TypeAlias = "Callable[[list[Example]], tuple[list[Example], Predictions]]"
 
-
-def _check_share(
-    ctx: click.Context, param: click.Parameter, value: str | None
-) -> str | float | None:
-    if value is None or value == _TRAINED:
-        return value
-    try:
-        share = float(value)
-    except ValueError:
-        share = -1.0
-    if not 0 < share < 1:
-        raise click.BadParameter(f"{value!r} is no number between 0 and 1, and not {_TRAINED!r}")
-    return share
-
-
 _FORMATS = ("jsonl", "tsv", "ann")
 _TRAINED = "trained"  # the share of the training documents
 _EXAMPLES = 512  # judged together, unless they are long
 _CHARACTERS = 200_000
 _WIDTH = 60  # of a sentence that is shown
+
+
+def _check_share(
+    ctx: click.Context, param: click.Parameter, value: str | None
+) -> str | float | None:
+    return None if value is None else relation_options.word_or_fraction(value, (_TRAINED,))
+
 
 out_option = click.option(
     "-o", "--out", metavar="FILE",
