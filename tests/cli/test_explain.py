@@ -181,6 +181,11 @@ def test_a_name_that_is_not_stored_is_refused(model, corpus, tmp_path):
     assert "no prediction called 'x'" in wrong_data(run(model, path, "x"))
 
 
+def test_a_text_with_a_single_entity_is_refused(words_model, terms):
+    result = run(words_model, "--text", "Raf binds something.", "--entities", terms, "--all")
+    assert "no sentence has entities that could be related" in wrong_data(result)
+
+
 def test_a_text_without_terms_is_refused(words_model, terms):
     message = wrong_data(run(words_model, "--text", "Nothing.", "--entities", terms))
     assert "none of the terms is in the text" in message

@@ -161,12 +161,15 @@ def _holding(
     predictions: Iterable[Prediction], options: dict[str, Any], where: str
 ) -> list[Prediction]:
     listed = list(predictions)
+    if not listed:
+        raise KernelInputError(
+            f"there is nothing to explain {where}: no sentence has entities that could be related"
+        )
     kept = [one for one in listed if options["every"] or one.holds]
     if not kept:
-        best = max((one.score for one in listed), default=0.0)
+        best = max(one.score for one in listed)
         told = f"of {counted(len(listed), 'candidate')} the best has the score {best:.3f}"
-        advice = "; --all explains them" if listed else ""
-        raise KernelInputError(f"no relation was found {where}: {told}{advice}")
+        raise KernelInputError(f"no relation was found {where}: {told}; --all explains them")
     return kept
 
 
