@@ -75,6 +75,19 @@ def test_values_have_their_types(config, line, name, value):
     assert parsed(train, "--config", config(*BASE, line)).params[name] == value
 
 
+@pytest.mark.parametrize(
+    ("line", "share"), [("share = 0.2", 0.2), ('share = "trained"', "trained")]
+)
+def test_a_share_is_a_number_or_a_word(config, line, share):
+    path = config('model = "m.kw"', 'test = "t.jsonl"', line)
+    assert parsed(evaluate, "--config", path).params["share"] == share
+
+
+def test_settings_of_what_learns_are_a_list(config):
+    context = parsed(train, "--config", config(*BASE, 'option = ["C=10", "tol=0.01"]'))
+    assert context.params["settings"] == ("C=10", "tol=0.01")
+
+
 def test_the_command_line_beats_the_file(config):
     path = config(*BASE, "seed = 5", 'view = ["path"]')
     params = parsed(train, "--config", path, "--seed", 6, "--view", "context").params
@@ -95,9 +108,9 @@ def test_what_no_one_says_has_its_default(config):
     assert parsed(train, "--config", config(*BASE)).params["recipe"] == "svm"
 
 
-@pytest.mark.parametrize("key", ["corpus", "out", "vectors"])
+@pytest.mark.parametrize("key", ["corpus", "out", "vectors", "kernel"])
 def test_paths_are_meant_from_the_folder_of_the_file(config, tmp_path, key):
-    path = config(*BASE, 'vectors = "words.txt"', name="runs/run.toml")
+    path = config(*BASE, 'vectors = "words.txt"', 'kernel = "k.kw"', name="runs/run.toml")
     value = parsed(train, "--config", path).params[key]
     [found] = value if isinstance(value, tuple) else [value]
     assert found.startswith(str(tmp_path / "runs"))
