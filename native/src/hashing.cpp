@@ -78,6 +78,9 @@ void bind_bits(nb::module_& m) {
         require(left.shape(1) == right.shape(0) && left.shape(0) == out.shape(0) &&
                     right.shape(1) == out.shape(1),
                 "the shapes do not fit");
+        if (right.shape(1) == 1)
+          return ordered_sums(left.data(), size_of(left, 1), size_of(left, 1), right.data(), begin,
+                              end, out.data());
         require(right.shape(1) % ProductBlock<Number>::columns == 0, "columns come in sixteens");
         ordered_product(left.data(), size_of(left, 1), size_of(left, 1), right.data(),
                         size_of(right, 1), begin, end, out.data());

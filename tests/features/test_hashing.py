@@ -311,6 +311,7 @@ def test_products_of_a_row_do_not_depend_on_other_rows():
         whole = product(left, right)
         assert whole == pytest.approx(left.astype(float) @ right, abs=1e-12)
         assert (np.concatenate([product(row[None], right) for row in left]) == whole).all()
+        assert (product(left, right[:, :1]) == whole[:, :1]).all()
 
 
 def test_codes_are_the_same_in_the_middle_of_the_words():

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "kernelwood/simd.hpp"
@@ -98,6 +99,25 @@ void ordered_product(const Number* left, int64_t left_stride, int64_t inner, con
                               panel, packs ? columns : width, out + i * width + j, width, k > 0},
                         std::min<int64_t>(Block::rows, end - i));
       }
+}
+
+// The same for a single column: some rows at a time, so that none waits for its own sum.
+template <class Number>
+void ordered_sums(const Number* left, int64_t left_stride, int64_t inner, const double* right,
+                  int64_t begin, int64_t end, double* out) {
+  constexpr int64_t rows = 8;
+  const auto add = [&](int64_t first, auto n_rows) {
+    double sums[n_rows.value] = {};
+    const Number* row = left + first * left_stride;
+    for (int64_t k = 0; k < inner; ++k)
+#pragma GCC unroll 8
+      for (int64_t r = 0; r < n_rows.value; ++r)
+        sums[r] += static_cast<double>(row[r * left_stride + k]) * right[k];
+    std::copy_n(sums, n_rows.value, out + first);
+  };
+  int64_t i = begin;
+  for (; i + rows <= end; i += rows) add(i, std::integral_constant<int64_t, rows>());
+  for (; i < end; ++i) add(i, std::integral_constant<int64_t, 1>());
 }
 
 }  // namespace kernelwood

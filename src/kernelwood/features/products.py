@@ -12,7 +12,7 @@ from kernelwood.compute import Runner
 
 __all__ = ["product"]
 
-_LANES = 16  # columns come in such groups, see ordered_product.hpp
+_LANES = 16  # more than one column come in such groups, see ordered_product.hpp
 
 
 def product(
@@ -36,7 +36,8 @@ def product(
         left = left.astype(np.float64)
     left = np.ascontiguousarray(left)
     columns = right.shape[1]
-    padded = np.zeros((right.shape[0], -(-columns // _LANES) * _LANES))
+    width = columns if columns == 1 else -(-columns // _LANES) * _LANES
+    padded = np.zeros((right.shape[0], width))
     padded[:, :columns] = right
     out = np.empty((len(left), padded.shape[1]))
 
