@@ -69,6 +69,21 @@ def test_something_else_than_a_kernel_is_refused(corpus, model, tmp_path):
     assert "holds a Vectors, which is no kernel" in message
 
 
+@pytest.mark.parametrize(
+    ("kernel", "told"),
+    [
+        (kw.SubsequenceKernel(), "kw.OnView('path', kernel)"),
+        (kw.OnView("pathh", kw.SubsequenceKernel()), "unknown view 'pathh'; did you mean 'path'?"),
+        (kw.OnView("path", kw.PartialTreeKernel()), "expected trees, got a batch of sequences"),
+    ],
+)
+def test_a_kernel_that_does_not_fit_is_told(corpus, model, tmp_path, kernel, told):
+    kw.save(kernel, tmp_path / "kernel.kw")
+    message = wrong_data(run(corpus, "-o", model, "--kernel", tmp_path / "kernel.kw"))
+    assert told in message
+    assert not model.exists()
+
+
 def test_a_kernel_has_its_vectors_inside(corpus, model):
     result = run(corpus, "-o", model, "--kernel", "kernel.kw", "--vectors", "words.txt")
     assert result.exit_code == 2

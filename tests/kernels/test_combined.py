@@ -1,4 +1,5 @@
 import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -136,6 +137,23 @@ def test_what_comes_twice_is_computed_once(combine, formula):
     if formula is not None:
         expected = formula(SST.cross(TREES, TREES[:9]), PTK.cross(TREES, TREES[:9]))
         np.testing.assert_array_equal(found, expected)
+
+
+def test_what_comes_twice_is_not_kept_from_block_to_block(monkeypatch):
+    # Neighbors are found block by block, so that the matrix is never held.
+    monkeypatch.setattr("kernelwood.kernels.neighbors.QUERIES", 128)
+    monkeypatch.setattr("kernelwood.kernels.neighbors.SEARCHED", 512)
+    sequences = kw.batch(sample(WORDS, 3000, seed=5))
+    kernel = (WORDS + WORDS**2) * (WORDS + 0.5 * WORDS**2)
+    tracemalloc.start()
+    try:
+        kernel.neighbors(sequences, sequences, 1)
+        held, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    matrix = 8 * len(sequences) ** 2
+    assert held < matrix / 10
+    assert peak < matrix / 2
 
 
 def test_views_are_not_taken_for_each_other():

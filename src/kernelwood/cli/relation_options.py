@@ -58,7 +58,7 @@ def word_or_fraction(text: str, words: tuple[str, ...]) -> str | float:
         number = -1.0
     if not 0 < number < 1:
         raise click.BadParameter(
-            f"{text!r} is none of {', '.join(words)}, and no number between 0 and 1"
+            f"{text!r} is no number between 0 and 1, and none of: {', '.join(words)}"
         )
     return number
 

@@ -79,7 +79,6 @@ evidence_option = click.option(
     "--evidence", "n_evidence", type=click.IntRange(min=0), metavar="N", default=0,
     show_default=True, help="Labeled cases to write with each relation, the most similar first.",
 )  # fmt: skip
-
 threshold_option = click.option(
     "--threshold", type=click.FloatRange(0, 1), metavar="P",
     help="From which score on a relation holds. Default: what the model learned.",

@@ -12,7 +12,7 @@ from kernelwood.compute import Runner
 
 __all__ = ["product"]
 
-_LANES = 16  # more than one column come in such groups, see ordered_product.hpp
+_LANES = 16  # columns, unless there is one, come in such groups, see ordered_product.hpp
 
 
 def product(

@@ -40,8 +40,13 @@ class CombinedKernel(Kernel):
         self._fill("_fill_diag", (X,), out, runner)
 
     def _fill(self, how: str, data: tuple[Any, ...], out: Matrix, runner: Runner) -> None:
-        if runner.memo is None:
+        if runner.memo is None:  # the whole, not a part of another combination
             runner.memo = _Memo(self)
+            try:
+                self._fill(how, data, out, runner)
+            finally:
+                runner.memo = None  # the runner may go on with other structures
+            return
         first, *rest = self._parts()
         runner.memo.fill(first, how, data, out, runner)
         values = [out]
@@ -110,21 +115,25 @@ class _Memo:
             # What is in a kernel that is kept need not be kept itself.
             if counts[part] == 1 and isinstance(part, CombinedKernel):
                 waiting += part._parts()
-        self._repeated = {part for part, count in counts.items() if count > 1}
-        self._known: dict[tuple[Any, ...], tuple[Any, Matrix]] = {}
+        self._counts = counts
+        # By kernel and data: the data, the values, and how often they will be asked for.
+        self._known: dict[tuple[Any, ...], tuple[Any, Matrix, int]] = {}
 
     def fill(
         self, part: Kernel, how: str, data: tuple[Any, ...], out: Matrix, runner: Runner
     ) -> None:
         """Fill ``out`` with the values of a part, as they were if they were known before."""
         key = (part, how, *map(id, data))
-        if key in self._known:
-            out[...] = self._known[key][1]
-            return
-        getattr(part, how)(*data, out, runner)
-        if part in self._repeated:
+        if key not in self._known:
+            getattr(part, how)(*data, out, runner)
+            values, uses = None, self._counts[part] - 1
+        else:
+            _, values, uses = self._known.pop(key)
+            out[...] = values
+            uses -= 1
+        if uses > 0:
             # The data is kept as well, or others might come to have its id.
-            self._known[key] = (data, out.copy())
+            self._known[key] = (data, out.copy() if values is None else values, uses)
 
 
 class Sum(CombinedKernel):

@@ -67,6 +67,7 @@ from kernelwood.relations.triggers import find_triggers, learn_triggers
 from kernelwood.seeds import resolve_seed
 from kernelwood.structures import Candidate, Example
 from kernelwood.vectors import Vectors
+from kernelwood.views import find_view
 from kernelwood.views.ways import several
 
 __all__ = ["ExtractorBase"]
@@ -335,15 +336,21 @@ class ExtractorBase(ChecksParameters, BaseEstimator):  # type: ignore[misc]
     def _check_views(self) -> None:
         views = self._views()
         if not views:
-            raise KernelInputError("RelationExtractor: give the views that the kernel compares")
+            raise KernelInputError(
+                "RelationExtractor: the kernel does not say which view it compares; give it one, "
+                "such as kw.OnView('path', kernel)"
+            )
         needed = () if self.kernel is None else needed_views(self.kernel) or ()
         if missing := sorted(set(needed) - set(views)):
             raise KernelInputError(
                 f"RelationExtractor: the kernel compares the view {missing[0]!r}, which is not in "
                 f"views={list(views)}"
             )
-        if self.kernel is None:
-            kernel_on(views)
+        for name in views:
+            try:
+                find_view(name)
+            except ValueError as failure:
+                raise KernelInputError(f"RelationExtractor: {failure}") from failure
 
     def _check_restored(self) -> None:
         check_fitted(self)
