@@ -163,7 +163,7 @@ def kernel_on(views: tuple[str, ...], vectors: Any = None) -> Kernel:
     On the views that are compared by default it is a product: the words around two entities and
     the steps between them must both be alike, but how the entities relate (their names, whether it
     is denied, their types) can make up for a part of either. On others it is the mean of one kernel
-    on each. Comparing in single precision takes half the time, and moves scores by a millionth.
+    on each. Comparing in single precision takes half the time, and moves scores by millionths.
 
     Parameters
     ----------
