@@ -70,7 +70,9 @@ def timing(*calls: tuple[type, str]) -> Iterator[list[float]]:
             setattr(owner, name, original)
 
 
-def fastest(model: kw.KernelKMeans, batch: kw.TreeBatch, repeats: int) -> tuple[float, float]:
+def fastest(
+    model: kw.KernelKMeans, batch: kw.arrays.TreeBatch, repeats: int
+) -> tuple[float, float]:
     """Return the CPU seconds of the fastest fit, and how many of them went into the kernel."""
     exact = (SelfSimilarities, "__init__")
     calls = [exact] if model.embedder is None else [(kw.KernelKMeans, "_embed")]
@@ -84,7 +86,7 @@ def fastest(model: kw.KernelKMeans, batch: kw.TreeBatch, repeats: int) -> tuple[
 
 
 def fit_rows(
-    name: str, kernel: kw.Kernel, batch: kw.TreeBatch, clusters: list[int], repeats: int
+    name: str, kernel: kw.Kernel, batch: kw.arrays.TreeBatch, clusters: list[int], repeats: int
 ) -> Iterator[dict[str, object]]:
     embedder = kw.NystromEmbedder(kernel, n_landmarks=N_LANDMARKS, random_state=0)
     for route, given in (("exact", None), (f"Nyström {N_LANDMARKS}", embedder)):
@@ -94,7 +96,7 @@ def fit_rows(
 
 
 def block_rows(
-    kernel: kw.Kernel, batch: kw.TreeBatch, n_clusters: int, repeats: int
+    kernel: kw.Kernel, batch: kw.arrays.TreeBatch, n_clusters: int, repeats: int
 ) -> Iterator[dict[str, object]]:
     for route, share in (("exact, held", 1), ("exact, in blocks", 10)):
         model = kw.KernelKMeans(n_clusters, kernel, random_state=0)

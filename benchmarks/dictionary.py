@@ -19,7 +19,7 @@ from pathlib import Path
 from measure import cpu_seconds, show_table
 
 import kernelwood as kw
-from kernelwood.extract.dictionary import Dictionary
+from kernelwood.entities import Dictionary
 
 SYLLABLES = "ba ce di fo gu ka le mi no pu ra se ti vo zu stra klin mer tor phos".split()
 TAILS = ["", "", "", "-{n}", " {n}", "{n}", " alpha", "-β", " receptor", " kinase {n}"]

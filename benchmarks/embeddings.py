@@ -29,8 +29,8 @@ from threadpoolctl import threadpool_limits
 import kernelwood as kw
 from kernelwood.datasets import require_data
 from kernelwood.evaluate import Spread
-from kernelwood.features.landmarks import SELECTIONS
-from kernelwood.learners.kernel_network import KernelNetworkClassifier
+from kernelwood.features import SELECTIONS
+from kernelwood.learners import KernelNetworkClassifier
 from kernelwood.learners.network_layers import Layers
 from kernelwood.learners.network_training import Trainer
 

@@ -58,7 +58,7 @@ def measure(
     seconds = cpu_seconds(lambda: extractor.predict(asked), repeats)
     some = found[: min(200, len(found))]
     evidence = cpu_seconds(lambda: extractor.explain(some), 1) / max(1, len(some))
-    judged = len(kw.pair_candidates(asked))
+    judged = len(kw.relations.pair_candidates(asked))
     return {
         "corpus": name,
         "recipe": recipe,

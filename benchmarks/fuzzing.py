@@ -27,8 +27,7 @@ from measure import show_table
 
 from kernelwood.datasets import find_data
 from kernelwood.errors import ReadError
-from kernelwood.io import FORMATS, iter_read
-from kernelwood.io.source import Source
+from kernelwood.io import FORMATS, Source, iter_read
 
 HANG_SECONDS = 10
 MEMORY_LIMIT = 3 << 30

@@ -30,7 +30,7 @@ from scipy.stats import t
 
 import kernelwood as kw
 from kernelwood.datasets import find_data
-from kernelwood.tuning.neighbor_loss import neighbor_loss
+from kernelwood.tuning import neighbor_loss
 from kernelwood.tuning.planted import PlantedPaths
 
 GLOVE = "word-vectors/glove.6B.100d.subset.txt.gz"
@@ -49,7 +49,7 @@ def learn(
     )
     paths = kw.batch(planted.paths)
     started = time.process_time()
-    with kw.counting() as counters:
+    with kw.compute.counting() as counters:
         learner.fit(paths, planted.classes)
     return learner, time.process_time() - started, counters.kernel_evaluations
 

@@ -22,8 +22,7 @@ from measure import cpu_seconds, show_table
 
 import kernelwood as kw
 from kernelwood.datasets import require_data
-from kernelwood.features.codes import nearest_codes
-from kernelwood.features.hash_index import HashIndex
+from kernelwood.features import HashIndex, nearest_codes
 from kernelwood.learners.bit_growth import grow_forest
 
 GLOVE = "word-vectors/glove.6B.100d.subset.txt.gz"
@@ -47,7 +46,9 @@ def measured(what: str, seconds: float, limit: float | None, beside: str = "") -
     return {"what": what, "CPU seconds": seconds, "limit": limit, "beside": beside}
 
 
-def hashing_rows(paths: kw.SequenceBatch, vectors: kw.Vectors, repeats: int) -> Iterator[dict]:
+def hashing_rows(
+    paths: kw.arrays.SequenceBatch, vectors: kw.Vectors, repeats: int
+) -> Iterator[dict]:
     exact = kw.SubsequenceKernel(dtype="float32")
     soft = exact.clone().set_params(similarity=kw.similarity.Gaussian(vectors))
     for name, kernel, limit in (("exact", exact, 0.2), ("soft", soft, 1.0)):
@@ -92,7 +93,7 @@ def peer_forest(codes: np.ndarray) -> None:
     ).fit(bits, planted_labels(codes))
 
 
-def search_rows(paths: kw.SequenceBatch, repeats: int) -> Iterator[dict]:
+def search_rows(paths: kw.arrays.SequenceBatch, repeats: int) -> Iterator[dict]:
     codes = np.random.default_rng(1).integers(2**64, size=(1_000_000, 16), dtype=np.uint64)
     seconds = cpu_seconds(lambda: nearest_codes(codes[:10], codes, 100), repeats) / 10
     yield measured("a query among 1,000,000 codes of 1024 bits", seconds, 0.05)
@@ -101,7 +102,7 @@ def search_rows(paths: kw.SequenceBatch, repeats: int) -> Iterator[dict]:
     yield measured(f"a query among {len(paths):,} paths, 100 compared exactly", seconds, 0.05)
 
 
-def neighbor_rows(paths: kw.SequenceBatch, labels: np.ndarray) -> Iterator[dict]:
+def neighbor_rows(paths: kw.arrays.SequenceBatch, labels: np.ndarray) -> Iterator[dict]:
     kernel, queries = kw.SubsequenceKernel(), paths[:100]
     for cls, options in (
         (kw.KernelNeighborsClassifier, {}),

@@ -22,12 +22,7 @@ from measure import QUESTIONS, cpu_seconds, show_table
 
 import kernelwood as kw
 from kernelwood.datasets import require_data
-from kernelwood.information import (
-    entropy,
-    explain_classes,
-    mutual_information,
-    total_correlation,
-)
+from kernelwood.information import entropy, explain_classes, mutual_information, total_correlation
 from kernelwood.io import iter_read
 
 N_BITS, N_CHANGED, N_SWAPS, N_SEEDS = 1000, 40, 200, 5

@@ -29,7 +29,7 @@ def cpu_seconds(work: Callable[[], object], repeats: int) -> float:
     return best
 
 
-def gram_ns(kernel: kw.Kernel, batch: kw.TreeBatch, dtype: str, repeats: int) -> float:
+def gram_ns(kernel: kw.Kernel, batch: kw.arrays.TreeBatch, dtype: str, repeats: int) -> float:
     """Return the CPU time of a Gram matrix in ns per pair of its upper triangle."""
     pairs = len(batch) * (len(batch) + 1) / 2
     return cpu_seconds(lambda: kernel.gram(batch, dtype=dtype), repeats) / pairs * 1e9

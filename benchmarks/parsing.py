@@ -32,7 +32,7 @@ from treebank import read_trees
 import kernelwood as kw
 from kernelwood.parsing import load_backend
 from kernelwood.parsing.treebank import prepare_treebank
-from kernelwood.structures.tree_heads import dependencies_of_tree
+from kernelwood.text import dependencies_of_tree
 
 PUNCTUATION = {"``", "''", ",", ".", ":"}
 NOT_ATTACHED = PUNCTUATION | {"-LRB-", "-RRB-"}
@@ -163,7 +163,7 @@ def attachment(
     return 100 * right / total
 
 
-def content_heads(dependencies: Iterable[kw.Dependency]) -> list[int]:
+def content_heads(dependencies: Iterable[kw.text.Dependency]) -> list[int]:
     """Return the head of every word after prepositions have changed places with their objects."""
     edges = list(dependencies)
     objects: dict[int, int] = {}

@@ -19,8 +19,8 @@ from measure import cpu_seconds, show_table
 
 import kernelwood as kw
 from kernelwood.datasets import require_data
-from kernelwood.extract import event_candidates, pair_candidates
 from kernelwood.io import FORMATS, Examples, write
+from kernelwood.relations import event_candidates, pair_candidates
 
 GENIA = "genia-treebank/genia_mclosky_split_ptb_ud1.tar.gz"
 QUESTIONS = "question-classification/train_5500.coarse.klp.gz"
@@ -46,7 +46,7 @@ def role_paths(examples: Examples) -> object:
             for _, start, end in predicate.arguments:
                 try:
                     made.append(kw.views.argument_path(sentence.tree, predicate.token, start, end))
-                except kw.StructureError:
+                except kw.errors.StructureError:
                     continue  # no constituent, or one that holds the predicate
     return made
 

@@ -27,7 +27,7 @@ from sklearn.metrics import f1_score
 
 import kernelwood as kw
 from kernelwood.datasets import require_data
-from kernelwood.features.reference_selection import ReferenceSelector
+from kernelwood.features import ReferenceSelector
 from kernelwood.information import mutual_information
 
 N = 5000
@@ -38,14 +38,14 @@ CHOICES = ("random", "information", "coverage")
 Row = dict[str, Any]
 
 
-def labeled_paths(n: int) -> tuple[kw.SequenceBatch, list[bool]]:
+def labeled_paths(n: int) -> tuple[kw.arrays.SequenceBatch, list[bool]]:
     """Return random paths, and whether they have one of five relations."""
     telling = set(RELATIONS[:5])
     paths = random_paths([f"word{i}" for i in range(5000)], n)
     return kw.batch(paths), [not telling.isdisjoint(path.edges) for path in paths]
 
 
-def labeled_trees(path: Any) -> tuple[kw.TreeBatch, list[str]]:
+def labeled_trees(path: Any) -> tuple[kw.arrays.TreeBatch, list[str]]:
     """Return the trees of all questions to learn from, and their classes."""
     examples = kw.read(path)
     return kw.batch([e.view("grct") for e in examples]), [e.label for e in examples]
@@ -53,7 +53,7 @@ def labeled_trees(path: Any) -> tuple[kw.TreeBatch, list[str]]:
 
 def speed_row(what: str, selector: ReferenceSelector, X: Any, y: Any) -> Row:
     started = time.process_time()
-    with kw.counting() as counters:
+    with kw.compute.counting() as counters:
         selector.fit(X, y)
     changed = sum(step["chosen"] != step["removed"] for step in selector.trace_)
     return {
@@ -66,7 +66,7 @@ def speed_row(what: str, selector: ReferenceSelector, X: Any, y: Any) -> Row:
     }
 
 
-def speed_rows(trees: kw.TreeBatch, labels: list[str]) -> Iterator[Row]:
+def speed_rows(trees: kw.arrays.TreeBatch, labels: list[str]) -> Iterator[Row]:
     paths = labeled_paths(N)
     for what, kernel, (X, y) in (
         ("paths", kw.SubsequenceKernel(), paths),
@@ -79,7 +79,7 @@ def speed_rows(trees: kw.TreeBatch, labels: list[str]) -> Iterator[Row]:
 
 
 def effect_rows(
-    trees: kw.TreeBatch, labels: list[str], sizes: list[int], n_seeds: int
+    trees: kw.arrays.TreeBatch, labels: list[str], sizes: list[int], n_seeds: int
 ) -> Iterator[Row]:
     for size in sizes:
         for choice in CHOICES:
@@ -90,7 +90,7 @@ def effect_rows(
 
 
 def measured(
-    trees: kw.TreeBatch, labels: list[str], size: int, choice: str, seed: int
+    trees: kw.arrays.TreeBatch, labels: list[str], size: int, choice: str, seed: int
 ) -> dict[str, float]:
     order = np.random.default_rng(seed).permutation(len(labels))
     known, other = order[:-HELD_OUT], order[-HELD_OUT:]

@@ -28,8 +28,7 @@ from measure import QUESTIONS, cpu_seconds, read_view, show_table
 import kernelwood as kw
 from kernelwood.arrays import Vocabulary
 from kernelwood.datasets import require_data
-from kernelwood.features.codes import nearest_codes
-from kernelwood.features.hash_index import HashIndex
+from kernelwood.features import HashIndex, nearest_codes
 from kernelwood.features.vector_search import nearest_vectors
 
 TEST = "question-classification/TREC_10.coarse.klp.gz"
@@ -52,7 +51,7 @@ INDEXES: dict[str, Callable[[kw.Kernel], Any]] = {
 }
 
 
-def random_sequences(n: int, seed: int) -> kw.SequenceBatch:
+def random_sequences(n: int, seed: int) -> kw.arrays.SequenceBatch:
     """Return sequences of words, always the same ones."""
     random = np.random.default_rng(seed)
     sizes = random.integers(3, 13, size=n)
@@ -61,7 +60,7 @@ def random_sequences(n: int, seed: int) -> kw.SequenceBatch:
     words = random.choice(N_WORDS, size=offsets[-1], p=frequencies / frequencies.sum()) + 1
     vocabulary = Vocabulary([f"word{i}" for i in range(N_WORDS)])
     edges = np.zeros(len(words), dtype=np.int32)
-    return kw.SequenceBatch.from_arrays(
+    return kw.arrays.SequenceBatch.from_arrays(
         offsets, words.astype(np.int32), edges, vocabulary=vocabulary
     )
 
@@ -81,7 +80,7 @@ def scan(index: Any, queries: Any) -> Callable[[int], object]:
     return lambda i: nearest_vectors(vectors[i : i + 1], rows, scales, RERANKED)
 
 
-def speed_row(name: str, structures: kw.SequenceBatch, queries: Any, repeats: int) -> Row:
+def speed_row(name: str, structures: kw.arrays.SequenceBatch, queries: Any, repeats: int) -> Row:
     started = time.process_time()
     index = INDEXES[name](kw.SubsequenceKernel()).fit(structures)
     fitted = time.process_time() - started

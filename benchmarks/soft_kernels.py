@@ -128,7 +128,7 @@ def timing_labels() -> Iterator[Stopwatch]:
             setattr(EngineKernel, name, step)
 
 
-def label_ns(kernel: kw.Kernel, batch: kw.TreeBatch, repeats: int) -> float:
+def label_ns(kernel: kw.Kernel, batch: kw.arrays.TreeBatch, repeats: int) -> float:
     """Return the CPU time of everything about labels in a float32 Gram matrix, in ns per pair."""
     best = float("inf")
     for _ in range(repeats):
@@ -140,7 +140,7 @@ def label_ns(kernel: kw.Kernel, batch: kw.TreeBatch, repeats: int) -> float:
 
 def measure_soft(
     rows: dict[str, tuple[str, kw.Kernel, float, str]],
-    batches: dict[str, kw.TreeBatch],
+    batches: dict[str, kw.arrays.TreeBatch],
     repeats: int,
 ) -> list[dict[str, object]]:
     found = []
@@ -155,7 +155,7 @@ def measure_soft(
     return found
 
 
-def measure_gates(batches: dict[str, kw.TreeBatch], repeats: int) -> list[dict[str, object]]:
+def measure_gates(batches: dict[str, kw.arrays.TreeBatch], repeats: int) -> list[dict[str, object]]:
     found = []
     for name, (view, kind, gates) in GATED.items():
         batch = batches[view]

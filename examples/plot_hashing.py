@@ -26,7 +26,7 @@ lengths = [16, 128, 1024]
 hasher = kw.KernelHasher(
     kernel, method="rknn", n_references=40, n_bits=max(lengths), random_state=0
 )
-with kw.counting() as counters:
+with kw.compute.counting() as counters:
     bits = hasher.fit(trees).transform(trees).astype(int)
 print(f"{counters.kernel_evaluations:,} kernel evaluations, {len(similarities):,} pairs")
 

@@ -23,7 +23,7 @@ labels = np.array([question.label for question in questions])
 # The three best of each, itself left out.
 
 kernel = kw.SubsetTreeKernel(decay=0.2)
-with kw.counting() as counters:
+with kw.compute.counting() as counters:
     indices, similarities = kernel.neighbors(trees, trees, 3, exclude_self=True)
 print(f"{counters.kernel_evaluations:,} kernel evaluations")
 

@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 
 import kernelwood as kw
 from kernelwood.datasets import load_questions
-from kernelwood.features.maps import map_2d
+from kernelwood.features import map_2d
 from kernelwood.figures import draw_map
 
 questions = load_questions()

@@ -46,8 +46,8 @@ with tempfile.TemporaryDirectory() as name:
 # %%
 # Candidates are all pairs of proteins within a sentence, labeled by the annotation.
 
-seen = kw.pair_candidates([documents["seen"]])
-new = kw.pair_candidates([documents["new"]])
+seen = kw.relations.pair_candidates([documents["seen"]])
+new = kw.relations.pair_candidates([documents["new"]])
 print(f"{len(seen)} pairs to learn from, {sum(seen.labels)} of them interact; {len(new)} new ones")
 
 # %%

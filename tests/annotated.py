@@ -28,14 +28,14 @@ def sentence(pattern, first, second):
     places = [i for i, word in enumerate(template.split()) if word == "@"]
     starts = [sum(len(word) + 1 for word in words[:i]) for i in range(len(words))]
     entities = [
-        kw.Entity(f"e{i}", "protein", ((starts[i], starts[i] + len(words[i])),), words[i])
+        kw.text.Entity(f"e{i}", "protein", ((starts[i], starts[i] + len(words[i])),), words[i])
         for i in places
     ]
     relations = []
     if relation is not None:
         kind, source, target = relation
-        ends = (kw.Argument("Arg1", f"e{source}"), kw.Argument("Arg2", f"e{target}"))
-        relations = [kw.Relation("r1", kind, ends)]
+        ends = (kw.text.Argument("Arg1", f"e{source}"), kw.text.Argument("Arg2", f"e{target}"))
+        relations = [kw.text.Relation("r1", kind, ends)]
     return kw.Sentence.from_words(words, dependencies=arcs, entities=entities, relations=relations)
 
 
@@ -57,12 +57,12 @@ def event_sentence(trigger, kind, acting):
     words = ["Sos", trigger, "Ras", "near", "Raf"]
     starts = [sum(len(word) + 1 for word in words[:i]) for i in range(len(words))]
     spans = [((starts[i], starts[i] + len(words[i])),) for i in range(len(words))]
-    entities = [kw.Entity(f"T{i}", "Protein", spans[i], words[i]) for i in (0, 2, 4)]
+    entities = [kw.text.Entity(f"T{i}", "Protein", spans[i], words[i]) for i in (0, 2, 4)]
     events = []
     if acting:
-        entities.append(kw.Entity("T9", kind, spans[1], trigger))
-        roles = (kw.Argument("Theme", "T2"), kw.Argument("Cause", "T0"))
-        events = [kw.Event("E1", kind, "T9", roles)]
+        entities.append(kw.text.Entity("T9", kind, spans[1], trigger))
+        roles = (kw.text.Argument("Theme", "T2"), kw.text.Argument("Cause", "T0"))
+        events = [kw.text.Event("E1", kind, "T9", roles)]
     return kw.Sentence.from_words(
         words,
         dependencies=[(1, "nsubj", 0), (1, "dobj", 2), (1, "prep_near", 4)],

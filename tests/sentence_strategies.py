@@ -2,7 +2,8 @@
 
 from hypothesis import strategies as st
 
-from kernelwood.structures import (
+from kernelwood.structures import Graph, Tree
+from kernelwood.text import (
     ROOT,
     Argument,
     Attribute,
@@ -11,14 +12,12 @@ from kernelwood.structures import (
     EmptyNode,
     Entity,
     Event,
-    Graph,
     Multiword,
     Predicate,
     Relation,
     RoleSpan,
     Sentence,
     Token,
-    Tree,
 )
 
 # Accents as characters of their own (NFD), characters beyond 16 bits, and what markup trips over.

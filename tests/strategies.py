@@ -5,8 +5,7 @@ import itertools
 import math
 import random
 
-from hypothesis import assume
-from hypothesis import strategies as st
+from hypothesis import assume, strategies as st
 
 from kernelwood.structures import Forest, Sequence, Tree
 

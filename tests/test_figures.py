@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import kernelwood as kw
 from kernelwood.figures import _legend_rows, check_figure, draw_map, save_figure
@@ -51,7 +50,7 @@ def test_nothing_is_left_of_a_drawing_that_fails(ax, tmp_path):
 
 
 def test_an_unknown_suffix_is_refused():
-    with pytest.raises(kw.KernelInputError, match=r"map\.bmp: .* \.png, \.svg or \.pdf"):
+    with pytest.raises(kw.errors.KernelInputError, match=r"map\.bmp: .* \.png, \.svg or \.pdf"):
         check_figure("map.bmp")
 
 
@@ -102,12 +101,12 @@ def test_texts_are_cut_and_are_no_formulas(ax, tmp_path):
 
 @pytest.mark.parametrize("points", [np.zeros((4, 3)), np.zeros(4), np.full((4, 2), np.nan)])
 def test_what_is_no_point_is_refused(points):
-    with pytest.raises(kw.KernelInputError, match="points of a map"):
+    with pytest.raises(kw.errors.KernelInputError, match="points of a map"):
         draw_map(None, points)
 
 
 def test_groups_must_be_as_many_as_points():
-    with pytest.raises(kw.KernelInputError, match="4 points cannot have 3 groups"):
+    with pytest.raises(kw.errors.KernelInputError, match="4 points cannot have 3 groups"):
         draw_map(None, POINTS, list("abc"))
 
 

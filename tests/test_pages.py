@@ -6,8 +6,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kernelwood import pages
 from kernelwood.pages import Section, bar, diverging_bar, element, interval, joined, page, table

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -122,30 +125,59 @@ def test_every_public_name_resolves(name: str) -> None:
     assert getattr(kernelwood, name) is not None
 
 
-@pytest.mark.parametrize("name", [name for name in kernelwood.__all__ if name != "__version__"])
+@pytest.mark.parametrize(
+    "name",
+    [name for name in kernelwood.__all__ if not isinstance(getattr(kernelwood, name), ModuleType)],
+)
 def test_every_public_name_is_in_the_api_reference(name: str) -> None:
     page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
-    target = f"kernelwood.{name}" if name in kernelwood._MODULES else name
     assert re.search(
-        rf"^\.\. auto(class|function|exception|module):: {re.escape(target)}$", page, re.MULTILINE
+        rf"^\.\. auto(class|function|exception):: {re.escape(name)}$", page, re.MULTILINE
     )
 
 
-def test_public_names_for_type_checkers_are_those_of_the_running_program() -> None:
-    tree = ast.parse((SOURCES / "__init__.py").read_text(encoding="utf-8"))
-    [block] = [
-        node
-        for node in tree.body
-        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
-    ]
-    typed = {
-        (alias.name, node.module)
-        for node in block.body
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
+def imported_modules(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the modules that a file imports, with the line."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.lineno, node.module
+            yield from ((node.lineno, f"{node.module}.{alias.name}") for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+
+
+def test_packages_are_used_through_their_init() -> None:
+    inner = {
+        f"kernelwood.{path.parent.relative_to(SOURCES).as_posix().replace('/', '.')}.{path.stem}"
+        for path in SOURCES.rglob("*.py")
+        if path.parent != SOURCES and path.stem != "__init__"
     }
-    modules = {(name, "kernelwood") for name in kernelwood._MODULES}
-    assert typed == set(kernelwood._EXPORTS.items()) | modules
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {module}"
+        for path in SOURCES.rglob("*.py")
+        for line, module in imported_modules(path)
+        if module in inner and module.split(".")[1] != path.relative_to(SOURCES).parts[0]
+    ]
+    assert found == []
+
+
+def test_no_exported_name_is_hidden_by_a_module_of_that_name() -> None:
+    hidden = [
+        f"{stub.parent.name}.{alias.name}"
+        for stub in SOURCES.glob("*/__init__.pyi")
+        for node in ast.parse(stub.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ImportFrom) and node.module
+        for alias in node.names
+        if (stub.parent / f"{alias.name}.py").exists()
+    ]
+    assert hidden == []
+
+
+@pytest.mark.parametrize("stub", sorted(SOURCES.rglob("__init__.pyi")), ids=lambda s: s.parent.name)
+def test_every_name_in_a_stub_resolves(stub: Path) -> None:
+    relative = stub.parent.relative_to(SOURCES.parent)
+    package = importlib.import_module(relative.as_posix().replace("/", "."))
+    assert package.__all__ and all(hasattr(package, name) for name in package.__all__)
 
 
 def test_version_is_the_same_everywhere() -> None:
@@ -193,11 +225,3 @@ def test_every_native_header_is_in_the_architecture() -> None:
     plumbing = {"engine.hpp", "reduce.hpp", "tree_parameters.hpp"}
     headers = {path.name for path in (ROOT / "native" / "include" / "kernelwood").glob("*.hpp")}
     assert {name for name in headers - plumbing if f"`{name}`" not in text} == set()
-
-
-def test_modules_fit_in_a_head() -> None:
-    long = {
-        str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines())
-        for path in SOURCES.rglob("*.py")
-    }
-    assert {path: lines for path, lines in long.items() if lines > 400} == {}

@@ -53,10 +53,10 @@ def corpus():
         words = pattern.format(*pair).split()
         starts = [sum(len(word) + 1 for word in words[:i]) for i in range(len(words))]
         entities = [
-            kw.Entity(f"e{i}", "PROTEIN", ((starts[i], starts[i] + 3),), words[i])
+            kw.text.Entity(f"e{i}", "PROTEIN", ((starts[i], starts[i] + 3),), words[i])
             for i in map(words.index, pair)
         ]
-        ends = tuple(kw.Argument(f"Arg{i}", one.id) for i, one in enumerate(entities, start=1))
+        ends = tuple(kw.text.Argument(f"Arg{i}", one.id) for i, one in enumerate(entities, start=1))
         edges = [
             (-1 if head == i else head, label, i)
             for i, (head, label) in enumerate(zip(heads, labels, strict=True))
@@ -65,7 +65,7 @@ def corpus():
             words,
             dependencies=edges,
             entities=entities,
-            relations=[kw.Relation("r1", "Activates", ends)] if related else [],
+            relations=[kw.text.Relation("r1", "Activates", ends)] if related else [],
         )
         examples.append(kw.Example(f"d{number}", views={"sentence": sentence}))
     return examples
@@ -276,12 +276,12 @@ def test_a_copy_in_another_process_needs_no_file(words_model, terms, tmp_path):
 def test_workers_use_one_thread(monkeypatch):
     monkeypatch.setattr(multiprocessing, "parent_process", lambda: "parent")
     with kw.config_context(n_jobs=7), component_module._one_thread_in_workers():
-        assert kw.get_config().n_jobs == 1
+        assert kw.compute.get_config().n_jobs == 1
 
 
 def test_the_main_process_keeps_its_threads():
     with kw.config_context(n_jobs=7), component_module._one_thread_in_workers():
-        assert kw.get_config().n_jobs == 7
+        assert kw.compute.get_config().n_jobs == 7
 
 
 # Storing

@@ -44,7 +44,7 @@ from typing import NamedTuple
 import kernelwood as kw
 from kernelwood.io.jsonl import jsonl_text
 from kernelwood.io.standoff import standoff_files
-from kernelwood.structures.tree_words import words_and_tags
+from kernelwood.structures import words_and_tags
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "tools" / "interactions"
@@ -95,9 +95,9 @@ class Block:
 class Annotation:
     """The annotation of a document, growing sentence by sentence."""
 
-    entities: list[kw.Entity] = field(default_factory=list)
-    relations: list[kw.Relation] = field(default_factory=list)
-    attributes: list[kw.Attribute] = field(default_factory=list)
+    entities: list[kw.text.Entity] = field(default_factory=list)
+    relations: list[kw.text.Relation] = field(default_factory=list)
+    attributes: list[kw.text.Attribute] = field(default_factory=list)
 
 
 def build(source: Path = SOURCE) -> dict[str, str]:
@@ -193,13 +193,13 @@ def make_sentence(block: Block, lemmas: Lemmas) -> tuple[kw.Sentence, list[Menti
     marks = [word.partition("@")[2] for word in marked]
     text, places = spell(words)
     tokens = [
-        kw.Token(word, *place, lemmas.get((tag, word.lower()), word.lower()), tag=tag)
+        kw.text.Token(word, *place, lemmas.get((tag, word.lower()), word.lower()), tag=tag)
         for word, place, tag in zip(words, places, tags, strict=True)
     ]
     dependencies = []
     for dependent, item in enumerate(block.heads.removeprefix("heads ").split()):
         head, _, relation = item.partition(":")
-        dependencies.append(kw.Dependency(int(head) - 1, relation, dependent))
+        dependencies.append(kw.text.Dependency(int(head) - 1, relation, dependent))
     if len(dependencies) != len(words):
         sys.exit(f"{len(dependencies)} heads for {len(words)} words: {text}")
     sentence = kw.Sentence(text, tuple(tokens), tuple(dependencies), tree=tree)
@@ -261,7 +261,7 @@ def annotate(
         ids[mention.name] = f"T{number}"
         span = (start + mention.start, start + mention.end)
         spelled = mention.name.partition("#")[0].replace("_", " ")
-        annotation.entities.append(kw.Entity(f"T{number}", mention.type, (span,), spelled))
+        annotation.entities.append(kw.text.Entity(f"T{number}", mention.type, (span,), spelled))
     denied = []
     for said, kind, first, second in claims:
         if not {first, second} <= ids.keys():
@@ -272,11 +272,11 @@ def annotate(
         name = f"R{len(annotation.relations) + 1}"
         if kind in SYMMETRIC:  # no direction, so none that a learner could miss
             first, second = sorted((first, second), key=list(ids).index)
-        arguments = (kw.Argument("Arg1", ids[first]), kw.Argument("Arg2", ids[second]))
-        annotation.relations.append(kw.Relation(name, kind, arguments))
+        arguments = (kw.text.Argument("Arg1", ids[first]), kw.text.Argument("Arg2", ids[second]))
+        annotation.relations.append(kw.text.Relation(name, kind, arguments))
         if said == "maybe":
             number = len(annotation.attributes) + 1
-            annotation.attributes.append(kw.Attribute(f"A{number}", SPECULATION, name))
+            annotation.attributes.append(kw.text.Attribute(f"A{number}", SPECULATION, name))
     return denied
 
 

@@ -59,8 +59,10 @@ FORESTS = [
     kw.Forest(["NP", "owls"], [(0, (1,), 1.0)], 0, [(0, 1), (0, 1)], fallback=True),
 ]
 EXAMPLES = [
-    kw.Example("a", "bird", {"tree": TREES[0], "words": SEQUENCES[0]}, kw.Origin("a.mrg", line=3)),
-    kw.Example("b", 7, {"words": SEQUENCES[1], "tree": TREES[1]}, kw.Origin("b.mrg", end=9)),
+    kw.Example(
+        "a", "bird", {"tree": TREES[0], "words": SEQUENCES[0]}, kw.text.Origin("a.mrg", line=3)
+    ),
+    kw.Example("b", 7, {"words": SEQUENCES[1], "tree": TREES[1]}, kw.text.Origin("b.mrg", end=9)),
     kw.Example("c", -0.5, {"tree": TREES[2], "words": SEQUENCES[2], "more": FORESTS[0]}),
 ]
 SAMPLES: dict[type[Any], list[Any]] = {
@@ -140,15 +142,15 @@ def _annotated() -> list[kw.Example]:
         ]
         words = ["owl", *verb.split(), "mouse"]
         owl, mouse = (
-            kw.Entity("e1", "animal", ((0, 3),)),
-            kw.Entity("e2", "animal", ((5 + len(verb), 10 + len(verb)),)),
+            kw.text.Entity("e1", "animal", ((0, 3),)),
+            kw.text.Entity("e2", "animal", ((5 + len(verb), 10 + len(verb)),)),
         )
         ends = ["e1", "e2"] if number % 4 == 0 else ["e2", "e1"]
-        arguments = tuple(kw.Argument(f"Arg{i + 1}", end) for i, end in enumerate(ends))
+        arguments = tuple(kw.text.Argument(f"Arg{i + 1}", end) for i, end in enumerate(ends))
         sentence = kw.Sentence.from_words(
             words,
             entities=[owl, mouse],
-            relations=[kw.Relation("r1", "hears", arguments)] if related else [],
+            relations=[kw.text.Relation("r1", "hears", arguments)] if related else [],
         )
         examples.append(kw.Example(f"d{number // 2}.s{number}", views={"sentence": sentence}))
     return examples

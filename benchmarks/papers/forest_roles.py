@@ -152,7 +152,7 @@ def run_setting(
     setting: str,
     training: tuple[list[Task], Forests],
     test: tuple[list[Task], Forests],
-) -> tuple[dict[str, Any], list[frozenset[kw.RoleSpan]]]:
+) -> tuple[dict[str, Any], list[frozenset[kw.text.RoleSpan]]]:
     """Train and label in one setting; return its figures and the arguments found."""
     jobs, settings = bench.options.jobs, bench.settings
     known = views(

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood.errors import KernelInputError
-from kernelwood.io.atomic import replacing
-from kernelwood.structures.labels import one_line, shorten
+from kernelwood.io import replacing
+from kernelwood.structures import one_line, shorten
 
 __all__ = ["FIGURES", "check_figure", "draw_map", "import_matplotlib", "save_figure"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from kernelwood.structures.display import FONT, escape
+from kernelwood.structures import FONT, escape
 
 __all__ = [
     "Markup",

@@ -24,14 +24,13 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias
 from threadpoolctl import threadpool_limits
 
 from kernelwood.compute import config_context
+from kernelwood.entities import Dictionary
 from kernelwood.errors import KernelInputError
-from kernelwood.extract import Dictionary
-from kernelwood.parsing.spacy_backend import sentences_of_doc
+from kernelwood.parsing import sentences_of_doc
 from kernelwood.persist import load
-from kernelwood.relations import Prediction, RelationExtractor
-from kernelwood.relations.analysis import GIVEN, needs_parse
-from kernelwood.structures import Attribute, Document, Entity, Example, Sentence
-from kernelwood.structures.labels import shorten
+from kernelwood.relations import GIVEN, Prediction, RelationExtractor, needs_parse
+from kernelwood.structures import shorten
+from kernelwood.text import Attribute, Document, Entity, Example, Sentence
 
 __all__ = ["RelationComponent", "make_component"]
 

@@ -2,8 +2,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from strategies import chain, sample_sequences, sample_trees, sequences, star, trees
 
 import kernelwood as kw

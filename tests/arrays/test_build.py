@@ -23,7 +23,7 @@ def test_any_iterable_will_do(make):
 
 
 def test_an_empty_list_needs_a_kind():
-    with pytest.raises(StructureError, match=r"empty list.*\n.*kind=kw.TreeBatch"):
+    with pytest.raises(StructureError, match=r"empty list.*\n.*kind=kw.arrays.TreeBatch"):
         kw.batch([])
 
 

@@ -14,7 +14,7 @@ import pytest
 
 import kernelwood as kw
 from kernelwood.errors import ReadError
-from kernelwood.structures.annotation import Span
+from kernelwood.text import Span
 from kernelwood.views.readings import Readings
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks" / "papers"))
@@ -52,7 +52,7 @@ COLUMNS = """\
 """
 
 HIGH = "(S (NP (PRP We)) (VP (VBD saw) (NP (NNS birds)) (PP (IN with) (NP (NNS glasses)))))"
-Argument = kw.RoleSpan
+Argument = kw.text.RoleSpan
 
 LOW = "(S (NP (PRP We)) (VP (VBD saw) (NP (NP (NNS birds)) (PP (IN with) (NP (NNS glasses))))))"
 SAW = 1
@@ -393,7 +393,7 @@ def test_instances_have_the_role_of_the_gold_argument_they_match() -> None:
 
 
 def test_spans_that_are_no_arguments_count_by_their_probability(attachment: Readings) -> None:
-    predicate = kw.Predicate(SAW, "see", "see.01", (Argument("ARG1", *ALL),))
+    predicate = kw.text.Predicate(SAW, "see", "see.01", (Argument("ARG1", *ALL),))
     sentence = kw.Sentence.from_tree(tree(LOW)).with_parts(predicates=[predicate])
     found = instances([Task(sentence, predicate)], [attachment], Settings())
     weights = {instance.candidate.span: instance.weight for instance in found}

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import kernelwood as kw
 
@@ -28,15 +27,15 @@ VECTORS = kw.Vectors(
 def candidates(words: list[str], dependencies: list[tuple[int, str, int]], *proteins: int):
     sentence = kw.Sentence.from_words(words, dependencies=dependencies)
     entities = [
-        kw.Entity(f"e{at}", "protein", ((sentence.tokens[at].start, sentence.tokens[at].end),))
+        kw.text.Entity(f"e{at}", "protein", ((sentence.tokens[at].start, sentence.tokens[at].end),))
         for at in proteins
     ]
     sentence = kw.Sentence.from_words(words, dependencies=dependencies, entities=entities)
-    return kw.pair_candidates([kw.Example("d0.s0", views={"sentence": sentence})])
+    return kw.relations.pair_candidates([kw.Example("d0.s0", views={"sentence": sentence})])
 
 
 @pytest.fixture
-def negated() -> kw.Candidate:
+def negated() -> kw.text.Candidate:
     [made] = candidates(
         ["Raf", "does", "not", "bind", "free", "Ras"],
         [(3, "nsubj", 0), (3, "aux", 1), (3, "neg", 2), (3, "dobj", 5), (5, "amod", 4)],
@@ -84,8 +83,10 @@ def corpus(tmp_path: Path) -> Corpus:
 # Views
 
 
-def test_every_pair_has_the_views_that_kernels_compare(negated: kw.Candidate) -> None:
-    [made] = examples(kw.pair_candidates([kw.Example("x", views={"sentence": negated.sentence})]))
+def test_every_pair_has_the_views_that_kernels_compare(negated: kw.text.Candidate) -> None:
+    [made] = examples(
+        kw.relations.pair_candidates([kw.Example("x", views={"sentence": negated.sentence})])
+    )
     assert made.view("steps").nodes == ("ENTITY1", "<nsubj-of>", "bind", "<dobj>", "ENTITY2")
     assert made.view("path").edges == ("", "nsubj", "dobj")
     assert made.view("tree").to_brackets() == (
@@ -94,8 +95,12 @@ def test_every_pair_has_the_views_that_kernels_compare(negated: kw.Candidate) ->
 
 
 @pytest.mark.parametrize("name", REPRESENTATIONS)
-def test_kernels_of_all_representations_are_normalized(name: str, negated: kw.Candidate) -> None:
-    made = examples(kw.pair_candidates([kw.Example("x", views={"sentence": negated.sentence})]))
+def test_kernels_of_all_representations_are_normalized(
+    name: str, negated: kw.text.Candidate
+) -> None:
+    made = examples(
+        kw.relations.pair_candidates([kw.Example("x", views={"sentence": negated.sentence})])
+    )
     kernel = REPRESENTATIONS[name].kernel(VECTORS)
     assert kernel.gram(made)[0, 0] == pytest.approx(1.0)
 

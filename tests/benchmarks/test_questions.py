@@ -53,7 +53,7 @@ def test() -> Part:
     return questions(30)
 
 
-def trees(*texts: str) -> kw.TreeBatch:
+def trees(*texts: str) -> kw.arrays.TreeBatch:
     return kw.batch([kw.Tree.from_brackets(text) for text in texts])
 
 

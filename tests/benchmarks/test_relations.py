@@ -7,8 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import kernelwood as kw
 
@@ -31,8 +30,8 @@ VECTORS = kw.Vectors(WORDS, np.eye(len(WORDS)))
 def example(number: int, holds: bool, verb: str) -> kw.Example:
     words = ["Raf", verb, "Ras", "here"]
     start = len(f"Raf {verb} ")
-    raf = kw.Entity("e0", "protein", ((0, 3),), "Raf")
-    ras = kw.Entity("e1", "protein", ((start, start + 3),), "Ras")
+    raf = kw.text.Entity("e0", "protein", ((0, 3),), "Raf")
+    ras = kw.text.Entity("e1", "protein", ((start, start + 3),), "Ras")
     arguments = tuple(kw.structures.Argument("", end) for end in ("e0", "e1"))
     sentence = kw.Sentence.from_words(
         words,
@@ -47,7 +46,7 @@ def example(number: int, holds: bool, verb: str) -> kw.Example:
 def pairs() -> Pairs:
     made = [(at, bool(holds), verb) for at in range(10) for verb, holds in VERBS.items()]
     read = [example(4 * at + i % 4, *rest) for i, (at, *rest) in enumerate(made)]
-    candidates = kw.pair_candidates(read)
+    candidates = kw.relations.pair_candidates(read)
     y = np.array([holds for _, holds, _ in made])
     return Pairs("toy", candidates, y, [one.id for one in read])
 

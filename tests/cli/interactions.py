@@ -22,16 +22,16 @@ def a_sentence(pattern, first, second, kind="binds"):
     words = template.format(first, second).split()
     starts = [sum(len(word) + 1 for word in words[:i]) for i in range(len(words))]
     entities = [
-        kw.Entity(name, "protein", ((start, start + len(word)),), word)
+        kw.text.Entity(name, "protein", ((start, start + len(word)),), word)
         for name, word in (("e1", first), ("e2", second))
         for start in [starts[words.index(word)]]
     ]
-    ends = (kw.Argument("", "e1"), kw.Argument("", "e2"))
+    ends = (kw.text.Argument("", "e1"), kw.text.Argument("", "e2"))
     return kw.Sentence.from_words(
         words,
         dependencies=arcs,
         entities=entities,
-        relations=[kw.Relation("r1", kind, ends)] if interact else [],
+        relations=[kw.text.Relation("r1", kind, ends)] if interact else [],
     )
 
 

@@ -70,12 +70,12 @@ def test_wrong_usage_exits_with_two(arguments):
 
 
 def test_expected_errors_exit_with_one(monkeypatch):
-    result = _invoke_raising(monkeypatch, kw.KernelInputError("decay must be in (0, 1]"))
+    result = _invoke_raising(monkeypatch, kw.errors.KernelInputError("decay must be in (0, 1]"))
     assert result.exit_code == 1
 
 
 def test_expected_errors_are_one_message_on_stderr(monkeypatch):
-    result = _invoke_raising(monkeypatch, kw.KernelInputError("decay must be in (0, 1]"))
+    result = _invoke_raising(monkeypatch, kw.errors.KernelInputError("decay must be in (0, 1]"))
     assert (result.stdout, result.stderr) == ("", "Error: decay must be in (0, 1]\n")
 
 

@@ -9,8 +9,7 @@ from click.testing import CliRunner
 import kernelwood as kw
 from kernelwood.cli import main
 from kernelwood.errors import StructureError
-from kernelwood.io import fit_to_format, formats, read, write
-from kernelwood.io.formats import Format
+from kernelwood.io import Format, fit_to_format, formats, read, write
 
 TREES = "(S (NP (PRP we)) (VP (VBP go)))\n(S (NP (PRP they)) (VP (VBP stay)))\n"
 LINES = (

@@ -10,9 +10,9 @@ from click.testing import CliRunner
 import kernelwood as kw
 from kernelwood.cli import main
 
-RAF = kw.Entity("e1", "protein", ((0, 3),), "Raf")
-RAS = kw.Entity("e2", "protein", ((10, 13),), "Ras")
-MEK = kw.Entity("e3", "kinase", ((18, 21),), "Mek")
+RAF = kw.text.Entity("e1", "protein", ((0, 3),), "Raf")
+RAS = kw.text.Entity("e2", "protein", ((10, 13),), "Ras")
+MEK = kw.text.Entity("e3", "kinase", ((18, 21),), "Mek")
 
 
 @pytest.fixture
@@ -21,7 +21,11 @@ def corpus(tmp_path):
         ["Raf", "binds", "Ras", "and", "Mek"],
         dependencies=[(1, "nsubj", 0), (1, "dobj", 2)],
         entities=[RAF, RAS, MEK],
-        relations=[kw.Relation("p1", "binds", (kw.Argument("", "e2"), kw.Argument("", "e1")))],
+        relations=[
+            kw.text.Relation(
+                "p1", "binds", (kw.text.Argument("", "e2"), kw.text.Argument("", "e1"))
+            )
+        ],
     )
     path = tmp_path / "in.jsonl"
     kw.write([kw.Example("s1", views={"sentence": sentence})], path)
@@ -74,8 +78,8 @@ def test_a_file_is_kept_when_all_candidates_are_dropped(corpus):
 
 
 def test_events_are_written_with_their_walks(corpus):
-    trigger = kw.Entity("t", "Binding", ((4, 9),), "binds")
-    theme = kw.Event("E1", "Binding", "t", (kw.Argument("Theme", "e2"),))
+    trigger = kw.text.Entity("t", "Binding", ((4, 9),), "binds")
+    theme = kw.text.Event("E1", "Binding", "t", (kw.text.Argument("Theme", "e2"),))
     [example] = kw.read(corpus)
     sentence = example.view("sentence").with_parts(entities=[RAF, RAS, trigger], events=[theme])
     kw.write([kw.Example("s1", views={"sentence": sentence})], corpus)

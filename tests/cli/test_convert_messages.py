@@ -20,8 +20,11 @@ from kernelwood.errors import StructureError
 from kernelwood.io import fit_to_format, left_out, read, write
 
 TREE = kw.Tree.from_brackets("(S (NP (PRP we)) (VP (VBP go)))")
-ENTITIES = (kw.Entity("e1", "who", ((0, 2),), "we"), kw.Entity("e2", "do", ((3, 5),), "go"))
-ARGUMENTS = (kw.Argument("a", "e1"), kw.Argument("b", "e2"))
+ENTITIES = (
+    kw.text.Entity("e1", "who", ((0, 2),), "we"),
+    kw.text.Entity("e2", "do", ((3, 5),), "go"),
+)
+ARGUMENTS = (kw.text.Argument("a", "e1"), kw.text.Argument("b", "e2"))
 PARSED = kw.Sentence.from_words(["we", "go"], dependencies=[(1, "nsubj", 0), (-1, "root", 1)])
 GRAPH = [(1, "nsubj", 0), (-1, "root", 1), (0, "ref", 1)]
 
@@ -40,7 +43,7 @@ def file(tmp_path):
 
 
 def an_example(name="a", **views):
-    return kw.Example(name, views=views, origin=kw.Origin("letters.txt", 7))
+    return kw.Example(name, views=views, origin=kw.text.Origin("letters.txt", 7))
 
 
 def test_an_example_that_does_not_fit_says_where_it_is_from(file, tmp_path):
@@ -144,7 +147,7 @@ def test_formats_that_do_not_check_ids_are_protected_too(tmp_path):
 @pytest.fixture
 def document(tmp_path):
     text = "Raf binds Ras. It was seen."
-    whole = kw.Document(text, [kw.Entity("T1", "Protein", ((0, 3),), "Raf")])
+    whole = kw.Document(text, [kw.text.Entity("T1", "Protein", ((0, 3),), "Raf")])
     write([kw.Example("d", views={"document": whole})], tmp_path / "in.jsonl")
     return tmp_path / "in.jsonl"
 
@@ -198,7 +201,7 @@ def test_cutting_leaves_sentences_alone(file, tmp_path):
         ("standoff", an_example(document=kw.Document("we")), []),
         ("standoff",
          an_example(sentence=kw.Sentence("we go", entities=ENTITIES, relations=(
-             kw.Relation("r1", "x", ARGUMENTS, False),))),
+             kw.text.Relation("r1", "x", ARGUMENTS, False),))),
          ["relations that do not hold"]),
         ("penman", an_example(sentence=kw.Sentence("go", amr=kw.Graph({"g": "go-01"}, [], "g"))),
          []),

@@ -160,7 +160,11 @@ def test_a_missing_folder_is_told_before_the_work(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("error", "code", "said"),
     [
-        (kw.MemoryBudgetError("it needs too much memory"), 1, "Error: it needs too much memory\n"),
+        (
+            kw.errors.MemoryBudgetError("it needs too much memory"),
+            1,
+            "Error: it needs too much memory\n",
+        ),
         (OSError(28, "Disk full", "demo.html"), 1, "Error: demo.html: Disk full\n"),
         (KeyboardInterrupt(), 130, ""),
     ],

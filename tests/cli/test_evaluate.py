@@ -118,11 +118,11 @@ def test_unknown_relations_are_shown(model, tmp_path):
 def test_relations_across_sentences_are_counted(model, tmp_path):
     text = "Raf binds Ras. Mek is here."
     entities = [
-        kw.Entity(name, "protein", ((start, start + 3),), text[start : start + 3])
+        kw.text.Entity(name, "protein", ((start, start + 3),), text[start : start + 3])
         for name, start in (("T1", 0), ("T2", 10), ("T3", 15))
     ]
-    ends = (kw.Argument("", "T1"), kw.Argument("", "T3"))
-    document = kw.Document(text, entities, [kw.Relation("R1", "binds", ends)])
+    ends = (kw.text.Argument("", "T1"), kw.text.Argument("", "T3"))
+    document = kw.Document(text, entities, [kw.text.Relation("R1", "binds", ends)])
     examples = [*some_documents(2, start=8), kw.Example("far", views={"document": document})]
     report = evaluated(model, written(tmp_path / "in.jsonl", examples))
     assert sum(report["unreachable"].values()) >= 1
@@ -232,7 +232,7 @@ def test_a_corpus_without_entities_is_told(model, tmp_path):
 
 
 def test_a_corpus_without_pairs_is_told(model, tmp_path):
-    entity = kw.Entity("e1", "protein", ((0, 3),), "Raf")
+    entity = kw.text.Entity("e1", "protein", ((0, 3),), "Raf")
     alone = kw.Sentence.from_words(["Raf", "is"], entities=[entity])
     path = written(tmp_path / "in.jsonl", [kw.Example("a", views={"sentence": alone})])
     assert "nothing to evaluate" in wrong_data(run(model, path))

@@ -5,19 +5,12 @@ from __future__ import annotations
 import click
 import pytest
 from click.testing import CliRunner
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kernelwood.cli import main
 from kernelwood.cli.crossval import crossval
 from kernelwood.cli.evaluate import evaluate
-from kernelwood.cli.experiment import (
-    _parameters,
-    _toml,
-    effective,
-    read_settings,
-    write_settings,
-)
+from kernelwood.cli.experiment import _parameters, _toml, effective, read_settings, write_settings
 from kernelwood.cli.train import train
 
 # The commands as they are, without the work.

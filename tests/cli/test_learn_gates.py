@@ -13,12 +13,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 import kernelwood as kw
-from kernelwood.cli import learn_gates as command
-from kernelwood.cli import main
+from kernelwood.cli import learn_gates as command, main
 from kernelwood.cli.checkpoint import CheckpointError, fingerprint, open_checkpoint
 from kernelwood.cli.gate_options import _BOTH, _INFORMATION, _NEIGHBORS
 
@@ -153,7 +151,7 @@ def asked(monkeypatch):
 
     def fit(self, X, y=None, **options):
         calls.append((self.get_params(deep=False), options))
-        raise kw.KernelInputError("enough")
+        raise kw.errors.KernelInputError("enough")
 
     monkeypatch.setattr(kw.GateLearner, "fit", fit)
 

@@ -262,7 +262,7 @@ def test_an_empty_document_has_no_relations(model, file):
 
 def test_overlapping_entities_are_judged(model, file):
     sentence = a_sentence(0, "Raf", "Ras")
-    inner = kw.Entity("e3", "protein", ((0, 2),), "Ra")
+    inner = kw.text.Entity("e3", "protein", ((0, 2),), "Ra")
     path = file(
         kw.Example(
             "a", views={"sentence": sentence.with_parts(entities=(*sentence.entities, inner))}
@@ -345,15 +345,15 @@ def an_event_sentence(first, second):
     words = [first, "binds", second, "."]
     starts = [sum(len(word) + 1 for word in words[:i]) for i in range(4)]
     entities = [
-        kw.Entity(name, kind, ((starts[i], starts[i] + len(words[i])),), words[i])
+        kw.text.Entity(name, kind, ((starts[i], starts[i] + len(words[i])),), words[i])
         for i, (name, kind) in enumerate([("T1", "Protein"), ("T2", "Binding"), ("T3", "Protein")])
     ]
-    themes = (kw.Argument("Theme", "T1"), kw.Argument("Theme2", "T3"))
+    themes = (kw.text.Argument("Theme", "T1"), kw.text.Argument("Theme2", "T3"))
     return kw.Sentence.from_words(
         words,
         dependencies=[(1, "nsubj", 0), (1, "dobj", 2), (-1, "root", 1)],
         entities=entities,
-        events=[kw.Event("E1", "Binding", "T2", themes)],
+        events=[kw.text.Event("E1", "Binding", "T2", themes)],
     )
 
 

@@ -22,8 +22,7 @@ from rich.console import Console
 
 import kernelwood as kw
 from kernelwood.cli.relation_options import RECIPES, stages
-from kernelwood.relations import RECIPES as KNOWN
-from kernelwood.relations import RelationExtractor
+from kernelwood.relations import RECIPES as KNOWN, RelationExtractor
 
 run = partial(invoke, "train")
 trained = partial(answer, "train")
@@ -318,7 +317,7 @@ def test_an_entity_outside_of_its_sentence_is_told_with_its_line(corpus, tmp_pat
 
 def test_entities_may_overlap(tmp_path, model):
     sentence = a_sentence(0, "Raf", "Ras")
-    inner = kw.Entity("e3", "protein", ((0, 2),), "Ra")
+    inner = kw.text.Entity("e3", "protein", ((0, 2),), "Ra")
     overlapping = replace(sentence, entities=(*sentence.entities, inner))
     examples = [*some_documents(), kw.Example("d9.s0", views={"sentence": overlapping})]
     kw.write(examples, tmp_path / "in.jsonl")
@@ -398,7 +397,7 @@ def terminal(monkeypatch):
 def test_a_terminal_shows_what_is_done(terminal):
     with stages(None) as begin:
         begin("learning")
-        kw.get_config().progress(1, 2)
+        kw.compute.get_config().progress(1, 2)
     assert "learning" in terminal.getvalue()
 
 
@@ -418,7 +417,7 @@ def test_the_log_is_left_as_it_was(terminal):
 
 def test_threads_are_set(terminal):
     with stages(2):
-        assert kw.get_config().n_jobs == 2
+        assert kw.compute.get_config().n_jobs == 2
 
 
 def test_warnings_are_told_once_in_plain_words(capsys):

@@ -12,8 +12,7 @@ from cli.interactions import a_sentence, some_documents
 from cli.running import answer, invoke, wrong_data
 
 import kernelwood as kw
-from kernelwood.relations import RelationExtractor
-from kernelwood.relations.claims import read_claims
+from kernelwood.relations import RelationExtractor, read_claims
 from kernelwood.relations.verdicts import verify
 
 run = partial(invoke, "verify")

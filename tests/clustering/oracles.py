@@ -10,7 +10,7 @@ NOISE = 1e-12
 class LinearKernel(kw.Kernel):
     """Scalar product of points, whose coordinates are the elements of sequences."""
 
-    accepts = kw.SequenceBatch
+    accepts = kw.arrays.SequenceBatch
 
     def reference(self, a, b):
         return sum(float(x) * float(y) for (_, x), (_, y) in zip(a, b, strict=True))

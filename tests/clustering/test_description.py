@@ -13,7 +13,7 @@ from kernelwood.clustering import KernelKMeans
 from kernelwood.clustering.common import common_fragments, is_part
 from kernelwood.clustering.description import structure_text
 from kernelwood.datasets import load_questions
-from kernelwood.features.nystrom import NystromEmbedder
+from kernelwood.features import NystromEmbedder
 
 QUESTIONS = load_questions()
 TREES = [question.view("tree") for question in QUESTIONS]
@@ -135,7 +135,7 @@ def test_vectors_are_described_as_well():
     ],
 )
 def test_wrong_arguments_are_refused(model, parameters, message):
-    with pytest.raises(kw.KernelInputError, match=message):
+    with pytest.raises(kw.errors.KernelInputError, match=message):
         model.describe(**parameters)
 
 

@@ -8,8 +8,7 @@ import warnings
 import numpy as np
 import pytest
 from clustering.oracles import LinearKernel, clusters_of, inertia, points, squared_distances
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -18,7 +17,7 @@ from strategies import chain, sample_forests, sample_sequences, sample_trees, tr
 import kernelwood as kw
 from kernelwood.clustering import KernelKMeans
 from kernelwood.datasets import load_questions
-from kernelwood.features.nystrom import NystromEmbedder
+from kernelwood.features import NystromEmbedder
 from kernelwood.persist import MODELS, Row
 from kernelwood.persist.estimators import estimator_state, restore_estimator
 
@@ -229,7 +228,7 @@ def test_a_single_structure_is_a_cluster(route):
 
 @every_route
 def test_more_clusters_than_structures_are_refused(route):
-    with pytest.raises(kw.KernelInputError, match="there are 5 structures for n_clusters=6"):
+    with pytest.raises(kw.errors.KernelInputError, match="there are 5 structures for n_clusters=6"):
         make(route, 6).fit(TREES[:5])
 
 
@@ -308,7 +307,7 @@ def test_equal_structures_are_in_one_cluster(structures, k):
 )
 def test_wrong_parameters_are_refused(parameters, message):
     given = {"n_clusters": 2, "kernel": KERNEL, **parameters}
-    with pytest.raises(kw.KernelInputError, match=message):
+    with pytest.raises(kw.errors.KernelInputError, match=message):
         KernelKMeans(**given).fit(TREES)
 
 
@@ -324,7 +323,7 @@ def test_what_is_not_fitted_says_so(call):
 
 
 def test_no_structures_are_refused():
-    with pytest.raises(kw.KernelInputError, match="at least one structure"):
+    with pytest.raises(kw.errors.KernelInputError, match="at least one structure"):
         make("exact").fit([])
 
 
@@ -424,7 +423,7 @@ def test_blocks_of_any_size_give_the_same_bits():
 def test_without_room_for_the_gram_matrix_rows_are_made_for_what_moves_only():
     trees = sample_trees(300)
     n = len(trees)
-    with kw.config_context(memory=n * 8 * 10), kw.counting() as counters:
+    with kw.config_context(memory=n * 8 * 10), kw.compute.counting() as counters:
         model = make("exact", 5, n_init=2).fit(trees)
     assert model.n_iter_ >= 4
     # Two passes, and a share of one for each round; passes alone would be 2 + n_iter_.

@@ -7,8 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from clustering.oracles import LinearKernel, clusters_of, inertia, lloyd, points
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 from sklearn.cluster import KMeans
 from strategies import sample_trees, trees
 
@@ -217,5 +216,5 @@ def test_rows_are_the_same_bits_however_many_are_made_at_once(n_rows):
 
 def test_values_too_large_to_add_up_are_refused():
     kernel = 1e299 * kw.SubtreeKernel(normalize=False)
-    with pytest.raises(kw.KernelOverflowError, match="normalize=True"):
+    with pytest.raises(kw.errors.KernelOverflowError, match="normalize=True"):
         similarities_of(sample_trees(20), kernel)

@@ -14,49 +14,51 @@ TREES = [Tree("a", [Tree("b")])]
 
 @pytest.fixture
 def restored():
-    before = kw.get_config()
+    before = kw.compute.get_config()
     yield
-    kw.set_config(n_jobs=before.n_jobs, memory=before.memory, progress=before.progress)
+    kw.compute.set_config(n_jobs=before.n_jobs, memory=before.memory, progress=before.progress)
 
 
 def test_settings_hold_inside_the_context_only():
-    before = kw.get_config()
+    before = kw.compute.get_config()
     with kw.config_context(n_jobs=3, memory="1GB") as inside:
-        assert kw.get_config() is inside and (inside.n_jobs, inside.memory) == (3, "1GB")
-    assert kw.get_config() == before
+        assert kw.compute.get_config() is inside and (inside.n_jobs, inside.memory) == (3, "1GB")
+    assert kw.compute.get_config() == before
 
 
 def test_settings_are_restored_after_an_error():
-    before = kw.get_config()
+    before = kw.compute.get_config()
     with pytest.raises(LookupError), kw.config_context(n_jobs=3):
         raise LookupError
-    assert kw.get_config() == before
+    assert kw.compute.get_config() == before
 
 
 def test_contexts_nest():
     with kw.config_context(n_jobs=3), kw.config_context(memory="2GB"):
-        assert (kw.get_config().n_jobs, kw.get_config().memory) == (3, "2GB")
+        assert (kw.compute.get_config().n_jobs, kw.compute.get_config().memory) == (3, "2GB")
 
 
 def test_set_config_holds_for_the_process(restored):
-    kw.set_config(n_jobs=2)
+    kw.compute.set_config(n_jobs=2)
     seen = []
-    thread = threading.Thread(target=lambda: seen.append(kw.get_config().n_jobs))
+    thread = threading.Thread(target=lambda: seen.append(kw.compute.get_config().n_jobs))
     thread.start()
     thread.join()
-    assert [kw.get_config().n_jobs, *seen] == [2, 2]
+    assert [kw.compute.get_config().n_jobs, *seen] == [2, 2]
 
 
 def test_a_context_is_of_one_thread():
     seen = []
     with kw.config_context(n_jobs=7):
-        thread = threading.Thread(target=lambda: seen.append(kw.get_config().n_jobs))
+        thread = threading.Thread(target=lambda: seen.append(kw.compute.get_config().n_jobs))
         thread.start()
         thread.join()
     assert seen == [1]
 
 
-@pytest.mark.parametrize("change", [kw.set_config, lambda **s: kw.config_context(**s).__enter__()])
+@pytest.mark.parametrize(
+    "change", [kw.compute.set_config, lambda **s: kw.config_context(**s).__enter__()]
+)
 def test_an_unknown_setting_is_named(change):
     with pytest.raises(KernelInputError, match=r"'n_job'.*memory, n_jobs, progress"):
         change(n_job=2)

@@ -9,13 +9,13 @@ SEQUENCES = [Sequence(["a", "b"]), Sequence(["b"]), Sequence(["a"])]
 
 
 def test_counting_starts_at_nothing():
-    with kw.counting() as counters:
+    with kw.compute.counting() as counters:
         pass
     assert counters == Counters()
 
 
 def test_computations_add_up():
-    with kw.counting() as counters:
+    with kw.compute.counting() as counters:
         KERNEL.gram(SEQUENCES)
         KERNEL.cross(SEQUENCES, SEQUENCES[:1])
     assert counters.kernel_evaluations == 6 + 3
@@ -23,16 +23,16 @@ def test_computations_add_up():
 
 
 def test_counting_ends_with_its_block():
-    with kw.counting() as counters:
+    with kw.compute.counting() as counters:
         KERNEL.gram(SEQUENCES)
     KERNEL.gram(SEQUENCES)
     assert counters.kernel_evaluations == 6
 
 
 def test_nested_counters_count_the_same():
-    with kw.counting() as outer:
+    with kw.compute.counting() as outer:
         KERNEL.gram(SEQUENCES)
-        with kw.counting() as inner:
+        with kw.compute.counting() as inner:
             KERNEL.gram(SEQUENCES)
     assert (outer.kernel_evaluations, inner.kernel_evaluations) == (12, 6)
 

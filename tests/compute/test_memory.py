@@ -1,8 +1,8 @@
 import pytest
 
 import kernelwood as kw
-from kernelwood.compute import check_budget, format_bytes
-from kernelwood.compute.memory import budget, parse_bytes
+from kernelwood.compute import budget, check_budget, format_bytes
+from kernelwood.compute.memory import parse_bytes
 from kernelwood.errors import KernelInputError, MemoryBudgetError
 
 

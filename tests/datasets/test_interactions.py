@@ -10,7 +10,7 @@ import kernelwood as kw
 from kernelwood.datasets import interactions_path, load_interactions
 from kernelwood.datasets._interactions import Part, Split
 from kernelwood.io import Examples
-from kernelwood.structures.tree_heads import dependencies_of_tree
+from kernelwood.text import dependencies_of_tree
 
 SPLITS: tuple[Part, ...] = ("train", "test")
 TYPES = {"Protein", "Gene", "Chemical", "Complex"}
@@ -76,7 +76,7 @@ def joined_pairs(sentence: kw.Sentence) -> list[tuple[str, frozenset[str]]]:
     ]
 
 
-def words_between(sentence: kw.Sentence, relation: kw.Relation) -> int:
+def words_between(sentence: kw.Sentence, relation: kw.text.Relation) -> int:
     entities = {entity.id: entity for entity in sentence.entities}
     first, second = sorted(
         sentence.tokens_of(entities[argument.target]) for argument in relation.arguments
@@ -221,7 +221,7 @@ def test_speculation_is_in_both_parts(split: Part) -> None:
 
 @pytest.mark.parametrize("split", SPLITS)
 def test_a_quarter_to_a_third_of_the_pairs_is_related(split: Part) -> None:
-    labels = kw.pair_candidates(load_interactions(split)).labels
+    labels = kw.relations.pair_candidates(load_interactions(split)).labels
     assert 0.25 <= sum(int(label == 1) for label in labels) / len(labels) <= 0.35
 
 
@@ -380,8 +380,8 @@ def test_both_forms_agree_on_the_annotation(
 
 @pytest.mark.parametrize("split", SPLITS)
 def test_both_forms_give_the_same_candidates(split: Part) -> None:
-    here = kw.pair_candidates(load_interactions(split), labels="directed")
-    there = kw.pair_candidates(
+    here = kw.relations.pair_candidates(load_interactions(split), labels="directed")
+    there = kw.relations.pair_candidates(
         kw.read(interactions_path(split, "brat")),
         labels="directed",
     )
@@ -390,6 +390,6 @@ def test_both_forms_give_the_same_candidates(split: Part) -> None:
 
 @pytest.mark.parametrize("split", SPLITS)
 def test_views_of_pairs_need_no_fallback(split: Part) -> None:
-    candidates = kw.pair_candidates(load_interactions(split))
+    candidates = kw.relations.pair_candidates(load_interactions(split))
     made = candidates.examples("path", "context", "pet")
     assert (made.tally.skipped, made.tally.remarks) == (0, {})

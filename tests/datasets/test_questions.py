@@ -7,7 +7,8 @@ from importlib.resources import files
 import pytest
 
 from kernelwood.datasets import load_questions
-from kernelwood.structures import Example, Sequence, Tree
+from kernelwood.structures import Sequence, Tree
+from kernelwood.text import Example
 
 CLASSES = {"DESC", "ENTY", "ABBR", "HUM", "NUM", "LOC"}
 

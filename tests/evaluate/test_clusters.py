@@ -7,8 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import kernelwood as kw
 from kernelwood.evaluate import ClusterScores, cluster_scores
@@ -89,7 +88,7 @@ def test_everything_is_counted():
     ],
 )
 def test_labels_that_do_not_fit_are_refused(true, found, message):
-    with pytest.raises(kw.KernelInputError, match=message):
+    with pytest.raises(kw.errors.KernelInputError, match=message):
         cluster_scores(true, found)
 
 

@@ -6,13 +6,7 @@ import numpy as np
 import pytest
 
 from kernelwood.errors import KernelInputError
-from kernelwood.evaluate.labels import (
-    encode,
-    encode_groups,
-    encode_positive,
-    plain_labels,
-    subset,
-)
+from kernelwood.evaluate.labels import encode, encode_groups, encode_positive, plain_labels, subset
 
 
 def test_classes_are_those_that_occur_anywhere_sorted():

@@ -56,12 +56,14 @@ def test_sentences_of_an_interaction_corpus_know_their_document():
 
 
 def test_candidates_are_of_the_document_of_their_sentence():
-    candidates = kw.pair_candidates(read(PPI, "ppi"))
+    candidates = kw.relations.pair_candidates(read(PPI, "ppi"))
     assert evaluate.documents(candidates) == ["Own.d0", "Own.d0", "Own.d1"]
 
 
 def test_examples_made_from_candidates_are_told_by_their_id():
-    examples = kw.pair_candidates(read(PPI, "ppi")).examples(text=lambda c: c.sentence.text)
+    examples = kw.relations.pair_candidates(read(PPI, "ppi")).examples(
+        text=lambda c: c.sentence.text
+    )
     assert evaluate.documents(examples) == ["Own.d0", "Own.d0", "Own.d1"]
 
 
@@ -81,9 +83,9 @@ def test_a_sentence_before_all_documents_is_of_the_file():
 def test_candidates_of_documents_are_told_by_their_id():
     text = "Raf binds Ras. Mek binds Ras."
     mentions = [("T1", 0), ("T2", 10), ("T3", 15), ("T4", 25)]
-    entities = [kw.Entity(name, "Protein", ((start, start + 3),)) for name, start in mentions]
+    entities = [kw.text.Entity(name, "Protein", ((start, start + 3),)) for name, start in mentions]
     example = kw.Example("a/1008", views={"document": kw.Document(text, entities)})
-    candidates = kw.pair_candidates([example])
+    candidates = kw.relations.pair_candidates([example])
     assert evaluate.documents(candidates) == ["a/1008", "a/1008"]
     assert evaluate.documents([example]) == ["a/1008"]
 
@@ -99,7 +101,10 @@ def test_columns_of_semantic_roles_name_their_document():
 
 
 def test_the_file_is_the_document_if_nothing_finer_is_known():
-    items = [kw.Example("1", origin=kw.Origin("wsj_1.mrg", 4)), kw.Example("d.s1", origin=None)]
+    items = [
+        kw.Example("1", origin=kw.text.Origin("wsj_1.mrg", 4)),
+        kw.Example("d.s1", origin=None),
+    ]
     assert evaluate.documents(items) == ["wsj_1.mrg", "d"]
 
 

@@ -116,9 +116,9 @@ def test_a_fitted_model_stays_fitted_on_what_it_was():
 
 def test_kernel_evaluations_of_fitting_and_predicting_are_counted():
     result = evaluate.train_and_test(SST, TREES[:40], LABELS[:40], TREES[40:50], LABELS[40:50])
-    with kw.counting() as fitting:
+    with kw.compute.counting() as fitting:
         model = clone(SST).fit(TREES[:40], LABELS[:40])
-    with kw.counting() as predicting:
+    with kw.compute.counting() as predicting:
         model.predict(TREES[40:50])
     assert result.fitting.kernel_evaluations == fitting.kernel_evaluations > 0
     assert result.predicting.kernel_evaluations == predicting.kernel_evaluations > 0

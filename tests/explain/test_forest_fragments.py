@@ -8,8 +8,7 @@ from collections import Counter
 
 import pytest
 import strategies
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 import kernelwood as kw
 
@@ -299,5 +298,5 @@ def test_expected_counts_beyond_a_double_are_refused():
     edges = [(i, (i + 1, i + 1), 1.0) for i in range(1, 1099)]
     many = kw.Forest([*labels, "A", "x"], [*edges, (0, (1, 1100), 1.0), (1100, (1101,), 1.0)], 0)
     one = kw.Forest(["A", "x"], [(0, (1,), 1.0)], 0)
-    with pytest.raises(kw.KernelOverflowError, match="expected counts"):
+    with pytest.raises(kw.errors.KernelOverflowError, match="expected counts"):
         _explain(many, one)

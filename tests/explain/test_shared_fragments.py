@@ -152,7 +152,7 @@ def test_float32_kernel_is_explained_in_double_precision():
     "kernel", [kw.SubtreeKernel() * kw.SubtreeKernel(), kw.SubtreeKernel() ** 2]
 )
 def test_products_and_powers_are_refused_naming_what_is_supported(kernel):
-    with pytest.raises(kw.KernelInputError, match="SubsetTreeKernel, PartialTreeKernel"):
+    with pytest.raises(kw.errors.KernelInputError, match="SubsetTreeKernel, PartialTreeKernel"):
         kw.shared_fragments(kernel, _A, _B)
 
 
@@ -165,22 +165,22 @@ def test_products_and_powers_are_refused_naming_what_is_supported(kernel):
     ],
 )
 def test_wrong_parameters_are_named(arguments, message):
-    with pytest.raises(kw.KernelInputError, match=message):
+    with pytest.raises(kw.errors.KernelInputError, match=message):
         kw.shared_fragments(kw.SubtreeKernel(), _A, _B, **arguments)
 
 
 def test_a_bare_tree_where_a_view_is_read_is_refused():
-    with pytest.raises(kw.KernelInputError, match="reads a view of an example, got Tree"):
+    with pytest.raises(kw.errors.KernelInputError, match="reads a view of an example, got Tree"):
         kw.shared_fragments(kw.OnView("tree", kw.SubtreeKernel()), _A, _B)
 
 
 def test_wrong_kind_of_structure_is_refused():
-    with pytest.raises(kw.KernelInputError, match="should be a tree, got Sequence"):
+    with pytest.raises(kw.errors.KernelInputError, match="should be a tree, got Sequence"):
         kw.shared_fragments(kw.SubtreeKernel(), _LEFT, _RIGHT)
 
 
 def test_a_class_instead_of_a_kernel_is_refused():
-    with pytest.raises(kw.KernelInputError, match="needs a kernel, got type"):
+    with pytest.raises(kw.errors.KernelInputError, match="needs a kernel, got type"):
         kw.shared_fragments(type(kw.SubtreeKernel()), _A, _B)
 
 
@@ -188,7 +188,7 @@ def test_raw_value_beyond_double_range_is_explained():
     level = kw.Tree("A", [kw.Tree("x")])
     for _ in range(12):
         level = kw.Tree("A", [level, level])
-    with pytest.raises(kw.KernelOverflowError, match="smaller decay"):
+    with pytest.raises(kw.errors.KernelOverflowError, match="smaller decay"):
         kw.shared_fragments(kw.SubsetTreeKernel(decay=1.0), level, level)
 
 

@@ -7,16 +7,20 @@ import pickle
 import numpy as np
 import pytest
 import strategies
-from features.indexes import KERNEL, QUERIES, TREES, nearest_by_definition, pairs
-from features.indexes import embedding_index as index
+from features.indexes import (
+    KERNEL,
+    QUERIES,
+    TREES,
+    embedding_index as index,
+    nearest_by_definition,
+    pairs,
+)
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import kernelwood as kw
 from kernelwood.datasets import load_questions
-from kernelwood.features import embedding_index
-from kernelwood.features.embedding_index import EmbeddingIndex
-from kernelwood.features.nystrom import NystromEmbedder
+from kernelwood.features import EmbeddingIndex, NystromEmbedder, embedding_index
 from kernelwood.features.vector_search import nearest_vectors, quantize
 from kernelwood.persist.estimators import estimator_state, restore_estimator
 
@@ -55,7 +59,7 @@ def test_the_parameter_is_overruled_by_the_argument():
 
 def test_a_search_costs_landmarks_and_re_ranking():
     made = index().fit(TREES)
-    with kw.counting() as counters:
+    with kw.compute.counting() as counters:
         made.search(QUERIES, 3)
         assert counters.kernel_evaluations == 20 * 25
         made.search(QUERIES, 3, n_rerank=30)
@@ -135,7 +139,7 @@ def test_examples_are_kept_with_the_views_that_are_read():
     ],
 )
 def test_wrong_parameters_are_named(parameters, message):
-    with pytest.raises(kw.KernelInputError, match=message):
+    with pytest.raises(kw.errors.KernelInputError, match=message):
         index(**parameters).fit(TREES)
 
 
@@ -149,7 +153,7 @@ def test_wrong_parameters_are_named(parameters, message):
     ],
 )
 def test_wrong_arguments_are_named(arguments, message):
-    with pytest.raises(kw.KernelInputError, match=message):
+    with pytest.raises(kw.errors.KernelInputError, match=message):
         index().fit(TREES).search(QUERIES, **arguments)
 
 

@@ -13,8 +13,7 @@ from features.indexes import (
     nearest_by_definition,
     pairs,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import kernelwood as kw
 
@@ -101,7 +100,7 @@ def test_an_empty_index_can_be_filled_again(make):
     made = make().fit(TREES)
     made.remove(made.ids_)
     assert len(made) == 0 and made
-    with pytest.raises(kw.KernelInputError, match="k must be an int from 1 to 0"):
+    with pytest.raises(kw.errors.KernelInputError, match="k must be an int from 1 to 0"):
         made.search(QUERIES, 1)
     assert made.add(TREES[:1]).tolist() == [120]
     assert made.search(QUERIES, 1)[0].tolist() == [[120]] * 20
@@ -112,5 +111,5 @@ def test_ids_that_are_not_there_are_named(make):
     made = make().fit(TREES)
     made.remove([2])
     for ids in ([2], [120], [-1]):
-        with pytest.raises(kw.KernelInputError, match=rf"no structure with the id {ids[0]}"):
+        with pytest.raises(kw.errors.KernelInputError, match=rf"no structure with the id {ids[0]}"):
             made.remove(ids)

@@ -8,16 +8,21 @@ import types
 import numpy as np
 import pytest
 import strategies
-from features.indexes import KERNEL, QUERIES, TREES, nearest_by_definition, pairs
-from features.indexes import hash_index as index
+from features.indexes import (
+    KERNEL,
+    QUERIES,
+    TREES,
+    hash_index as index,
+    nearest_by_definition,
+    pairs,
+)
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import kernelwood as kw
 from kernelwood.datasets import load_questions
-from kernelwood.features.codes import pack
-from kernelwood.features.growing import GrowingArray, growing_batch
-from kernelwood.features.hash_index import HashIndex
+from kernelwood.features import GrowingArray, HashIndex, pack
+from kernelwood.features.growing import growing_batch
 from kernelwood.persist.estimators import estimator_state, restore_estimator
 
 # Searching.
@@ -47,7 +52,7 @@ def test_the_parameter_is_overruled_by_the_argument():
 
 def test_a_search_costs_references_and_re_ranking():
     made = index().fit(TREES)
-    with kw.counting() as counters:
+    with kw.compute.counting() as counters:
         made.search(QUERIES, 3)
         assert counters.kernel_evaluations == 20 * 20
         made.search(QUERIES, 3, n_rerank=30)
@@ -131,7 +136,7 @@ def test_examples_are_kept_with_the_views_that_are_read():
     ],
 )
 def test_wrong_parameters_are_named(parameters, message):
-    with pytest.raises(kw.KernelInputError, match=message):
+    with pytest.raises(kw.errors.KernelInputError, match=message):
         index(**parameters).fit(TREES)
 
 
@@ -145,7 +150,7 @@ def test_wrong_parameters_are_named(parameters, message):
     ],
 )
 def test_wrong_arguments_are_named(arguments, message):
-    with pytest.raises(kw.KernelInputError, match=message):
+    with pytest.raises(kw.errors.KernelInputError, match=message):
         index().fit(TREES).search(QUERIES, **arguments)
 
 
@@ -219,7 +224,7 @@ def test_hostile_state_is_refused(changes):
 
 def test_without_faiss_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "faiss", None)
-    with pytest.raises(kw.KernelInputError, match=r"pip install kernelwood\[faiss\]"):
+    with pytest.raises(kw.errors.KernelInputError, match=r"pip install kernelwood\[faiss\]"):
         index(backend="faiss").fit(TREES)
 
 

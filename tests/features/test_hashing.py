@@ -8,8 +8,7 @@ import pytest
 import strategies
 from corpora import data_file
 from features import oracles
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.stats import spearmanr
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
@@ -20,11 +19,8 @@ from sklearn.svm import SVC
 
 import kernelwood as kw
 from kernelwood.datasets import load_questions
-from kernelwood.features.bit_blocks import draw_bits, inverse_root
-from kernelwood.features.codes import pack, unpack
-from kernelwood.features.comparing import compare_rows
-from kernelwood.features.products import product
-from kernelwood.features.reference_selection import ReferenceSelector
+from kernelwood.features import ReferenceSelector, compare_rows, draw_bits, pack, product, unpack
+from kernelwood.features.bit_blocks import inverse_root
 
 METHODS = ("rknn", "rmm", "kulis")
 TREES = strategies.sample_trees(120, seed=1, max_nodes=15)
@@ -187,7 +183,7 @@ def test_codes_are_the_packed_bits():
 def test_a_structure_costs_as_many_evaluations_as_there_are_references():
     for n_bits in (10, 1000):
         fitted = hasher(n_bits=n_bits).fit(TREES)
-        with kw.counting() as counters:
+        with kw.compute.counting() as counters:
             fitted.codes(TREES)
         assert counters.kernel_evaluations == 20 * len(TREES)
 
@@ -211,7 +207,7 @@ def test_fitting_again_forgets_what_was_before():
 
 def test_a_fit_that_fails_leaves_nothing_fitted():
     broken = hasher(subset_size=11)
-    with pytest.raises(kw.KernelInputError):
+    with pytest.raises(kw.errors.KernelInputError):
         broken.fit(TREES)
     with pytest.raises(NotFittedError):
         broken.codes(TREES)
@@ -234,7 +230,7 @@ def test_growing_keeps_the_bits_that_are_there(method):
     fitted = hasher(method=method).fit(TREES)
     before, known = fitted.codes(TREES), fitted.similarities(TREES)
     fitted.grow(n_bits=90, references=TREES[-5:])
-    with kw.counting() as counters:
+    with kw.compute.counting() as counters:
         similarities = fitted.similarities(TREES, known=known)
     assert counters.kernel_evaluations == 5 * len(TREES)
     assert (similarities[:, :20] == known).all()
@@ -399,7 +395,7 @@ def test_fewer_structures_than_references_is_told():
     ],
 )
 def test_wrong_parameters_are_named(parameters, message):
-    with pytest.raises(kw.KernelInputError, match=message):
+    with pytest.raises(kw.errors.KernelInputError, match=message):
         hasher(**parameters).fit(TREES)
 
 
@@ -409,15 +405,15 @@ def test_what_is_not_fitted_says_so():
 
 
 def test_no_structures_are_refused():
-    with pytest.raises(kw.KernelInputError, match="at least one structure"):
+    with pytest.raises(kw.errors.KernelInputError, match="at least one structure"):
         hasher().fit([])
 
 
 def test_similarities_of_the_wrong_shape_are_refused():
     fitted = hasher().fit(TREES)
-    with pytest.raises(kw.KernelInputError, match="must have 20 columns"):
+    with pytest.raises(kw.errors.KernelInputError, match="must have 20 columns"):
         fitted.encode(np.zeros((3, 19)))
-    with pytest.raises(kw.KernelInputError, match="known similarities must have 120 rows"):
+    with pytest.raises(kw.errors.KernelInputError, match="known similarities must have 120 rows"):
         fitted.similarities(TREES, known=np.zeros((3, 20)))
 
 
@@ -492,16 +488,18 @@ def test_codes_of_chosen_references_do_not_depend_on_threads(force_threads):
 
 @pytest.mark.parametrize("references", ["information", "coverage", CHOICE], ids=["i", "c", "s"])
 def test_references_by_classes_need_classes(references):
-    with pytest.raises(kw.KernelInputError, match="KernelHasher: y is missing, the classes that"):
+    with pytest.raises(
+        kw.errors.KernelInputError, match="KernelHasher: y is missing, the classes that"
+    ):
         hasher(references=references).fit(TREES)
 
 
 @pytest.mark.parametrize("references", ["best", None, 3, kw.SubtreeKernel()], ids=repr)
 def test_another_choice_of_references_is_refused(references):
-    with pytest.raises(kw.KernelInputError, match="references must be one of"):
+    with pytest.raises(kw.errors.KernelInputError, match="references must be one of"):
         hasher(references=references).fit(TREES, LABELS)
 
 
 def test_options_of_a_selector_are_checked():
-    with pytest.raises(kw.KernelInputError, match="ReferenceSelector: n_samples must be"):
+    with pytest.raises(kw.errors.KernelInputError, match="ReferenceSelector: n_samples must be"):
         hasher(references=clone(CHOICE).set_params(n_samples=0)).fit(TREES, LABELS)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from hypothesis.extra.numpy import arrays
 from threadpoolctl import threadpool_limits
 
 import kernelwood as kw
-from kernelwood.features.maps import MAPS, map_2d
+from kernelwood.features import map_2d
+from kernelwood.features.maps import MAPS
 
 
 def groups(n_each=15, seed=0):
@@ -78,11 +78,11 @@ def test_principal_axes_are_ordered_by_what_they_tell(vectors):
 
 
 def test_an_unknown_map_is_refused():
-    with pytest.raises(kw.KernelInputError, match="'tsne', 'pca', got 'umap'"):
+    with pytest.raises(kw.errors.KernelInputError, match="'tsne', 'pca', got 'umap'"):
         map_2d(np.eye(3), "umap")
 
 
 @pytest.mark.parametrize("vectors", [np.ones(3), np.ones((0, 2)), np.array([[np.nan, 1.0]])])
 def test_what_is_no_matrix_is_refused(vectors):
-    with pytest.raises(kw.KernelInputError, match="matrix of finite numbers"):
+    with pytest.raises(kw.errors.KernelInputError, match="matrix of finite numbers"):
         map_2d(vectors)

@@ -8,8 +8,7 @@ import pytest
 import strategies
 from corpora import data_file
 from features import oracles
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -17,7 +16,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 import kernelwood as kw
-from kernelwood.features.landmarks import SELECTIONS
+from kernelwood.features import SELECTIONS
 from kernelwood.features.spectrum import decompose
 
 TREES = strategies.sample_trees(90, seed=2, max_nodes=15)
@@ -287,7 +286,7 @@ def test_known_similarities_are_not_computed_again():
     fitted = embedder().fit(TREES[:30])
     similarities = fitted.similarities(TREES)
     fitted.grow(TREES[30:40])
-    with kw.counting() as counts:
+    with kw.compute.counting() as counts:
         similarities = fitted.similarities(TREES, known=similarities)
     assert counts.kernel_evaluations == 10 * len(TREES)
     assert (fitted.embed(similarities) == fitted.transform(TREES)).all()
@@ -313,35 +312,37 @@ def test_the_number_of_components_holds_for_added_landmarks_too():
     ],
 )
 def test_parameters_out_of_range_are_refused(parameters, message):
-    with pytest.raises(kw.KernelInputError, match=message):
+    with pytest.raises(kw.errors.KernelInputError, match=message):
         embedder(**parameters).fit(TREES)
 
 
 def test_classes_are_needed_for_strata():
-    with pytest.raises(kw.KernelInputError, match="y"):
+    with pytest.raises(kw.errors.KernelInputError, match="y"):
         embedder(selection="stratified").fit(TREES)
 
 
 def test_a_kernel_without_vectors_is_refused_with_its_name():
     class Distance(kw.Kernel):
-        accepts = kw.SequenceBatch
+        accepts = kw.arrays.SequenceBatch
 
         def reference(self, a, b):
             return float(abs(len(a) - len(b)))
 
     texts = [kw.Sequence(["a"] * n) for n in range(1, 8)]
-    with pytest.raises(kw.KernelInputError, match=r"Distance.* is not positive semidefinite"):
+    with pytest.raises(
+        kw.errors.KernelInputError, match=r"Distance.* is not positive semidefinite"
+    ):
         embedder(kernel=Distance()).fit(texts)
 
 
 def test_structures_that_have_nothing_are_refused():
     kernel = kw.SubsequenceKernel(normalize=False)
-    with pytest.raises(kw.KernelInputError, match="nothing to make vectors of"):
+    with pytest.raises(kw.errors.KernelInputError, match="nothing to make vectors of"):
         embedder(kernel=kernel).fit([kw.Sequence([]), kw.Sequence([])])
 
 
 def test_nothing_is_refused():
-    with pytest.raises(kw.KernelInputError, match="at least one structure"):
+    with pytest.raises(kw.errors.KernelInputError, match="at least one structure"):
         embedder().fit([])
 
 
@@ -353,19 +354,19 @@ def test_verbs_need_a_fit(verb):
 
 def test_matrices_of_the_wrong_shape_are_refused():
     fitted = embedder().fit(TREES)
-    with pytest.raises(kw.KernelInputError, match="25 columns"):
+    with pytest.raises(kw.errors.KernelInputError, match="25 columns"):
         fitted.embed(np.zeros((3, 4)))
-    with pytest.raises(kw.KernelInputError, match="columns, got"):
+    with pytest.raises(kw.errors.KernelInputError, match="columns, got"):
         fitted.inverse_neighbors(np.zeros((3, fitted.rank_ + 1)))
-    with pytest.raises(kw.KernelInputError, match="known similarities"):
+    with pytest.raises(kw.errors.KernelInputError, match="known similarities"):
         fitted.similarities(TREES, known=np.zeros((3, 4)))
-    with pytest.raises(kw.KernelInputError, match="similarities must be finite numbers"):
+    with pytest.raises(kw.errors.KernelInputError, match="similarities must be finite numbers"):
         fitted.embed(np.full((1, 25), np.nan))
-    with pytest.raises(kw.KernelInputError, match="vectors must be finite numbers"):
+    with pytest.raises(kw.errors.KernelInputError, match="vectors must be finite numbers"):
         fitted.inverse_neighbors(np.array([["a"] * fitted.rank_]))
-    with pytest.raises(kw.KernelInputError, match="k must be an int above 0"):
+    with pytest.raises(kw.errors.KernelInputError, match="k must be an int above 0"):
         fitted.inverse_neighbors(np.zeros((3, fitted.rank_)), k=0)
-    with pytest.raises(kw.KernelInputError, match="n_rows must be an int above 0"):
+    with pytest.raises(kw.errors.KernelInputError, match="n_rows must be an int above 0"):
         next(fitted.iter_transform(TREES, n_rows=0))
 
 
@@ -417,7 +418,7 @@ def test_saved_embedders_give_the_same_vectors(tmp_path, selection):
 def test_embedders_that_do_not_fit_together_are_not_saved(tmp_path, name, value, message):
     fitted = embedder().fit(TREES)
     setattr(fitted, name, value)
-    with pytest.raises(kw.ModelFormatError, match=message):
+    with pytest.raises(kw.errors.ModelFormatError, match=message):
         kw.save(fitted, tmp_path / "embedder.kw")
 
 

@@ -9,25 +9,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 import strategies
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import kernelwood as kw
 from kernelwood.datasets import load_questions
-from kernelwood.features import slot_search
-from kernelwood.features.bit_blocks import draw_bits, make_bits
-from kernelwood.features.codes import n_words, unpack
-from kernelwood.features.label_coverage import label_table
-from kernelwood.features.reference_selection import ReferenceSelector
-from kernelwood.features.slot_search import (
-    Comparisons,
-    Swap,
-    changed_bits,
+from kernelwood.features import (
+    ReferenceSelector,
+    draw_bits,
     draw_sample,
-    swapped_bits,
+    make_bits,
+    n_words,
+    slot_search,
+    unpack,
 )
+from kernelwood.features.label_coverage import label_table
+from kernelwood.features.slot_search import Comparisons, Swap, changed_bits, swapped_bits
 from kernelwood.information import explain_classes, mutual_information
 from kernelwood.seeds import child_generator
 
@@ -226,9 +224,9 @@ def test_choices_do_not_depend_on_memory(method, dtype):
 
 
 def test_all_similarities_are_computed_once_if_that_is_less():
-    with kw.counting() as few:
+    with kw.compute.counting() as few:
         selector(n_steps=8).fit(X[:60], Y[:60])
-    with kw.config_context(memory="50kB"), kw.counting() as many:
+    with kw.config_context(memory="50kB"), kw.compute.counting() as many:
         selector(n_steps=8).fit(X[:60], Y[:60])
     beside = 6 * 7 // 2 + 8 * 12  # the first references, and candidates with themselves
     assert few.kernel_evaluations == 60**2 + beside
@@ -404,14 +402,14 @@ def test_more_classes_than_examples_are_survived():
 
 @pytest.mark.parametrize("strategy", ["information", "coverage"])
 def test_one_class_is_refused(strategy):
-    with pytest.raises(kw.KernelInputError, match="all structures are of the class 'no'"):
+    with pytest.raises(kw.errors.KernelInputError, match="all structures are of the class 'no'"):
         selector(strategy=strategy).fit(X, ["no"] * len(X))
 
 
 def test_missing_labels_are_refused():
-    with pytest.raises(kw.KernelInputError, match="1 of 100 labels are missing"):
+    with pytest.raises(kw.errors.KernelInputError, match="1 of 100 labels are missing"):
         selector().fit(X, [None, *Y[1:]])
-    with pytest.raises(kw.KernelInputError, match="ReferenceSelector: y is missing"):
+    with pytest.raises(kw.errors.KernelInputError, match="ReferenceSelector: y is missing"):
         selector().fit(X)
 
 
@@ -428,7 +426,7 @@ def test_missing_labels_are_refused():
     ],
 )
 def test_wrong_parameters_are_named(parameters, message):
-    with pytest.raises(kw.KernelInputError, match=message):
+    with pytest.raises(kw.errors.KernelInputError, match=message):
         selector(**parameters).fit(X, Y)
 
 
@@ -451,7 +449,7 @@ def by_coverage(structures, labels, kernel=KERNEL, n=2):
 
 
 def test_coverage_compares_no_structures():
-    with kw.counting() as counters:
+    with kw.compute.counting() as counters:
         by_coverage(X, Y)
     assert counters.kernel_evaluations == 0
 
@@ -530,13 +528,13 @@ def test_several_views_are_covered():
 
 def test_a_kernel_that_may_read_any_view_is_refused():
     class SameId(kw.Kernel):
-        accepts = kw.ExampleBatch
+        accepts = kw.arrays.ExampleBatch
 
         def reference(self, a, b):
             return float(a.id == b.id)
 
     examples = [kw.Example(str(i), "ab"[i % 2], {"w": X[i]}) for i in range(9)]
-    with pytest.raises(kw.KernelInputError, match="choose references by 'information'"):
+    with pytest.raises(kw.errors.KernelInputError, match="choose references by 'information'"):
         by_coverage(examples, None, SameId())
 
 
@@ -584,7 +582,7 @@ def test_what_does_not_fit_together_is_not_saved(damage, tmp_path):
     fitted = selector(n_steps=1).fit(X, Y)
     for name, value in damage.items():
         setattr(fitted, name, value)
-    with pytest.raises(kw.ModelFormatError, match="not as fit left it"):
+    with pytest.raises(kw.errors.ModelFormatError, match="not as fit left it"):
         kw.save(fitted, tmp_path / "selector.kw")
 
 

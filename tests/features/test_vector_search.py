@@ -4,18 +4,12 @@ import threading
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as arrays
 
 import kernelwood as kw
 from kernelwood import _native
-from kernelwood.features.vector_search import (
-    check_quantized,
-    nearest_vectors,
-    padded,
-    quantize,
-)
+from kernelwood.features.vector_search import check_quantized, nearest_vectors, padded, quantize
 
 FLOAT32 = np.finfo(np.float32)
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -114,7 +108,7 @@ def test_a_row_does_not_depend_on_others():
     ],
 )
 def test_what_cannot_be_quantized_is_refused(vectors, message):
-    with pytest.raises(kw.KernelInputError, match=message):
+    with pytest.raises(kw.errors.KernelInputError, match=message):
         quantize(vectors)
 
 
@@ -252,13 +246,15 @@ def test_every_instruction_set_finds_the_same(run_python):
 @pytest.mark.parametrize("k", [0, 11, True, 2.0, None])
 def test_k_is_from_one_to_the_number_of_rows(k):
     rows, scales = quantize(random_vectors(10, 4))
-    with pytest.raises(kw.KernelInputError, match="k must be an int from 1 to 10"):
+    with pytest.raises(kw.errors.KernelInputError, match="k must be an int from 1 to 10"):
         nearest_vectors(random_vectors(1, 4), rows, scales, k)
 
 
 def test_queries_of_other_dimensions_are_refused():
     rows, scales = quantize(random_vectors(10, 4))
-    with pytest.raises(kw.KernelInputError, match="queries of 40 dimensions do not fit rows of 32"):
+    with pytest.raises(
+        kw.errors.KernelInputError, match="queries of 40 dimensions do not fit rows of 32"
+    ):
         nearest_vectors(random_vectors(1, 40), rows, scales, 1)
 
 
@@ -279,7 +275,7 @@ def test_queries_of_other_dimensions_are_refused():
     ],
 )
 def test_rows_that_quantize_could_not_have_made_are_refused(rows, scales, message):
-    with pytest.raises(kw.KernelInputError, match=message):
+    with pytest.raises(kw.errors.KernelInputError, match=message):
         check_quantized(rows, scales)
 
 

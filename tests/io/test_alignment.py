@@ -2,7 +2,8 @@
 
 import pytest
 
-from kernelwood.io.alignment import MisfitError, guess_unit, place_words
+from kernelwood.io import guess_unit
+from kernelwood.io.alignment import MisfitError, place_words
 
 
 def test_the_place_is_the_first_that_fits():

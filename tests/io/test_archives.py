@@ -9,8 +9,7 @@ import zipfile
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kernelwood.errors import ReadError
 from kernelwood.io import LimitError, Limits, iter_read, limits, read

@@ -5,10 +5,10 @@ import io
 import pytest
 
 from kernelwood.errors import StructureError
-from kernelwood.io import FORMATS, read
+from kernelwood.io import FORMATS, Source, read
 from kernelwood.io.blocks import cut_at_blank_lines
-from kernelwood.io.source import Source
-from kernelwood.structures import Document, Entity, Example, Graph, Sentence
+from kernelwood.structures import Graph
+from kernelwood.text import Document, Entity, Example, Sentence
 
 NAMED_LIKE_THE_SECOND = {
     "conllu": "# sent_id = stream:2\n{0}\n\n{0}\n".format("1\ta" + "\t_" * 8),

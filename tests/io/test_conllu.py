@@ -6,25 +6,15 @@ import sys
 import time
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kernelwood.errors import ReadError, StructureError
-from kernelwood.io import iter_read, read, write_conllu
+from kernelwood.io import Source, iter_read, read, write_conllu
 from kernelwood.io.conllu import conllu_text, looks_like_conllu, read_conllu
 from kernelwood.io.conllu_checks import find_circle
-from kernelwood.io.source import Remark, Source
-from kernelwood.structures import (
-    ROOT,
-    Dependency,
-    EmptyNode,
-    Entity,
-    Example,
-    Multiword,
-    Sentence,
-    Token,
-    Tree,
-)
+from kernelwood.io.source import Remark
+from kernelwood.structures import Tree
+from kernelwood.text import ROOT, Dependency, EmptyNode, Entity, Example, Multiword, Sentence, Token
 
 MANY = 100_000
 

@@ -6,8 +6,7 @@ import gzip
 import io
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from samples import SAMPLES
 
 from kernelwood.errors import ReadError

@@ -9,8 +9,8 @@ import pytest
 
 import kernelwood as kw
 from kernelwood.errors import ReadError, StructureError
-from kernelwood.io import Format, formats, iter_read, read, write
-from kernelwood.io.folders import Folder, write_folder
+from kernelwood.io import Format, formats, iter_read, read, write, write_folder
+from kernelwood.io.folders import Folder
 
 TREE = "(S (NP we) (VP go))\n"
 LINE = "NUM |BT:tree| (A(B)) |ET|\n"

@@ -11,22 +11,20 @@ import re
 import tarfile
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import kernelwood.io.source as source_module
 from kernelwood.errors import ReadError, StructureError
-from kernelwood.io import LimitError, iter_read, read
+from kernelwood.io import LimitError, Line, Source, general_reason, iter_read, read
 from kernelwood.io.blocks import cut_at_blank_lines
 from kernelwood.io.formats import find_format
 from kernelwood.io.penman_parts import _depth_after
 from kernelwood.io.penn import _recorded
 from kernelwood.io.plan import make_plan
 from kernelwood.io.ppi import looks_like_ppi
-from kernelwood.io.reading import general_reason
-from kernelwood.io.source import Line, Source
 from kernelwood.io.standoff import read_standoff
-from kernelwood.structures import Example, Graph
+from kernelwood.structures import Graph
+from kernelwood.text import Example
 
 MILLION = 1_000_000
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import io
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from kernelwood.io.ids import UsedIds
-from kernelwood.io.source import Source
+from kernelwood.io import Source, UsedIds
 
 SOURCE = Source(io.BytesIO(b""))
 

@@ -11,18 +11,8 @@ import pytest
 
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io import read, write, write_jsonl
-from kernelwood.structures import (
-    Document,
-    Entity,
-    Example,
-    Forest,
-    Graph,
-    Origin,
-    Sentence,
-    Sequence,
-    Token,
-    Tree,
-)
+from kernelwood.structures import Forest, Graph, Sequence, Tree
+from kernelwood.text import Document, Entity, Example, Origin, Sentence, Token
 
 DEPTH = 100_000
 FOREST = Forest(

@@ -9,7 +9,7 @@ import pytest
 
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io import read, write, write_jsonl
-from kernelwood.structures import Example, Origin
+from kernelwood.text import Example, Origin
 
 
 def parse(text, errors="raise"):

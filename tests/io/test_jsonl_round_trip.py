@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import io
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from sentence_strategies import documents, sentences
 from strategies import forests, sequences, trees
 
 from kernelwood.io import read, write_jsonl
-from kernelwood.structures import Example, Graph, Origin
+from kernelwood.structures import Graph
+from kernelwood.text import Example, Origin
 
 
 def parse(text):

@@ -7,8 +7,7 @@ import io
 import os
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import kernelwood as kw
 from kernelwood.errors import ReadError

@@ -5,14 +5,14 @@ from __future__ import annotations
 import io
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kernelwood.errors import ReadError, StructureError
-from kernelwood.io import iter_read, write_penman
+from kernelwood.io import Source, iter_read, write_penman
 from kernelwood.io.penman import looks_like_penman, penman_text, read_penman
-from kernelwood.io.source import Remark, Source
-from kernelwood.structures import Dependency, Example, Graph, Sentence, Token
+from kernelwood.io.source import Remark
+from kernelwood.structures import Graph
+from kernelwood.text import Dependency, Example, Sentence, Token
 
 BASIC = """\
 # AMR release; corpus: made up

@@ -3,12 +3,12 @@ from __future__ import annotations
 import io
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io import read, write_penn
-from kernelwood.structures import Example, Sequence, Tree
+from kernelwood.structures import Sequence, Tree
+from kernelwood.text import Example
 
 DEPTH = 100_000
 

@@ -5,12 +5,11 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kernelwood.errors import ReadError
 from kernelwood.io import iter_read, ppi_xml, read
-from kernelwood.structures import Argument, Dependency, Entity, Relation, Token
+from kernelwood.text import Argument, Dependency, Entity, Relation, Token
 
 TOKENS = """<token POS="NN" charOffset="0-2" id="t1" text="Raf" />
 <token POS="VBZ" charOffset="4-8" id="t2" text="binds" />

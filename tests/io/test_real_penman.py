@@ -7,9 +7,8 @@ import pytest
 from corpora import data_file
 from penman.models import amr
 
-from kernelwood.io import read
+from kernelwood.io import Source, read
 from kernelwood.io.penman import penman_text
-from kernelwood.io.source import Source
 
 
 def plain(example):

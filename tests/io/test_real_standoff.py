@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from corpora import data_file
 
-from kernelwood.io.source import Source
+from kernelwood.io import Source
 from kernelwood.io.standoff import read_standoff, standoff_files
 
 

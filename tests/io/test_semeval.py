@@ -3,12 +3,11 @@ from __future__ import annotations
 import io
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io import read, write, write_semeval
-from kernelwood.structures import Argument, Dependency, Entity, Example, Relation, Sentence, Token
+from kernelwood.text import Argument, Dependency, Entity, Example, Relation, Sentence, Token
 
 LINE = '1\t"The <e1>lid</e1> of a <e2>pot</e2>."\n'
 FULL = LINE + "Component-Whole(e2,e1)\nComment: cooking\n\n"

@@ -6,22 +6,14 @@ import io
 import re
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kernelwood.errors import ReadError, StructureError
-from kernelwood.io import iter_read, write_srl
-from kernelwood.io.source import Remark, Source
+from kernelwood.io import Source, iter_read, write_srl
+from kernelwood.io.source import Remark
 from kernelwood.io.srl import VERB_ROLES, looks_like_srl, read_srl, srl_text
-from kernelwood.structures import (
-    Dependency,
-    Entity,
-    Example,
-    Predicate,
-    RoleSpan,
-    Sentence,
-    Tree,
-)
+from kernelwood.structures import Tree
+from kernelwood.text import Dependency, Entity, Example, Predicate, RoleSpan, Sentence
 
 BASIC = """\
 # sent_id = s1

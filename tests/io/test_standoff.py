@@ -6,15 +6,15 @@ import io
 import re
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import kernelwood.io.standoff as module
 from kernelwood.errors import ReadError, StructureError
-from kernelwood.io import FORMATS, read, write_standoff
-from kernelwood.io.source import Remark, Source
+from kernelwood.io import FORMATS, Source, read, write_standoff
+from kernelwood.io.source import Remark
 from kernelwood.io.standoff import looks_like_standoff, read_standoff, standoff_files
-from kernelwood.structures import (
+from kernelwood.structures import Sequence
+from kernelwood.text import (
     Argument,
     Attribute,
     Document,
@@ -23,7 +23,6 @@ from kernelwood.structures import (
     Example,
     Relation,
     Sentence,
-    Sequence,
 )
 
 TEXT = "Raf binds Ras in cells. It activates MEK.\n"

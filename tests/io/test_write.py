@@ -10,7 +10,8 @@ import pytest
 
 from kernelwood.errors import StructureError
 from kernelwood.io import read, write, write_kelp, write_penn
-from kernelwood.structures import Example, Tree
+from kernelwood.structures import Tree
+from kernelwood.text import Example
 
 GOOD = Example("a", "X", {"tree": Tree("NP", [Tree("we")])})
 

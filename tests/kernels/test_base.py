@@ -220,7 +220,7 @@ def test_an_error_in_a_progress_callback_comes_out(force_threads):
     ids=["gram", "cross", "diag", "pairs", "neighbors", "value"],
 )
 def test_evaluations_are_counted(verb, evaluations):
-    with kw.counting() as counters:
+    with kw.compute.counting() as counters:
         verb(KERNEL, TREES)
     assert counters.kernel_evaluations == evaluations
     assert counters.seconds > 0

@@ -374,7 +374,7 @@ def test_what_is_no_kernel_inside_is_named(kernel):
 
 
 class LeafOverlapKernel(kw.Kernel):
-    accepts = kw.TreeBatch
+    accepts = kw.arrays.TreeBatch
 
     def __init__(self, *, weight=1.0):
         self.weight = weight
@@ -387,7 +387,7 @@ class LeafOverlapKernel(kw.Kernel):
 class SameRootKernel(kw.Kernel):
     """No parameters, hence no constructor."""
 
-    accepts = kw.TreeBatch
+    accepts = kw.arrays.TreeBatch
 
     def reference(self, a, b):
         return float(a.label == b.label)
@@ -424,7 +424,7 @@ def test_a_kernel_without_constructor_has_no_parameters():
 
 def test_a_kernel_without_reference_says_so():
     class Empty(kw.Kernel):
-        accepts = kw.TreeBatch
+        accepts = kw.arrays.TreeBatch
 
         def __init__(self):
             pass

@@ -13,8 +13,7 @@ from cases import (
     sample,
     strategy,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import kernelwood as kw
 from kernelwood.structures import Forest, Sequence, Tree
@@ -35,7 +34,10 @@ def with_labels(structure, rename):
 
 def single(kernel, label):
     """Return the structure of one node that a kernel reads."""
-    make = {kw.SequenceBatch: lambda x: Sequence([x]), kw.ForestBatch: lambda x: Forest([x], [], 0)}
+    make = {
+        kw.arrays.SequenceBatch: lambda x: Sequence([x]),
+        kw.arrays.ForestBatch: lambda x: Forest([x], [], 0),
+    }
     return make.get(kernel.accepts, Tree)(label)
 
 
@@ -90,7 +92,7 @@ def test_raw_diag_is_the_diagonal_of_the_raw_gram(kernel):
 
 @every_kernel
 def test_nothing_to_compare_gives_zero_and_a_warning(kernel):
-    nothing = single(kernel, "x") if kernel.accepts is not kw.SequenceBatch else Sequence([])
+    nothing = single(kernel, "x") if kernel.accepts is not kw.arrays.SequenceBatch else Sequence([])
     if kernel.clone().set_params(normalize=False).value(nothing, nothing) > 0:
         pytest.skip("a single node counts for this kernel")
     with pytest.warns(RuntimeWarning, match=r"1 structure\(s\) have self-similarity 0"):
@@ -117,15 +119,17 @@ def test_renaming_labels_changes_no_bit(kernel):
 @every_variant
 def test_interning_order_changes_no_bit(kernel):
     structures = sample(kernel, 30)
-    other_order = kw.batch(structures, vocabulary=kw.Vocabulary(["e", "unused", "c", "b", "a"]))
+    other_order = kw.batch(
+        structures, vocabulary=kw.arrays.Vocabulary(["e", "unused", "c", "b", "a"])
+    )
     np.testing.assert_array_equal(kernel.gram(other_order), kernel.gram(structures))
 
 
 @every_kernel
 def test_batches_with_different_vocabularies_are_compared_by_label(kernel):
     structures = sample(kernel, 30)
-    left = kw.batch(structures[:10], vocabulary=kw.Vocabulary(["c", "a"]))
-    right = kw.batch(structures[10:], vocabulary=kw.Vocabulary(["unused", "e", "b"]))
+    left = kw.batch(structures[:10], vocabulary=kw.arrays.Vocabulary(["c", "a"]))
+    right = kw.batch(structures[10:], vocabulary=kw.arrays.Vocabulary(["unused", "e", "b"]))
     expected = kernel.cross(structures[:10], structures[10:])
     np.testing.assert_array_equal(kernel.cross(left, right), expected)
 
@@ -133,7 +137,7 @@ def test_batches_with_different_vocabularies_are_compared_by_label(kernel):
 @every_kernel
 def test_batches_with_one_vocabulary_are_compared_by_label(kernel):
     structures = sample(kernel, 30)
-    vocabulary = kw.Vocabulary()
+    vocabulary = kw.arrays.Vocabulary()
     left, right = (kw.batch(s, vocabulary=vocabulary) for s in (structures[:10], structures[10:]))
     expected = kernel.cross(structures[:10], structures[10:])
     np.testing.assert_array_equal(kernel.cross(left, right), expected)
@@ -297,7 +301,7 @@ def from_groups(batch, change):
         (part.offsets, *(change(part.offsets, array) for array in part.arrays))
         for part in batch.parts
     ]
-    if isinstance(batch, kw.ForestBatch):
+    if isinstance(batch, kw.arrays.ForestBatch):
         *groups, (offsets, *roots) = groups
         groups.append([array[offsets[0] :] for array in roots])  # there is one root a forest
     else:

@@ -69,7 +69,7 @@ def test_what_is_no_structure_is_named(kernel, structures, complaint):
 @every_kernel
 def test_the_wrong_kind_of_batch_is_named(kernel):
     trees, sequences = kw.batch([Tree("x")]), kw.batch([Sequence(["x"])])
-    wrong = sequences if kernel.accepts is kw.TreeBatch else trees
+    wrong = sequences if kernel.accepts is kw.arrays.TreeBatch else trees
     with pytest.raises(KernelInputError, match=f"expected .*s, got a batch of {wrong.kind}s"):
         kernel.gram(wrong)
 

@@ -8,8 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 import strategies
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from oracles import exact_value
 
 import kernelwood as kw

@@ -5,8 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from cases import NearLetters, sample
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from matching_cases import constant, every_name, gates, kernels, relabeled, structures
 from oracles import reference_matrix
 from strategies import EDGES, sample_sequences, sample_trees

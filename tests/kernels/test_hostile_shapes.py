@@ -18,7 +18,7 @@ from kernelwood.kernels import (
 )
 from kernelwood.structures import Sequence, Tree
 
-TREE_KERNELS = [KERNELS[name]() for name in KERNELS if KERNELS[name].accepts is kw.TreeBatch]
+TREE_KERNELS = [KERNELS[name]() for name in KERNELS if KERNELS[name].accepts is kw.arrays.TreeBatch]
 every_tree_kernel = pytest.mark.parametrize("kernel", TREE_KERNELS, ids=repr)
 
 

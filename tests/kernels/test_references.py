@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 from cases import CASES, IDS, matches_exactly, sample, strategy
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from oracles import exact_value, reference_matrix
 
 from kernelwood.kernels import KERNELS

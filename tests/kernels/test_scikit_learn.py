@@ -115,7 +115,7 @@ def test_combinations_are_cloned():
 
 def test_a_kernel_without_parameters_fits_into_an_estimator():
     class SameRootKernel(kw.Kernel):
-        accepts = kw.TreeBatch
+        accepts = kw.arrays.TreeBatch
 
         def reference(self, a, b):
             return float(a.children[0] == b.children[0])

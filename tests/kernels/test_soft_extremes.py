@@ -184,7 +184,7 @@ def deep_chains():
     return kw.batch(deep_pair(100_000))
 
 
-@pytest.mark.parametrize("name", [n for n in KERNELS if KERNELS[n].accepts is kw.TreeBatch])
+@pytest.mark.parametrize("name", [n for n in KERNELS if KERNELS[n].accepts is kw.arrays.TreeBatch])
 def test_soft_chains_a_hundred_thousand_deep(name, deep_chains):
     words = [f"{side}{i}" for side in "ab" for i in range(7)]
     kernel = KERNELS[name](similarity=constant(words, 0.5), gates={"77": 0.5}, gate_on="node")
@@ -193,7 +193,7 @@ def test_soft_chains_a_hundred_thousand_deep(name, deep_chains):
     assert 0 < matrix[0, 1] < 1 and matrix[0, 1] == matrix[1, 0]
 
 
-@pytest.mark.parametrize("name", [n for n in KERNELS if KERNELS[n].accepts is kw.TreeBatch])
+@pytest.mark.parametrize("name", [n for n in KERNELS if KERNELS[n].accepts is kw.arrays.TreeBatch])
 def test_soft_chains_in_which_everything_matches(name):
     kernel = KERNELS[name](similarity=constant(["n", "m"], 1.0), normalize=False)
     plain = KERNELS[name](normalize=False)

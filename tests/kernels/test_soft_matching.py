@@ -6,8 +6,7 @@ import random
 import numpy as np
 import pytest
 from cases import sample
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from matching_cases import (
     LABELS,
     SIMILARITIES,
@@ -146,8 +145,8 @@ def test_sequences_of_any_length_agree_with_dynamic_programming(decay, max_lengt
 def test_batches_with_different_vocabularies_are_compared_by_label(name, similarity):
     kernel = KERNELS[name](similarity=similarity, gates={"play": 0.5, "né": 2.0}, gate_on="node")
     X = sample(kernel, 20, alphabet=LABELS)
-    left = kw.batch(X[:8], vocabulary=kw.Vocabulary(["strum", "", "unused", "play"]))
-    right = kw.batch(X[8:], vocabulary=kw.Vocabulary(["", "play", "né", "e"]))
+    left = kw.batch(X[:8], vocabulary=kw.arrays.Vocabulary(["strum", "", "unused", "play"]))
+    right = kw.batch(X[8:], vocabulary=kw.arrays.Vocabulary(["", "play", "né", "e"]))
     expected = kernel.cross(X[:8], X[8:])
     np.testing.assert_array_equal(kernel.cross(left, right), expected)
 

@@ -4,7 +4,7 @@ import pytest
 
 import kernelwood as kw
 from kernelwood.errors import StructureError
-from kernelwood.kernels.views import keep_views, needed_views
+from kernelwood.kernels import keep_views, needed_views
 
 WORDS = kw.OnView("words", kw.SubsequenceKernel())
 TREE = kw.OnView("tree", kw.SubsetTreeKernel())
@@ -13,7 +13,7 @@ TREE = kw.OnView("tree", kw.SubsetTreeKernel())
 class Whole(kw.Kernel):
     """A kernel of somebody else that looks at examples as it likes."""
 
-    accepts = kw.ExampleBatch
+    accepts = kw.arrays.ExampleBatch
 
     def reference(self, a, b):
         return float(a.view("text") == b.view("text"))
@@ -53,13 +53,13 @@ def test_a_kernel_that_is_inside_again_and_again_is_looked_at_once():
 @pytest.fixture
 def examples():
     views = {"words": kw.Sequence(["a"]), "tree": kw.Tree("a"), "text": "a"}
-    return kw.batch([kw.Example(str(i), i, views, kw.Origin("f")) for i in range(3)])
+    return kw.batch([kw.Example(str(i), i, views, kw.text.Origin("f")) for i in range(3)])
 
 
 def test_other_views_are_dropped_and_the_rest_of_an_example_is_kept(examples):
     kept = keep_views(examples, TREE)
     assert list(kept) == [
-        kw.Example(str(i), i, {"tree": kw.Tree("a")}, kw.Origin("f")) for i in range(3)
+        kw.Example(str(i), i, {"tree": kw.Tree("a")}, kw.text.Origin("f")) for i in range(3)
     ]
 
 
@@ -72,7 +72,7 @@ def test_all_views_are_kept_if_nobody_knows_which_are_read(examples):
 
 
 def test_no_examples_have_no_views():
-    assert len(keep_views(kw.batch([], kind=kw.ExampleBatch), WORDS)) == 0
+    assert len(keep_views(kw.batch([], kind=kw.arrays.ExampleBatch), WORDS)) == 0
 
 
 def test_a_missing_view_is_an_error(examples):

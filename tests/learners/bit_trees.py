@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
-from kernelwood.features.codes import pack
+from kernelwood.features import pack
 from kernelwood.learners import bit_forest
 from kernelwood.learners.bit_growth import grow_forest
 

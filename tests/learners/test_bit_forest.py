@@ -4,11 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from learners.bit_trees import correlated_bits, grown_tree, same, small_forest
 
-from kernelwood.features.codes import pack
+from kernelwood.features import pack
 from kernelwood.learners import bit_forest
 from kernelwood.learners.bit_forest import BitForest
 from kernelwood.learners.bit_growth import grow_forest, out_of_bag

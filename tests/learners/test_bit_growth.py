@@ -4,8 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from learners.bit_trees import (
     correlated_bits,
     gini,
@@ -19,7 +18,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from kernelwood.errors import KernelInputError
-from kernelwood.features.codes import pack
+from kernelwood.features import pack
 from kernelwood.learners.bit_growth import _times_drawn, grow_forest, out_of_bag
 
 

@@ -359,7 +359,7 @@ def test_a_class_of_two_is_learned_beside_large_ones(name):
     ids=["short", "None", "nan", "mixed", "2d", "none at all"],
 )
 def test_labels_that_cannot_be_are_refused(name, labels, message):
-    with pytest.raises(kw.KernelInputError, match=f"{name}: .*{message}"):
+    with pytest.raises(kw.errors.KernelInputError, match=f"{name}: .*{message}"):
         make(name).fit(TREES, labels)
 
 
@@ -370,20 +370,20 @@ def test_what_is_not_fitted_says_so(name):
 
 
 @every_estimator
-@pytest.mark.parametrize("kind", [list, lambda trees: kw.batch(trees, kind=kw.TreeBatch)])
+@pytest.mark.parametrize("kind", [list, lambda trees: kw.batch(trees, kind=kw.arrays.TreeBatch)])
 def test_no_structures_are_refused(name, kind):
-    with pytest.raises(kw.KernelInputError, match="at least one structure"):
+    with pytest.raises(kw.errors.KernelInputError, match="at least one structure"):
         make(name).fit(kind([]), [])
-    with pytest.raises(kw.KernelInputError, match="at least one structure"):
+    with pytest.raises(kw.errors.KernelInputError, match="at least one structure"):
         answers(make(name).fit(TREES, LABELS), kind([]))
 
 
 @every_estimator
 def test_structures_of_the_wrong_kind_are_refused(name):
     words = [question.view("words") for question in QUESTIONS]
-    with pytest.raises(kw.KernelInputError, match="tree"):
+    with pytest.raises(kw.errors.KernelInputError, match="tree"):
         make(name).fit(words, LABELS)
-    with pytest.raises(kw.KernelInputError, match="tree"):
+    with pytest.raises(kw.errors.KernelInputError, match="tree"):
         answers(make(name).fit(TREES, LABELS), words)
 
 
@@ -393,5 +393,5 @@ def test_structures_of_the_wrong_kind_are_refused(name):
     [({"kernel": "sst"}, "kernel must be a kernel"), ({"n_jobs": 0}, "n_jobs")],
 )
 def test_parameters_that_cannot_be_are_named(name, parameters, message):
-    with pytest.raises(kw.KernelInputError, match=message):
+    with pytest.raises(kw.errors.KernelInputError, match=message):
         make(name, **parameters).fit(TREES, LABELS)

@@ -12,8 +12,9 @@ from sklearn.model_selection import GridSearchCV
 
 import kernelwood as kw
 from kernelwood.errors import KernelInputError
-from kernelwood.features.hashing import KernelHasher
-from kernelwood.learners.hash_forest import HashForestClassifier, best_threshold
+from kernelwood.features import KernelHasher
+from kernelwood.learners import HashForestClassifier
+from kernelwood.learners.hash_forest import best_threshold
 
 WORDS = {"calm": "sea sky sun sand", "wild": "storm wave wind rain", "cold": "ice snow fog hail"}
 
@@ -76,7 +77,7 @@ def test_kernel_evaluations_are_those_of_the_references_alone():
 def test_predicting_costs_one_evaluation_for_each_reference():
     X, y = sample()
     model = forest().fit(X, y)
-    with kw.counting() as counters:
+    with kw.compute.counting() as counters:
         model.predict(X[:3])
     assert counters.kernel_evaluations == 3 * 20
 

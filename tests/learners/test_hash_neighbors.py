@@ -14,8 +14,7 @@ from sklearn.model_selection import GridSearchCV
 
 import kernelwood as kw
 from kernelwood.datasets import load_questions
-from kernelwood.learners.hash_neighbors import HashNeighborsClassifier
-from kernelwood.learners.kernel_neighbors import KernelNeighborsClassifier
+from kernelwood.learners import HashNeighborsClassifier, KernelNeighborsClassifier
 from kernelwood.persist.estimators import estimator_state, restore_estimator
 
 TREES = strategies.sample_trees(150, seed=1, max_nodes=15)
@@ -243,15 +242,15 @@ def test_an_id_that_is_not_there_removes_nothing():
     model = fitted()
     model.remove([7])
     for ids in ([3, 7], [3, 150], [-1, 3]):
-        with pytest.raises(kw.KernelInputError, match="there is no structure with the id"):
+        with pytest.raises(kw.errors.KernelInputError, match="there is no structure with the id"):
             model.remove(ids)
     assert len(model) == 149
-    with pytest.raises(kw.KernelInputError, match="ids must be a list of whole numbers"):
+    with pytest.raises(kw.errors.KernelInputError, match="ids must be a list of whole numbers"):
         model.remove([0.5])
 
 
 def test_another_class_is_refused():
-    with pytest.raises(kw.KernelInputError, match="'new' is none of the classes"):
+    with pytest.raises(kw.errors.KernelInputError, match="'new' is none of the classes"):
         fitted().add(TREES[:2], ["new", LABELS[0]])
 
 
@@ -267,7 +266,7 @@ def test_the_callers_vocabulary_does_not_grow():
 
 
 def test_evaluations_are_counted():
-    with kw.counting() as counters:
+    with kw.compute.counting() as counters:
         model = fitted()
         assert model.kernel_evaluations_ == counters.kernel_evaluations == 150 * 20 + 20 * 21 // 2
         model.predict(QUERIES)
@@ -367,16 +366,16 @@ def test_copies_are_independent():
     ],
 )
 def test_wrong_parameters_are_named(parameters, message):
-    with pytest.raises(kw.KernelInputError, match=message):
+    with pytest.raises(kw.errors.KernelInputError, match=message):
         fitted(**parameters)
 
 
 def test_too_few_structures_are_told():
     model = fitted()
-    with pytest.raises(kw.KernelInputError, match="n_neighbors=150, but there are only 149"):
+    with pytest.raises(kw.errors.KernelInputError, match="n_neighbors=150, but there are only 149"):
         model.kneighbors(None, 150)
     model.remove(range(145))
-    with pytest.raises(kw.KernelInputError, match="n_neighbors=8, but there are only 5"):
+    with pytest.raises(kw.errors.KernelInputError, match="n_neighbors=8, but there are only 5"):
         model.predict(QUERIES)
     model.remove(range(145, 150))
     assert len(model) == 0

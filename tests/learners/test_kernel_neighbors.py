@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import strategies
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as arrays
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -13,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import kernelwood as kw
 from kernelwood.datasets import load_questions
-from kernelwood.learners.kernel_neighbors import KernelNeighborsClassifier
+from kernelwood.learners import KernelNeighborsClassifier
 from kernelwood.learners.votes import Neighbors, probabilities, without_self
 from kernelwood.persist.estimators import estimator_state, restore_estimator
 
@@ -120,13 +119,13 @@ def test_a_grid_search_over_the_kernel():
     ],
 )
 def test_wrong_parameters_are_named(parameters, message):
-    with pytest.raises(kw.KernelInputError, match=message):
+    with pytest.raises(kw.errors.KernelInputError, match=message):
         fitted(**parameters)
 
 
 @pytest.mark.parametrize("k", [0, 61, True, "many"])
 def test_wrong_numbers_of_neighbors_are_refused(k):
-    with pytest.raises(kw.KernelInputError, match="n_neighbors"):
+    with pytest.raises(kw.errors.KernelInputError, match="n_neighbors"):
         fitted().kneighbors(QUERIES, k)
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from sklearn.neural_network import MLPClassifier
 
 import kernelwood as kw
 from kernelwood.errors import KernelInputError
-from kernelwood.features.nystrom import NystromEmbedder
-from kernelwood.learners.kernel_network import KernelNetworkClassifier
+from kernelwood.features import NystromEmbedder
+from kernelwood.learners import KernelNetworkClassifier
 from kernelwood.learners.network_layers import ACTIVATIONS, Layers, layer_shapes, softmax
 from kernelwood.learners.network_training import Trainer, held_out_part
 
@@ -190,7 +189,7 @@ def test_values_that_are_not_normalized_never_give_nan():
 
 def test_kernel_evaluations_are_counted():
     X, y = sample(90)
-    with kw.counting() as counters:
+    with kw.compute.counting() as counters:
         model = network(n_sets=2).fit(X, y)
     assert model.kernel_evaluations_ == counters.kernel_evaluations >= 2 * 90 * 20
 
@@ -198,7 +197,7 @@ def test_kernel_evaluations_are_counted():
 def test_a_prediction_costs_one_evaluation_for_each_landmark():
     X, y = sample()
     model = network(n_sets=2).fit(X, y)
-    with kw.counting() as counters:
+    with kw.compute.counting() as counters:
         model.predict(X[:3])
     assert counters.kernel_evaluations == 2 * 3 * 20
 
@@ -450,7 +449,7 @@ def test_a_parameter_out_of_range_is_named(parameter, value):
 def test_vectors_beyond_the_memory_budget_are_refused():
     with (
         kw.config_context(memory="10KB"),
-        pytest.raises(kw.MemoryBudgetError, match="the vectors of 90 structures"),
+        pytest.raises(kw.errors.MemoryBudgetError, match="the vectors of 90 structures"),
     ):
         network().fit(*sample(90))
 

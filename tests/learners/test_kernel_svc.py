@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import strategies
 from corpora import data_file
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
@@ -13,8 +12,8 @@ from sklearn.svm import SVC
 
 import kernelwood as kw
 from kernelwood.datasets import load_questions
-from kernelwood.learners.kernel_svc import KernelSVC
-from kernelwood.learners.svc_calibration import deal_folds, fit_sigmoid, probabilities
+from kernelwood.learners import KernelSVC, fit_sigmoid
+from kernelwood.learners.svc_calibration import deal_folds, probabilities
 from kernelwood.learners.svc_machines import class_scores, decide, pairs_of_classes
 
 QUESTIONS = load_questions()
@@ -123,14 +122,14 @@ def test_only_support_structures_are_kept(strategy):
 
 def test_predicting_costs_one_evaluation_for_each_support():
     fitted = svc(C=100).fit(*half(TWO))
-    with kw.counting() as counters:
+    with kw.compute.counting() as counters:
         fitted.predict(TREES)
     assert counters.kernel_evaluations == len(TREES) * len(fitted.supports_)
 
 
 @pytest.mark.parametrize("probability", [False, True])
 def test_fitting_costs_one_gram_matrix(probability):
-    with kw.counting() as counters:
+    with kw.compute.counting() as counters:
         fitted = svc(probability=probability).fit(*half())
     assert fitted.kernel_evaluations_ == counters.kernel_evaluations == 60 * 61 // 2
 
@@ -267,7 +266,9 @@ def test_a_class_of_two_structures_has_probabilities():
 
 def test_a_class_of_one_structure_has_none():
     labels = np.where(np.arange(120) < 1, "rare", LABELS)
-    with pytest.raises(kw.KernelInputError, match=r"needs 2 structures of each class.*'rare'"):
+    with pytest.raises(
+        kw.errors.KernelInputError, match=r"needs 2 structures of each class.*'rare'"
+    ):
         svc(probability=True).fit(TREES, labels)
     assert "rare" in svc().fit(TREES, labels).classes_
 
@@ -332,9 +333,9 @@ def test_evidence_is_a_table_to_read():
 
 def test_evidence_is_asked_rightly():
     fitted = svc().fit(*half())
-    with pytest.raises(kw.KernelInputError, match="k must be an int from 1 on, got 0"):
+    with pytest.raises(kw.errors.KernelInputError, match="k must be an int from 1 on, got 0"):
         fitted.evidence(TREES[0], k=0)
-    with pytest.raises(kw.KernelInputError, match="label is 'WHO', but the labels are"):
+    with pytest.raises(kw.errors.KernelInputError, match="label is 'WHO', but the labels are"):
         fitted.evidence(TREES[0], label="WHO")
 
 
@@ -357,12 +358,12 @@ def test_evidence_is_asked_rightly():
     ],
 )
 def test_wrong_parameters_are_named(parameters, message):
-    with pytest.raises(kw.KernelInputError, match=message):
+    with pytest.raises(kw.errors.KernelInputError, match=message):
         svc(**parameters).fit(*half())
 
 
 def test_one_class_is_refused():
-    with pytest.raises(kw.KernelInputError, match="every structure has the label 'x'"):
+    with pytest.raises(kw.errors.KernelInputError, match="every structure has the label 'x'"):
         svc().fit(TREES, ["x"] * len(TREES))
 
 
@@ -372,7 +373,7 @@ def test_one_class_is_refused():
 def test_a_gram_matrix_beyond_the_budget_is_refused(probability, words):
     with (
         kw.config_context(memory=100_000),
-        pytest.raises(kw.MemoryBudgetError, match=rf"(?s){words}.*HashForestClassifier"),
+        pytest.raises(kw.errors.MemoryBudgetError, match=rf"(?s){words}.*HashForestClassifier"),
     ):
         svc(probability=probability).fit(TREES, LABELS)
 
@@ -397,7 +398,7 @@ def test_a_machine_that_does_not_end_is_stopped():
         ("support_indices_", np.arange(60.0)),
         ("sigmoids_", np.zeros((2, 2))),
         ("supports_", "text"),
-        ("supports_", kw.batch([], kind=kw.TreeBatch)),
+        ("supports_", kw.batch([], kind=kw.arrays.TreeBatch)),
         ("kernel_", "text"),
         ("kernel_evaluations_", -1),
         ("classes_", np.array(["a", "a"])),

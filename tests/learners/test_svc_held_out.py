@@ -63,7 +63,7 @@ def test_a_class_in_one_fold_only_scores_lowest_there(questions):
 def test_pairs_of_classes_need_every_class_in_two_folds(questions):
     X, y = questions
     model = kw.KernelSVC(kw.SubsetTreeKernel(), strategy="ovo")
-    with pytest.raises(kw.KernelInputError, match="'ABBR' is in one fold only"):
+    with pytest.raises(kw.errors.KernelInputError, match="'ABBR' is in one fold only"):
         model.fit_held_out(X, y, (y == "ABBR").astype(int))
 
 
@@ -73,5 +73,5 @@ def test_pairs_of_classes_need_every_class_in_two_folds(questions):
 def test_wrong_folds_are_refused(questions, folds, message):
     X, y = questions
     given = np.zeros(len(y), dtype=int) if folds == "same" else folds
-    with pytest.raises(kw.KernelInputError, match=message):
+    with pytest.raises(kw.errors.KernelInputError, match=message):
         kw.KernelSVC(kw.SubsetTreeKernel()).fit_held_out(X, y, given)

@@ -7,7 +7,7 @@ import pytest
 from kernelwood.errors import KernelInputError
 from kernelwood.parsing import BACKENDS, Backend, load_backend
 from kernelwood.parsing.constituency_backend import GrammarBackend
-from kernelwood.structures import Document, Sentence
+from kernelwood.text import Document, Sentence
 
 
 class Own:

@@ -11,8 +11,8 @@ from parsing.treebank_sample import TREEBANK
 
 import kernelwood as kw
 from kernelwood.errors import KernelInputError, ModelFormatError
-from kernelwood.parsing import bundled
-from kernelwood.parsing.bundled import GRAMMARS, load_grammar, read_grammar, write_grammar
+from kernelwood.parsing import bundled, load_grammar
+from kernelwood.parsing.bundled import GRAMMARS, read_grammar, write_grammar
 
 SENTENCE = "she saw the dog with a kite .".split()
 

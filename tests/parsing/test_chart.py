@@ -10,8 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import assume, example, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, example, given, settings, strategies as st
 from parsing.chart_reference import Chart, Grammar, Sentence, coarse_to_fine, expected_counts
 
 INFINITE = math.inf

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kernelwood.parsing.chunks import chunk_tree
-from kernelwood.structures.tree_words import words_and_tags
+from kernelwood.structures import words_and_tags
 
 TAGS = ["DT", "JJ", "NN", "NNS", "PRP", "IN", "TO", "VBZ", "CC", ",", "HYPH", "RB"]
 

@@ -6,14 +6,20 @@ import logging
 import time
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kernelwood.errors import KernelInputError
 from kernelwood.parsing.constituency_backend import GrammarBackend
-from kernelwood.structures import ROOT, Argument, Document, Entity, Example, Relation
-from kernelwood.structures.tree_heads import dependencies_of_tree
-from kernelwood.structures.tree_words import words_and_tags
+from kernelwood.structures import words_and_tags
+from kernelwood.text import (
+    ROOT,
+    Argument,
+    Document,
+    Entity,
+    Example,
+    Relation,
+    dependencies_of_tree,
+)
 
 TEXT = (
     "The IL-2-induced p50/p65 complex (20%) binds DNA in vivo. "

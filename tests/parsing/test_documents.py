@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from kernelwood.parsing.documents import cut_text, join_across
-from kernelwood.structures import Document, Entity
+from kernelwood.text import Document, Entity
 
 texts = st.text(alphabet="ab. \nA", max_size=60)
 

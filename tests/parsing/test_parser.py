@@ -5,8 +5,7 @@ import pickle
 import random
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from parsing.treebank_sample import TREEBANK, UNAMBIGUOUS, tags, words
 from strategies import chain
 

@@ -6,7 +6,7 @@ import pytest
 
 from kernelwood.errors import KernelInputError, StructureError
 from kernelwood.parsing import PreparsedBackend, preparsed
-from kernelwood.structures import Document, Entity, Example, Sentence
+from kernelwood.text import Document, Entity, Example, Sentence
 
 
 def parse(words: str, document: str | None = None) -> Sentence:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from kernelwood.errors import KernelInputError
-from kernelwood.parsing import load_backend
-from kernelwood.parsing.spacy_backend import MODELS, SpacyBackend, sentences_of_doc
-from kernelwood.structures import ROOT, Document, Entity
+from kernelwood.parsing import load_backend, sentences_of_doc
+from kernelwood.parsing.spacy_backend import MODELS, SpacyBackend
+from kernelwood.text import ROOT, Document, Entity
 
 spacy = pytest.importorskip("spacy", reason="spaCy is an extra: pip install 'kernelwood[spacy]'")
 

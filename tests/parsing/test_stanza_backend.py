@@ -9,7 +9,8 @@ import pytest
 
 from kernelwood.errors import KernelInputError
 from kernelwood.parsing import load_backend
-from kernelwood.structures import ROOT, Dependency, Document, Multiword, Tree
+from kernelwood.structures import Tree
+from kernelwood.text import ROOT, Dependency, Document, Multiword
 
 
 def word(text, head, relation, **more):

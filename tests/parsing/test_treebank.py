@@ -1,8 +1,7 @@
 """Treebank trees become plain constituency trees."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from strategies import chain
 
 from kernelwood.errors import StructureError

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kernelwood.parsing.units import escape, expand_tree, find_units
-from kernelwood.structures import Document, Entity, Sentence, Tree
-from kernelwood.structures.tokenize import tokenize
-from kernelwood.structures.tree_words import count_leaves
+from kernelwood.structures import Tree, count_leaves
+from kernelwood.text import Document, Entity, Sentence, tokenize
 
 
 def units_of(text: str, *spans: tuple[int, int]) -> list[str]:

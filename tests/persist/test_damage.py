@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import strategies
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import kernelwood as kw
 from kernelwood.errors import ModelFormatError
@@ -89,7 +88,7 @@ def is_refused_or_works(path, manifest, members):
         return
     if isinstance(model, Classifier):
         assert len(model.predict(EXAMPLES)) == len(EXAMPLES)
-    elif isinstance(model, kw.ForestBatch):
+    elif isinstance(model, kw.arrays.ForestBatch):
         assert np.isfinite(kw.ForestKernel(normalize=False).gram(model)).all()
     else:
         assert list(kw.batch(list(model), kind=type(model))) == list(model)

@@ -6,8 +6,7 @@ from enum import IntEnum
 import numpy as np
 import pytest
 import strategies
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import kernelwood as kw
 from kernelwood.errors import ModelFormatError
@@ -31,14 +30,14 @@ def examples(**changes):
 
 
 def through_state(batch):
-    return restore_examples(kw.ExampleBatch, example_state(batch))
+    return restore_examples(kw.arrays.ExampleBatch, example_state(batch))
 
 
 _labels = st.one_of(
     st.none(), st.booleans(), st.integers(-(2**70), 2**70), st.floats(allow_nan=False), st.text()
 )
 _places = st.one_of(st.none(), st.integers(0, 2**63 - 1))
-_origins = st.one_of(st.none(), st.builds(kw.Origin, st.text(max_size=3), _places, _places))
+_origins = st.one_of(st.none(), st.builds(kw.text.Origin, st.text(max_size=3), _places, _places))
 _example = st.builds(
     kw.Example,
     st.text(st.characters(exclude_categories=()), max_size=3),
@@ -57,17 +56,17 @@ _example = st.builds(
 
 @given(st.lists(_example, max_size=4))
 def test_any_examples_come_back_equal(listed):
-    assert list(through_state(kw.batch(listed, kind=kw.ExampleBatch))) == listed
+    assert list(through_state(kw.batch(listed, kind=kw.arrays.ExampleBatch))) == listed
 
 
 @given(st.lists(_example, max_size=4))
 def test_labels_keep_their_types(listed):
-    again = through_state(kw.batch(listed, kind=kw.ExampleBatch))
+    again = through_state(kw.batch(listed, kind=kw.arrays.ExampleBatch))
     assert [repr(x.label) for x in again] == [repr(x.label) for x in listed]
 
 
 def test_examples_survive_in_a_file(round_trip):
-    batch = kw.batch(examples(label="LOC", origin=kw.Origin("a/b.mrg", 3, 0, 9)))
+    batch = kw.batch(examples(label="LOC", origin=kw.text.Origin("a/b.mrg", 3, 0, 9)))
     assert list(round_trip(batch)) == list(batch)
 
 
@@ -93,7 +92,7 @@ def test_a_view_that_some_examples_lack_survives(round_trip):
 def test_a_batch_that_serves_two_views_survives(round_trip):
     tree = kw.batch(TREES)
     listed = [kw.Example("0", views={"a": t, "b": t}) for t in TREES]
-    batch = kw.ExampleBatch(listed, {"a": tree, "b": tree})
+    batch = kw.arrays.ExampleBatch(listed, {"a": tree, "b": tree})
     assert list(round_trip(batch)) == listed
 
 
@@ -149,7 +148,7 @@ def test_a_label_of_another_kind_is_refused_with_a_hint(label, tmp_path):
         (1.0, 2.0),
         {"a": 1.0},
         kw.Graph({"b": "bind"}),
-        kw.Sentence("we", [kw.Token("we", 0, 2)]),
+        kw.Sentence("we", [kw.text.Token("we", 0, 2)]),
     ],
     ids=lambda view: type(view).__name__,
 )
@@ -169,7 +168,12 @@ def test_a_view_of_several_kinds_is_refused(tmp_path):
 
 @pytest.mark.parametrize(
     "origin",
-    [kw.Origin(7), kw.Origin("f", -1), kw.Origin("f", True), kw.Origin("f", end=2**63)],
+    [
+        kw.text.Origin(7),
+        kw.text.Origin("f", -1),
+        kw.text.Origin("f", True),
+        kw.text.Origin("f", end=2**63),
+    ],
     ids=repr,
 )
 def test_an_impossible_origin_is_refused(origin, tmp_path):
@@ -185,7 +189,9 @@ def array(values, dtype="i8"):
     return b"".join(array_pieces(np.array(values, dtype=dtype)))
 
 
-BATCH = kw.batch([kw.Example("0", "a", {"t": TREES[0]}, kw.Origin("f", 1)), kw.Example("1", 7)])
+BATCH = kw.batch(
+    [kw.Example("0", "a", {"t": TREES[0]}, kw.text.Origin("f", 1)), kw.Example("1", 7)]
+)
 
 
 @pytest.mark.parametrize(
@@ -301,4 +307,4 @@ def test_any_forged_parameter_is_refused_or_gives_examples(name, value):
         again = join([*inner, forged])
     except ModelFormatError:
         return
-    assert list(kw.batch(list(again), kind=kw.ExampleBatch)) == list(again)
+    assert list(kw.batch(list(again), kind=kw.arrays.ExampleBatch)) == list(again)

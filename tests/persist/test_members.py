@@ -4,8 +4,7 @@ import io
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kernelwood.persist import members
 from kernelwood.persist.members import array_pieces, array_size, dump_text, load_text, read_array

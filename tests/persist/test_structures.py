@@ -5,15 +5,13 @@ import json
 import numpy as np
 import pytest
 import strategies
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import kernelwood as kw
 from kernelwood.arrays import ForestBatch, SequenceBatch, TreeBatch
 from kernelwood.errors import ModelFormatError
-from kernelwood.persist import load, save
+from kernelwood.persist import MODELS, load, save
 from kernelwood.persist.members import array_pieces, dump_text
-from kernelwood.persist.models import MODELS
 from kernelwood.persist.structures import flat_state
 
 HOSTILE = [
@@ -162,7 +160,7 @@ def test_saving_leaves_the_batch_as_it_was(tmp_path):
 
 
 def test_a_batch_in_the_vocabulary_of_another_is_refused(tmp_path):
-    other = kw.Vocabulary(["x"])
+    other = kw.arrays.Vocabulary(["x"])
     batch = kw.batch([kw.Sequence(["a", "b"])]).in_vocabulary(other)
     with pytest.raises(ModelFormatError, match="numbered as in another vocabulary"):
         save(batch, tmp_path / "batch.kw")

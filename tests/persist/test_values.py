@@ -10,8 +10,7 @@ from types import MappingProxyType
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kernelwood.errors import ModelFormatError
 from kernelwood.persist.values import Decoder, Encoder, inner_values

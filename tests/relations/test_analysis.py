@@ -11,7 +11,9 @@ import kernelwood as kw
 def raw(text, *names, relations=()):
     """Return a document without parses."""
     entities = [
-        kw.Entity(f"T{i}", "protein", ((text.index(name), text.index(name) + len(name)),), name)
+        kw.text.Entity(
+            f"T{i}", "protein", ((text.index(name), text.index(name) + len(name)),), name
+        )
         for i, name in enumerate(names, start=1)
     ]
     return kw.Document(text, entities, relations)
@@ -21,10 +23,10 @@ def corpus():
     """Return a corpus of documents whose sentences have no parses."""
     found = []
     for number in range(8):
-        pair = (kw.Argument("Arg1", "T1"), kw.Argument("Arg2", "T2"))
+        pair = (kw.text.Argument("Arg1", "T1"), kw.text.Argument("Arg2", "T2"))
         text = f"Raf{number} binds Ras{number}. We saw Mek{number} and Erk{number}."
         names = [f"{name}{number}" for name in ("Raf", "Ras", "Mek", "Erk")]
-        document = raw(text, *names, relations=[kw.Relation("R1", "Binds", pair)])
+        document = raw(text, *names, relations=[kw.text.Relation("R1", "Binds", pair)])
         found.append(kw.Example(f"doc{number}", views={"document": document}))
     return found
 
@@ -55,7 +57,7 @@ def test_missing_parses_are_warned_of():
 
 
 def test_an_unknown_parser_is_refused():
-    with pytest.raises(kw.KernelInputError, match="there is no backend 'biomedicla'"):
+    with pytest.raises(kw.errors.KernelInputError, match="there is no backend 'biomedicla'"):
         kw.RelationExtractor(parser="biomedicla").fit(corpus())
 
 

@@ -6,13 +6,11 @@ import io
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import kernelwood as kw
-from kernelwood.relations import RelationExtractor
-from kernelwood.relations.claims import Claim, read_claims
-from kernelwood.relations.verdicts import iter_verdicts, verify
+from kernelwood.relations import Claim, RelationExtractor, iter_verdicts, read_claims
+from kernelwood.relations.verdicts import verify
 
 NAMES = ["Raf", "Ras", "Mek", "Erk", "Sos", "Grb", "Src", "Abl"]
 # Words with places for two proteins, dependencies, and the relation with its direction.
@@ -34,7 +32,7 @@ def parsed(pattern, first, second):
     sentence = kw.Sentence.from_words(words, dependencies=pattern[1])
     places = [sentence.tokens[words.index(name)] for name in (first, second)]
     entities = [
-        kw.Entity(f"T{n}", "protein", ((place.start, place.end),), place.text)
+        kw.text.Entity(f"T{n}", "protein", ((place.start, place.end),), place.text)
         for n, place in enumerate(places, start=1)
     ]
     return sentence.with_parts(entities=entities)
@@ -45,10 +43,10 @@ def corpus():
         for p, pattern in enumerate(PATTERNS):
             sentence = parsed(pattern, NAMES[d], NAMES[(d + p + 1) % 8 or 7 - d])
             _, _, kind, forward = pattern
-            ends = [kw.Argument("Agent", "T1"), kw.Argument("Target", "T2")]
+            ends = [kw.text.Argument("Agent", "T1"), kw.text.Argument("Target", "T2")]
             if not forward:
-                ends = [kw.Argument("Agent", "T2"), kw.Argument("Target", "T1")]
-            relations = [kw.Relation("R1", kind, tuple(ends))] if kind else []
+                ends = [kw.text.Argument("Agent", "T2"), kw.text.Argument("Target", "T1")]
+            relations = [kw.text.Relation("R1", kind, tuple(ends))] if kind else []
             views = {"sentence": sentence.with_parts(relations=relations)}
             yield kw.Example(f"d{d}.s{p}", views=views)
 
@@ -94,7 +92,7 @@ def file_of(*lines):
 
 
 def refused(line):
-    with pytest.raises(kw.ReadError) as caught:
+    with pytest.raises(kw.errors.ReadError) as caught:
         read_claims(file_of(a_line(0), line))
     assert caught.value.line == 2
     return str(caught.value)
@@ -147,7 +145,7 @@ def test_an_unknown_key_is_refused_with_the_nearest():
 
 
 def test_what_is_no_json_is_refused_with_its_column():
-    with pytest.raises(kw.ReadError, match="not valid JSON") as caught:
+    with pytest.raises(kw.errors.ReadError, match="not valid JSON") as caught:
         read_claims(io.StringIO('{"text": '))
     assert (caught.value.line, caught.value.column) == (1, 10)
 
@@ -207,7 +205,7 @@ def test_a_text_that_is_no_string_is_refused():
 
 
 def test_an_id_that_comes_twice_is_refused():
-    with pytest.raises(kw.ReadError, match="was used before, on line 1"):
+    with pytest.raises(kw.errors.ReadError, match="was used before, on line 1"):
         read_claims(file_of(a_line(0, id="a"), a_line(1, id="a")))
 
 
@@ -365,5 +363,5 @@ def test_what_is_written_is_the_claim_with_the_verdict(extractor):
 
 def test_a_model_of_events_is_refused():
     events = RelationExtractor(candidates="events")
-    with pytest.raises(kw.KernelInputError, match="judges events"):
+    with pytest.raises(kw.errors.KernelInputError, match="judges events"):
         verify(events, [])

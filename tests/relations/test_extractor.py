@@ -207,10 +207,14 @@ def test_what_is_denied_can_be_learned():
         sentence = kw.Sentence.from_words(
             words,
             dependencies=[(3, "nsubj", 0), (3, "aux", 1), (3, "advmod", 2), (3, "dobj", 4)],
-            entities=[kw.Entity("a", "P", ((0, 3),)), kw.Entity("b", "P", ((18, 21),))],
+            entities=[kw.text.Entity("a", "P", ((0, 3),)), kw.text.Entity("b", "P", ((18, 21),))],
             relations=[]
             if denied
-            else [kw.Relation("r", "Binds", (kw.Argument("A", "a"), kw.Argument("B", "b")))],
+            else [
+                kw.text.Relation(
+                    "r", "Binds", (kw.text.Argument("A", "a"), kw.text.Argument("B", "b"))
+                )
+            ],
         )
         return kw.Example(name, views={"sentence": sentence})
 
@@ -265,28 +269,28 @@ def test_held_out_figures_are_those_of_other_documents(extractor):
 
 
 def test_documents_without_relations_are_refused():
-    with pytest.raises(kw.KernelInputError, match=r"none of the .* is a relation"):
+    with pytest.raises(kw.errors.KernelInputError, match=r"none of the .* is a relation"):
         kw.RelationExtractor().fit(documents(patterns=[4, 5]))
 
 
 def test_documents_with_relations_only_are_refused():
-    with pytest.raises(kw.KernelInputError, match="nothing to tell them from"):
+    with pytest.raises(kw.errors.KernelInputError, match="nothing to tell them from"):
         kw.RelationExtractor().fit(documents(patterns=[0, 2]))
 
 
 def test_documents_without_entities_are_refused():
     plain = kw.Example("d1.s1", views={"sentence": kw.Sentence.from_words(["we", "go"])})
-    with pytest.raises(kw.KernelInputError, match="no sentence has two entities"):
+    with pytest.raises(kw.errors.KernelInputError, match="no sentence has two entities"):
         kw.RelationExtractor(parser="given").fit([plain])
 
 
 def test_no_documents_are_refused():
-    with pytest.raises(kw.KernelInputError, match="no candidates"):
+    with pytest.raises(kw.errors.KernelInputError, match="no candidates"):
         kw.RelationExtractor().fit([])
 
 
 def test_structures_are_refused_with_a_hint():
-    with pytest.raises(kw.KernelInputError, match="use extract for texts"):
+    with pytest.raises(kw.errors.KernelInputError, match="use extract for texts"):
         kw.RelationExtractor().fit(["Raf binds Ras."])
 
 
@@ -294,7 +298,7 @@ def test_sentences_with_too_many_entities_are_counted_not_judged(extractor):
     words = [f"P{i}" for i in range(61)]
     starts = [sum(len(word) + 1 for word in words[:i]) for i in range(61)]
     entities = [
-        kw.Entity(f"e{i}", "protein", ((starts[i], starts[i] + len(words[i])),), words[i])
+        kw.text.Entity(f"e{i}", "protein", ((starts[i], starts[i] + len(words[i])),), words[i])
         for i in range(61)
     ]
     crowd = kw.Sentence.from_words(words, dependencies=[(0, "x", 1)], entities=entities)
@@ -323,7 +327,7 @@ def test_an_extractor_must_be_fitted():
     ],
 )
 def test_wrong_parameters_are_refused(parameters, message):
-    with pytest.raises(kw.KernelInputError, match=message):
+    with pytest.raises(kw.errors.KernelInputError, match=message):
         kw.RelationExtractor(**parameters).fit(documents())
 
 
@@ -407,7 +411,7 @@ def test_parts_of_a_cross_validation_have_the_same_classes():
 
 def test_a_failed_fit_leaves_nothing_half_way(extractor):
     model = clone(extractor).fit(documents())
-    with pytest.raises(kw.KernelInputError):
+    with pytest.raises(kw.errors.KernelInputError):
         model.fit([])
     with pytest.raises(NotFittedError):
         model.predict(documents())

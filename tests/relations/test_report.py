@@ -7,16 +7,21 @@ from html import unescape
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import kernelwood as kw
-from kernelwood.relations.predictions import Case, Participant, Piece, Prediction
-from kernelwood.relations.report import report_html, write_report
+from kernelwood.relations import (
+    Case,
+    Participant,
+    Piece,
+    Prediction,
+    RelationScores,
+    report_html,
+    write_report,
+)
 from kernelwood.relations.report_arcs import draw_relations, said
 from kernelwood.relations.report_passages import Colors, Mention, Passage, marked, passages_of
 from kernelwood.relations.report_tables import card_facts, gates_table
-from kernelwood.relations.scores import RelationScores
 
 TYPES = st.sampled_from(["<", "a", ""])
 EVIL = "<script>alert('x')</script>\" onload=\"x"
@@ -25,7 +30,7 @@ START = 13
 SENTENCE = kw.Sentence(
     TEXT[START:41],
     entities=[
-        kw.Entity(f"T{i}", "Protein", ((start, start + len(name)),), name)
+        kw.text.Entity(f"T{i}", "Protein", ((start, start + len(name)),), name)
         for i, (name, start) in enumerate([("Raf", 0), ("MEK1", 14), ("ERK2", 23)])
     ],
 )
@@ -56,7 +61,7 @@ def prediction(first=0, second=1, *, score=0.75, sentence=SENTENCE, start=START,
         "sentence": (start, start + len(sentence.text)),
         "text": sentence.text,
         "label": None,
-        "candidate": kw.Candidate("c", sentence, list(zip(roles, parts, strict=True))),
+        "candidate": kw.text.Candidate("c", sentence, list(zip(roles, parts, strict=True))),
         "_explain": case,
     }
     return Prediction(**{**values, **changes})
@@ -112,7 +117,7 @@ def test_a_sentence_that_is_not_in_the_text_stands_for_itself():
 
 
 def test_sentences_stand_in_the_order_of_the_text():
-    entities = [kw.Entity("a", "x", ((0, 2),)), kw.Entity("b", "x", ((3, 5),))]
+    entities = [kw.text.Entity("a", "x", ((0, 2),)), kw.text.Entity("b", "x", ((3, 5),))]
     later = kw.Sentence("It is over.", entities=entities)
     found = passages_of([prediction(sentence=later, start=42), prediction()], {"doc1": TEXT})
     assert [p.text for p in found["doc1"]] == ["It is known.", SENTENCE.text, "It is over."]
@@ -271,7 +276,10 @@ def test_inner_tables_of_a_card_are_flat():
 
 
 def test_nothing_of_what_is_given_becomes_markup(scores):
-    entities = [kw.Entity(EVIL, EVIL, ((0, 8),), EVIL), kw.Entity("b", EVIL, ((9, 14),), EVIL)]
+    entities = [
+        kw.text.Entity(EVIL, EVIL, ((0, 8),), EVIL),
+        kw.text.Entity("b", EVIL, ((9, 14),), EVIL),
+    ]
     evil = kw.Sentence(EVIL, entities=entities)
     found = prediction(
         sentence=evil,
@@ -338,20 +346,20 @@ def test_a_report_that_fails_leaves_the_old_one(tmp_path):
     path.write_text("old")
 
     def fail(found):
-        raise kw.KernelInputError("no memory of cases")
+        raise kw.errors.KernelInputError("no memory of cases")
 
-    with pytest.raises(kw.KernelInputError):
+    with pytest.raises(kw.errors.KernelInputError):
         write_report(path, title="t", predictions=[prediction(_explain=fail)])
     assert (path.read_text(), list(tmp_path.iterdir())) == ("old", [path])
 
 
 def test_a_document_that_is_no_text_is_refused():
-    with pytest.raises(kw.KernelInputError, match=r"give its \.text"):
+    with pytest.raises(kw.errors.KernelInputError, match=r"give its \.text"):
         shown(documents={"doc1": kw.Document("x")})
 
 
 def test_a_negative_number_of_explanations_is_refused():
-    with pytest.raises(kw.KernelInputError, match="n_explained"):
+    with pytest.raises(kw.errors.KernelInputError, match="n_explained"):
         shown(n_explained=-1)
 
 

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from kernelwood.relations.thresholds import (
-    Judged,
-    draw_line,
-    probability,
-    ranking,
-    rates,
-    share_threshold,
-)
+from kernelwood.relations import share_threshold
+from kernelwood.relations.thresholds import Judged, draw_line, probability, ranking, rates
 
 # Score, whether a relation holds, whether it is the likeliest one, and the document.
 rows_of = st.tuples(st.integers(-20, 20), st.booleans(), st.booleans(), st.integers(0, 5))

@@ -7,24 +7,25 @@ import io
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import kernelwood as kw
-from kernelwood.relations.predictions import Case, Participant, Piece, Prediction
-from kernelwood.relations.writers import (
+from kernelwood.relations import (
+    Case,
     Judged,
-    annotated_document,
+    Participant,
+    Piece,
+    Prediction,
     output_format,
-    titles,
     write_predictions,
 )
+from kernelwood.relations.writers import annotated_document, titles
 
 TEXT = "Raf binds Ras. Mek was seen."
 ENTITIES = (
-    kw.Entity("T1", "protein", ((0, 3),), "Raf"),
-    kw.Entity("T2", "protein", ((10, 13),), "Ras"),
-    kw.Entity("T3", "protein", ((15, 18),), "Mek"),
+    kw.text.Entity("T1", "protein", ((0, 3),), "Raf"),
+    kw.text.Entity("T2", "protein", ((10, 13),), "Ras"),
+    kw.text.Entity("T3", "protein", ((15, 18),), "Mek"),
 )
 DOCUMENT = kw.Document(TEXT, ENTITIES)
 CASES = (Case("d1.p0", "binds", 0.75, "[Sos] binds [Grb]", 0.5, (Piece("binds", "steps", 0.25),)),)
@@ -39,7 +40,7 @@ def participant(role, entity, text=TEXT, shift=0):
 def a_prediction(*, holds=True, roles=("first", "second"), kind="binds", name="p1", trigger=None):
     sentence = kw.Sentence(TEXT[:14], entities=ENTITIES[:2])
     ends = tuple(zip(roles, ENTITIES[:2], strict=True))
-    candidate = kw.Candidate(name, sentence, ends)
+    candidate = kw.text.Candidate(name, sentence, ends)
     ones = tuple(participant(role, entity) for role, entity in ends)
     score = 0.9 if holds else 0.1
     return Prediction(
@@ -174,7 +175,9 @@ def test_standoff_reads_back_with_entities_and_relations(tmp_path):
     document = example.view("document")
     assert document.entities == ENTITIES
     assert document.relations == (
-        kw.Relation("R1", "binds", (kw.Argument("Arg1", "T1"), kw.Argument("Arg2", "T2"))),
+        kw.text.Relation(
+            "R1", "binds", (kw.text.Argument("Arg1", "T1"), kw.text.Argument("Arg2", "T2"))
+        ),
     )
 
 
@@ -197,14 +200,16 @@ def test_what_does_not_hold_is_not_annotated():
 
 
 def test_relations_of_the_annotation_are_left_out():
-    known = kw.Relation("R7", "old", (kw.Argument("a", "T1"), kw.Argument("b", "T3")))
+    known = kw.text.Relation(
+        "R7", "old", (kw.text.Argument("a", "T1"), kw.text.Argument("b", "T3"))
+    )
     document = kw.Document(TEXT, ENTITIES, [known], attributes=[("A1", "Sure", "R7")])
     made = annotated_document(Judged("doc", document, []))
     assert (made.relations, made.attributes) == ((), ())
 
 
 def test_references_of_entities_are_kept():
-    reference = kw.Attribute("N1", "Reference", "T1", "DB:7\tRaf")
+    reference = kw.text.Attribute("N1", "Reference", "T1", "DB:7\tRaf")
     document = kw.Document(TEXT, ENTITIES, attributes=[reference])
     assert annotated_document(Judged("doc", document, [])).attributes == (reference,)
 

@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import strategies
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from parsed_samples import sentence, sentences
 
 import kernelwood as kw
@@ -94,7 +93,7 @@ def test_a_thousand_copies_make_999_pairs():
 
 
 def test_copies_are_not_compared():
-    with kw.counting() as counters:
+    with kw.compute.counting() as counters:
         find_duplicates([TREES[0]] * 1000, KERNEL)
     assert counters.kernel_evaluations < 10
 
@@ -113,7 +112,7 @@ def test_order_of_nodes_makes_a_difference():
 
 @pytest.mark.parametrize("n", [0, 1])
 def test_few_structures_have_no_duplicates(n):
-    found = find_duplicates(kw.batch(TREES[:n], kind=kw.TreeBatch), KERNEL)
+    found = find_duplicates(kw.batch(TREES[:n], kind=kw.arrays.TreeBatch), KERNEL)
     assert found.pairs.shape == (0, 2) and found.groups == () and len(found) == 0
 
 
@@ -137,7 +136,7 @@ def test_progress_ends_with_the_total(monkeypatch):
 def test_more_pairs_than_memory_are_refused():
     with (
         kw.config_context(memory=20_000),
-        pytest.raises(kw.MemoryBudgetError, match="Raise the threshold"),
+        pytest.raises(kw.errors.MemoryBudgetError, match="Raise the threshold"),
     ):
         find_duplicates([TREES[0]] * 1000, KERNEL)
 
@@ -238,14 +237,14 @@ def test_ids_of_a_fitted_index_need_not_count_from_zero():
 
 
 def test_candidates_cost_less_than_all_pairs():
-    with kw.counting() as counters:
+    with kw.compute.counting() as counters:
         find_duplicates(TREES, KERNEL, candidates=indexes()["codes"], n_candidates=2)
     assert counters.kernel_evaluations < 100 * len(TREES)
 
 
 def test_an_index_of_other_structures_is_refused():
     index = indexes()["codes"].fit(TREES[:50])
-    with pytest.raises(kw.KernelInputError, match="the index holds 50 structures"):
+    with pytest.raises(kw.errors.KernelInputError, match="the index holds 50 structures"):
         find_duplicates(TREES, KERNEL, candidates=index)
 
 
@@ -268,5 +267,5 @@ def test_one_distinct_structure_needs_no_index():
 )
 def test_wrong_arguments_are_named(arguments, message):
     kernel = arguments.pop("kernel", KERNEL)
-    with pytest.raises(kw.KernelInputError, match=message):
+    with pytest.raises(kw.errors.KernelInputError, match=message):
         find_duplicates(TREES, kernel, **arguments)

@@ -8,17 +8,15 @@ import warnings
 import numpy as np
 import pytest
 import strategies
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from parsed_samples import sentence, sentences
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import kernelwood as kw
 from kernelwood.datasets import load_questions
-from kernelwood.persist import MODELS, load, save
+from kernelwood.persist import MODELS, Row, load, save
 from kernelwood.persist.estimators import estimator_state, restore_estimator
-from kernelwood.persist.models import Row
 from kernelwood.search import Match, SentenceIndex
 from kernelwood.views import lct
 
@@ -174,7 +172,7 @@ def test_ids_are_not_used_twice():
 def test_ids_that_are_not_there_are_refused(ids):
     made = index(by="codes").fit(SENTENCES)
     made.remove(2)
-    with pytest.raises(kw.KernelInputError, match=r"no sentence with the id|whole numbers"):
+    with pytest.raises(kw.errors.KernelInputError, match=r"no sentence with the id|whole numbers"):
         made.remove(ids)
     assert len(made) == 79
 
@@ -184,7 +182,7 @@ def test_an_empty_index_finds_nothing_and_can_be_filled_again(by):
     made = index(by=by).fit(SENTENCES)
     made.remove(made.ids_)
     assert made.search(QUERIES[0]) == [] and made.search(QUERIES) == [[]] * 6
-    with pytest.raises(kw.KernelInputError, match="no sentences to choose from"):
+    with pytest.raises(kw.errors.KernelInputError, match="no sentences to choose from"):
         made.refit()
     assert made.add(SENTENCES[:1]).tolist() == [80]
     assert [match.id for match in made.search(QUERIES[0])] == [80]
@@ -248,7 +246,7 @@ def test_few_sentences_all_become_landmarks_without_a_warning(by, n):
 
 
 def test_codes_of_a_single_sentence_are_refused():
-    with pytest.raises(kw.KernelInputError, match="fit on more sentences"):
+    with pytest.raises(kw.errors.KernelInputError, match="fit on more sentences"):
         index(by="codes").fit(SENTENCES[:1])
 
 
@@ -313,7 +311,7 @@ def test_explaining_works_with_kernels_on_views():
 
 def test_explaining_an_unknown_id_names_it():
     made = index(by="codes").fit(SENTENCES)
-    with pytest.raises(kw.KernelInputError, match="no sentence with the id 99"):
+    with pytest.raises(kw.errors.KernelInputError, match="no sentence with the id 99"):
         made.explain(QUERIES[0], 99)
 
 
@@ -333,7 +331,7 @@ def test_explaining_an_unknown_id_names_it():
     ],
 )
 def test_wrong_parameters_are_named(parameters, message):
-    with pytest.raises(kw.KernelInputError, match=message):
+    with pytest.raises(kw.errors.KernelInputError, match=message):
         index(**parameters).fit(SENTENCES)
 
 
@@ -347,12 +345,12 @@ def test_wrong_parameters_are_named(parameters, message):
 )
 def test_wrong_arguments_are_named(arguments, message):
     made = index(by="codes").fit(SENTENCES)
-    with pytest.raises(kw.KernelInputError, match=message):
+    with pytest.raises(kw.errors.KernelInputError, match=message):
         made.search(QUERIES, **arguments)
 
 
 def test_nothing_to_fit_on_is_refused():
-    with pytest.raises(kw.KernelInputError, match="at least one sentence"):
+    with pytest.raises(kw.errors.KernelInputError, match="at least one sentence"):
         index().fit([])
 
 
@@ -365,7 +363,7 @@ def test_what_is_not_fitted_says_so():
 
 def test_fitting_that_fails_leaves_nothing_half_fitted():
     made = index(by="codes").fit(SENTENCES)
-    with pytest.raises(kw.KernelInputError):
+    with pytest.raises(kw.errors.KernelInputError):
         made.fit(SENTENCES[:1])
     with pytest.raises(NotFittedError):
         made.search(QUERIES)
@@ -434,7 +432,7 @@ def test_texts_with_line_feeds_are_saved(saveable, tmp_path):
 def test_an_index_that_was_changed_underneath_is_not_saved(saveable, tmp_path):
     made = index(by="codes").fit(SENTENCES)
     made.index_.remove([0])
-    with pytest.raises(kw.ModelFormatError, match="not as fit left it"):
+    with pytest.raises(kw.errors.ModelFormatError, match="not as fit left it"):
         save(made, tmp_path / "index.kw")
 
 

@@ -4,14 +4,8 @@ import pytest
 from parsed_samples import sentence
 
 import kernelwood as kw
-from kernelwood.search.subjects import (
-    as_subjects,
-    choose_kernel,
-    choose_view,
-    make_structures,
-    name_of,
-    text_of,
-)
+from kernelwood.search import choose_view, text_of
+from kernelwood.search.subjects import as_subjects, choose_kernel, make_structures, name_of
 from kernelwood.views import grct, lct
 
 PARSED = sentence("cats", "see", "birds")
@@ -48,7 +42,9 @@ def test_a_sensible_view_is_chosen(subjects, kernel, expected):
 
 def test_a_choice_among_unknown_views_is_left_to_the_user():
     example = kw.Example("a", views={"one": TREE, "two": TREE})
-    with pytest.raises(kw.KernelInputError, match="several views that could be compared, one, two"):
+    with pytest.raises(
+        kw.errors.KernelInputError, match="several views that could be compared, one, two"
+    ):
         choose_view([example], None, "x")
 
 
@@ -62,7 +58,7 @@ def test_a_choice_among_unknown_views_is_left_to_the_user():
     ],
 )
 def test_sentences_of_which_no_view_can_be_made_are_refused(subject, kernel):
-    with pytest.raises(kw.KernelInputError, match="with dependencies have 'lct'"):
+    with pytest.raises(kw.errors.KernelInputError, match="with dependencies have 'lct'"):
         choose_view([subject], kernel, "x")
 
 
@@ -99,8 +95,8 @@ def test_sentences_and_examples_can_be_mixed():
 
 
 def test_candidates_have_views_of_pairs():
-    first, second = kw.Entity("a", "x", ((0, 4),)), kw.Entity("b", "x", ((9, 14),))
-    candidate = kw.Candidate("c", PARSED, [("first", first), ("second", second)])
+    first, second = kw.text.Entity("a", "x", ((0, 4),)), kw.text.Entity("b", "x", ((9, 14),))
+    candidate = kw.text.Candidate("c", PARSED, [("first", first), ("second", second)])
     [made] = make_structures([candidate], None, "path", "x")
     assert "see" in made.nodes
 
@@ -120,7 +116,9 @@ def test_examples_that_have_the_views_of_a_kernel_stay_what_they_are():
 
 
 def test_a_sentence_that_lacks_dependencies_is_named():
-    with pytest.raises(kw.StructureError, match=r"'lct' of sentence 1 \('we go'\)") as caught:
+    with pytest.raises(
+        kw.errors.StructureError, match=r"'lct' of sentence 1 \('we go'\)"
+    ) as caught:
         make_structures([PARSED, PLAIN], None, "lct", "x")
     assert "view='words'" in str(caught.value)
 
@@ -143,7 +141,7 @@ def test_views_that_cannot_be_made_are_told(subject, kernel, view, message):
 
 
 def test_a_view_of_a_batch_of_structures_is_refused():
-    with pytest.raises(kw.KernelInputError, match="there are structures already"):
+    with pytest.raises(kw.errors.KernelInputError, match="there are structures already"):
         make_structures(kw.batch([TREE]), None, "lct", "x")
 
 
@@ -161,7 +159,7 @@ def test_a_view_of_a_batch_of_structures_is_refused():
     ],
 )
 def test_what_is_no_list_of_sentences_is_refused(given, message):
-    with pytest.raises(kw.KernelInputError, match=message):
+    with pytest.raises(kw.errors.KernelInputError, match=message):
         as_subjects(given, "x")
 
 
@@ -184,7 +182,10 @@ def test_any_iterable_is_taken():
         (WORDS, "we go"),
         (TREE, "(S (NP we) (VP go))"),
         (kw.Forest.from_trees([TREE]), "(S (NP we) (VP go))"),
-        (kw.Candidate("c", PARSED, [("x", kw.Entity("a", "x", ((0, 4),)))]), "cats see birds"),
+        (
+            kw.text.Candidate("c", PARSED, [("x", kw.text.Entity("a", "x", ((0, 4),)))]),
+            "cats see birds",
+        ),
     ],
 )
 def test_the_text_is_what_a_person_would_read(subject, expected):
@@ -197,7 +198,7 @@ def test_the_text_is_what_a_person_would_read(subject, expected):
         (PARSED, ""),
         (PARSED.with_parts(metadata=[("sent_id", "w-7"), ("note", None)]), "w-7"),
         (kw.Example("a"), "a"),
-        (kw.Candidate("c", PARSED, [("x", kw.Entity("a", "x", ((0, 4),)))]), "c"),
+        (kw.text.Candidate("c", PARSED, [("x", kw.text.Entity("a", "x", ((0, 4),)))]), "c"),
         (TREE, ""),
     ],
 )

@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import strategies
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from parsed_samples import sentences
 
 import kernelwood as kw
@@ -134,14 +133,14 @@ def test_small_memory_changes_nothing_but_the_blocks():
 
 
 def test_a_result_beyond_the_memory_budget_is_refused():
-    with kw.config_context(memory=100), pytest.raises(kw.MemoryBudgetError, match="fewer"):
+    with kw.config_context(memory=100), pytest.raises(kw.errors.MemoryBudgetError, match="fewer"):
         text_similarities(KERNEL, TEXTS)
 
 
 def test_texts_among_themselves_take_about_half_the_evaluations(monkeypatch):
     monkeypatch.setattr("kernelwood.search.texts._SENTENCES", 4)
     singles = [[sequence] for sequence in SEQUENCES]
-    with kw.counting() as counters:
+    with kw.compute.counting() as counters:
         text_similarities(KERNEL, singles)
     assert counters.kernel_evaluations < 0.55 * 60 * 60
 
@@ -199,7 +198,7 @@ def test_batches_are_texts():
     ],
 )
 def test_what_is_no_text_is_refused(given, message):
-    with pytest.raises(kw.KernelInputError, match=message):
+    with pytest.raises(kw.errors.KernelInputError, match=message):
         text_similarities(KERNEL, *given)
 
 
@@ -208,7 +207,7 @@ def test_what_is_no_text_is_refused(given, message):
     [("ssk", "best", "kernel must be a kernel"), (KERNEL, "worst", "how must be one of")],
 )
 def test_wrong_arguments_are_named(kernel, how, message):
-    with pytest.raises(kw.KernelInputError, match=message):
+    with pytest.raises(kw.errors.KernelInputError, match=message):
         text_similarities(kernel, TEXTS, how=how)
 
 

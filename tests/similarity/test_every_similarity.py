@@ -5,10 +5,15 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from similarity_cases import VARIANTS, by_definition, every_variant, labels, random_vectors
-from similarity_cases import sample_labels as sample
+from hypothesis import given, settings, strategies as st
+from similarity_cases import (
+    VARIANTS,
+    by_definition,
+    every_variant,
+    labels,
+    random_vectors,
+    sample_labels as sample,
+)
 
 from kernelwood.errors import KernelInputError
 from kernelwood.similarity import SIMILARITIES, Exact, Table

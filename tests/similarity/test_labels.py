@@ -1,8 +1,7 @@
 """Reading labels."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kernelwood.similarity import Label, Word, parse_label
 

@@ -1,12 +1,11 @@
 import io
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from kernelwood.errors import StructureError
-from kernelwood.structures import Tree
-from kernelwood.structures.brackets import iter_brackets, read_brackets, strip_empty_root
+from kernelwood.structures import Tree, iter_brackets, strip_empty_root
+from kernelwood.structures.brackets import read_brackets
 
 nasty = st.text(st.sampled_from("()\"\\:\n\r\t\f\v '`a#=/\xa0\u2028n"), max_size=6)
 labels = nasty | st.text(st.characters(exclude_categories=()), max_size=4)

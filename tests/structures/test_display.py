@@ -2,8 +2,7 @@ import re
 import xml.etree.ElementTree as ET
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kernelwood.structures import Graph, Sequence, Tree
 from kernelwood.structures.display import graph_html, sequence_html, tree_svg

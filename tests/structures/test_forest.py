@@ -11,7 +11,8 @@ from hypothesis import given
 from strategies import forests
 
 import kernelwood as kw
-from kernelwood import Example, Forest, StructureError, Tree
+from kernelwood import Example, Forest, Tree
+from kernelwood.errors import StructureError
 
 LABELS = ["NP", "NP", "NP", "old", "men", "and", "women"]
 EDGES = [

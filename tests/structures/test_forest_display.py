@@ -5,8 +5,7 @@ from itertools import pairwise
 
 import defusedxml.ElementTree
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kernelwood.structures import Forest, Tree
 from kernelwood.structures.forest_display import forest_svg

@@ -2,20 +2,18 @@ import json
 import sys
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from strategies import forests
 
 from kernelwood.errors import StructureError
-from kernelwood.structures import Forest
-from kernelwood.structures.forest_json import (
+from kernelwood.structures import (
+    Forest,
     decode_json,
     encode_json,
     forest_from_object,
     forest_object,
-    read_json,
-    write_json,
 )
+from kernelwood.structures.forest_json import read_json, write_json
 
 DEPTH = 100_000
 GOOD = {"labels": ["S", "x"], "edges": [[0, [1], 0.5]], "root": 0}

@@ -4,11 +4,11 @@ import math
 from collections import Counter
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from strategies import derivations, tree_distribution
 
-from kernelwood import Forest, StructureError, Tree
+from kernelwood import Forest, Tree
+from kernelwood.errors import StructureError
 from kernelwood.structures.forest_packing import pack
 
 

@@ -3,11 +3,11 @@
 from collections import defaultdict
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from strategies import forests, tree_distribution
 
-from kernelwood import Forest, StructureError, Tree
+from kernelwood import Forest, Tree
+from kernelwood.errors import StructureError
 
 
 def smallest(node, start, end):

@@ -7,11 +7,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from strategies import derivations, forests, tree_distribution
 
-from kernelwood import Forest, StructureError, Tree
+from kernelwood import Forest, Tree
+from kernelwood.errors import StructureError
 
 
 def ranked(forest):

@@ -3,11 +3,11 @@
 import math
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from strategies import derivations, forests, tree_distribution
 
-from kernelwood import Forest, StructureError
+from kernelwood import Forest
+from kernelwood.errors import StructureError
 from kernelwood.structures.forest_weights import count_trees
 
 

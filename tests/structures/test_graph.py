@@ -5,8 +5,7 @@ import sys
 import textwrap
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kernelwood.errors import StructureError
 from kernelwood.structures import Graph

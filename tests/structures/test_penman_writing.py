@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import penman
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 from penman.models import amr
 
 from kernelwood.errors import StructureError
-from kernelwood.structures import Graph
-from kernelwood.structures.penman_notation import parse_penman
-from kernelwood.structures.penman_writing import write_penman
+from kernelwood.structures import Graph, parse_penman, write_penman
 
 PLAIN_ROLES = ["ARG0", "op1", "mod", "consist-of", "polarity", "prep-on-behalf-of", ""]
 TRICKY_ROLES = ["ARG0-of", "consist", "domain-of", "x-of-of", "prep-on-behalf", "-of", "#"]

@@ -5,12 +5,7 @@ from hypothesis import given
 from strategies import chain, star, trees
 
 from kernelwood.errors import StructureError
-from kernelwood.structures import Tree
-from kernelwood.structures.tree_words import (
-    count_leaves,
-    without_empty_elements,
-    words_and_tags,
-)
+from kernelwood.structures import Tree, count_leaves, without_empty_elements, words_and_tags
 
 DEPTH = 100_000
 brackets = Tree.from_brackets

@@ -64,7 +64,7 @@ def test_neighborhoods_beat_random_samples_of_equal_cost(seed):
     paths = kw.batch(planted.paths)
 
     def learn(**options):
-        with kw.counting() as cost:
+        with kw.compute.counting() as cost:
             found = learner(n_passes=3, random_state=seed, **options).fit(paths, planted.classes)
         return min(shares(found.gates_, planted)), cost.kernel_evaluations
 
@@ -155,12 +155,12 @@ def test_an_interrupted_fit_leaves_its_trace_and_is_not_fitted():
 
 def test_decisions_of_another_search_are_refused():
     other = learner(labels=["n0", "s1"]).fit(SMALL.paths, SMALL.classes)
-    with pytest.raises(kw.KernelInputError, match="resume with the same data"):
+    with pytest.raises(kw.errors.KernelInputError, match="resume with the same data"):
         learner().fit(SMALL.paths, SMALL.classes, resume=other.trace_)
 
 
 def test_more_decisions_than_there_are_steps_are_refused(fitted):
-    with pytest.raises(kw.KernelInputError, match="beyond the end"):
+    with pytest.raises(kw.errors.KernelInputError, match="beyond the end"):
         learner(n_passes=1).fit(SMALL.paths, SMALL.classes, resume=fitted.trace_)
 
 
@@ -269,7 +269,7 @@ def test_scikit_learn_can_clone_it():
     ],
 )
 def test_wrong_parameters_are_named(options, part):
-    with pytest.raises(kw.KernelInputError, match=part):
+    with pytest.raises(kw.errors.KernelInputError, match=part):
         learner(**options).fit(SMALL.paths, SMALL.classes)
 
 
@@ -284,7 +284,7 @@ def test_wrong_parameters_are_named(options, part):
     ],
 )
 def test_wrong_data_are_named(X, y, part):
-    with pytest.raises(kw.KernelInputError, match=part):
+    with pytest.raises(kw.errors.KernelInputError, match=part):
         learner().fit(X, y)
 
 
@@ -300,15 +300,17 @@ def test_neighbors_in_the_same_group_do_not_count():
 
 
 def test_a_wrong_number_of_groups_is_named():
-    with pytest.raises(kw.KernelInputError, match="150 structures, but 2 groups"):
+    with pytest.raises(kw.errors.KernelInputError, match="150 structures, but 2 groups"):
         learner().fit(SMALL.paths, SMALL.classes, groups=["a", "b"])
 
 
 def test_groups_that_are_no_list_are_named():
-    with pytest.raises(kw.KernelInputError, match="must name the group of each structure, got 5"):
+    with pytest.raises(
+        kw.errors.KernelInputError, match="must name the group of each structure, got 5"
+    ):
         learner().fit(SMALL.paths, SMALL.classes, groups=5)
 
 
 def test_unlabelled_structures_are_refused_where_they_are_of_no_use():
-    with pytest.raises(kw.KernelInputError, match="method='information' only"):
+    with pytest.raises(kw.errors.KernelInputError, match="method='information' only"):
         learner().fit(SMALL.paths, SMALL.classes, unlabelled=SMALL.paths)

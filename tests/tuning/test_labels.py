@@ -75,13 +75,13 @@ def test_gates_reach_every_kernel_inside_and_leave_the_original():
 
 
 def test_a_kernel_without_gates_is_named():
-    with pytest.raises(kw.KernelInputError, match=r"ForestKernel.* has no gates"):
+    with pytest.raises(kw.errors.KernelInputError, match=r"ForestKernel.* has no gates"):
         find_gated(kw.ForestKernel())
 
 
 def test_gates_on_edges_and_on_nodes_cannot_be_shared():
     kernel = kw.SubsequenceKernel() + kw.SubsequenceKernel(gate_on="node")
-    with pytest.raises(kw.KernelInputError, match="same gate_on"):
+    with pytest.raises(kw.errors.KernelInputError, match="same gate_on"):
         find_gated(kernel)
 
 

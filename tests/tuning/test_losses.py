@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import kernelwood as kw
 from kernelwood.tuning.losses import NeighborLoss, nearest_others
@@ -122,5 +121,7 @@ def test_classes_count_the_same_however_rare():
 
 
 def test_a_negative_label_that_is_no_class_is_named():
-    with pytest.raises(kw.KernelInputError, match="negative_label='maybe' is none of the classes"):
+    with pytest.raises(
+        kw.errors.KernelInputError, match="negative_label='maybe' is none of the classes"
+    ):
         measure("paper", ["no", "yes"], negative_label="maybe")

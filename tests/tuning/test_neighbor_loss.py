@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kernelwood as kw
-from kernelwood.tuning.neighbor_loss import neighbor_loss
+from kernelwood.tuning import neighbor_loss
 
 PLANTED = kw.tuning.planted_paths(1500, length=(1, 6), random_state=3)
 X, Y = kw.batch(PLANTED.paths), PLANTED.classes
@@ -98,10 +98,10 @@ def test_as_many_vote_as_are_asked(n_votes: int, all_agree: bool) -> None:
      {"negative_label": 7, "loss": "paper"}],
 )  # fmt: skip
 def test_impossible_parameter_is_named(parameters: dict) -> None:
-    with pytest.raises(kw.KernelInputError, match=next(iter(parameters))):
+    with pytest.raises(kw.errors.KernelInputError, match=next(iter(parameters))):
         neighbor_loss(KERNEL, X[:20], Y[:20], **parameters)
 
 
 def test_one_structure_has_no_neighbor() -> None:
-    with pytest.raises(kw.KernelInputError, match="two structures"):
+    with pytest.raises(kw.errors.KernelInputError, match="two structures"):
         neighbor_loss(KERNEL, X[:1], Y[:1])

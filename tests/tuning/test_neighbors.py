@@ -2,8 +2,7 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from tuning.oracles import Reference
 
 import kernelwood as kw
@@ -115,7 +114,7 @@ def test_an_exact_graph_holds_the_nearest_without_themselves():
 def test_a_hashed_graph_finds_near_ones_with_few_evaluations():
     planted = kw.tuning.planted_paths(2000, length=(3, 1), purity=1.0)
     paths, kernel = kw.batch(planted.paths), kw.SubsequenceKernel()
-    with kw.counting() as counts:
+    with kw.compute.counting() as counts:
         graph = find_graph(kernel, paths, 4, hashed=True, seed=0)
     assert counts.kernel_evaluations < 2000**2 / 10
     assert (graph.neighbors != np.arange(2000)[:, None]).all()

@@ -7,12 +7,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import kernelwood as kw
+from kernelwood.tuning import GateReport
 from kernelwood.tuning.figure import check_figure
-from kernelwood.tuning.report import GateReport, _agreement, label_text
+from kernelwood.tuning.report import _agreement, label_text
 
 
 def learner_with(labels, **changes):
@@ -303,7 +303,7 @@ def test_saving_leaves_no_figure_open(matplotlib, tmp_path):
 
 
 def test_an_unknown_suffix_is_refused():
-    with pytest.raises(kw.KernelInputError, match=r"\.png, \.svg or \.pdf"):
+    with pytest.raises(kw.errors.KernelInputError, match=r"\.png, \.svg or \.pdf"):
         check_figure("gates.bmp")
 
 
@@ -316,5 +316,5 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
         return original(name, *arguments, **options)
 
     monkeypatch.setattr(builtins, "__import__", missing)
-    with pytest.raises(kw.KernelInputError, match=r"kernelwood\[plot\]"):
+    with pytest.raises(kw.errors.KernelInputError, match=r"kernelwood\[plot\]"):
         report_on("a").plot()

@@ -4,18 +4,12 @@ from collections import deque
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from kernelwood import Graph, Sequence, StructureError, Tree
-from kernelwood.views.amr import (
-    ENTITY_CONCEPTS,
-    INTERACTION_CONCEPTS,
-    entity_nodes,
-    interaction_nodes,
-    interaction_path,
-    interaction_tree,
-)
+from kernelwood import Graph, Sequence, Tree
+from kernelwood.errors import StructureError
+from kernelwood.views import entity_nodes, interaction_nodes, interaction_path, interaction_tree
+from kernelwood.views.amr import ENTITY_CONCEPTS, INTERACTION_CONCEPTS
 
 DEPTH = 100_000
 

@@ -1,13 +1,13 @@
 """Parts of trees around entities and arguments, against naive recursion."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from strategies import chain, star, trees
 
-from kernelwood import StructureError, Tree
-from kernelwood.structures import Entity, Sentence
-from kernelwood.views.constituents import (
+from kernelwood import Tree
+from kernelwood.errors import StructureError
+from kernelwood.text import Entity, Sentence
+from kernelwood.views import (
     argument_path,
     argument_tree,
     constituent,

@@ -3,12 +3,12 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kernelwood.errors import StructureError
-from kernelwood.structures import Entity, Sentence, Sequence
-from kernelwood.views.context import Context, Contexts, context
+from kernelwood.structures import Sequence
+from kernelwood.text import Entity, Sentence
+from kernelwood.views import Context, Contexts, context
 
 SENTENCE = Sentence.from_words("a b c d e f g h i j".split())
 

@@ -3,14 +3,14 @@
 from collections import Counter
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kernelwood import PartialTreeKernel, Vectors
 from kernelwood.errors import StructureError
-from kernelwood.similarity.labels import parse_label
-from kernelwood.structures import ROOT, Sentence, Token, Tree
-from kernelwood.views.dependency_trees import cgrct, clct, grct, lct, loct
+from kernelwood.similarity import parse_label
+from kernelwood.structures import Tree
+from kernelwood.text import ROOT, Sentence, Token
+from kernelwood.views import cgrct, clct, grct, lct, loct
 
 ALL = [grct, lct, loct, cgrct, clct]
 

@@ -4,22 +4,20 @@ import math
 from collections import defaultdict
 
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 from strategies import derivations, forests, tree_distribution, trees
 
-from kernelwood import Forest, StructureError, Tree
-from kernelwood.views.constituents import (
+from kernelwood import Forest, Tree
+from kernelwood.errors import StructureError
+from kernelwood.views import (
+    argument_forest,
     argument_path,
+    argument_path_forest,
     argument_tree,
     minimal_complete_tree,
-    path_enclosed_tree,
-)
-from kernelwood.views.forests import (
-    argument_forest,
-    argument_path_forest,
     minimal_forest,
     path_enclosed_forest,
+    path_enclosed_tree,
 )
 from kernelwood.views.readings import Readings
 

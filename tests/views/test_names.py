@@ -1,10 +1,9 @@
 """What the names of two entities tell about each other."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from kernelwood.structures import Candidate, Entity, Sentence
+from kernelwood.text import Candidate, Entity, Sentence
 from kernelwood.views import entity_types, make_view, name_relation, names
 
 

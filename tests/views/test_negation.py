@@ -2,7 +2,8 @@
 
 import pytest
 
-from kernelwood.structures import Candidate, Entity, Sentence, Tree
+from kernelwood.structures import Tree
+from kernelwood.text import Candidate, Entity, Sentence
 from kernelwood.views import Negations, make_view, negation
 
 

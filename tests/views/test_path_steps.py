@@ -1,10 +1,9 @@
 """Shortest paths as one line of words and relations."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from sentence_strategies import sentences
 
-from kernelwood.structures import Candidate, Entity, Sentence
+from kernelwood.text import Candidate, Entity, Sentence
 from kernelwood.views import make_view, path_steps, shortest_path
 
 RAF, RAS = Entity("a", "protein", ((0, 3),)), Entity("b", "protein", ((10, 13),))

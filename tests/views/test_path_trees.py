@@ -1,9 +1,9 @@
 """Trees of the dependencies on a shortest path, and of what hangs from it."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from kernelwood.structures import ROOT, Candidate, Entity, Event, Sentence, Tree
+from kernelwood.structures import Tree
+from kernelwood.text import ROOT, Candidate, Entity, Event, Sentence
 from kernelwood.views import PathTrees, make_view, path_tree, shortest_path
 
 

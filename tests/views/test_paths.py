@@ -3,12 +3,12 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kernelwood.errors import StructureError
-from kernelwood.structures import ROOT, Entity, Event, Sentence, Sequence
-from kernelwood.views.paths import DependencyPaths, shortest_path
+from kernelwood.structures import Sequence
+from kernelwood.text import ROOT, Entity, Event, Sentence
+from kernelwood.views import DependencyPaths, shortest_path
 
 
 def spaced(n_tokens, dependencies, entities=()):

@@ -4,8 +4,9 @@ import pytest
 from corpora import data_file
 
 import kernelwood as kw
-from kernelwood.structures import ROOT, Dependency, Sentence, Tree
-from kernelwood.views.dependency_trees import cgrct, clct, grct, lct, loct
+from kernelwood.structures import Tree
+from kernelwood.text import ROOT, Dependency, Sentence
+from kernelwood.views import cgrct, clct, grct, lct, loct
 
 VIEWS = {view.__name__: view for view in (grct, lct, loct, cgrct, clct)}
 

@@ -7,7 +7,7 @@ import pytest
 from corpora import data_file
 
 import kernelwood as kw
-from kernelwood.views.paths import DependencyPaths
+from kernelwood.views import DependencyPaths
 
 CORPORA = ["AImed", "BioInfer"]
 

@@ -1,8 +1,7 @@
 """Words without their endings."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kernelwood.views import stem
 

@@ -2,10 +2,17 @@
 
 import pytest
 
-from kernelwood import Graph, StructureError
-from kernelwood.structures import Candidate, Entity, Sentence
-from kernelwood.views import interaction_path, interaction_tree, make_view, shortest_path
-from kernelwood.views.table import VIEWS, view_maker
+from kernelwood import Graph
+from kernelwood.errors import StructureError
+from kernelwood.text import Candidate, Entity, Sentence
+from kernelwood.views import (
+    VIEWS,
+    interaction_path,
+    interaction_tree,
+    make_view,
+    shortest_path,
+    view_maker,
+)
 from kernelwood.views.ways import InteractionWays
 
 RAF = Entity("a", "protein", ((0, 3),))

@@ -3,7 +3,7 @@
 import pytest
 
 from kernelwood.errors import StructureError
-from kernelwood.structures import ROOT, Entity, Sentence
+from kernelwood.text import ROOT, Entity, Sentence
 from kernelwood.views import head_token, trigger_path, trigger_tree
 
 WORDS = ["Kinase", "A", "cuts", "Sos", "1", "here"]

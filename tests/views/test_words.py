@@ -3,8 +3,10 @@
 import pytest
 
 from kernelwood.errors import StructureError
-from kernelwood.structures import Entity, Event, Sentence, Sequence, Token
-from kernelwood.views.words import Mentions, check_blind, token_label, words
+from kernelwood.structures import Sequence
+from kernelwood.text import Entity, Event, Sentence, Token
+from kernelwood.views import words
+from kernelwood.views.word_sequences import Mentions, check_blind, token_label
 
 TOKEN = Token("Running", 0, 7, lemma="Run", pos="VERB", tag="VBG")
 

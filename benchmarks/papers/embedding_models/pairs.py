@@ -14,7 +14,7 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 import kernelwood as kw
 from kernelwood.errors import ReadError
 from kernelwood.io import write_conllu
-from kernelwood.structures import ROOT, Dependency, Token
+from kernelwood.text import ROOT, Dependency, Token
 
 __all__ = [
     "MODEL",

@@ -16,8 +16,7 @@ from sklearn.preprocessing import normalize
 from threadpoolctl import threadpool_limits
 
 import kernelwood as kw
-from kernelwood.evaluate import Spread
-from kernelwood.evaluate.clusters import cluster_scores
+from kernelwood.evaluate import Spread, cluster_scores
 
 __all__ = [
     "BAG",
@@ -54,7 +53,7 @@ class Looked(kw.Kernel):
         The Gram matrix.
     """
 
-    accepts = kw.SequenceBatch
+    accepts = kw.arrays.SequenceBatch
 
     def __init__(self, table: NDArray[Any]) -> None:
         self.table = table
@@ -94,10 +93,10 @@ class Questions:
     grams: Mapping[float, NDArray[Any]]
 
     @property
-    def numbers(self) -> kw.SequenceBatch:
+    def numbers(self) -> kw.arrays.SequenceBatch:
         """What `Looked` takes for the questions."""
         numbers = [kw.Sequence([str(number)]) for number in range(len(self.labels))]
-        batch: kw.SequenceBatch = kw.batch(numbers)
+        batch: kw.arrays.SequenceBatch = kw.batch(numbers)
         return batch
 
 

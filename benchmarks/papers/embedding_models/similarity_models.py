@@ -12,7 +12,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 import kernelwood as kw
 from kernelwood import views
-from kernelwood.structures import ROOT, Sentence
+from kernelwood.text import ROOT, Sentence
 
 __all__ = [
     "BAGS",
@@ -69,10 +69,10 @@ def mean_vectors(
     return cosines(means)
 
 
-def trees(sentences: Iterable[Sentence], view: str = "loct", **options: Any) -> kw.TreeBatch:
+def trees(sentences: Iterable[Sentence], view: str = "loct", **options: Any) -> kw.arrays.TreeBatch:
     """Return a view of sentences as a batch."""
     make = getattr(views, view)
-    batch: kw.TreeBatch = kw.batch([make(sentence, **options) for sentence in sentences])
+    batch: kw.arrays.TreeBatch = kw.batch([make(sentence, **options) for sentence in sentences])
     return batch
 
 
@@ -86,7 +86,7 @@ def make_kernel(name: str, vectors: kw.Vectors, terminal_factor: float = 1.0) ->
     return made[name](decay=0.4, depth_decay=0.4, terminal_factor=float(terminal_factor))
 
 
-def kernel_scores(kernel: kw.Kernel, batch: kw.TreeBatch) -> Scores:
+def kernel_scores(kernel: kw.Kernel, batch: kw.arrays.TreeBatch) -> Scores:
     """Return the similarities of the pairs."""
     return np.asarray(kernel.pairs(batch[0::2], batch[1::2]))
 
@@ -134,7 +134,7 @@ VARIANTS: dict[str, tuple[Callable[[Sentence], Sentence], Sequence[str]]] = {
 }
 
 
-def variant_trees(pairs: Pairs, name: str) -> kw.TreeBatch:
+def variant_trees(pairs: Pairs, name: str) -> kw.arrays.TreeBatch:
     """Return lexical trees after a change."""
     change, skip = VARIANTS[name]
     return trees(map(change, pairs.sentences), "loct", skip=skip)

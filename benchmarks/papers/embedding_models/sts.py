@@ -152,7 +152,7 @@ class Sts:
 
     def foreign_rows(
         self,
-        others: kw.TreeBatch,
+        others: kw.arrays.TreeBatch,
         *,
         n_seeds: int,
         sizes: Sequence[int] = FOREIGN_SIZES,

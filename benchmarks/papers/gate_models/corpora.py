@@ -47,7 +47,7 @@ class PathCorpus:
     """
 
     name: str
-    X: kw.SequenceBatch
+    X: kw.arrays.SequenceBatch
     y: NDArray[Any]
     groups: list[str]
     positive: list[Any]
@@ -66,7 +66,7 @@ def read_paths(name: str, data: str | None = None) -> PathCorpus:
 
 def read_proteins(name: str, path: str | Path) -> PathCorpus:
     """Read pairs of proteins in the unified format."""
-    candidates = kw.pair_candidates(kw.read(path))
+    candidates = kw.relations.pair_candidates(kw.read(path))
     y = np.array(candidates.labels, dtype=np.int64)
     groups = kw.evaluate.documents(candidates)
     return PathCorpus(name, kw.batch(protein_paths(candidates)), y, groups, [1])

@@ -99,7 +99,7 @@ def learn_gates(
     negative = "auto" if corpus.is_binary else OTHER
     learner = kw.GateLearner(kernel, negative_label=negative, random_state=seed, **parameters)
     started = time.process_time()
-    with kw.counting() as counters:
+    with kw.compute.counting() as counters:
         learner.fit(corpus.X[some], corpus.y[some], groups=[corpus.groups[i] for i in some])
     ignored = [label for label, gate in learner.gates_.items() if gate == 0]
     return Learned(

@@ -103,7 +103,7 @@ class Trial:
 
 def read_corpus(name: str, path: str | Path) -> Corpus:
     """Read a corpus in the unified format, with the views of all its pairs."""
-    candidates = kw.pair_candidates(kw.read(path))
+    candidates = kw.relations.pair_candidates(kw.read(path))
     made = examples(candidates)
     if len(made) != len(candidates):
         raise ValueError(f"{path}: {len(candidates) - len(made)} pairs have no views")
@@ -150,7 +150,7 @@ def run_trial(
     cautious, best, costs = [], [], []
     for seed in seeds:
         started = time.process_time()
-        with kw.counting() as counters:
+        with kw.compute.counting() as counters:
             model = settings.classifier(vectors, seed).fit(training.X, training.y)
             scores = scores_of(model, test.X)
         costs.append((time.process_time() - started, counters.kernel_evaluations))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import kernelwood as kw
 from kernelwood import views
-from kernelwood.extract.candidates import Candidates
+from kernelwood.relations import Candidates
 
 __all__ = ["REPRESENTATIONS", "Representation", "examples"]
 

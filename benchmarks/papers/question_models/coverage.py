@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import kernelwood as kw
+from kernelwood.features import ReferenceSelector
 from kernelwood.features.label_coverage import cover, label_information, label_table
-from kernelwood.features.reference_selection import ReferenceSelector
 
 __all__ = ["CoverageForest", "cover", "label_information", "label_table"]
 

@@ -32,7 +32,7 @@ Advance = Callable[[int], object]
 class Part(NamedTuple):
     """Questions as trees, and their classes."""
 
-    trees: kw.TreeBatch
+    trees: kw.arrays.TreeBatch
     labels: Sequence[str]
 
 

@@ -44,7 +44,7 @@ class Figures:
 
 def read_pairs(name: str, path: Any) -> Pairs:
     """Read a corpus in the unified format."""
-    candidates = kw.pair_candidates(kw.read(path))
+    candidates = kw.relations.pair_candidates(kw.read(path))
     y = np.array(candidates.labels) == 1
     return Pairs(name, candidates, y, kw.evaluate.documents(candidates))
 

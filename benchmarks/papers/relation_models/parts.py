@@ -8,7 +8,7 @@ from typing import Any
 
 import kernelwood as kw
 from kernelwood import views
-from kernelwood.views.table import view_maker
+from kernelwood.views import view_maker
 
 __all__ = ["PARTS", "Part", "structures"]
 
@@ -17,7 +17,7 @@ __all__ = ["PARTS", "Part", "structures"]
 class Part:
     """A view, by name or as a function of a candidate; and the kernel, given vectors."""
 
-    view: str | Callable[[kw.Candidate], Any]
+    view: str | Callable[[kw.text.Candidate], Any]
     kernel: Callable[[Any], kw.Kernel]
 
 
@@ -44,23 +44,23 @@ def soft(max_length: int | None, kind: str = "Exponential") -> Callable[[Any], k
     return make
 
 
-def window(size: int) -> Callable[[kw.Candidate], kw.Sequence]:
+def window(size: int) -> Callable[[kw.text.Candidate], kw.Sequence]:
     return lambda c: views.context(c.sentence, *c.entities, window=size, labels="stem").joined()
 
 
-def tags(candidate: kw.Candidate) -> kw.Sequence:
+def tags(candidate: kw.text.Candidate) -> kw.Sequence:
     """Return the context as parts of speech."""
     return views.context(candidate.sentence, *candidate.entities, labels="tag").joined()
 
 
-def walks(candidate: kw.Candidate) -> kw.Sequence:
+def walks(candidate: kw.text.Candidate) -> kw.Sequence:
     """Return the path as a bag of word-relation-word and relation-word-relation."""
     path = views.shortest_path(candidate.sentence, *candidate.entities, labels="stem").sequence
     line = [label for edge, node in path for label in (edge, node)][1:]
     return kw.Sequence([" ".join(line[at : at + 3]) for at in range(max(1, len(line) - 2))])
 
 
-def numbers(candidate: kw.Candidate) -> kw.Sequence:
+def numbers(candidate: kw.text.Candidate) -> kw.Sequence:
     """Return how many proteins there are, and how far apart the two are, in steps of two."""
     sentence = candidate.sentence
     between = views.context(sentence, *candidate.entities, window=0).between.nodes

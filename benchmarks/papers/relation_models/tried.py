@@ -19,7 +19,7 @@ from relation_models.shifts import Split, shifts, topics
 from sklearn.svm import SVC
 
 import kernelwood as kw
-from kernelwood.relations.thresholds import share_threshold
+from kernelwood.relations import share_threshold
 
 __all__ = ["RULES", "TRIALS", "Laboratory", "Trial"]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kernelwood.structures.annotation import Span
+from kernelwood.text import Span
 from kernelwood.views.readings import Readings
 
 __all__ = ["Candidate", "find_candidates", "thin_out"]

@@ -32,6 +32,6 @@ def document(sentence: kw.Sentence) -> str:
     return dict(sentence.metadata).get("doc") or ""
 
 
-def arguments(predicate: kw.Predicate) -> frozenset[kw.RoleSpan]:
+def arguments(predicate: kw.text.Predicate) -> frozenset[kw.text.RoleSpan]:
     """Return the arguments of a predicate."""
     return frozenset(span for span in predicate.arguments if span.role not in VERB_ROLES)

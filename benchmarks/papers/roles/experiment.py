@@ -13,8 +13,8 @@ from roles.facts import facts
 from roles.learning import NONE, Machines, Matrix, Proposal, resolve, train
 
 import kernelwood as kw
-from kernelwood.structures.annotation import Span
-from kernelwood.views.forests import argument_forest, argument_path_forest
+from kernelwood.text import Span
+from kernelwood.views import argument_forest, argument_path_forest
 from kernelwood.views.readings import Readings
 
 __all__ = [
@@ -96,10 +96,10 @@ class Task:
     """One predicate of a sentence whose arguments are to be found."""
 
     sentence: kw.Sentence
-    predicate: kw.Predicate
+    predicate: kw.text.Predicate
 
     @property
-    def gold(self) -> frozenset[kw.RoleSpan]:
+    def gold(self) -> frozenset[kw.text.RoleSpan]:
         """The arguments it has."""
         return arguments(self.predicate)
 
@@ -283,7 +283,7 @@ def label(
     values: Matrix,
     roles: Sequence[str],
     settings: Settings,
-) -> list[frozenset[kw.RoleSpan]]:
+) -> list[frozenset[kw.text.RoleSpan]]:
     """Return the arguments of each task by the margins of its candidates."""
     proposals: list[list[Proposal]] = [[] for _ in range(n_tasks)]
     for instance, row in zip(found, values, strict=True):

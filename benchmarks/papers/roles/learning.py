@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kernelwood as kw
-from kernelwood.structures.annotation import Span
+from kernelwood.text import Span
 
 __all__ = ["NONE", "Machines", "Proposal", "resolve", "train"]
 
@@ -96,7 +96,7 @@ def resolve(
     *,
     none_bias: float = 0.0,
     prior: float = 0.0,
-) -> frozenset[kw.RoleSpan]:
+) -> frozenset[kw.text.RoleSpan]:
     """Choose the arguments of one predicate: the largest margin wins, overlaps lose.
 
     Parameters
@@ -120,8 +120,8 @@ def resolve(
         margin = float(proposal.margins[best]) + prior * float(np.log(proposal.probability))
         if margin > proposal.margins[none] + none_bias:
             ranked.append((-margin, proposal.span, names[best]))
-    chosen: list[kw.RoleSpan] = []
+    chosen: list[kw.text.RoleSpan] = []
     for _, (start, end), role in sorted(ranked):
         if all(end <= other.start or other.end <= start for other in chosen):
-            chosen.append(kw.RoleSpan(role, start, end))
+            chosen.append(kw.text.RoleSpan(role, start, end))
     return frozenset(chosen)

@@ -11,7 +11,7 @@ import kernelwood as kw
 
 __all__ = ["Scores", "mcnemar", "randomization", "score"]
 
-Labeling = Sequence[frozenset[kw.RoleSpan]]  # the arguments of each predicate
+Labeling = Sequence[frozenset[kw.text.RoleSpan]]  # the arguments of each predicate
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from kernelwood.arrays.batch import Batch, SequenceBatch, TreeBatch
+from kernelwood.arrays.batches import Batch, SequenceBatch, TreeBatch
 from kernelwood.arrays.examples import ExampleBatch
 from kernelwood.arrays.forests import ForestBatch, flatten_forests
 from kernelwood.arrays.ragged import Ragged
 from kernelwood.arrays.vocabulary import Vocabulary
 from kernelwood.errors import StructureError
-from kernelwood.structures import Example, Forest, Sequence, Tree
+from kernelwood.structures import Forest, Sequence, Tree
+from kernelwood.text import Example
 
 # Structure -> the batch that holds it; a new kind of structure adds a row here.
 KINDS: dict[type, type[Batch] | type[ExampleBatch]] = {
@@ -104,7 +105,7 @@ def _kind_of(structures: list[Any]) -> Any:
     if not structures:
         raise StructureError(
             "an empty list does not tell what kind of structures it would hold",
-            hint="say it: kw.batch([], kind=kw.TreeBatch)",
+            hint="say it: kw.batch([], kind=kw.arrays.TreeBatch)",
         )
     if type(structures[0]) not in KINDS:
         raise _wrong_kind(structures[0], 0, None)

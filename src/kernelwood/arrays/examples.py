@@ -1,15 +1,14 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Sequence as SequenceABC
+from collections.abc import Iterator, Sequence as SequenceABC
 from typing import Any
 
 import numpy as np
 
-from kernelwood.arrays.batch import Batch
+from kernelwood.arrays.batches import Batch
 from kernelwood.arrays.onedim import OneDimensional, row_key
 from kernelwood.errors import StructureError
-from kernelwood.structures import Example
+from kernelwood.text import Example
 
 
 class ExampleBatch(OneDimensional):

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwood.arrays.batch import Batch, IntArray
+from kernelwood.arrays.batches import Batch, IntArray
 from kernelwood.arrays.ragged import Offsets, Ragged, checked
 from kernelwood.arrays.vocabulary import Vocabulary
 from kernelwood.errors import StructureError

@@ -1,5 +1,5 @@
 """The command ``kernelwood``: what did the user ask, and what do they see?"""
 
-from kernelwood.cli.app import main
+import lazy_loader
 
-__all__ = ["main"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

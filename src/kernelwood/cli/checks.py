@@ -92,7 +92,7 @@ def _machine(has_core: bool) -> dict[str, Any]:
     usable = getattr(os, "sched_getaffinity", None)
     budget = None
     if has_core:
-        from kernelwood.compute.memory import budget as memory_budget
+        from kernelwood.compute import budget as memory_budget
 
         budget = memory_budget()
     return {

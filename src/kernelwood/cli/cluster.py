@@ -17,7 +17,7 @@ from kernelwood.cli.output import jobs_option, json_option, write_json
 from kernelwood.cli.outputs import ROWS, check_outputs, working, write_rows
 from kernelwood.cli.tables import show_table
 from kernelwood.errors import KernelInputError
-from kernelwood.structures.labels import shorten
+from kernelwood.structures import shorten
 
 if TYPE_CHECKING:
     from kernelwood.clustering import ClusterDescription, KernelKMeans

@@ -53,7 +53,7 @@ def read_for(
     kernel: Kernel, corpus: str, options: dict[str, Any], *, owner: str, **changes: Any
 ) -> Compared:
     """Read what a kernel compares that is there already, in the file ``owner``."""
-    from kernelwood.kernels.views import needed_views
+    from kernelwood.kernels import needed_views
 
     names = needed_views(kernel)
     if names:

@@ -33,14 +33,14 @@ from kernelwood.errors import StructureError
 from kernelwood.io import (
     ExampleStream,
     Format,
+    UsedIds,
     fit_to_format,
+    format_to_write,
     iter_read,
     left_out,
     write,
 )
-from kernelwood.io.ids import UsedIds
-from kernelwood.io.writing import format_to_write
-from kernelwood.structures import Example
+from kernelwood.text import Example
 
 __all__ = ["convert"]
 

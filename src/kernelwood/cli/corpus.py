@@ -16,13 +16,12 @@ import click
 from kernelwood.cli.hypotheses import CANDIDATES, candidate_views
 from kernelwood.cli.messages import in_options
 from kernelwood.errors import KernelwoodError, StructureError
-from kernelwood.io import FORMATS, ExampleStream, keep_views
-from kernelwood.io.reading import general_reason
-from kernelwood.structures import Example, Sentence, View
-from kernelwood.structures.labels import shorten
+from kernelwood.io import FORMATS, ExampleStream, general_reason, keep_views
+from kernelwood.structures import shorten
+from kernelwood.text import Example, Sentence, View
 
 if TYPE_CHECKING:
-    from kernelwood.extract.pairs import PairLabels
+    from kernelwood.relations import PairLabels
 
 __all__ = [
     "Counts",
@@ -153,7 +152,7 @@ def sentence_views(names: tuple[str, ...]) -> Maker:
     ValueError
         When a view of the table is not one of sentences.
     """
-    from kernelwood.views.table import VIEWS, make_view
+    from kernelwood.views import VIEWS, make_view
 
     possible = [row.name for row in VIEWS.values() if row.subject == "sentence"]
     for name in names:
@@ -202,7 +201,7 @@ def _unknown_view(example: Example, name: str, possible: list[str]) -> Structure
 
 def cut_first(make: Maker) -> Maker:
     """Return a function that does with the sentences of documents what ``make`` does."""
-    from kernelwood.extract.candidates import sentences_of
+    from kernelwood.relations import sentences_of
 
     def cut(example: Example, dropped: Counter[str], remarks: Counter[str]) -> Iterator[Example]:
         if "document" not in example.views:

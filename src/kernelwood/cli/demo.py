@@ -18,7 +18,7 @@ from kernelwood.cli.output import (
     write_json,
 )
 from kernelwood.cli.outputs import check_outputs
-from kernelwood.structures.labels import shorten
+from kernelwood.structures import shorten
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -92,7 +92,7 @@ def _render_learning(report: dict[str, Any], console: Console) -> None:
 
 
 def _render_evaluation(report: dict[str, Any], console: Console) -> None:
-    from kernelwood.relations.report_tables import relation_name
+    from kernelwood.relations import relation_name
 
     scores = report["evaluation"]
     test = report["dataset"]["test"]

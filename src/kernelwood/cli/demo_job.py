@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kernelwood import GateLearner, RelationExtractor
-    from kernelwood.structures import Example
+    from kernelwood.text import Example
 
 __all__ = ["NOTE", "PHASES", "TERMS", "TEXT", "run_demo"]
 
@@ -98,7 +98,7 @@ def run_demo(
     clock.start(reading)
     import kernelwood as kw
     from kernelwood.datasets import load_interactions
-    from kernelwood.relations.report import write_report
+    from kernelwood.relations import write_report
 
     train, test = load_interactions("train"), load_interactions("test")
     clock.start(learning)
@@ -145,7 +145,7 @@ def _learn_gates(train: list[Example], n_jobs: int | None) -> GateLearner:
     """Learn which steps of dependency paths tell nothing about relations."""
     import kernelwood as kw
 
-    paths = kw.batch(kw.pair_candidates(train).examples("path"))
+    paths = kw.batch(kw.relations.pair_candidates(train).examples("path"))
     learner = kw.GateLearner(
         kw.OnView("path", kw.SubsequenceKernel()),
         labels=12,
@@ -159,7 +159,7 @@ def _learn_gates(train: list[Example], n_jobs: int | None) -> GateLearner:
 
 def _sizes(examples: list[Example]) -> dict[str, Any]:
     from kernelwood.evaluate import documents
-    from kernelwood.structures import Sentence
+    from kernelwood.text import Sentence
 
     views = [example.view("sentence") for example in examples]
     sentences = [view for view in views if isinstance(view, Sentence)]

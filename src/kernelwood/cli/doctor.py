@@ -66,7 +66,7 @@ def _facts(report: dict[str, Any]) -> Table:
 
 
 def _rows(report: dict[str, Any]) -> list[tuple[bool | None, str, str]]:
-    from kernelwood.compute.memory import format_bytes
+    from kernelwood.compute import format_bytes
 
     versions, native, machine = report["versions"], report["native"], report["machine"]
     data, budget = report["data"], report["machine"]["memory_budget"]

@@ -90,7 +90,7 @@ def _write_errors(
     path: str, extractor: RelationExtractor, predictions: Predictions
 ) -> dict[str, int]:
     """Write what is wrong, a line for each candidate; return how many there are of each kind."""
-    from kernelwood.io.atomic import write_text
+    from kernelwood.io import write_text
 
     wrong = [one for one in predictions if _mistake(one) is not None]
     evidence = extractor.explain(wrong)

@@ -24,8 +24,8 @@ from kernelwood.cli.hypotheses import CANDIDATES
 from kernelwood.cli.messages import explained
 from kernelwood.errors import KernelInputError, StructureError
 from kernelwood.io import iter_read, keep_views
-from kernelwood.structures import Example, Forest, Sentence, Sequence, Tree
-from kernelwood.structures.labels import one_line
+from kernelwood.structures import Forest, Sequence, Tree, one_line
+from kernelwood.text import Example, Sentence
 
 if TYPE_CHECKING:
     from kernelwood.arrays import ExampleBatch
@@ -71,7 +71,7 @@ class Gathered:
 
     def batch(self) -> ExampleBatch:
         """Return the examples with the views that are compared."""
-        from kernelwood import ExampleBatch
+        from kernelwood.arrays import ExampleBatch
 
         return ExampleBatch([bare(example, self.views) for example in self.examples])
 
@@ -148,8 +148,8 @@ def bare(example: Example, views: tuple[str, ...]) -> Example:
 
 
 def _saved(asked: Asked) -> Iterator[tuple[Example, str]]:
-    from kernelwood import ExampleBatch, load
-    from kernelwood.arrays import Batch
+    from kernelwood import load
+    from kernelwood.arrays import Batch, ExampleBatch
 
     if asked.candidates or asked.sentences or asked.format or asked.only:
         raise click.UsageError(
@@ -206,7 +206,7 @@ def _as_it_is(example: Example, dropped: Counter[str], remarks: Counter[str]) ->
 
 def _default_views(example: Example) -> tuple[str, ...]:
     """Return the view to make of sentences if there is nothing else that can be compared."""
-    from kernelwood.search.subjects import choose_view
+    from kernelwood.search import choose_view
 
     if _comparable(example) or not _has_sentence(example):
         return ()
@@ -259,8 +259,8 @@ def _own_text(example: Example) -> str:
 
 
 def _structure_text(example: Example, views: tuple[str, ...]) -> str:
-    from kernelwood.search.subjects import text_of
-    from kernelwood.structures.tree_words import words_and_tags
+    from kernelwood.search import text_of
+    from kernelwood.structures import words_and_tags
 
     name = next((name for name in _READABLE if name in example.views), views[0])
     view = example.view(name)

@@ -213,7 +213,7 @@ def effective(ctx: click.Context) -> dict[str, Any]:
 
 def write_settings(path: str, settings: Mapping[str, Any]) -> None:
     """Write settings to a file that :func:`read_settings` reads, with paths from its folder."""
-    from kernelwood.io.atomic import write_text
+    from kernelwood.io import write_text
 
     folder = Path(path).resolve().parent
     lines = [

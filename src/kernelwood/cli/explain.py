@@ -30,8 +30,8 @@ from kernelwood.cli.texts import (
     read_dictionary,
 )
 from kernelwood.errors import KernelInputError, StructureError
-from kernelwood.structures import Document, Example
-from kernelwood.structures.labels import one_line, shorten
+from kernelwood.structures import one_line, shorten
+from kernelwood.text import Document, Example
 
 if TYPE_CHECKING:
     from kernelwood import RelationExtractor
@@ -77,7 +77,7 @@ def explain(model: str, corpus: str | None, id: str | None, as_json: bool, **opt
     sentence, all relations of which are explained. Shown are the labeled cases that are most like
     it, how much each of them adds to the decision, and what it shares with them.
     """
-    from kernelwood.relations.writers import prediction_object
+    from kernelwood.relations import prediction_object
 
     _check(corpus, id, options)
     with file_errors(), orderly_end(), in_words():
@@ -175,7 +175,7 @@ def _holding(
 
 def _stored(corpus: str, id: str) -> list[dict[str, Any]] | None:
     """Return predictions of that name in a file that has them; None if it is a corpus."""
-    from kernelwood.io.source import Source
+    from kernelwood.io import Source
 
     if corpus == "-" or not corpus.lower().removesuffix(".gz").endswith(".jsonl"):
         return None
@@ -205,7 +205,7 @@ def _stored(corpus: str, id: str) -> list[dict[str, Any]] | None:
 
 
 def _prediction(text: str) -> dict[str, Any] | None:
-    from kernelwood.structures.forest_json import decode_json
+    from kernelwood.structures import decode_json
 
     try:
         value = decode_json(text)

@@ -42,7 +42,7 @@ from kernelwood.cli.texts import (
     read_dictionary,
     with_entities_of,
 )
-from kernelwood.structures import Document, Example, Sentence
+from kernelwood.text import Document, Example, Sentence
 
 if TYPE_CHECKING:
     from kernelwood import RelationExtractor

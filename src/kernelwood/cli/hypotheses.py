@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kernelwood.structures import Example
+from kernelwood.text import Example
 
 if TYPE_CHECKING:
-    from kernelwood.extract.pairs import PairLabels
+    from kernelwood.relations import PairLabels
 
 __all__ = ["CANDIDATES", "candidate_views"]
 
@@ -30,7 +30,7 @@ def candidate_views(
     ValueError
         When there is no view of that name.
     """
-    from kernelwood.extract import event_candidates, pair_candidates
+    from kernelwood.relations import event_candidates, pair_candidates
     from kernelwood.views import find_view
 
     wanted = names or (CANDIDATES[kind],)

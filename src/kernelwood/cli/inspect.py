@@ -10,10 +10,10 @@ import click
 from kernelwood.cli.corpus import file_errors
 from kernelwood.cli.output import counted, json_option, write_json
 from kernelwood.cli.tables import show_table
-from kernelwood.structures.labels import one_line, shorten
+from kernelwood.structures import one_line, shorten
 
 if TYPE_CHECKING:
-    from kernelwood.persist.manifest import Entry, Manifest
+    from kernelwood.persist import Entry, Manifest
 
 __all__ = ["inspect"]
 

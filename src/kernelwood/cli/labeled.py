@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kernelwood.cli.examples import Asked, bare, gather
 from kernelwood.errors import KernelInputError
-from kernelwood.structures import Example
+from kernelwood.text import Example
 
 if TYPE_CHECKING:
     from kernelwood.arrays import ExampleBatch

@@ -185,7 +185,7 @@ def _fit(
 
 def _write_outputs(learner: GateLearner, options: dict[str, Any]) -> None:
     from kernelwood import save
-    from kernelwood.io.atomic import write_text
+    from kernelwood.io import write_text
 
     if options["out"] is not None:
         save(learner.kernel_, options["out"])

@@ -9,8 +9,8 @@ import numpy as np
 
 from kernelwood.cli.compared import Compared
 from kernelwood.errors import KernelInputError
-from kernelwood.structures import Example
-from kernelwood.structures.labels import shorten
+from kernelwood.structures import shorten
+from kernelwood.text import Example
 
 if TYPE_CHECKING:
     from kernelwood.search import Match, SentenceIndex
@@ -82,7 +82,7 @@ def run_queries(
     index: SentenceIndex, queries: list[Any], options: dict[str, Any]
 ) -> list[dict[str, Any]]:
     """Return for each query what is found, the most similar first."""
-    from kernelwood.search.subjects import text_of
+    from kernelwood.search import text_of
 
     found = []
     subjects = _subjects(index, queries)
@@ -104,7 +104,7 @@ def run_queries(
 
 def _subjects(index: SentenceIndex, queries: list[Any]) -> list[Any]:
     """Return queries as what the index compares: examples, or their only structure."""
-    from kernelwood import ExampleBatch
+    from kernelwood.arrays import ExampleBatch
 
     by_views = index.kernel_._accepts() is ExampleBatch
     subjects = []

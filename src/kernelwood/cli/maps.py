@@ -34,7 +34,7 @@ def save_map(
     texts: Mapping[int, str] | None = None,
 ) -> None:
     """Draw vectors on a map, some of them if there are many."""
-    from kernelwood.features.maps import map_2d
+    from kernelwood.features import map_2d
     from kernelwood.figures import draw_map, save_figure
 
     named = dict(texts or {})

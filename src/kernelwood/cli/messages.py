@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from kernelwood.errors import ReadError, StructureError
-from kernelwood.structures import Document, Example, Sentence, Tree
+from kernelwood.structures import Tree
+from kernelwood.text import Document, Example, Sentence
 
 __all__ = ["explained", "in_options"]
 
@@ -82,7 +83,7 @@ def _ways_out(example: Example, format: str) -> list[str]:
 
 
 def _views_to_make(example: Example, format: str) -> list[str]:
-    from kernelwood.views.table import VIEWS, make_view
+    from kernelwood.views import VIEWS, make_view
 
     sentence = example.views.get("sentence")
     if format not in ("penn", "kelp") or not isinstance(sentence, Sentence):

@@ -55,7 +55,7 @@ def check_outputs(
         If two are the same file, one is a folder, or ends in something that cannot be written.
     """
     from kernelwood.figures import FIGURES, check_figure
-    from kernelwood.io.atomic import check_parent
+    from kernelwood.io import check_parent
 
     named = {Path(path).resolve(): name for name, path in sources.items() if path is not None}
     allowed = {**(suffixes or {}), **({figure: FIGURES} if figure else {})}
@@ -106,7 +106,7 @@ def working(what: str, n_jobs: int | None) -> Iterator[None]:
 @contextmanager
 def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file for bytes that takes its place only when all are written."""
-    from kernelwood.io.atomic import replacing
+    from kernelwood.io import replacing
 
     target = Path(os.path.realpath(path))
     special = target.exists() and not target.is_file()  # pipes and devices cannot be replaced
@@ -116,7 +116,7 @@ def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 def write_rows(path: str, titles: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Write a row for each example, as the suffix of the file says."""
-    from kernelwood.io.atomic import write_text
+    from kernelwood.io import write_text
 
     separator = ROWS[Path(path).suffix.lower()]
     if separator is None:

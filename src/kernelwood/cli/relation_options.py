@@ -19,7 +19,7 @@ from kernelwood.cli.messages import explained
 from kernelwood.cli.options import together, vectors_option
 from kernelwood.errors import KernelInputError, StructureError
 from kernelwood.io import FORMATS, iter_read
-from kernelwood.structures import Document, Example, Sentence
+from kernelwood.text import Document, Example, Sentence
 
 if TYPE_CHECKING:
     from kernelwood.relations import RelationExtractor
@@ -271,7 +271,7 @@ def make_extractor(options: dict[str, Any]) -> RelationExtractor:
 
 def _settings(recipe: str, given: Iterable[str]) -> dict[str, Any] | None:
     """Return the parameters of the classifier that differ from those of the recipe."""
-    from kernelwood.relations.recipes import check_options, find_recipe
+    from kernelwood.relations import check_options, find_recipe
 
     settings = {}
     for text in given:

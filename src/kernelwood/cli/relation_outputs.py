@@ -20,13 +20,12 @@ from kernelwood.cli.output import counted, write_json
 from kernelwood.cli.outputs import check_outputs, say_counts
 from kernelwood.cli.tables import show_table
 from kernelwood.errors import KernelInputError, StructureError
-from kernelwood.structures import Document, Example, Sentence
-from kernelwood.structures.labels import one_line, shorten
+from kernelwood.structures import one_line, shorten
+from kernelwood.text import Document, Example, Sentence
 
 if TYPE_CHECKING:
     from kernelwood import RelationExtractor
-    from kernelwood.relations.predictions import Prediction, Predictions
-    from kernelwood.relations.writers import Judged
+    from kernelwood.relations import Judged, Prediction, Predictions
 
 __all__ = [
     "Found",
@@ -158,8 +157,8 @@ def check_target(
     sources: dict[str, str | None], out: str | None, format: str | None, *, every: bool
 ) -> str | None:
     """Return the format to write; refuse what cannot be written before the work, not after it."""
-    from kernelwood.io.folders import check_vacant
-    from kernelwood.relations.writers import output_format
+    from kernelwood.io import check_vacant
+    from kernelwood.relations import output_format
 
     if out is None:
         if format is not None:
@@ -265,7 +264,7 @@ def judged(
         How to get entities, unless it is no error that there are none in the end. It is raised
         before a file takes its place, so that nothing is overwritten by nothing.
     """
-    from kernelwood.relations.writers import Judged
+    from kernelwood.relations import Judged
 
     found.threshold = extractor.threshold_
     batches: Iterable[tuple[list[Example], Predictions]] = map(judge, in_batches(examples))
@@ -296,7 +295,7 @@ def _at_share(
     batches: list[tuple[list[Example], Predictions]], share: float, found: Found
 ) -> Iterator[tuple[list[Example], Predictions]]:
     """Yield examples with predictions, of which the given share of all are relations."""
-    from kernelwood.relations.thresholds import share_threshold
+    from kernelwood.relations import share_threshold
 
     scores = [one.score for _, predictions in batches for one in predictions]
     if scores:
@@ -314,7 +313,7 @@ def deliver(
     evidence: bool,
 ) -> list[tuple[Prediction, Any]]:
     """Write results to a file; without one, return the predictions with their evidence."""
-    from kernelwood.relations.writers import write_predictions
+    from kernelwood.relations import write_predictions
 
     if out is None:
         return [pair for one in results for pair in one.explained()]
@@ -332,7 +331,7 @@ def show_report(
     as_json: bool,
 ) -> None:
     """Tell what was found: all of it unless it is in a file, and how much."""
-    from kernelwood.relations.writers import prediction_object
+    from kernelwood.relations import prediction_object
 
     if as_json:
         if report["out"] is None:

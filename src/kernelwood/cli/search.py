@@ -15,7 +15,7 @@ from kernelwood.cli.options import corpus_options, kernel_options, seed_option
 from kernelwood.cli.output import counted, jobs_option, json_option, write_json
 from kernelwood.cli.outputs import check_outputs, working
 from kernelwood.cli.tables import show_table
-from kernelwood.structures.labels import shorten
+from kernelwood.structures import shorten
 
 if TYPE_CHECKING:
     from kernelwood.search import SentenceIndex

@@ -14,13 +14,13 @@ import click
 
 from kernelwood.cli.corpus import usage, with_progress
 from kernelwood.errors import KernelInputError, StructureError
-from kernelwood.io.ids import UsedIds
-from kernelwood.structures import Document, Example, Sentence
-from kernelwood.structures.labels import shorten
+from kernelwood.io import UsedIds
+from kernelwood.structures import shorten
+from kernelwood.text import Document, Example, Sentence
 
 if TYPE_CHECKING:
     from kernelwood import Dictionary
-    from kernelwood.structures.cutting import Cut
+    from kernelwood.text import Cut
 
 __all__ = [
     "WAYS",

@@ -17,11 +17,11 @@ from kernelwood.cli.outputs import check_outputs
 from kernelwood.cli.relation_outputs import in_words, judging, load_extractor, threshold_option
 from kernelwood.cli.tables import show_table
 from kernelwood.cli.texts import load_parser, parser_option
-from kernelwood.structures.labels import one_line, shorten
+from kernelwood.structures import one_line, shorten
 
 if TYPE_CHECKING:
     from kernelwood import RelationExtractor
-    from kernelwood.relations.verdicts import Verdict
+    from kernelwood.relations import Verdict
 
 __all__ = ["verify"]
 
@@ -93,7 +93,7 @@ def verify(model: str, claims: str, as_json: bool, **options: Any) -> None:
 
 
 def _claims(path: str, options: dict[str, Any]) -> Any:
-    from kernelwood.relations.claims import iter_claims
+    from kernelwood.relations import iter_claims
 
     return usage(lambda: iter_claims(path, options["errors"]))
 
@@ -102,7 +102,7 @@ def _verdicts(
     extractor: RelationExtractor, claims: Any, options: dict[str, Any], counts: Counter[str]
 ) -> Iterator[dict[str, Any]]:
     """Yield the lines to be written, as plain values."""
-    from kernelwood.relations.verdicts import iter_verdicts
+    from kernelwood.relations import iter_verdicts
 
     name, n = options["parser"], options["n_evidence"]
     backend = None if name is None else load_parser(name)
@@ -127,8 +127,8 @@ def _with_evidence(
 
 def _write(lines: Iterable[dict[str, Any]], out: str | None) -> list[dict[str, Any]]:
     """Write lines to a file; without one, return them."""
-    from kernelwood.io.atomic import write_text
-    from kernelwood.structures.forest_json import encode_json
+    from kernelwood.io import write_text
+    from kernelwood.structures import encode_json
 
     if out is None:
         return list(lines)

@@ -1,6 +1,5 @@
 """Which structures belong together: clusters by a kernel, and what they have in common."""
 
-from kernelwood.clustering.description import ClusterDescription, CommonFragment
-from kernelwood.clustering.kernel_kmeans import KernelKMeans
+import lazy_loader
 
-__all__ = ["ClusterDescription", "CommonFragment", "KernelKMeans"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

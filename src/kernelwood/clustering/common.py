@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from kernelwood import structures
-from kernelwood.explain import Fragment, shared_fragments
-from kernelwood.explain.fragment import sequence_text
+from kernelwood.explain import Fragment, sequence_text, shared_fragments
 from kernelwood.kernels import Kernel
-from kernelwood.structures import Example, Tree
+from kernelwood.structures import Tree
+from kernelwood.text import Example
 
 __all__ = ["CommonFragment", "common_fragments", "is_part"]
 

@@ -10,9 +10,9 @@ import numpy as np
 from kernelwood.clustering.common import CommonFragment, common_fragments
 from kernelwood.clustering.representatives import MOST_REPRESENTATIVES
 from kernelwood.errors import KernelInputError, KernelOverflowError
-from kernelwood.features.targets import encode_labels
-from kernelwood.structures import Example, Forest, Sequence, Tree
-from kernelwood.structures.labels import one_line, shorten
+from kernelwood.features import encode_labels
+from kernelwood.structures import Forest, Sequence, Tree, one_line, shorten
+from kernelwood.text import Example
 
 if TYPE_CHECKING:
     from kernelwood.clustering.kernel_kmeans import KernelKMeans

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from kernelwood.clustering.lloyd import first_nearest, order_of_clusters
-from kernelwood.features.products import product
+from kernelwood.features import product
 from kernelwood.seeds import child_generator
 
 __all__ = ["VectorClusters", "cluster_vectors", "squared_distances", "squared_lengths"]

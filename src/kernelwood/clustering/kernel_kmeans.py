@@ -18,12 +18,15 @@ from kernelwood.clustering.representatives import choose_representatives
 from kernelwood.clustering.restored import check_clusters
 from kernelwood.clustering.seeding import spread_labels
 from kernelwood.clustering.similarities import SelfSimilarities, noise_of
-from kernelwood.compute.memory import budget
+from kernelwood.compute import budget
 from kernelwood.errors import KernelInputError
-from kernelwood.features.comparing import compare_rows
-from kernelwood.features.estimator import StructureEstimator, StructureTransformer
-from kernelwood.features.nystrom import NystromEmbedder
-from kernelwood.kernels.base import TILE
+from kernelwood.features import (
+    NystromEmbedder,
+    StructureEstimator,
+    StructureTransformer,
+    compare_rows,
+)
+from kernelwood.kernels import TILE
 from kernelwood.seeds import child_generator
 
 __all__ = ["KernelKMeans"]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwood.features.checks import check_array
+from kernelwood.features import check_array
 
 __all__ = ["MOST_REPRESENTATIVES", "check_representatives", "choose_representatives"]
 

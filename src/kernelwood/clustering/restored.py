@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernelwood.clustering.representatives import check_representatives
-from kernelwood.features.checks import check_array
-from kernelwood.features.nystrom import NystromEmbedder
+from kernelwood.features import NystromEmbedder, check_array
 
 if TYPE_CHECKING:
     from kernelwood.clustering.kernel_kmeans import KernelKMeans

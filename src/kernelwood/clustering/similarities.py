@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwood.compute.memory import budget
+from kernelwood.compute import budget
 from kernelwood.errors import KernelOverflowError
-from kernelwood.features.comparing import compare_rows
-from kernelwood.kernels import Kernel
-from kernelwood.kernels.base import TILE
+from kernelwood.features import compare_rows
+from kernelwood.kernels import TILE, Kernel
 
 __all__ = ["SelfSimilarities", "noise_of"]
 

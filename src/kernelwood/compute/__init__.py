@@ -1,20 +1,5 @@
 """Which block next, on how many threads, within what memory."""
 
-from kernelwood.compute.config import Config, config_context, get_config, resolve_jobs, set_config
-from kernelwood.compute.counters import Counters, count_evaluations, counting
-from kernelwood.compute.memory import check_budget, format_bytes
-from kernelwood.compute.runner import Runner
+import lazy_loader
 
-__all__ = [
-    "Config",
-    "Counters",
-    "Runner",
-    "check_budget",
-    "config_context",
-    "count_evaluations",
-    "counting",
-    "format_bytes",
-    "get_config",
-    "resolve_jobs",
-    "set_config",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

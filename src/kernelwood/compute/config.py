@@ -58,7 +58,7 @@ def config_context(**settings: Any) -> Iterator[Config]:
     --------
     >>> import kernelwood as kw
     >>> with kw.config_context(n_jobs=2, memory="1GB"):
-    ...     kw.get_config().n_jobs
+    ...     kw.compute.get_config().n_jobs
     2
     """
     token = _config.set(_changed(get_config(), settings))

@@ -46,7 +46,7 @@ def counting() -> Iterator[Counters]:
     --------
     >>> import kernelwood as kw
     >>> sequences = [kw.Sequence("a b".split()), kw.Sequence("b c".split())]
-    >>> with kw.counting() as counters:
+    >>> with kw.compute.counting() as counters:
     ...     _ = kw.SubsequenceKernel(normalize=False).cross(sequences, sequences[:1])
     >>> counters.kernel_evaluations
     2

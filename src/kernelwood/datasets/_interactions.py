@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from kernelwood.io import Examples, read
-from kernelwood.structures import Example, Origin
+from kernelwood.text import Example, Origin
 
 __all__ = ["Part", "Split", "interactions_path", "load_interactions"]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from importlib.resources import files
 
-from kernelwood.structures import Example, Origin, Sequence, Tree
+from kernelwood.structures import Sequence, Tree
+from kernelwood.text import Example, Origin
 
 __all__ = ["load_questions"]
 

@@ -8,8 +8,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import adjusted_rand_score, completeness_score, homogeneity_score
-from sklearn.metrics import normalized_mutual_info_score as normalized_mutual_information
+from sklearn.metrics import (
+    adjusted_rand_score,
+    completeness_score,
+    homogeneity_score,
+    normalized_mutual_info_score as normalized_mutual_information,
+)
 
 from kernelwood.errors import KernelInputError
 from kernelwood.evaluate.labels import encode

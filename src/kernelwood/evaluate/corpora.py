@@ -9,8 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from kernelwood.arrays import batch
-from kernelwood.arrays.onedim import OneDimensional
+from kernelwood.arrays import OneDimensional, batch
 from kernelwood.errors import KernelInputError
 from kernelwood.evaluate.inputs import labels_of
 from kernelwood.evaluate.labels import show

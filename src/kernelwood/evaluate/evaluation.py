@@ -15,7 +15,7 @@ from kernelwood.evaluate.labels import ClassLabel
 from kernelwood.evaluate.measures import METRICS
 from kernelwood.evaluate.scores import Scores
 from kernelwood.evaluate.tables import html_table, text_table
-from kernelwood.structures.labels import shorten
+from kernelwood.structures import shorten
 
 __all__ = ["Cost", "Evaluation", "Run"]
 

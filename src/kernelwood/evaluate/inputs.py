@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kernelwood.errors import KernelInputError
 from kernelwood.evaluate.labels import ClassLabel, plain_labels, show
-from kernelwood.structures import Example
+from kernelwood.text import Example
 
 __all__ = ["as_array", "check_model", "labels_of", "take"]
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood.errors import KernelInputError
-from kernelwood.structures.labels import shorten
+from kernelwood.structures import shorten
 
 __all__ = [
     "ClassLabel",

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from kernelwood.errors import KernelInputError
 from kernelwood.evaluate.labels import show
-from kernelwood.structures import Candidate, Document, Example, Sentence
+from kernelwood.text import Candidate, Document, Example, Sentence
 
 __all__ = ["documents"]
 

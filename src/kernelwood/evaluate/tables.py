@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
-from kernelwood.structures.display import escape
+from kernelwood.structures import escape
 
 __all__ = ["html_table", "label_text", "text_table"]
 

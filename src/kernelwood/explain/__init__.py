@@ -1,6 +1,5 @@
 """Why is this number what it is? The fragments two structures share."""
 
-from kernelwood.explain.fragment import Fragment, first_occurrence
-from kernelwood.explain.shared import shared_fragments
+import lazy_loader
 
-__all__ = ["Fragment", "first_occurrence", "shared_fragments"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

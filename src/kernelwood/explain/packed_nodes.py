@@ -9,9 +9,9 @@ import numpy as np
 
 from kernelwood.errors import KernelOverflowError
 from kernelwood.explain.classes import Candidates, Classes
-from kernelwood.structures import Forest
-from kernelwood.structures.forest_weights import (
+from kernelwood.structures import (
     ONE,
+    Forest,
     Scaled,
     divide,
     scaled_marginals,

@@ -9,11 +9,7 @@ from typing import Any
 from kernelwood.errors import KernelInputError, KernelOverflowError
 from kernelwood.explain.best_first import heaviest_subset_trees
 from kernelwood.explain.classes import Classes
-from kernelwood.explain.forests import (
-    Expected,
-    heaviest_forest_fragments,
-    largest_forest_fragments,
-)
+from kernelwood.explain.forests import Expected, heaviest_forest_fragments, largest_forest_fragments
 from kernelwood.explain.fragment import Fragment, Steps, sequence_text
 from kernelwood.explain.matching import Matching
 from kernelwood.explain.packed_nodes import PackedNodes
@@ -34,7 +30,8 @@ from kernelwood.kernels import (
     SubtreeKernel,
     Sum,
 )
-from kernelwood.structures import Example, Forest, Sequence, Tree
+from kernelwood.structures import Forest, Sequence, Tree
+from kernelwood.text import Example
 
 __all__ = ["shared_fragments"]
 

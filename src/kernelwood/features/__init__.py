@@ -1,9 +1,5 @@
 """Structures as features: hashcodes and vectors, what they compare with, and search by them."""
 
-from kernelwood.features.embedding_index import EmbeddingIndex
-from kernelwood.features.hash_index import HashIndex
-from kernelwood.features.hashing import KernelHasher
-from kernelwood.features.nystrom import NystromEmbedder
-from kernelwood.features.reference_selection import ReferenceSelector
+import lazy_loader
 
-__all__ = ["EmbeddingIndex", "HashIndex", "KernelHasher", "NystromEmbedder", "ReferenceSelector"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

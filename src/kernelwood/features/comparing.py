@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from kernelwood.compute.config import get_config
+from kernelwood.compute import get_config
 from kernelwood.errors import KernelInputError
-from kernelwood.kernels import Kernel
-from kernelwood.kernels.base import TILE
+from kernelwood.kernels import TILE, Kernel
 
 __all__ = ["compare_rows", "compare_unknown"]
 

@@ -12,8 +12,7 @@ from sklearn.exceptions import NotFittedError
 from kernelwood.arrays import ExampleBatch
 from kernelwood.compute import config_context, resolve_jobs
 from kernelwood.errors import KernelInputError
-from kernelwood.kernels import Kernel
-from kernelwood.kernels.views import keep_views
+from kernelwood.kernels import Kernel, keep_views
 from kernelwood.parameters import ChecksParameters
 from kernelwood.seeds import resolve_seed
 

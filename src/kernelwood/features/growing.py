@@ -7,11 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwood.arrays import ExampleBatch, Vocabulary
-from kernelwood.arrays.batch import Batch
-from kernelwood.arrays.ragged import Ragged
-from kernelwood.kernels import Kernel
-from kernelwood.kernels.views import keep_views, needed_views
+from kernelwood.arrays import Batch, ExampleBatch, Ragged, Vocabulary
+from kernelwood.kernels import Kernel, keep_views, needed_views
 
 __all__ = ["GrowingArray", "GrowingBatch", "GrowingExamples", "growing_batch"]
 

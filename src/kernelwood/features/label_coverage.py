@@ -8,11 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack
 
-from kernelwood.arrays import ExampleBatch
-from kernelwood.arrays.batch import Batch
+from kernelwood.arrays import Batch, ExampleBatch
 from kernelwood.errors import KernelInputError
-from kernelwood.kernels import Kernel
-from kernelwood.kernels.views import needed_views
+from kernelwood.kernels import Kernel, needed_views
 
 __all__ = ["cover", "label_information", "label_table", "labels_read"]
 

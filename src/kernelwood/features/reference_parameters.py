@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from kernelwood.errors import KernelInputError
 from kernelwood.features.hash_parameters import HashParameters
 from kernelwood.features.reference_selection import STRATEGIES, ReferenceSelector
-from kernelwood.structures import Example
+from kernelwood.text import Example
 
 __all__ = ["ReferenceParameters"]
 

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwood.compute.config import Progress
-from kernelwood.compute.memory import budget
+from kernelwood.compute import Progress, budget
 from kernelwood.features.bit_blocks import make_bits
 from kernelwood.features.codes import n_words, unpack
 from kernelwood.information import ExplainedClasses, explain_classes

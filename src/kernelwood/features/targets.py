@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood.errors import KernelInputError
-from kernelwood.structures import Example
+from kernelwood.text import Example
 
 __all__ = ["encode_groups", "encode_labels"]
 

@@ -24,16 +24,6 @@ a group of bits has in common; what they explain is a lower bound of what there 
 1.0
 """
 
-from kernelwood.information.classes import ExplainedClasses, explain_classes
-from kernelwood.information.estimates import entropy, mutual_information, total_correlation
-from kernelwood.information.explained import Explained, explain
+import lazy_loader
 
-__all__ = [
-    "Explained",
-    "ExplainedClasses",
-    "entropy",
-    "explain",
-    "explain_classes",
-    "mutual_information",
-    "total_correlation",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood import _native
-from kernelwood.compute import Runner
-from kernelwood.compute.runner import StopFlag
+from kernelwood.compute import Runner, StopFlag
 from kernelwood.errors import KernelInputError
 from kernelwood.information.checks import (
     Bits,

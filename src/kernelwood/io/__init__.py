@@ -19,42 +19,6 @@ the way out             `writing` (which format), `convert` (from views to what 
 'penn, conllu, srl, penman, ppi, semeval, standoff, kelp, jsonl'
 """
 
-from __future__ import annotations
+import lazy_loader
 
-from kernelwood.io.conllu import write_conllu
-from kernelwood.io.convert import fit_to_format, keep_views, left_out
-from kernelwood.io.formats import FORMATS, Format
-from kernelwood.io.jsonl import write_jsonl
-from kernelwood.io.kelp import write_kelp
-from kernelwood.io.limits import LimitError, Limits
-from kernelwood.io.penman import write_penman
-from kernelwood.io.penn import write_penn
-from kernelwood.io.reading import Examples, ExampleStream, Tally, iter_read, read
-from kernelwood.io.semeval import write_semeval
-from kernelwood.io.srl import write_srl
-from kernelwood.io.standoff import write_standoff
-from kernelwood.io.writing import write
-
-__all__ = [
-    "FORMATS",
-    "ExampleStream",
-    "Examples",
-    "Format",
-    "LimitError",
-    "Limits",
-    "Tally",
-    "fit_to_format",
-    "iter_read",
-    "keep_views",
-    "left_out",
-    "read",
-    "write",
-    "write_conllu",
-    "write_jsonl",
-    "write_kelp",
-    "write_penman",
-    "write_penn",
-    "write_semeval",
-    "write_srl",
-    "write_standoff",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from kernelwood.structures.annotation import Span
+from kernelwood.text import Span
 
 __all__ = ["MisfitError", "guess_unit", "place_words"]
 

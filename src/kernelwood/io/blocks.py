@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io.ids import UsedIds
 from kernelwood.io.source import Item, Line, Remark, Source
-from kernelwood.structures import Example, Sentence
+from kernelwood.text import Example, Sentence
 
 __all__ = ["BLANKS", "Block", "Parsed", "cut_at_blank_lines", "read_blocks"]
 

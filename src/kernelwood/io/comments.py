@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kernelwood.errors import StructureError
-from kernelwood.structures.labels import shorten
+from kernelwood.structures import shorten
 
 __all__ = ["comment_line", "split_comment"]
 

@@ -45,7 +45,7 @@ from kernelwood.io.comments import split_comment
 from kernelwood.io.conllu_comments import names_other_columns
 from kernelwood.io.conllu_writer import conllu_text
 from kernelwood.io.source import Item, Source
-from kernelwood.structures import Example
+from kernelwood.text import Example
 
 __all__ = ["conllu_text", "looks_like_conllu", "read_conllu", "write_conllu"]
 
@@ -133,7 +133,7 @@ def write_conllu(
     Examples
     --------
     >>> import io
-    >>> from kernelwood.structures import Sentence
+    >>> from kernelwood.text import Sentence
     >>> out = io.StringIO()
     >>> sentence = Sentence.from_words(["we", "go"], dependencies=[(1, "nsubj", 0)])
     >>> write_conllu([Example("a", views={"sentence": sentence})], out)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from kernelwood.structures.annotation import Span
+from kernelwood.text import Span
 
 __all__ = ["COLUMNS", "find_circle", "written_units"]
 

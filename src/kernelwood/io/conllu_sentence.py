@@ -23,9 +23,8 @@ from kernelwood.io.conllu_checks import COLUMNS, find_circle, written_units
 from kernelwood.io.conllu_comments import Comments, read_comments
 from kernelwood.io.rows import Row
 from kernelwood.io.source import Line
-from kernelwood.structures import ROOT, Dependency, EmptyNode, Multiword, Sentence, Token
-from kernelwood.structures.annotation import Span
-from kernelwood.structures.labels import shorten
+from kernelwood.structures import shorten
+from kernelwood.text import ROOT, Dependency, EmptyNode, Multiword, Sentence, Span, Token
 
 __all__ = ["parse_sentence"]
 

@@ -11,8 +11,8 @@ from kernelwood.io.comments import comment_line
 from kernelwood.io.conllu_checks import COLUMNS, find_circle, written_units
 from kernelwood.io.conllu_comments import names_other_columns
 from kernelwood.io.writers import view_to_write, write_each
-from kernelwood.structures import ROOT, Dependency, EmptyNode, Example, Multiword, Sentence, Token
-from kernelwood.structures.labels import shorten
+from kernelwood.structures import shorten
+from kernelwood.text import ROOT, Dependency, EmptyNode, Example, Multiword, Sentence, Token
 
 __all__ = ["conllu_text"]
 

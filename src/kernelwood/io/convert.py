@@ -8,17 +8,8 @@ from typing import NamedTuple, TypeVar
 from kernelwood.errors import StructureError
 from kernelwood.io.conllu_checks import find_circle
 from kernelwood.io.writers import list_views
-from kernelwood.structures import (
-    ROOT,
-    Document,
-    Example,
-    Forest,
-    Graph,
-    Sentence,
-    Tree,
-    View,
-)
-from kernelwood.structures.labels import shorten
+from kernelwood.structures import Forest, Graph, Tree, shorten
+from kernelwood.text import ROOT, Document, Example, Sentence, View
 
 __all__ = ["fit_to_format", "keep_views", "left_out"]
 
@@ -113,7 +104,7 @@ def left_out(example: Example, format: str) -> list[str]:
 
     Examples
     --------
-    >>> from kernelwood.structures import Entity
+    >>> from kernelwood.text import Entity
     >>> entity = Entity("e1", "protein", ((0, 3),))
     >>> sentence = Sentence.from_words(["Raf", "binds"], lemmas=["Raf", "bind"], entities=[entity])
     >>> left_out(Example("a", "POS", {"sentence": sentence}), "conllu")

@@ -7,7 +7,7 @@ from hashlib import blake2b
 
 from kernelwood.errors import ReadError
 from kernelwood.io.source import Source
-from kernelwood.structures.labels import shorten
+from kernelwood.structures import shorten
 
 __all__ = ["UsedIds"]
 

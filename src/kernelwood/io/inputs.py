@@ -19,8 +19,8 @@ from kernelwood.io.source import Closing, Item, Readable, Source
 from kernelwood.io.tars import TarArchive, looks_like_tar
 from kernelwood.io.unpacking import CHUNK, PACKED_SUFFIXES, plain_name
 from kernelwood.io.zips import ZipArchive, looks_like_zip, spooled
-from kernelwood.structures import Example
-from kernelwood.structures.labels import shorten
+from kernelwood.structures import shorten
+from kernelwood.text import Example
 
 __all__ = ["ContainerInput", "FileInput", "Input", "open_input"]
 

@@ -11,8 +11,8 @@ written                        view              body
 ``{"sequence": […]}``          Sequence          see `kernelwood.structures.structure_json`
 ``{"graph": {…}}``             Graph             see `kernelwood.structures.structure_json`
 ``{"forest": {…}}``            Forest            see `kernelwood.structures.forest_json`
-``{"sentence": {…}}``          Sentence          see `kernelwood.structures.sentence_json`
-``{"document": {…}}``          Document          see `kernelwood.structures.sentence_json`
+``{"sentence": {…}}``          Sentence          see `kernelwood.text.sentence_json`
+``{"document": {…}}``          Document          see `kernelwood.text.sentence_json`
 ``{"vector": {…}}``            dict              a number for each name
 ``[…]``                        tuple of float    numbers
 ``"…"``                        str               the text itself
@@ -41,38 +41,34 @@ from kernelwood.io.ids import UsedIds
 from kernelwood.io.source import Item, Source
 from kernelwood.io.writers import write_each
 from kernelwood.structures import (
-    Document,
-    Example,
     Forest,
     Graph,
-    Label,
-    Origin,
-    Sentence,
     Sequence,
     Tree,
-    View,
-)
-from kernelwood.structures.forest_json import (
     check_object,
     decode_json,
     describe,
     encode_json,
     forest_from_object,
     forest_object,
-)
-from kernelwood.structures.labels import shorten
-from kernelwood.structures.sentence_json import (
-    document_from_object,
-    document_object,
-    sentence_from_object,
-    sentence_object,
-)
-from kernelwood.structures.structure_json import (
     graph_from_object,
     graph_object,
     sequence_from_object,
     sequence_object,
+    shorten,
     tree_from_object,
+)
+from kernelwood.text import (
+    Document,
+    Example,
+    Label,
+    Origin,
+    Sentence,
+    View,
+    document_from_object,
+    document_object,
+    sentence_from_object,
+    sentence_object,
 )
 
 __all__ = ["jsonl_text", "looks_like_jsonl", "read_jsonl", "write_jsonl"]

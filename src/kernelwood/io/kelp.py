@@ -34,17 +34,12 @@ from difflib import get_close_matches
 from typing import IO, cast
 
 from kernelwood.io.atomic import write_text
-from kernelwood.io.kelp_bodies import (
-    BODY_PARSERS,
-    BodyError,
-    LeafCache,
-    parse_number,
-)
+from kernelwood.io.kelp_bodies import BODY_PARSERS, BodyError, LeafCache, parse_number
 from kernelwood.io.kelp_lines import scan_line
 from kernelwood.io.kelp_writer import kelp_text
 from kernelwood.io.source import Item, Source
-from kernelwood.structures import Example, Label, View
-from kernelwood.structures.labels import shorten
+from kernelwood.structures import shorten
+from kernelwood.text import Example, Label, View
 
 __all__ = ["kelp_text", "looks_like_kelp", "read_kelp", "write_kelp"]
 

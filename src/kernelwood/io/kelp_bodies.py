@@ -12,10 +12,8 @@ from collections.abc import Callable, Iterator
 from math import isfinite
 from typing import NoReturn, TypeAlias
 
-from kernelwood.structures import Graph, Sequence, Tree, View
-from kernelwood.structures.graph import NodeId
-from kernelwood.structures.labels import share, shorten
-from kernelwood.structures.tree import make_node
+from kernelwood.structures import Graph, NodeId, Sequence, Tree, make_node, share, shorten
+from kernelwood.text import View
 
 __all__ = ["BODY_PARSERS", "BodyError", "LeafCache", "parse_number"]
 

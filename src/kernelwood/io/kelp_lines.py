@@ -10,7 +10,7 @@ import re
 from typing import NamedTuple
 
 from kernelwood.io.kelp_bodies import BODY_PARSERS, BodyError
-from kernelwood.structures.labels import shorten
+from kernelwood.structures import shorten
 
 __all__ = ["Part", "Skeleton", "scan_line"]
 

@@ -12,16 +12,8 @@ from math import isfinite
 
 from kernelwood.errors import StructureError
 from kernelwood.io.kelp_bodies import parse_number
-from kernelwood.structures import (
-    Document,
-    Example,
-    Forest,
-    Graph,
-    Sentence,
-    Sequence,
-    Tree,
-    View,
-)
+from kernelwood.structures import Forest, Graph, Sequence, Tree
+from kernelwood.text import Document, Example, Sentence, View
 
 __all__ = ["kelp_text"]
 

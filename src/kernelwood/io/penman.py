@@ -43,9 +43,8 @@ from kernelwood.io.penman_comments import place_tokens, read_comment
 from kernelwood.io.penman_parts import is_comment, iter_parts
 from kernelwood.io.penman_writer import penman_text
 from kernelwood.io.source import Item, Source
-from kernelwood.structures import Example, Graph, Sentence
-from kernelwood.structures.annotation import Metadata
-from kernelwood.structures.penman_notation import PenmanGraph, parse_penman
+from kernelwood.structures import Graph, PenmanGraph, parse_penman
+from kernelwood.text import Example, Metadata, Sentence
 
 __all__ = ["looks_like_penman", "penman_text", "read_penman", "write_penman"]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from kernelwood.io.alignment import MisfitError, place_words
-from kernelwood.structures import Token
-from kernelwood.structures.annotation import Metadata
+from kernelwood.text import Metadata, Token
 
 __all__ = ["place_tokens", "read_comment", "write_comment"]
 

@@ -7,10 +7,8 @@ from collections.abc import Iterable, Iterator
 from kernelwood.errors import StructureError
 from kernelwood.io.penman_comments import place_tokens, write_comment
 from kernelwood.io.writers import view_to_write, write_each
-from kernelwood.structures import Example, Graph, Sentence
-from kernelwood.structures.annotation import Metadata
-from kernelwood.structures.labels import shorten
-from kernelwood.structures.penman_writing import write_penman
+from kernelwood.structures import Graph, shorten, write_penman
+from kernelwood.text import Example, Metadata, Sentence
 
 __all__ = ["penman_text"]
 

@@ -23,8 +23,8 @@ from typing import IO
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io.atomic import write_text
 from kernelwood.io.source import Item, Line, Source
-from kernelwood.structures import Example, Tree
-from kernelwood.structures.brackets import iter_brackets, strip_empty_root
+from kernelwood.structures import Tree, iter_brackets, strip_empty_root
+from kernelwood.text import Example
 
 __all__ = ["looks_like_penn", "penn_text", "read_penn", "write_penn"]
 

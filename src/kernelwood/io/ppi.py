@@ -39,9 +39,18 @@ from kernelwood.errors import ReadError, StructureError
 from kernelwood.io.alignment import guess_unit
 from kernelwood.io.ids import UsedIds
 from kernelwood.io.source import Item, Remark, Source
-from kernelwood.structures import Argument, Dependency, Entity, Example, Relation, Sentence, Token
-from kernelwood.structures.annotation import Metadata, Span
-from kernelwood.structures.labels import shorten
+from kernelwood.structures import shorten
+from kernelwood.text import (
+    Argument,
+    Dependency,
+    Entity,
+    Example,
+    Metadata,
+    Relation,
+    Sentence,
+    Span,
+    Token,
+)
 
 if TYPE_CHECKING:
     from kernelwood.io.ppi_xml import Analysis, Element, WrittenSentence

@@ -17,8 +17,8 @@ from defusedxml.expatreader import DefusedExpatParser
 
 from kernelwood.errors import ReadError
 from kernelwood.io.source import Source
-from kernelwood.structures.annotation import Metadata
-from kernelwood.structures.labels import shorten
+from kernelwood.structures import shorten
+from kernelwood.text import Metadata
 
 if TYPE_CHECKING:
     from pyexpat import XMLParserType

@@ -15,7 +15,7 @@ from kernelwood.io.formats import find_format
 from kernelwood.io.inputs import open_input
 from kernelwood.io.limits import LimitError, Limits
 from kernelwood.io.source import Closing, Readable, Remark
-from kernelwood.structures import Example
+from kernelwood.text import Example
 
 __all__ = [
     "ErrorPolicy",

@@ -13,7 +13,7 @@ stand in none.
 The text is what stands between the quotation marks, without tags. The entities ``e1`` and ``e2``
 have the type ``nominal``. The arguments of the relation are in the order in which they are
 written; their roles are ``e1`` and ``e2``. Tokens are made by
-:func:`~kernelwood.structures.tokenize.tokenize`, with a boundary at every tag. A comment is kept
+:func:`~kernelwood.text.tokenizer.tokenize`, with a boundary at every tag. A comment is kept
 as metadata.
 """
 
@@ -30,10 +30,8 @@ from kernelwood.io.atomic import write_text
 from kernelwood.io.blocks import BLANKS, Block, Parsed, read_blocks
 from kernelwood.io.source import Item, Line, Source
 from kernelwood.io.writers import view_to_write, write_each
-from kernelwood.structures import Argument, Entity, Example, Relation, Sentence
-from kernelwood.structures.annotation import Span
-from kernelwood.structures.labels import shorten
-from kernelwood.structures.tokenize import tokenize
+from kernelwood.structures import shorten
+from kernelwood.text import Argument, Entity, Example, Relation, Sentence, Span, tokenize
 
 __all__ = ["looks_like_semeval", "read_semeval", "semeval_text", "write_semeval"]
 

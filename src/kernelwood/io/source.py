@@ -21,7 +21,7 @@ from kernelwood.errors import ReadError, StructureError
 from kernelwood.io.encodings import encoding_hint
 from kernelwood.io.limits import Meter, format_size
 from kernelwood.io.unpacking import CHUNK, ChunkReader, peek, plain_name, unpack
-from kernelwood.structures import Example, Origin
+from kernelwood.text import Example, Origin
 
 C = TypeVar("C", bound="Closing")
 

@@ -58,7 +58,7 @@ from kernelwood.io.srl_columns import (
     read_tree,
 )
 from kernelwood.io.srl_writer import VERB_ROLES, is_document_mark, srl_text
-from kernelwood.structures import Example, Sentence
+from kernelwood.text import Example, Sentence
 
 __all__ = ["VERB_ROLES", "looks_like_srl", "read_srl", "srl_text", "write_srl"]
 

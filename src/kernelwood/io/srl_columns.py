@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 from kernelwood.errors import StructureError
 from kernelwood.io.rows import Row
-from kernelwood.structures import Entity, Predicate, RoleSpan, Tree
-from kernelwood.structures.labels import shorten
-from kernelwood.structures.tree import make_node
+from kernelwood.structures import Tree, make_node, shorten
+from kernelwood.text import Entity, Predicate, RoleSpan
 
 __all__ = [
     "CONLL_2012",

@@ -9,8 +9,8 @@ from kernelwood.errors import StructureError
 from kernelwood.io.comments import comment_line
 from kernelwood.io.srl_columns import TOPS
 from kernelwood.io.writers import view_to_write, write_each
-from kernelwood.structures import Example, Predicate, RoleSpan, Sentence, Token, Tree
-from kernelwood.structures.labels import shorten
+from kernelwood.structures import Tree, shorten
+from kernelwood.text import Example, Predicate, RoleSpan, Sentence, Token
 
 __all__ = ["VERB_ROLES", "is_document_mark", "srl_text"]
 

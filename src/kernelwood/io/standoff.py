@@ -20,14 +20,10 @@ from typing import NamedTuple, TypeVar
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io.alignment import guess_unit
 from kernelwood.io.source import Item, Remark, Source
-from kernelwood.io.standoff_lines import (
-    Annotation,
-    blanks_that_differ,
-    parse_line,
-)
+from kernelwood.io.standoff_lines import Annotation, blanks_that_differ, parse_line
 from kernelwood.io.standoff_writer import standoff_files, write_standoff
-from kernelwood.structures import Attribute, Document, Entity, Event, Example, Relation
-from kernelwood.structures.labels import shorten
+from kernelwood.structures import shorten
+from kernelwood.text import Attribute, Document, Entity, Event, Example, Relation
 
 __all__ = ["looks_like_standoff", "read_standoff", "standoff_files", "write_standoff"]
 

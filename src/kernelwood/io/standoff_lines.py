@@ -21,8 +21,8 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from kernelwood.errors import StructureError
-from kernelwood.structures.annotation import Argument, Attribute, Entity, Event, Relation, Span
-from kernelwood.structures.labels import shorten
+from kernelwood.structures import shorten
+from kernelwood.text import Argument, Attribute, Entity, Event, Relation, Span
 
 __all__ = [
     "Annotation",

@@ -18,8 +18,8 @@ from kernelwood.io.standoff_lines import (
     text_at,
 )
 from kernelwood.io.writers import view_to_write, write_each
-from kernelwood.structures import Argument, Attribute, Document, Entity, Example, Sentence
-from kernelwood.structures.labels import shorten
+from kernelwood.structures import shorten
+from kernelwood.text import Argument, Attribute, Document, Entity, Example, Sentence
 
 __all__ = ["standoff_files", "write_standoff"]
 

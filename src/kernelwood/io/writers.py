@@ -7,8 +7,8 @@ from typing import TypeVar, overload
 
 from kernelwood.errors import StructureError
 from kernelwood.io.ids import UsedIds
-from kernelwood.structures import Example, View
-from kernelwood.structures.labels import shorten
+from kernelwood.structures import shorten
+from kernelwood.text import Example, View
 
 __all__ = ["list_views", "view_to_write", "write_each"]
 

@@ -11,7 +11,7 @@ from kernelwood.io import formats
 from kernelwood.io.atomic import write_text
 from kernelwood.io.folders import check_vacant, write_folder
 from kernelwood.io.formats import Format, find_format, format_by_suffix
-from kernelwood.structures import Example
+from kernelwood.text import Example
 
 __all__ = ["format_to_write", "write"]
 
@@ -52,7 +52,8 @@ def write(
     Examples
     --------
     >>> import io
-    >>> from kernelwood.structures import Example, Tree
+    >>> from kernelwood.text import Example
+    >>> from kernelwood.structures import Tree
     >>> out = io.StringIO()
     >>> write([Example("a", views={"tree": Tree("NN")})], out, format="kelp")
     >>> out.getvalue()

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from kernelwood.arrays import as_batch
-from kernelwood.compute import Runner, check_budget
-from kernelwood.compute.config import Progress
+from kernelwood.compute import Progress, Runner, check_budget
 from kernelwood.errors import KernelInputError, StructureError
 from kernelwood.kernels import gaussian_process
 from kernelwood.kernels.neighbors import best_neighbors
@@ -38,7 +37,7 @@ class Kernel(Parameterized):
     --------
     >>> import kernelwood as kw
     >>> class LeafOverlapKernel(kw.Kernel):
-    ...     accepts = kw.TreeBatch
+    ...     accepts = kw.arrays.TreeBatch
     ...     def __init__(self, *, weight=1.0):
     ...         self.weight = weight
     ...     def reference(self, a, b):

@@ -8,14 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood import _native
-from kernelwood.compute import Runner, format_bytes
-from kernelwood.compute.memory import budget
+from kernelwood.compute import Runner, budget, format_bytes
 from kernelwood.errors import KernelInputError, KernelOverflowError, MemoryBudgetError
 from kernelwood.kernels.base import Kernel, Matrix
 from kernelwood.kernels.matching import TABLE_BYTES, MatchedLabels, check_gates
 from kernelwood.kernels.zeros import warn_of_zeros
-from kernelwood.similarity import Exact, Similarity
-from kernelwood.similarity.base import SMALLEST
+from kernelwood.similarity import SMALLEST, Exact, Similarity
 
 # A number type is trusted while self-similarities stay in this range: every raw value and every
 # partial sum then does too (Cauchy-Schwarz, and no term is negative). Structures beyond it are

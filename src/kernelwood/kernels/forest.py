@@ -6,7 +6,7 @@ from numpy.typing import DTypeLike
 
 from kernelwood import _native
 from kernelwood.arrays import ForestBatch
-from kernelwood.compute.memory import budget
+from kernelwood.compute import budget
 from kernelwood.kernels.engine import EngineKernel
 from kernelwood.structures import Forest
 

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood import _native
-from kernelwood.compute import Runner
-from kernelwood.compute.config import Progress
+from kernelwood.compute import Progress, Runner
 from kernelwood.errors import KernelInputError
 
 if TYPE_CHECKING:

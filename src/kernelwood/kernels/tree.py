@@ -8,7 +8,7 @@ from numpy.typing import DTypeLike
 
 from kernelwood import _native
 from kernelwood.arrays import TreeBatch
-from kernelwood.compute.memory import budget
+from kernelwood.compute import budget
 from kernelwood.kernels.engine import EngineKernel
 from kernelwood.similarity import Compositional, Lexical, Similarity
 from kernelwood.structures import Tree

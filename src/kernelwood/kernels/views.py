@@ -3,7 +3,7 @@ from __future__ import annotations
 from kernelwood.arrays import ExampleBatch
 from kernelwood.kernels.base import Kernel
 from kernelwood.kernels.combined import CombinedKernel, OnView
-from kernelwood.structures import Example
+from kernelwood.text import Example
 
 __all__ = ["keep_views", "needed_views"]
 

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from kernelwood.errors import KernelInputError
-from kernelwood.features.estimator import StructureEstimator
-from kernelwood.features.targets import encode_labels
+from kernelwood.features import StructureEstimator, encode_labels
 
 __all__ = ["StructureClassifier", "weights_of_classes"]
 

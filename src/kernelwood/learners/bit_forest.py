@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood import _native
-from kernelwood.compute import Runner
-from kernelwood.compute.runner import StopFlag
-from kernelwood.features.codes import WORD, Codes, check_codes
+from kernelwood.compute import Runner, StopFlag
+from kernelwood.features import WORD, Codes, check_codes
 
 __all__ = ["BitForest", "sum_shares"]
 
@@ -51,7 +50,7 @@ class BitForest:
 
     Examples
     --------
-    >>> from kernelwood.features.codes import pack
+    >>> from kernelwood.features import pack
     >>> from kernelwood.learners.bit_growth import grow_forest
     >>> codes = pack(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]))
     >>> forest = grow_forest(

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood import _native
-from kernelwood.compute import Runner
-from kernelwood.compute.runner import StopFlag
+from kernelwood.compute import Runner, StopFlag
 from kernelwood.errors import KernelInputError
-from kernelwood.features.codes import WORD, Codes, check_codes, n_words
+from kernelwood.features import WORD, Codes, check_codes, n_words
 from kernelwood.learners.bit_forest import BitForest, sum_shares
 from kernelwood.seeds import child_generator
 

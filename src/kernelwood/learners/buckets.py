@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwood.features.codes import Codes, nearest_codes
+from kernelwood.features import Codes, nearest_codes
 
 __all__ = ["Block", "Buckets", "Candidates"]
 

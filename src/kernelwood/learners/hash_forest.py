@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 
 from kernelwood.compute import counting
 from kernelwood.errors import KernelInputError
-from kernelwood.features.bit_blocks import BitBlock
-from kernelwood.features.codes import Codes
-from kernelwood.features.hashing import HashingEstimator
+from kernelwood.features import BitBlock, Codes, HashingEstimator
 from kernelwood.learners.base import StructureClassifier, weights_of_classes
 from kernelwood.learners.bit_forest import BitForest
 from kernelwood.learners.bit_growth import grow_forest, out_of_bag

@@ -8,13 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwood.compute import counting
-from kernelwood.compute.config import get_config
+from kernelwood.compute import counting, get_config
 from kernelwood.errors import KernelInputError
-from kernelwood.features.codes import Codes
-from kernelwood.features.collection import collected
-from kernelwood.features.hash_collection import HashCollection
-from kernelwood.features.targets import encode_labels
+from kernelwood.features import Codes, HashCollection, collected, encode_labels
 from kernelwood.learners.base import weights_of_classes
 from kernelwood.learners.buckets import Buckets, Candidates, Positions
 from kernelwood.learners.votes import Neighbors, NeighborsClassifier, without_self

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood.arrays import ExampleBatch
-from kernelwood.kernels import Kernel
-from kernelwood.kernels.views import keep_views
+from kernelwood.kernels import Kernel, keep_views
 from kernelwood.learners.base import weights_of_classes
 from kernelwood.learners.votes import Neighbors, NeighborsClassifier
 

@@ -10,10 +10,13 @@ from numpy.typing import NDArray
 
 from kernelwood.compute import check_budget, counting, get_config
 from kernelwood.errors import KernelInputError
-from kernelwood.features.checks import check_array, check_positive
-from kernelwood.features.comparing import compare_rows
-from kernelwood.features.landmarks import SELECTIONS
-from kernelwood.features.nystrom import NystromEmbedder
+from kernelwood.features import (
+    SELECTIONS,
+    NystromEmbedder,
+    check_array,
+    check_positive,
+    compare_rows,
+)
 from kernelwood.learners.base import StructureClassifier
 from kernelwood.learners.network_evidence import landmark_evidence
 from kernelwood.learners.network_layers import ACTIVATIONS, Layers, layer_shapes, softmax

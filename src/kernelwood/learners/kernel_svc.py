@@ -12,10 +12,8 @@ from sklearn.utils.metaestimators import available_if
 
 from kernelwood.compute import counting, resolve_jobs
 from kernelwood.errors import KernelInputError
-from kernelwood.features.comparing import compare_rows
-from kernelwood.features.products import product
-from kernelwood.kernels import Kernel
-from kernelwood.kernels.base import TILE
+from kernelwood.features import compare_rows, product
+from kernelwood.kernels import TILE, Kernel
 from kernelwood.learners.base import StructureClassifier, weights_of_classes
 from kernelwood.learners.svc_calibration import deal_folds, fit_sigmoids, probabilities
 from kernelwood.learners.svc_checks import check_array, check_classes, check_folds, check_memory

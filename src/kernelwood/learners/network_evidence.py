@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwood.features.nystrom import NystromEmbedder
-from kernelwood.features.products import product
+from kernelwood.features import NystromEmbedder, product
 from kernelwood.learners.network_layers import Layers
 from kernelwood.learners.svc_evidence import Evidence, Support, strongest
 

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from kernelwood.features.checks import check_array
-from kernelwood.features.products import product
+from kernelwood.features import check_array, product
 
 __all__ = ["ACTIVATIONS", "LARGEST", "Layers", "layer_shapes", "softmax"]
 

@@ -13,7 +13,7 @@ from sklearn.neural_network import MLPClassifier
 from threadpoolctl import threadpool_limits
 
 from kernelwood.errors import KernelInputError
-from kernelwood.features.products import product
+from kernelwood.features import product
 from kernelwood.learners.network_layers import layer_shapes
 from kernelwood.seeds import child_generator
 

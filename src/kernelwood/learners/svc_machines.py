@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from kernelwood.features.products import product
+from kernelwood.features import product
 
 __all__ = [
     "REST",

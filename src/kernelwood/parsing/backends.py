@@ -13,13 +13,12 @@ name                          what it is
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
-from collections.abc import Sequence as Listing
+from collections.abc import Callable, Sequence as Listing
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from kernelwood.errors import KernelInputError
-from kernelwood.structures import Document, Sentence
-from kernelwood.structures.labels import shorten
+from kernelwood.structures import shorten
+from kernelwood.text import Document, Sentence
 
 __all__ = ["BACKENDS", "Backend", "load_backend"]
 
@@ -134,7 +133,7 @@ def _stanza(argument: str, n_jobs: int | None, entities: bool) -> Backend:
 
 
 def _conllu(argument: str, n_jobs: int | None, entities: bool) -> Backend:
-    from kernelwood.parsing.preparsed import PreparsedBackend
+    from kernelwood.parsing.preparsed_backend import PreparsedBackend
 
     if not argument:
         raise KernelInputError(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kernelwood import _native
-from kernelwood.compute.runner import StopFlag
+from kernelwood.compute import StopFlag
 from kernelwood.parsing.grammar import Grammar, Rules
 from kernelwood.parsing.lexicon import Lexicon
 from kernelwood.structures import Forest

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from kernelwood.structures import Tree
-from kernelwood.structures.tree_relations import NOUNS
+from kernelwood.text import NOUNS
 
 __all__ = ["chunk_tree"]
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterator
-from collections.abc import Sequence as Listing
+from collections.abc import Iterator, Sequence as Listing
 
 import numpy as np
 
@@ -16,9 +15,8 @@ from kernelwood.parsing.chunks import chunk_tree
 from kernelwood.parsing.documents import as_documents
 from kernelwood.parsing.lemmas import lemma_of
 from kernelwood.parsing.units import escape, expand_tree, find_units
-from kernelwood.structures import Document, Sentence, Tree
-from kernelwood.structures.tree_heads import dependencies_of_tree
-from kernelwood.structures.tree_words import words_and_tags
+from kernelwood.structures import Tree, words_and_tags
+from kernelwood.text import Document, Sentence, dependencies_of_tree
 
 __all__ = ["GrammarBackend"]
 
@@ -34,7 +32,7 @@ class GrammarBackend:
     Sentences and tokens are those of `kernelwood.Document.split`; entities end tokens. Words
     are parsed the way the treebank cuts them (`kernelwood.parsing.units`), and the tree has one
     leaf for each token. Dependencies are read off the tree by head rules
-    (`kernelwood.structures.tree_heads`).
+    (`kernelwood.text.tree_heads`).
 
     Parameters
     ----------

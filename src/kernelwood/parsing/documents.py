@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from kernelwood.errors import KernelInputError
-from kernelwood.structures import Document, Example, Span
-from kernelwood.structures.labels import shorten
-from kernelwood.structures.sentences import find_sentences
+from kernelwood.structures import shorten
+from kernelwood.text import Document, Example, Span, find_sentences
 
 __all__ = ["as_documents", "cut_text", "join_across"]
 
@@ -80,7 +79,7 @@ def join_across(spans: Iterable[Span], document: Document) -> list[Span]:
 
     Examples
     --------
-    >>> from kernelwood.structures import Entity
+    >>> from kernelwood.text import Entity
     >>> document = Document("Fig. 2 shows", [Entity("T1", "Figure", ((0, 6),))])
     >>> join_across([(0, 4), (5, 12)], document)
     [(0, 12)]

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from collections.abc import Sequence as Listing
+from collections.abc import Callable, Iterable, Sequence as Listing
 from typing import NamedTuple, Protocol
 
 from kernelwood.errors import KernelInputError
 from kernelwood.parsing.documents import as_documents, cut_text, join_across
-from kernelwood.structures import (
-    ROOT,
-    Dependency,
-    Document,
-    Entity,
-    Multiword,
-    Sentence,
-    Span,
-    Token,
-    Tree,
-)
+from kernelwood.structures import Tree
+from kernelwood.text import ROOT, Dependency, Document, Entity, Multiword, Sentence, Span, Token
 
 __all__ = ["ParsedText", "Word", "analyze_documents", "sentences_of"]
 

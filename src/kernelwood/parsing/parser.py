@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from collections.abc import Sequence as Listing
+from collections.abc import Iterable, Sequence as Listing
 from numbers import Integral, Real
 from typing import Any
 
@@ -12,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood import _native
-from kernelwood.compute import Runner, check_budget, format_bytes
-from kernelwood.compute.runner import StopFlag
+from kernelwood.compute import Runner, StopFlag, check_budget, format_bytes
 from kernelwood.errors import KernelInputError, MemoryBudgetError, ModelFormatError
 from kernelwood.parameters import Parameterized
 from kernelwood.parsing import chart as charts

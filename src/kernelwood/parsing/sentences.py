@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kernelwood.errors import KernelInputError
-from kernelwood.structures.labels import shorten
+from kernelwood.structures import shorten
 
 __all__ = ["check_sentence", "check_tags", "check_tags_of_batch"]
 

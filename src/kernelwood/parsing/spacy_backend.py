@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Iterator
-from collections.abc import Sequence as Listing
+from collections.abc import Iterable, Iterator, Sequence as Listing
 from typing import Any
 
 from kernelwood.errors import KernelInputError
 from kernelwood.parsing.neural import ParsedText, Word, analyze_documents, climb, sentences_of
-from kernelwood.structures import ROOT, Document, Sentence, Token
+from kernelwood.text import ROOT, Document, Sentence, Token
 
 __all__ = ["MODELS", "SpacyBackend", "sentences_of_doc"]
 

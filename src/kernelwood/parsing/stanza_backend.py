@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
-from collections.abc import Sequence as Listing
+from collections.abc import Iterator, Sequence as Listing
 from typing import Any
 
 from kernelwood.errors import KernelInputError
 from kernelwood.parsing.neural import ParsedText, Word, analyze_documents
-from kernelwood.structures import ROOT, Document, Multiword, Sentence, Token, Tree
-from kernelwood.structures.tree import make_node
+from kernelwood.structures import Tree, make_node
+from kernelwood.text import ROOT, Document, Multiword, Sentence, Token
 
 __all__ = ["StanzaBackend"]
 

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable
 
 from kernelwood.errors import StructureError
-from kernelwood.structures import Tree
-from kernelwood.structures.labels import shorten
+from kernelwood.structures import Tree, shorten
 
 __all__ = ["base_label", "prepare_tree", "prepare_treebank"]
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence as Listing
 from itertools import accumulate
 
-from kernelwood.structures import Sentence, Span, Token, Tree
-from kernelwood.structures.tree import make_node
+from kernelwood.structures import Tree, make_node
+from kernelwood.text import Sentence, Span, Token
 
 __all__ = ["escape", "expand_tree", "find_units"]
 
@@ -35,7 +35,7 @@ def find_units(sentence: Sentence) -> list[range]:
 
     Examples
     --------
-    >>> from kernelwood.structures import Document, Entity
+    >>> from kernelwood.text import Document, Entity
     >>> text = "IL-2-induced p50/p65 binding (20%), not Ras's."
     >>> [sentence] = Document(text, [Entity("T1", "Protein", ((0, 4),))]).sentences()
     >>> [[sentence.tokens[i].text for i in unit] for unit in find_units(sentence)][:6]
@@ -78,7 +78,7 @@ def expand_tree(tree: Tree, units: Listing[range], tokens: Listing[Token]) -> Tr
 
     Examples
     --------
-    >>> from kernelwood.structures.tokenize import tokenize
+    >>> from kernelwood.text import tokenize
     >>> tree = Tree.from_brackets("(NP (JJ Raf/Ras) (NN binding))")
     >>> tokens = tokenize("Raf/Ras binding")
     >>> print(expand_tree(tree, [range(0, 3), range(3, 4)], tokens).to_brackets())

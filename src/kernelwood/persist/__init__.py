@@ -1,6 +1,5 @@
 """How a model survives on disk: a zip archive that is read, never run."""
 
-from kernelwood.persist.files import contents, load, save
-from kernelwood.persist.models import MODELS, Row, State
+import lazy_loader
 
-__all__ = ["MODELS", "Row", "State", "contents", "load", "save"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

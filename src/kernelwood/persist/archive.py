@@ -7,11 +7,10 @@ import zipfile
 from collections.abc import Callable, Iterable
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
-from kernelwood.compute import format_bytes
-from kernelwood.compute.memory import budget
+from kernelwood.compute import budget, format_bytes
 from kernelwood.errors import ModelFormatError
-from kernelwood.structures.labels import shorten
-from kernelwood.vectors.archive import DAMAGED
+from kernelwood.structures import shorten
+from kernelwood.vectors import DAMAGED
 
 __all__ = ["ArchiveReader", "ArchiveWriter", "Member"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kernelwood.persist.members import dump_json
 from kernelwood.persist.parts import Part
-from kernelwood.structures.labels import shorten
+from kernelwood.structures import shorten
 
 __all__ = ["card"]
 

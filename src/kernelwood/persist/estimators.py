@@ -24,8 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwood.compute import format_bytes
-from kernelwood.compute.memory import budget
+from kernelwood.compute import budget, format_bytes
 from kernelwood.errors import ModelFormatError
 from kernelwood.persist.state import RUN_TIME, State, check_names
 from kernelwood.persist.values import NUMBER_TYPES, inner_values

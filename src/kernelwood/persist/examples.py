@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood.arrays import Batch, ExampleBatch, ForestBatch, SequenceBatch, TreeBatch, batch
-from kernelwood.compute import format_bytes
-from kernelwood.compute.memory import budget
+from kernelwood.compute import budget, format_bytes
 from kernelwood.errors import ModelFormatError, StructureError
 from kernelwood.persist.state import State
-from kernelwood.structures import Example, Origin
-from kernelwood.structures.labels import shorten
+from kernelwood.structures import shorten
+from kernelwood.text import Example, Origin
 
 __all__ = ["example_state", "restore_examples"]
 

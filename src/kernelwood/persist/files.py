@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from kernelwood import __version__
-from kernelwood.compute.memory import budget
+from kernelwood.compute import budget
 from kernelwood.errors import ModelFormatError
-from kernelwood.io.atomic import replacing
+from kernelwood.io import replacing
 from kernelwood.persist.archive import ArchiveReader, ArchiveWriter
 from kernelwood.persist.card import card
 from kernelwood.persist.manifest import (
@@ -22,13 +22,7 @@ from kernelwood.persist.manifest import (
     read_manifest,
     write_manifest,
 )
-from kernelwood.persist.members import (
-    array_pieces,
-    array_size,
-    dump_text,
-    load_text,
-    read_array,
-)
+from kernelwood.persist.members import array_pieces, array_size, dump_text, load_text, read_array
 from kernelwood.persist.models import MANIFEST
 from kernelwood.persist.parts import Part, join, split
 

@@ -36,7 +36,7 @@ from kernelwood.persist.archive import Member
 from kernelwood.persist.members import dump_json, load_json
 from kernelwood.persist.models import MANIFEST
 from kernelwood.persist.parts import Part
-from kernelwood.structures.labels import shorten
+from kernelwood.structures import shorten
 
 __all__ = ["CARD", "FORMAT", "Entry", "Manifest", "read_manifest", "write_manifest"]
 

@@ -25,6 +25,7 @@ from kernelwood.arrays import ExampleBatch, ForestBatch, SequenceBatch, TreeBatc
 from kernelwood.errors import ModelFormatError
 from kernelwood.kernels import (
     KERNELS,
+    CombinedKernel,
     Kernel,
     Normalized,
     OnView,
@@ -34,15 +35,13 @@ from kernelwood.kernels import (
     SubtreeKernel,
     Sum,
 )
-from kernelwood.kernels.combined import CombinedKernel
 from kernelwood.persist.estimators import estimator_state, restore_estimator
 from kernelwood.persist.examples import example_state, restore_examples
 from kernelwood.persist.state import RUN_TIME, State
 from kernelwood.persist.structures import flat_state, forest_state, restore_flat, restore_forests
 from kernelwood.similarity import SIMILARITIES, Similarity
-from kernelwood.structures.labels import shorten
-from kernelwood.vectors import Vectors
-from kernelwood.vectors.collect import assemble, check_finite
+from kernelwood.structures import shorten
+from kernelwood.vectors import Vectors, assemble, check_finite
 
 __all__ = ["MANIFEST", "MODELS", "Row", "State", "find_row", "rows_by_class"]
 

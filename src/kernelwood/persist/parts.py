@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from kernelwood.errors import ModelFormatError
 from kernelwood.persist.models import MANIFEST, Row, State, find_row, rows_by_class
 from kernelwood.persist.values import NUMBER_TYPES, Decoder, Encoder, inner_values
-from kernelwood.structures.labels import shorten
+from kernelwood.structures import shorten
 from kernelwood.vectors import Vectors
 
 __all__ = ["Part", "join", "split"]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from kernelwood.structures.labels import shorten
+from kernelwood.structures import shorten
 
 __all__ = ["RUN_TIME", "State", "check_names"]
 

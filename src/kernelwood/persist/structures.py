@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwood.arrays import ForestBatch, Vocabulary, batch
-from kernelwood.arrays.batch import Batch, FlatBatch
+from kernelwood.arrays import Batch, FlatBatch, ForestBatch, Vocabulary, batch
 from kernelwood.errors import ModelFormatError
 from kernelwood.persist.state import State
 

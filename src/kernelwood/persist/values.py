@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood.errors import ModelFormatError
-from kernelwood.structures.labels import shorten
+from kernelwood.structures import shorten
 
 __all__ = ["NUMBER_TYPES", "Decoder", "Encoder", "inner_values"]
 

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from kernelwood.errors import KernelInputError
-from kernelwood.extract.candidates import sentences_of
 from kernelwood.parsing import Backend, PreparsedBackend, load_backend
+from kernelwood.relations.candidate_lists import sentences_of
 from kernelwood.relations.hypotheses import MAX_ENTITIES, Located
-from kernelwood.structures import Document, Example, Sentence
-from kernelwood.structures.labels import shorten
+from kernelwood.structures import shorten
+from kernelwood.text import Document, Example, Sentence
 
 __all__ = ["AUTO", "GIVEN", "WORD_VIEWS", "analyze", "needs_parse", "sentences_in"]
 

@@ -16,11 +16,10 @@ from sklearn.exceptions import NotFittedError
 from kernelwood.arrays import batch
 from kernelwood.compute import config_context, resolve_jobs
 from kernelwood.errors import KernelInputError
-from kernelwood.extract.candidates import names_of
-from kernelwood.kernels import Kernel
-from kernelwood.kernels.views import keep_views, needed_views
+from kernelwood.kernels import Kernel, keep_views, needed_views
 from kernelwood.parameters import ChecksParameters
 from kernelwood.relations.analysis import GIVEN, analyze, needs_parse, warn_of_parser
+from kernelwood.relations.candidate_lists import names_of
 from kernelwood.relations.evidence import Memory, marked_text
 from kernelwood.relations.hypotheses import (
     EVENT,
@@ -65,10 +64,9 @@ from kernelwood.relations.thresholds import (
 )
 from kernelwood.relations.triggers import find_triggers, learn_triggers
 from kernelwood.seeds import resolve_seed
-from kernelwood.structures import Candidate, Example
+from kernelwood.text import Candidate, Example
 from kernelwood.vectors import Vectors
-from kernelwood.views import find_view
-from kernelwood.views.ways import several
+from kernelwood.views import find_view, several
 
 __all__ = ["ExtractorBase"]
 

@@ -10,7 +10,7 @@ A file of claims has one on each line, in JSON:
      "relation": {"type": "binds", "first": "T1", "second": "T2"}}
 
 Offsets count characters. There may be an ``id``; ``tokens``, ``dependencies`` and a ``tree`` of
-the text, which is a single sentence then, as in `kernelwood.structures.sentence_json`; and
+the text, which is a single sentence then, as in `kernelwood.text.sentence_json`; and
 ``metadata``, which is passed on. An entity may have its ``text``, which must stand at its offsets.
 """
 
@@ -23,16 +23,18 @@ from itertools import pairwise
 from typing import Any
 
 from kernelwood.errors import ReadError, StructureError
-from kernelwood.io import Tally
-from kernelwood.io.alignment import guess_unit
-from kernelwood.io.ids import UsedIds
-from kernelwood.io.reading import ErrorPolicy, general_reason
-from kernelwood.io.source import Closing, Readable, Source
-from kernelwood.structures import Document, Entity, Origin, Sentence
-from kernelwood.structures.annotation_rows import check_number
-from kernelwood.structures.forest_json import check_list, check_object, decode_json, describe
-from kernelwood.structures.labels import shorten
-from kernelwood.structures.sentence_json import sentence_from_object
+from kernelwood.io import (
+    Closing,
+    ErrorPolicy,
+    Readable,
+    Source,
+    Tally,
+    UsedIds,
+    general_reason,
+    guess_unit,
+)
+from kernelwood.structures import check_list, check_object, decode_json, describe, shorten
+from kernelwood.text import Document, Entity, Origin, Sentence, check_number, sentence_from_object
 
 __all__ = [
     "Claim",

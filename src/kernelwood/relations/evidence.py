@@ -14,7 +14,7 @@ from kernelwood.explain import shared_fragments
 from kernelwood.kernels import Kernel, Product, Scaled
 from kernelwood.learners import KernelSVC
 from kernelwood.relations.predictions import NONE, Case, Piece
-from kernelwood.structures import Candidate
+from kernelwood.text import Candidate
 
 __all__ = ["Memory", "marked_text"]
 
@@ -135,7 +135,7 @@ def marked_text(candidate: Candidate) -> str:
 
     Examples
     --------
-    >>> from kernelwood.structures import Entity, Sentence
+    >>> from kernelwood.text import Entity, Sentence
     >>> raf, ras = Entity("a", "protein", ((0, 3),)), Entity("b", "protein", ((10, 13),))
     >>> sentence = Sentence.from_words(["Raf", "binds", "Ras"])
     >>> marked_text(Candidate("c", sentence, [("first", raf), ("second", ras)]))

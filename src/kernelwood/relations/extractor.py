@@ -11,10 +11,10 @@ from sklearn.base import clone
 
 from kernelwood.errors import KernelInputError
 from kernelwood.evaluate import group_splits
-from kernelwood.extract import Candidates
-from kernelwood.io.reading import cycles_ignored
+from kernelwood.io import cycles_ignored
 from kernelwood.relations.analysis import AUTO, GIVEN
 from kernelwood.relations.base import ExtractorBase
+from kernelwood.relations.candidate_lists import Candidates
 from kernelwood.relations.hypotheses import MAX_ENTITIES, documents_or
 from kernelwood.relations.judgeable import why
 from kernelwood.relations.predictions import Prediction, Predictions
@@ -22,7 +22,7 @@ from kernelwood.relations.scores import RelationScores, RelationValidation, scor
 from kernelwood.relations.texts import as_examples
 from kernelwood.relations.verdicts import Verdict, verify
 from kernelwood.seeds import resolve_seed
-from kernelwood.structures import Example
+from kernelwood.text import Example
 
 __all__ = ["RelationExtractor"]
 

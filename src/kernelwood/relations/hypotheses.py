@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 from kernelwood.errors import KernelInputError
 from kernelwood.evaluate import documents
-from kernelwood.extract import event_candidates, pair_candidates
+from kernelwood.relations.events import event_candidates
+from kernelwood.relations.pairs import pair_candidates
 from kernelwood.relations.predictions import NONE, Participant, participant
-from kernelwood.structures import Candidate, Example, Relation, Sentence
+from kernelwood.text import Candidate, Example, Relation, Sentence
 
 __all__ = [
     "EVENT",

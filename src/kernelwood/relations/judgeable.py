@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from kernelwood.extract import Candidates
+from kernelwood.relations.candidate_lists import Candidates
 from kernelwood.relations.hypotheses import Hypotheses
-from kernelwood.structures import Candidate, Example
+from kernelwood.text import Candidate, Example
 
 __all__ = ["Judgeable", "why", "with_views"]
 

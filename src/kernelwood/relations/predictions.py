@@ -9,8 +9,7 @@ from typing import Any
 from kernelwood.errors import KernelInputError
 from kernelwood.io import Tally
 from kernelwood.relations.thresholds import share_threshold
-from kernelwood.structures import Candidate, Entity
-from kernelwood.structures.annotation import Span
+from kernelwood.text import Candidate, Entity, Span
 
 __all__ = ["NONE", "Case", "Participant", "Piece", "Prediction", "Predictions"]
 

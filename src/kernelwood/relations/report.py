@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kernelwood.errors import KernelInputError
-from kernelwood.io.atomic import write_text
+from kernelwood.io import write_text
 from kernelwood.pages import Markup, Section, element, joined, page, scrolling, table
 from kernelwood.relations.predictions import NONE, Case, Prediction
 from kernelwood.relations.report_arcs import draw_relations, said
@@ -23,7 +23,8 @@ from kernelwood.relations.report_tables import (
 )
 
 if TYPE_CHECKING:
-    from kernelwood.relations import RelationExtractor, RelationScores
+    from kernelwood.relations.extractor import RelationExtractor
+    from kernelwood.relations.scores import RelationScores
     from kernelwood.tuning import GateLearner, GateReport
 
 __all__ = ["report_html", "write_report"]
@@ -169,7 +170,7 @@ def _report(gates: GateReport | GateLearner) -> GateReport:
 
 
 def _card(extractor: RelationExtractor) -> Mapping[str, Any]:
-    from kernelwood.relations import card_of
+    from kernelwood.relations.card import card_of
 
     return card_of(extractor)
 

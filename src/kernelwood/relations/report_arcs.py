@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from kernelwood.pages import Markup, element
 from kernelwood.relations.predictions import Participant, Prediction
 from kernelwood.relations.report_passages import Colors, Passage
-from kernelwood.structures.display import text_width
-from kernelwood.structures.labels import one_line
+from kernelwood.structures import one_line, text_width
 
 __all__ = ["draw_relations", "said"]
 

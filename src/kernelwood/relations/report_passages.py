@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from kernelwood.pages import Markup, element, joined
 from kernelwood.relations.predictions import Prediction
-from kernelwood.structures.annotation import Span
+from kernelwood.text import Span
 
 __all__ = ["Colors", "Mention", "Passage", "marked", "passages_of"]
 

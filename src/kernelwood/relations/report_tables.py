@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kernelwood.pages import Markup, bar, diverging_bar, element, facts, interval, joined, table
-from kernelwood.structures.labels import one_line
+from kernelwood.structures import one_line
 
 if TYPE_CHECKING:
     from kernelwood.evaluate import Estimate, Scores

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from kernelwood.entities import Dictionary
 from kernelwood.errors import KernelInputError
-from kernelwood.extract.dictionary import Dictionary
-from kernelwood.structures import Document, Example, Sentence
-from kernelwood.structures.labels import shorten
+from kernelwood.structures import shorten
+from kernelwood.text import Document, Example, Sentence
 
 __all__ = ["as_examples"]
 

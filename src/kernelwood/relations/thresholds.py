@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from kernelwood.learners.svc_calibration import fit_sigmoid
+from kernelwood.learners import fit_sigmoid
 
 __all__ = [
     "THRESHOLDS",

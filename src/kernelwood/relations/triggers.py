@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from kernelwood.extract.dictionary import Dictionary
+from kernelwood.entities import Dictionary
 from kernelwood.relations.hypotheses import Located
-from kernelwood.structures import Entity, Sentence
+from kernelwood.text import Entity, Sentence
 
 __all__ = ["find_triggers", "learn_triggers"]
 

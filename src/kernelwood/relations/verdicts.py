@@ -11,7 +11,7 @@ from kernelwood.errors import KernelInputError
 from kernelwood.relations.claims import Claim
 from kernelwood.relations.hypotheses import RELATION, type_of
 from kernelwood.relations.predictions import NONE, Case, Prediction
-from kernelwood.structures import Document, Example, Sentence
+from kernelwood.text import Document, Example, Sentence
 
 __all__ = ["Opinion", "Verdict", "iter_verdicts", "verify"]
 

@@ -21,11 +21,10 @@ from itertools import count
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from kernelwood.io.atomic import write_text
-from kernelwood.io.folders import check_vacant, write_folder
-from kernelwood.io.standoff import standoff_files
+from kernelwood.io import check_vacant, standoff_files, write_folder, write_text
 from kernelwood.relations.predictions import Case, Participant, Prediction
-from kernelwood.structures import (
+from kernelwood.structures import encode_json, one_line, shorten
+from kernelwood.text import (
     Argument,
     Attribute,
     Document,
@@ -35,8 +34,6 @@ from kernelwood.structures import (
     Relation,
     Sentence,
 )
-from kernelwood.structures.forest_json import encode_json
-from kernelwood.structures.labels import one_line, shorten
 
 __all__ = [
     "OUTPUTS",

@@ -1,15 +1,5 @@
 """What is like this: sentences found by structure, texts compared, duplicates found."""
 
-from kernelwood.search.duplicates import Duplicates, find_duplicates
-from kernelwood.search.match import Match
-from kernelwood.search.sentence_index import SentenceIndex
-from kernelwood.search.texts import text_similarities, text_similarity
+import lazy_loader
 
-__all__ = [
-    "Duplicates",
-    "Match",
-    "SentenceIndex",
-    "find_duplicates",
-    "text_similarities",
-    "text_similarity",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -6,8 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from kernelwood.compute.config import get_config
-from kernelwood.compute.memory import budget
+from kernelwood.compute import budget, get_config
 from kernelwood.kernels import Kernel
 
 __all__ = ["Comparison", "pairs_at_once"]

@@ -19,8 +19,7 @@ from sklearn.base import clone
 from kernelwood.arrays import Batch, ExampleBatch
 from kernelwood.compute import check_budget
 from kernelwood.errors import KernelInputError
-from kernelwood.kernels import Kernel
-from kernelwood.kernels.views import needed_views
+from kernelwood.kernels import Kernel, needed_views
 from kernelwood.search.blocks import Comparison, pairs_at_once
 from kernelwood.search.indexes import WAYS, fitted_index, index_class
 from kernelwood.search.subjects import as_subjects, choose_view, make_structures

@@ -6,8 +6,7 @@ import warnings
 from typing import Any
 
 from kernelwood.errors import KernelInputError
-from kernelwood.features.embedding_index import EmbeddingIndex
-from kernelwood.features.hash_index import HashIndex
+from kernelwood.features import EmbeddingIndex, HashIndex
 from kernelwood.kernels import Kernel
 
 __all__ = ["WAYS", "fitted_index", "index_class"]

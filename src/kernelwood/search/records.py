@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwood.features.growing import GrowingArray
-from kernelwood.features.id_table import Ids, IdTable, check_ids, stored
+from kernelwood.features import GrowingArray, Ids, IdTable, check_ids, stored
 
 __all__ = ["Ids", "Records", "checked_records", "recorded", "strings"]
 

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from kernelwood.compute import resolve_jobs
 from kernelwood.errors import KernelInputError
-from kernelwood.explain import shared_fragments
-from kernelwood.explain.fragment import Fragment
-from kernelwood.features.estimator import StructureEstimator
+from kernelwood.explain import Fragment, shared_fragments
+from kernelwood.features import StructureEstimator
 from kernelwood.search.indexes import WAYS, fitted_index, index_class
 from kernelwood.search.match import Match
 from kernelwood.search.records import Ids, Records, checked_records, recorded, strings

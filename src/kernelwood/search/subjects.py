@@ -18,11 +18,11 @@ from kernelwood.kernels import (
     PartialTreeKernel,
     SubsequenceKernel,
     SubsetTreeKernel,
+    needed_views,
 )
-from kernelwood.kernels.views import needed_views
-from kernelwood.structures import Candidate, Example, Forest, Sentence, Sequence, Tree
-from kernelwood.structures.labels import shorten
-from kernelwood.views.table import VIEWS, view_maker
+from kernelwood.structures import Forest, Sequence, Tree, shorten
+from kernelwood.text import Candidate, Example, Sentence
+from kernelwood.views import VIEWS, view_maker
 
 __all__ = [
     "Subject",

@@ -16,8 +16,8 @@ from kernelwood.errors import KernelInputError
 from kernelwood.kernels import Kernel
 from kernelwood.search.blocks import Comparison, pairs_at_once
 from kernelwood.search.subjects import as_subjects, choose_view, is_subject, make_structures
-from kernelwood.structures import Document
-from kernelwood.structures.labels import shorten
+from kernelwood.structures import shorten
+from kernelwood.text import Document
 
 __all__ = ["text_similarities", "text_similarity"]
 
@@ -92,7 +92,7 @@ def text_similarities(
     --------
     >>> import kernelwood as kw
     >>> texts = [kw.Document(t) for t in ("We met a cat. It was old.", "It was old.", "No.")]
-    >>> kw.text_similarities(kw.SubsequenceKernel(), texts).round(2)
+    >>> kw.search.text_similarities(kw.SubsequenceKernel(), texts).round(2)
     array([[1.  , 0.77, 0.2 ],
            [0.77, 1.  , 0.21],
            [0.2 , 0.21, 1.  ]])

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from collections.abc import Sequence as Listing
+from collections.abc import Iterable, Sequence as Listing
 from numbers import Real
 from operator import index
 from typing import TypeAlias

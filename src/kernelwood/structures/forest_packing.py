@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from collections.abc import Sequence as Listing
+from collections.abc import Iterable, Mapping, Sequence as Listing
 from numbers import Real
 from typing import NamedTuple, TypeAlias
 

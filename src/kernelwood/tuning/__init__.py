@@ -1,8 +1,5 @@
 """Which kernel suits the data: gates and parameters, learned from labeled structures."""
 
-from kernelwood.tuning.gates import GateLearner
-from kernelwood.tuning.neighbor_loss import neighbor_loss
-from kernelwood.tuning.planted import planted_paths
-from kernelwood.tuning.report import GateReport, LabelReport
+import lazy_loader
 
-__all__ = ["GateLearner", "GateReport", "LabelReport", "neighbor_loss", "planted_paths"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernelwood.errors import KernelInputError
-from kernelwood.features.bit_blocks import METHODS as HASH_METHODS
-from kernelwood.features.estimator import StructureEstimator
+from kernelwood.features import METHODS as HASH_METHODS, StructureEstimator
 from kernelwood.tuning.chain import ChainSettings
 from kernelwood.tuning.labels import find_gated
 from kernelwood.tuning.losses import LOSSES

@@ -10,7 +10,7 @@ import numpy as np
 
 from kernelwood.compute import config_context, get_config
 from kernelwood.errors import KernelInputError
-from kernelwood.features.targets import encode_groups, encode_labels
+from kernelwood.features import encode_groups, encode_labels
 from kernelwood.tuning.chain import search_by_information
 from kernelwood.tuning.gate_parameters import GateParameters
 from kernelwood.tuning.labels import LabelTable, find_gated, tabulate_labels

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood.errors import KernelInputError
-from kernelwood.kernels import Kernel, OnView
-from kernelwood.kernels.combined import CombinedKernel
+from kernelwood.kernels import CombinedKernel, Kernel, OnView
 
 __all__ = ["GatedPart", "LabelTable", "find_gated", "tabulate_labels", "with_gates"]
 

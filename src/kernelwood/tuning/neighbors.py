@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwood.features.hash_index import HashIndex
+from kernelwood.features import HashIndex
 from kernelwood.kernels import Kernel
 from kernelwood.seeds import child_generator
 from kernelwood.tuning.losses import nearest_others

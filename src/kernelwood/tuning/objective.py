@@ -25,11 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood.errors import KernelInputError
-from kernelwood.features.bit_blocks import draw_bits, make_bits
-from kernelwood.features.codes import n_words, unpack
-from kernelwood.features.slot_search import draw_sample
-from kernelwood.information.search import Search
-from kernelwood.information.starts import random_start
+from kernelwood.features import draw_bits, draw_sample, make_bits, n_words, unpack
+from kernelwood.information import Search, random_start
 from kernelwood.kernels import Kernel
 from kernelwood.parameters import Parameterized
 from kernelwood.seeds import child_generator

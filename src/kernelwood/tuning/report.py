@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernelwood.structures.labels import one_line, shorten
+from kernelwood.structures import one_line, shorten
 from kernelwood.tuning.problem import plain_value
 
 if TYPE_CHECKING:

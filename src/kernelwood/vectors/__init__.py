@@ -1,6 +1,5 @@
 """Which vector stands for which word, and how it is read from a file."""
 
-from kernelwood.vectors.formats import FORMATS, VectorFormat
-from kernelwood.vectors.table import Vectors
+import lazy_loader
 
-__all__ = ["FORMATS", "VectorFormat", "Vectors"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

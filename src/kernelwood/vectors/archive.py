@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kernelwood.compute import check_budget
 from kernelwood.errors import StructureError
-from kernelwood.io.atomic import replacing
+from kernelwood.io import replacing
 from kernelwood.vectors.collect import (
     Loaded,
     assemble,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kernelwood import _native
 from kernelwood.compute import check_budget
 from kernelwood.errors import ReadError, StructureError
-from kernelwood.structures.labels import check_label, shorten
+from kernelwood.structures import check_label, shorten
 from kernelwood.vectors.feed import Feed
 
 __all__ = [

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kernelwood.errors import ReadError
-from kernelwood.io.source import Closing, Source
+from kernelwood.io import Closing, Source
 
 __all__ = ["CHUNK", "Feed", "Progress"]
 

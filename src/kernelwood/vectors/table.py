@@ -14,16 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from kernelwood.compute import get_config
 from kernelwood.errors import KernelInputError, KernelwoodError, StructureError
-from kernelwood.structures.frozen import Frozen
+from kernelwood.structures import Frozen
 from kernelwood.vectors import cache as copies
 from kernelwood.vectors.archive import write_npz
-from kernelwood.vectors.collect import (
-    Loaded,
-    assemble,
-    check_finite,
-    check_words,
-    first_of_each,
-)
+from kernelwood.vectors.collect import Loaded, assemble, check_finite, check_words, first_of_each
 from kernelwood.vectors.feed import Feed, Progress
 from kernelwood.vectors.formats import find_format, recognize
 

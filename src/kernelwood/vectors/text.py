@@ -11,7 +11,7 @@ import numpy as np
 from kernelwood import _native
 from kernelwood._native import VectorChunk, VectorLayout, VectorProblem
 from kernelwood.errors import ReadError
-from kernelwood.structures.labels import shorten
+from kernelwood.structures import shorten
 from kernelwood.vectors.collect import Collector, Loaded, decode_words
 from kernelwood.vectors.feed import Feed
 

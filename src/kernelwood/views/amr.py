@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from kernelwood.structures import Graph, Sequence, Tree
-from kernelwood.structures.graph import NodeId
+from kernelwood.structures import Graph, NodeId, Sequence, Tree
 from kernelwood.views.ways import InteractionWays, several, without_sense
 
 __all__ = [

@@ -9,11 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kernelwood.errors import StructureError
-from kernelwood.structures import Entity, Sentence, Tree
-from kernelwood.structures.annotation import Span
-from kernelwood.structures.forest_packing import JOINT
-from kernelwood.structures.labels import shorten
-from kernelwood.structures.tree import make_node
+from kernelwood.structures import JOINT, Tree, make_node, shorten
+from kernelwood.text import Entity, Sentence, Span
 from kernelwood.views.places import ARGUMENT_SUFFIX, Places, check_predicate, check_range, hull
 
 __all__ = [

@@ -39,11 +39,9 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from kernelwood.errors import StructureError
-from kernelwood.structures import ROOT, Dependency, Sentence, Tree
-from kernelwood.structures.labels import shorten
-from kernelwood.structures.tree import make_node
-from kernelwood.structures.tree_heads import dependencies_of
-from kernelwood.views.words import token_label
+from kernelwood.structures import Tree, make_node, shorten
+from kernelwood.text import ROOT, Dependency, Sentence, dependencies_of
+from kernelwood.views.word_sequences import token_label
 
 __all__ = ["cgrct", "clct", "grct", "lct", "loct"]
 

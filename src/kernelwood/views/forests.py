@@ -12,9 +12,8 @@ from collections.abc import Iterable
 from typing import TypeAlias
 
 from kernelwood.errors import StructureError
-from kernelwood.structures import Forest
-from kernelwood.structures.annotation import Span
-from kernelwood.structures.forest_packing import carve, probable
+from kernelwood.structures import Forest, carve, probable
+from kernelwood.text import Span
 from kernelwood.views.places import ARGUMENT_SUFFIX, check_predicate, check_range, hull
 from kernelwood.views.readings import Counts, Readings, pack_counts, spans_of, weighty
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import NamedTuple
 
-from kernelwood.structures import Entity, Sentence, Tree
-from kernelwood.structures.tree import make_node
-from kernelwood.structures.tree_heads import dependencies_of
+from kernelwood.structures import Tree, make_node
+from kernelwood.text import Entity, Sentence, dependencies_of
 from kernelwood.views.paths import DependencyPaths, Way
-from kernelwood.views.words import BLIND, OTHERS, Labels
+from kernelwood.views.word_sequences import BLIND, OTHERS, Labels
 
 __all__ = ["PathTree", "PathTrees", "path_tree"]
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import NamedTuple
 
-from kernelwood.structures import ROOT, Dependency, Entity, Sentence, Sequence
-from kernelwood.structures.tree_heads import dependencies_of
-from kernelwood.views.words import BLIND, OTHERS, Labels, Mentions, check_blind
+from kernelwood.structures import Sequence
+from kernelwood.text import ROOT, Dependency, Entity, Sentence, dependencies_of
+from kernelwood.views.word_sequences import BLIND, OTHERS, Labels, Mentions, check_blind
 
 __all__ = [
     "NO_PATH",
@@ -86,7 +86,7 @@ def shortest_path(
     first, second : Entity
         Where the path begins and ends; each may have several tokens, the nearest two count.
     labels : {"text", "lemma", "stem", "tag", "pos"}
-        What is written for a token, see `kernelwood.views.words.token_label`.
+        What is written for a token, see `kernelwood.views.word_sequences.token_label`.
     lowercase : bool
         Whether words are written in lower case.
     directed : bool

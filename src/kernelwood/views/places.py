@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kernelwood.errors import StructureError
-from kernelwood.structures.annotation import Span
-from kernelwood.structures.forest_checks import check_integer, show
-from kernelwood.structures.tree import Tree, make_node
+from kernelwood.structures import Tree, check_integer, make_node, show
+from kernelwood.text import Span
 
 __all__ = ["ARGUMENT_SUFFIX", "Places", "check_predicate", "check_range", "hull"]
 

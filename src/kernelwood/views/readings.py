@@ -6,10 +6,8 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import TypeVar
 
 from kernelwood.errors import StructureError
-from kernelwood.structures import Forest
-from kernelwood.structures.annotation import Span
-from kernelwood.structures.forest_checks import HyperEdge
-from kernelwood.structures.forest_packing import JOINT, probable
+from kernelwood.structures import JOINT, Forest, HyperEdge, probable
+from kernelwood.text import Span
 
 __all__ = ["Counts", "Readings", "pack_counts", "spans_of", "weighty"]
 

@@ -15,20 +15,19 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from kernelwood.errors import StructureError
-from kernelwood.structures import Candidate, Entity, Sentence, Structure, Tree
-from kernelwood.structures.graph import NodeId
-from kernelwood.structures.labels import shorten
+from kernelwood.structures import NodeId, Tree, shorten
+from kernelwood.text import Candidate, Entity, Sentence, Structure
 from kernelwood.views.constituents import entity_span, minimal_complete_tree, path_enclosed_tree
-from kernelwood.views.context import Contexts
+from kernelwood.views.contexts import Contexts
 from kernelwood.views.dependency_trees import cgrct, clct, grct, lct, loct
-from kernelwood.views.names import entity_types, names
-from kernelwood.views.negation import Negations
-from kernelwood.views.path_steps import steps_of
+from kernelwood.views.entity_names import entity_types, names
+from kernelwood.views.negations import Negations
 from kernelwood.views.path_trees import PathTrees
 from kernelwood.views.paths import NO_TOKEN, DependencyPaths
+from kernelwood.views.step_sequences import steps_of
 from kernelwood.views.triggers import trigger_path, trigger_tree
 from kernelwood.views.ways import InteractionWays
-from kernelwood.views.words import Labels, words
+from kernelwood.views.word_sequences import Labels, words
 
 __all__ = ["VIEWS", "ViewRow", "find_view", "make_view", "view_maker"]
 
@@ -137,7 +136,7 @@ def view_maker(name: str) -> Callable[[Sentence | Candidate], Made]:
         else:
             raise StructureError(
                 f"the view {name!r} is one of a candidate, not of a sentence",
-                hint="make candidates first: kw.pair_candidates or kw.event_candidates",
+                hint="make candidates first, with kw.relations.pair_candidates or event_candidates",
             )
         prepared = latest
         if prepared is None or prepared[0] is not sentence:

@@ -10,9 +10,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from kernelwood.errors import StructureError
-from kernelwood.structures import ROOT, Entity, Graph, Sentence, Sequence, Tree
-from kernelwood.structures.labels import shorten
-from kernelwood.structures.tree_heads import dependencies_of
+from kernelwood.structures import Graph, Sequence, Tree, shorten
+from kernelwood.text import ROOT, Entity, Sentence, dependencies_of
 from kernelwood.views.amr import interaction_path, interaction_tree
 
 __all__ = ["head_token", "trigger_path", "trigger_tree"]

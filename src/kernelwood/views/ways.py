@@ -13,10 +13,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import TypeAlias, TypeVar
 
 from kernelwood.errors import StructureError
-from kernelwood.structures import Graph, Sequence, Tree
-from kernelwood.structures.graph import NodeId
-from kernelwood.structures.labels import shorten
-from kernelwood.structures.tree import make_node
+from kernelwood.structures import Graph, NodeId, Sequence, Tree, make_node, shorten
 
 __all__ = ["InteractionWays", "several", "without_sense"]
 

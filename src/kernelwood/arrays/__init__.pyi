@@ -1,0 +1,12 @@
+from .batches import (
+    Batch as Batch,
+    FlatBatch as FlatBatch,
+    SequenceBatch as SequenceBatch,
+    TreeBatch as TreeBatch,
+)
+from .build import as_batch as as_batch, batch as batch
+from .examples import ExampleBatch as ExampleBatch
+from .forests import ForestBatch as ForestBatch
+from .onedim import OneDimensional as OneDimensional
+from .ragged import Ragged as Ragged
+from .vocabulary import Vocabulary as Vocabulary

@@ -1,0 +1,1 @@
+from .dictionary import Dictionary as Dictionary

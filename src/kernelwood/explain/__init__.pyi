@@ -1,0 +1,6 @@
+from .fragment import (
+    Fragment as Fragment,
+    first_occurrence as first_occurrence,
+    sequence_text as sequence_text,
+)
+from .shared import shared_fragments as shared_fragments

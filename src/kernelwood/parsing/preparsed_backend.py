@@ -1,0 +1,158 @@
+"""Parses that another tool has made, joined with the documents they are parses of."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence as Listing
+from pathlib import Path
+
+from kernelwood.errors import KernelInputError, StructureError
+from kernelwood.parsing.documents import as_documents
+from kernelwood.structures import shorten
+from kernelwood.text import Document, Example, Sentence
+
+__all__ = ["PreparsedBackend", "preparsed"]
+
+_NEW_DOCUMENT = "newdoc id"
+
+
+def preparsed(
+    documents: Iterable[Document | Example], parses: Iterable[Sentence | Example]
+) -> list[list[Sentence]]:
+    r"""Return the parsed sentences of each document, with its annotation.
+
+    If the parses name their documents (``# newdoc id = ...``) and the documents have ids, they are
+    joined by these, whatever the order. Else the parses are those of the first document, then
+    those of the second, and so on: a sentence that is not found in what is left of a document
+    begins the next one. Sentences are found as `Document.annotate` finds them: blanks may differ.
+
+    Parameters
+    ----------
+    documents : iterable of Document or Example
+        Examples have a view ``document``, and an id.
+    parses : iterable of Sentence or Example
+        Examples have a view ``sentence``, as those that are read from CoNLL-U.
+
+    Raises
+    ------
+    StructureError
+        If a parse belongs to no document.
+
+    Examples
+    --------
+    >>> parses = [Sentence.from_words(words.split()) for words in ("Raf binds .", "Ras too .")]
+    >>> found = preparsed([Document("Raf\nbinds."), Document("Ras too.")], parses)
+    >>> [[sentence.text for sentence in sentences] for sentences in found]
+    [['Raf\nbinds.'], ['Ras too.']]
+    """
+    items = list(documents)
+    texts = as_documents(items)
+    sentences = list(_as_sentences(parses))
+    ids = [item.id for item in items if isinstance(item, Example)]
+    named = _by_name(sentences)
+    if named is not None and len(ids) == len(items) and set(named) <= set(ids):
+        groups = [named.get(name, []) for name in ids]
+    else:
+        groups = _by_order(texts, sentences)
+    return [
+        list(_annotate(document, number, group))
+        for number, (document, group) in enumerate(zip(texts, groups, strict=True))
+    ]
+
+
+class PreparsedBackend:
+    """A backend that parses nothing: it looks the parses up.
+
+    Parameters
+    ----------
+    parses : iterable of Sentence or Example
+        As in `preparsed`.
+    name, version : str
+        What they were made with, if that is known.
+
+    Examples
+    --------
+    >>> backend = PreparsedBackend([Sentence.from_words(["Raf", "binds"])])
+    >>> backend.analyze([Document("Raf binds")])[0][0].start
+    0
+    """
+
+    def __init__(
+        self, parses: Iterable[Sentence | Example], *, name: str = "preparsed", version: str = ""
+    ) -> None:
+        self.name = name
+        self.version = version
+        self._parses = list(parses)
+
+    def __repr__(self) -> str:
+        return f"PreparsedBackend({self.name!r}, {len(self._parses)} sentences)"
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> PreparsedBackend:
+        """Read parses from a file in CoNLL-U."""
+        from kernelwood.io import read
+
+        return cls(read(path, format="conllu"), name=f"conllu:{Path(path).name}")
+
+    def analyze(self, documents: Listing[Document]) -> list[list[Sentence]]:
+        """Return the sentences of each document, in the order of the parses."""
+        return preparsed(documents, self._parses)
+
+
+def _as_sentences(parses: Iterable[object]) -> Iterator[Sentence]:
+    for place, item in enumerate(parses):
+        found = item.view("sentence") if isinstance(item, Example) else item
+        if not isinstance(found, Sentence):
+            raise KernelInputError(
+                f"parse {place} is {shorten(repr(found))} of type {type(found).__name__}, "
+                "not a Sentence"
+            )
+        yield found
+
+
+def _by_name(sentences: list[Sentence]) -> dict[str, list[Sentence]] | None:
+    """Return the sentences of each document, None if the first does not name one."""
+    groups: dict[str, list[Sentence]] = {}
+    current: list[Sentence] | None = None
+    for sentence in sentences:
+        name = dict(sentence.metadata).get(_NEW_DOCUMENT)
+        if name is not None:
+            current = groups.setdefault(name, [])
+        if current is None:
+            return None
+        current.append(sentence)
+    return groups or None
+
+
+def _by_order(documents: list[Document], sentences: list[Sentence]) -> list[list[Sentence]]:
+    groups: list[list[Sentence]] = [[] for _ in documents]
+    solid = ["".join(document.text.split()) for document in documents]
+    at = position = 0
+    for number, sentence in enumerate(sentences):
+        sought = "".join(sentence.text.split())
+        while at < len(documents):
+            found = solid[at].find(sought, position)
+            if found >= 0:
+                break
+            at, position = at + 1, 0
+        else:
+            raise _lost(number, sentence, documents)
+        groups[at].append(sentence)
+        position = found + len(sought)
+    return groups
+
+
+def _lost(number: int, sentence: Sentence, documents: list[Document]) -> StructureError:
+    return StructureError(
+        f"parse {number} is of none of the {len(documents)} documents: "
+        f"{shorten(repr(sentence.text))}",
+        hint="parses stand in the order of the documents, and only blanks may differ; "
+        "or name the documents: # newdoc id = ...",
+    )
+
+
+def _annotate(document: Document, number: int, group: list[Sentence]) -> tuple[Sentence, ...]:
+    try:
+        return document.annotate(group).sentences
+    except StructureError as failure:
+        raise StructureError(f"document {number}: {failure.problem}", hint=failure.hint) from None

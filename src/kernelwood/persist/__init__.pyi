@@ -1,0 +1,3 @@
+from .files import contents as contents, load as load, save as save
+from .manifest import Entry as Entry, Manifest as Manifest
+from .models import MODELS as MODELS, Row as Row, State as State

@@ -1,0 +1,214 @@
+"""Examples: what a learner sees, under one id."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Real
+from types import MappingProxyType
+from typing import TypeAlias, final
+
+from kernelwood.errors import StructureError
+from kernelwood.structures import Forest, Frozen, Graph, Sequence, Tree, check_label, shorten
+from kernelwood.text.document import Document
+from kernelwood.text.sentence import Sentence
+
+__all__ = ["Example", "Label", "Origin", "Structure", "View"]
+
+Structure: TypeAlias = Sequence | Tree | Forest | Graph
+Annotated: TypeAlias = Sentence | Document
+View: TypeAlias = Structure | Annotated | str | tuple[float, ...] | Mapping[str, float]
+Label: TypeAlias = str | float | tuple[str | float, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where an example was read.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    line : int, optional
+        Its line, counted from 1.
+    start, end : int, optional
+        First character, and the one after the last, within what the format calls its text.
+
+    Examples
+    --------
+    >>> str(Origin("corpus.mrg", line=12))
+    'corpus.mrg:12'
+    """
+
+    path: str
+    line: int | None = None
+    start: int | None = None
+    end: int | None = None
+
+    def __str__(self) -> str:
+        return self.path if self.line is None else f"{self.path}:{self.line}"
+
+
+@final
+class Example(Frozen):
+    """One object to be classified, as one or several named structures.
+
+    Parameters
+    ----------
+    id : str
+        A name, unique in its collection.
+    label : str, number, tuple of these, or None, optional
+        What is to be predicted; None if unknown.
+    views : mapping of str to Sequence, Tree, Forest, Graph, Sentence, Document, str, or vector
+        The structures by name. Kernels compare sequences, trees and forests; these are made from
+        sentences by the functions of `kernelwood.views`. A vector is a tuple of numbers or a
+        mapping of str to numbers.
+    origin : Origin, optional
+        Where the example was read.
+
+    Attributes
+    ----------
+    id, label, origin
+        As given.
+    views : mapping
+        Read-only.
+
+    Raises
+    ------
+    StructureError
+        If a view is none of the above or the label is not hashable.
+
+    Examples
+    --------
+    >>> example = Example("q1", "LOC", {"words": Sequence(["where", "is", "it"])})
+    >>> example
+    Example('q1', 'LOC', views: words)
+    >>> example.view("words").nodes
+    ('where', 'is', 'it')
+    >>> example.view("word")
+    Traceback (most recent call last):
+    ...
+    kernelwood.errors.StructureError: example 'q1' has no view 'word'
+        did you mean 'words'? views: 'words'
+    """
+
+    # No __getitem__: numpy would take a list of examples for a matrix.
+    __slots__ = ("_hash", "id", "label", "origin", "views")
+
+    id: str
+    label: Label
+    views: Mapping[str, View]
+    origin: Origin | None
+    _hash: int
+
+    def __new__(
+        cls,
+        id: str,
+        label: Label = None,
+        views: Mapping[str, View] | None = None,
+        origin: Origin | None = None,
+    ) -> Example:
+        """Check the parts and make the example."""
+        name = check_label(id, "example id")
+        shown = shorten(repr(name))
+        try:
+            digest = hash((name, label))
+        except TypeError:
+            raise StructureError(
+                f"label of example {shown} must be hashable, got a {type(label).__name__}",
+                hint="use a string, a number, or a tuple of these",
+            ) from None
+        if origin is not None and not isinstance(origin, Origin):
+            raise StructureError(
+                f"origin of example {shown} must be an Origin, got {type(origin).__name__}",
+                hint=f"write Origin({shorten(repr(origin))})",
+            )
+        checked = _check_views({} if views is None else views, shown)
+        self = super().__new__(cls)
+        self._fill(
+            id=name,
+            label=label,
+            views=MappingProxyType(checked),
+            origin=origin,
+            _hash=hash((digest, frozenset(checked))),
+        )
+        return self
+
+    def view(self, name: str) -> View:
+        """Return the view of that name, or raise an error that lists the names there are."""
+        try:
+            return self.views[name]
+        except KeyError:
+            close = difflib.get_close_matches(str(name), self.views, n=1)
+            guess = f"did you mean {close[0]!r}? " if close else ""
+            names = ", ".join(repr(known) for known in self.views) or "none"
+            raise StructureError(
+                f"example {shorten(repr(self.id))} has no view {name!r}",
+                hint=f"{guess}views: {names}",
+            ) from None
+
+    def with_views(self, views: Mapping[str, View]) -> Example:
+        """Return a copy with further views, or with some replaced.
+
+        Examples
+        --------
+        >>> Example("q1", views={"text": "we go"}).with_views({"words": Sequence(["we", "go"])})
+        Example('q1', None, views: text, words)
+        """
+        return Example(self.id, self.label, {**self.views, **views}, self.origin)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Example):
+            return NotImplemented
+        return self is other or (
+            self._hash == other._hash
+            and self.id == other.id
+            and self.label == other.label
+            and self.origin == other.origin
+            and self.views == other.views
+        )
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __repr__(self) -> str:
+        names = shorten(", ".join(self.views) or "none")
+        return f"Example({shorten(repr(self.id))}, {shorten(repr(self.label))}, views: {names})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Read-only mappings do not pickle.
+        views = {
+            name: dict(view) if isinstance(view, Mapping) else view
+            for name, view in self.views.items()
+        }
+        return (Example, (self.id, self.label, views, self.origin))
+
+
+def _check_views(views: object, owner: str) -> dict[str, View]:
+    if not isinstance(views, Mapping):
+        raise StructureError(
+            f"views of example {owner} must be a mapping, got {type(views).__name__}",
+            hint='name each structure: views={"tree": tree}',
+        )
+    return {
+        check_label(name, f"view name of example {owner}"): _check_view(view, name, owner)
+        for name, view in views.items()
+    }
+
+
+def _check_view(view: object, name: str, owner: str) -> View:
+    if isinstance(view, (Sequence, Tree, Forest, Graph, Sentence, Document, str)):
+        return view
+    if isinstance(view, tuple) and all(isinstance(number, Real) for number in view):
+        return view
+    if isinstance(view, Mapping) and all(
+        isinstance(key, str) and isinstance(number, Real) for key, number in view.items()
+    ):
+        return MappingProxyType(dict(view))
+    raise StructureError(
+        f"view {name!r} of example {owner} cannot be {shorten(repr(view))} "
+        f"of type {type(view).__name__}",
+        hint="give a Sequence, Tree, Forest, Graph, Sentence, Document, str, tuple of numbers, "
+        "or mapping of str to numbers",
+    )

@@ -1,0 +1,113 @@
+"""What two entities are, apart from the words around them: how their names relate, their types."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from kernelwood.structures import Sequence
+from kernelwood.text import Entity, Sentence
+
+__all__ = ["entity_types", "name_relation", "names"]
+
+# Runs of letters and of digits, whatever stands between them: IL-2, IL 2 and IL2 are one name.
+_PIECES = re.compile(r"[^\W\d_]+|\d+")
+
+
+def names(sentence: Sentence, first: Entity, second: Entity) -> Sequence:
+    """Return how the names of two entities relate, as a sequence of two labels.
+
+    Views that blind entities do not tell whether both are the same thing, mentioned twice, or one
+    is short for the other. This one does, and tells nothing else.
+
+    Parameters
+    ----------
+    sentence : Sentence
+        Where they stand.
+    first, second : Entity
+        In any order.
+
+    Returns
+    -------
+    Sequence
+        ``pair``, which is common to all pairs, so that none are entirely unlike (which matters in
+        products of kernels); then ``names:`` and one of the words that `name_relation` returns.
+
+    Examples
+    --------
+    >>> first, second = Entity("a", "protein", ((0, 4),)), Entity("b", "protein", ((9, 13),))
+    >>> names(Sentence("IL-2 and IL 2"), first, second)
+    Sequence(['pair', 'names:same'])
+    """
+    return _sequence(name_relation(name_of(sentence, first), name_of(sentence, second)))
+
+
+@lru_cache(maxsize=8)
+def _sequence(relation: str) -> Sequence:
+    return Sequence(["pair", f"names:{relation}"])
+
+
+def entity_types(first: Entity, second: Entity) -> Sequence:
+    """Return the types of two entities, as a sequence of one label.
+
+    Parameters
+    ----------
+    first, second : Entity
+        Their types are written in this order.
+
+    Examples
+    --------
+    >>> entity_types(Entity("a", "protein", ((0, 4),)), Entity("b", "gene", ((9, 13),)))
+    Sequence(['types:protein+gene'])
+    """
+    return Sequence([f"types:{first.type}+{second.type}"])
+
+
+def name_of(sentence: Sentence, entity: Entity) -> str:
+    """Return the name of an entity, as the annotation or else the sentence writes it.
+
+    Examples
+    --------
+    >>> name_of(Sentence("small and large birds"), Entity("e", "", ((0, 5), (16, 21))))
+    'small birds'
+    """
+    return entity.text or " ".join(sentence.text[start:end] for start, end in entity.spans)
+
+
+@lru_cache(maxsize=100_000)  # names come again and again
+def name_relation(first: str, second: str) -> str:
+    """Return how two names relate, in lower case and without regard to signs.
+
+    Parameters
+    ----------
+    first, second : str
+        In any order.
+
+    Returns
+    -------
+    {"same", "part", "short", "shared", "other"}
+        The same letters and numbers; one holds the other; one begins with the initials of the
+        other; they have a word or number in common; or none of these.
+
+    Examples
+    --------
+    >>> name_relation("IL-2", "il 2"), name_relation("IL-2", "IL-2 receptor")
+    ('same', 'part')
+    >>> name_relation("tumor necrosis factor", "TNF-alpha"), name_relation("IL-2", "IL-6")
+    ('short', 'shared')
+    """
+    one, other = _PIECES.findall(first.lower()), _PIECES.findall(second.lower())
+    if not (one and other):  # nothing but signs
+        return "same" if first.strip() == second.strip() else "other"
+    if one == other:
+        return "same"
+    if "".join(one) in "".join(other) or "".join(other) in "".join(one):
+        return "part"
+    if _initials(one, other) or _initials(other, one):
+        return "short"
+    return "other" if set(one).isdisjoint(other) else "shared"
+
+
+def _initials(long: list[str], short: list[str]) -> bool:
+    """Return whether a name begins with the initials of another, which has several pieces."""
+    return len(long) > 1 and "".join(short).startswith("".join(piece[0] for piece in long))

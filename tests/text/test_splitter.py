@@ -1,0 +1,150 @@
+"""Where sentences begin and end."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from kernelwood.text import find_sentences
+
+
+def cut(text, protected=()):
+    return [text[start:end] for start, end in find_sentences(text, protected)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Raf binds Ras (e.g. IL-2 or Raf) here.",
+        "Raf binds Ras, i.e. MEK is active.",
+        "We compared Raf vs. Ras in cells.",
+        "As in Fig. 3 and Figs. 4 and 5, Raf binds.",
+        "It was found by Green et al. (2001) and others.",
+        "We thank Dr. Green and Prof. Brown.",
+        "It was a gift from J. Green and K. L. Brown.",
+        "It was a gift of Ann B. Green (see R.D. Brown).",
+        "Raf is expressed in E. coli at 0.5 per cent.",
+        "Sample No. 7 was lost.",
+        "It is described in J. Biol. Chem. 12 by others.",
+        "1. Introduction",
+        "2.4. Raf in cells",
+        "The p.Val600 mutant binds Ras.",
+        "Raf ... binds Ras.",
+    ],
+)
+def test_one_sentence_stays_whole(text):
+    assert cut(text) == [text]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Raf binds Ras.", "It is active."),
+        ("Does Raf bind Ras?", "We asked."),
+        ("Raf binds Ras!", "We saw it."),
+        ("Raf binds (as shown in Fig. 2).", "Ras is active."),
+        ("They said “Raf binds.”", "We did not."),
+        ("Raf binds Ras.", "(It is active.)"),
+        ("Raf binds Ras.", "“Active” is the word."),
+        ("Raf binds Ras.", "14 cells were active."),
+        ("It was found by Green et al.", "The cells were active."),
+        ("Cells were fed vitamin C.", "Growth was normal."),
+        ("Raf activates NF-kappa B.", "Activation was slow."),
+        ("It was measured at 100 V.", "Gels were dried."),
+        ("It took 5 ms.", "Cells were active."),
+        ("We say no.", "Others say yes."),
+        ("Raf binds Ras etc.", "However, it is active."),
+    ],
+)
+def test_two_sentences_are_cut(first, second):
+    assert cut(f"{first} {second}") == [first, second]
+
+
+def test_titles_end_with_their_line():
+    assert cut("Raf binds Ras\nRaf is new.") == ["Raf binds Ras", "Raf is new."]
+
+
+def test_a_line_that_ends_a_sentence_is_the_end_whatever_follows():
+    assert cut("Raf binds Ras.\np53 is new.") == ["Raf binds Ras.", "p53 is new."]
+
+
+def test_a_title_ends_before_a_name_in_lower_case():
+    assert cut("Raf and p53\np53 is new.") == ["Raf and p53", "p53 is new."]
+
+
+def test_a_line_goes_on_with_a_plain_word():
+    assert cut("Raf binds\nand activates Ras.") == ["Raf binds\nand activates Ras."]
+
+
+def test_a_line_goes_on_after_an_abbreviation():
+    assert cut("It is seen in Fig.\n3 of others.") == ["It is seen in Fig.\n3 of others."]
+
+
+def test_lines_of_wrapped_text_end_no_sentence():
+    text = "Raf binds\nand holds\nas if it were\nRas in cells. It\nis active."
+    assert cut(text) == [text[:-14], "It\nis active."]
+
+
+def test_a_blank_line_ends_a_sentence_in_wrapped_text():
+    text = "Raf binds\nand holds\nas if it were\nRas in\ncells\n\nas above"
+    assert cut(text)[-1] == "as above"
+
+
+def test_lines_end_sentences_if_only_few_go_on():
+    titles = [f"Title {number}" for number in range(7)]
+    text = "\n".join([*titles, "Raf binds\nto Ras\nand holds\nit"])
+    assert cut(text) == [*titles, "Raf binds\nto Ras\nand holds\nit"]
+
+
+def test_windows_line_ends_are_blanks():
+    assert cut("Raf binds Ras\r\nRaf is new.\r\n") == ["Raf binds Ras", "Raf is new."]
+
+
+def test_no_sentence_ends_inside_a_protected_span():
+    assert cut("The A.B. Protein binds.", [(4, 16)]) == ["The A.B. Protein binds."]
+
+
+def test_a_sentence_may_end_where_a_protected_span_ends():
+    assert cut("We saw Inc. The cells.", [(7, 11), (12, 15)]) == ["We saw Inc.", "The cells."]
+
+
+def test_a_sentence_may_end_where_two_protected_spans_touch():
+    assert cut("Raf is. Ras is.", [(4, 8), (8, 11)]) == ["Raf is.", "Ras is."]
+
+
+def test_overlapping_protected_spans_count_as_one():
+    text = "Raf is. Ras is. It is."
+    assert cut(text, [(0, 10), (8, 17)]) == [text]
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n \n", "\u00a0"])
+def test_blank_texts_have_no_sentences(text):
+    assert find_sentences(text) == []
+
+
+@pytest.mark.parametrize("piece", [".", ". ", "\n", " ", ".'", "A. ", "\n ", "a\n", ".\n\n", "!?("])
+def test_hostile_texts_take_linear_time(piece):
+    text = piece * 100_000 + "a"
+    assert sum(end - start for start, end in find_sentences(text)) <= len(text)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text("aAb.?!() \n\r\t\"'1é😀\u00a0", max_size=60))
+def test_every_character_that_is_not_blank_is_in_one_sentence(text):
+    spans = find_sentences(text)
+    assert all(start < end for start, end in spans)
+    assert all(before[1] <= after[0] for before, after in pairwise(spans))
+    assert "".join("".join(cut(text)).split()) == "".join(text.split())
+    assert all(piece == piece.strip() for piece in cut(text))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text("aA. \n", max_size=40), st.data())
+def test_no_cut_falls_into_what_is_protected(text, data):
+    places = st.integers(0, len(text))
+    protected = data.draw(st.lists(st.tuples(places, places).map(sorted).map(tuple), max_size=4))
+    spans = find_sentences(text, protected)
+    for _, end in spans[:-1]:
+        assert not any(a < end < b and text[end:b].strip() for a, b in protected)
