@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 import kernelwood as kw
 from kernelwood.relations import Claim, RelationExtractor, iter_verdicts, read_claims
-from kernelwood.relations.verdicts import verify
+from kernelwood.relations.verification import verify
 
 NAMES = ["Raf", "Ras", "Mek", "Erk", "Sos", "Grb", "Src", "Abl"]
 # Words with places for two proteins, dependencies, and the relation with its direction.
@@ -313,7 +313,7 @@ def test_types_that_are_not_judged_are_told():
     extractor = RelationExtractor(types=["protein"], random_state=0, threshold=0.5)
     claim = Claim.from_object(moved(type="city"))
     [verdict] = verify(extractor.fit(list(corpus())), [claim])
-    assert verdict.reason == "the model judges no entities of type 'city'"
+    assert verdict.reason == "the model has no candidates with entities of type 'city'"
 
 
 def test_verdicts_stand_in_the_order_of_claims(extractor):
@@ -340,7 +340,7 @@ def test_claims_of_one_text_are_read_once(extractor, monkeypatch):
 
 
 def test_claims_are_judged_as_they_come(extractor, monkeypatch):
-    monkeypatch.setattr("kernelwood.relations.verdicts._AT_ONCE", 2)
+    monkeypatch.setattr("kernelwood.relations.verification._AT_ONCE", 2)
     taken = []
 
     def claims():
@@ -363,5 +363,5 @@ def test_what_is_written_is_the_claim_with_the_verdict(extractor):
 
 def test_a_model_of_events_is_refused():
     events = RelationExtractor(candidates="events")
-    with pytest.raises(kw.errors.KernelInputError, match="judges events"):
+    with pytest.raises(kw.errors.KernelInputError, match="predicts events"):
         verify(events, [])

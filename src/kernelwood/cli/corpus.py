@@ -201,15 +201,15 @@ def _unknown_view(example: Example, name: str, possible: list[str]) -> Structure
 
 def cut_first(make: Maker) -> Maker:
     """Return a function that does with the sentences of documents what ``make`` does."""
-    from kernelwood.relations import sentences_of
+    from kernelwood.relations import SentenceTable, example_entries
 
     def cut(example: Example, dropped: Counter[str], remarks: Counter[str]) -> Iterator[Example]:
         if "document" not in example.views:
             yield from make(example, dropped, remarks)
             return
-        for place in sentences_of([example], "document", dropped):
-            views = {"sentence": place.sentence}
-            part = Example(place.id, example.label, views, place.origin)
+        table = SentenceTable.read(example_entries([example], "document"), dropped)
+        for id, sentence, origin in zip(table.ids, table.sentences, table.origins, strict=True):
+            part = Example(id, example.label, {"sentence": sentence}, origin)
             yield from make(part, dropped, remarks)
 
     return cut

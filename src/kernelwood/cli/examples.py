@@ -73,7 +73,7 @@ class Gathered:
         """Return the examples with the views that are compared."""
         from kernelwood.arrays import ExampleBatch
 
-        return ExampleBatch([bare(example, self.views) for example in self.examples])
+        return ExampleBatch.from_examples(bare(example, self.views) for example in self.examples)
 
     def texts(self) -> list[str]:
         """Return what a person would read of each example, in one line."""

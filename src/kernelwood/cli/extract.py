@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -46,7 +45,7 @@ from kernelwood.text import Document, Example, Sentence
 
 if TYPE_CHECKING:
     from kernelwood import RelationExtractor
-    from kernelwood.relations import Prediction, Predictions
+    from kernelwood.relations import Predictions
 
 __all__ = ["extract"]
 
@@ -147,9 +146,7 @@ def _prepare(
     backend = None if options["parser"] is None else load_parser(options["parser"])
 
     def judge(batch: list[Example]) -> tuple[list[Example], Predictions]:
-        predictions = extractor.extract(_worthwhile(batch), parser=backend, all=True)
-        predictions[:] = [_plain(one, one.document) for one in predictions]
-        return batch, predictions
+        return batch, extractor.extract(_worthwhile(batch), parser=backend, all=True)
 
     return source, judge
 
@@ -178,11 +175,13 @@ def _by_names(extractor: RelationExtractor, parser: str | None) -> Judge:
             "the model was not trained with a parser that finds names; --ner needs --parser spacy "
             "or stanza"
         )
+    from kernelwood.parsing import analyze
+
     backend = load_parser(name, entities=True)
 
     def judge(batch: list[Example]) -> tuple[list[Example], Predictions]:
         documents = [annotated_view(example) for example in batch]
-        analyzed = backend.analyze(documents)
+        analyzed = analyze(backend, documents)
         sentences = {e.id: found for e, found in zip(batch, analyzed, strict=True)}
         named = [with_entities_of(e, sentences[e.id]) for e in batch]
         with warnings.catch_warnings():
@@ -206,15 +205,11 @@ def _judge_sentences(
         f"{name}.s{number}": name for name, some in sentences.items() for number in range(len(some))
     }
     predictions = extractor.extract(examples, parser="given", all=True)
-    predictions[:] = [_plain(one, owners[one.document]) for one in predictions]
+    table = predictions.candidates.sentences
+    table.documents = [owners[name] for name in table.documents]
     return predictions
 
 
 def _worthwhile(batch: list[Example]) -> list[Example]:
     """Return the texts with entities: others have no relations, and need not be parsed."""
     return [example for example in batch if annotated_view(example).entities]
-
-
-def _plain(prediction: Prediction, document: str) -> Prediction:
-    """Return a prediction without a label: a plain text does not deny relations."""
-    return replace(prediction, document=document, label=None)

@@ -7,3 +7,4 @@ from .kernel_svc import KernelSVC as KernelSVC
 from .registry import LEARNERS as LEARNERS
 from .svc_calibration import fit_sigmoid as fit_sigmoid
 from .svc_evidence import Evidence as Evidence, Support as Support
+from .bit_forest import BitForest as BitForest

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hypothesis import example, given, strategies as st
-
 from kernelwood.parsing.documents import cut_text, join_across
+
 from kernelwood.text import Document, Entity
 
 texts = st.text(alphabet="ab. \nA", max_size=60)

@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from kernelwood.relations import positive_rate_threshold
-from kernelwood.relations.thresholds import Judged, draw_line, probability, ranking, rates
+from kernelwood.relations.calibration import (
+    ScoredCandidates,
+    calibrate,
+    probability,
+    ranking,
+    rates,
+)
 
 # Score, whether a relation holds, whether it is the likeliest one, and the document.
 rows_of = st.tuples(st.integers(-20, 20), st.booleans(), st.booleans(), st.integers(0, 5))
@@ -18,7 +24,7 @@ scored = st.lists(rows_of, min_size=4, max_size=40).filter(
 
 def columns(rows):
     scores, positive, right, documents = zip(*rows, strict=True)
-    judged = Judged(np.array(scores) / 7.0, np.array(positive), np.array(right))
+    judged = ScoredCandidates(np.array(scores) / 7.0, np.array(positive), np.array(right))
     return judged, [f"d{d}" for d in documents]
 
 
@@ -35,7 +41,7 @@ def f1_of(judged, cut):
 @given(scored)
 def test_no_threshold_has_a_better_f1(rows):
     judged, documents = columns(rows)
-    line = draw_line(judged, documents, "f1")
+    line = calibrate(judged, documents, "f1")
     reached = rates(judged, probability(judged.scores, line) >= line.threshold).f1
     best = max(f1_of(judged, cut) for cut in judged.scores)
     if line.slope > 0:
@@ -48,22 +54,22 @@ def test_no_threshold_has_a_better_f1(rows):
 @given(scored)
 def test_the_cautious_threshold_is_not_higher(rows):
     judged, documents = columns(rows)
-    best = draw_line(judged, documents, "f1")
-    cautious = draw_line(judged, documents, "cautious")
+    best = calibrate(judged, documents, "f1")
+    cautious = calibrate(judged, documents, "cautious")
     assert cautious.threshold <= best.threshold
 
 
 @given(scored, st.floats(0.01, 0.99))
 def test_a_number_is_the_threshold_itself(rows, number):
     judged, documents = columns(rows)
-    assert draw_line(judged, documents, number).threshold == number
-    assert draw_line(judged, documents, "half").threshold == 0.5
+    assert calibrate(judged, documents, number).threshold == number
+    assert calibrate(judged, documents, "half").threshold == 0.5
 
 
 @given(scored)
 def test_probabilities_rise_with_scores(rows):
     judged, documents = columns(rows)
-    line = draw_line(judged, documents, "f1")
+    line = calibrate(judged, documents, "f1")
     chances = probability(np.sort(judged.scores), line)
     assert (np.diff(chances) >= 0).all()
     assert ((chances >= 0) & (chances <= 1)).all()

@@ -191,7 +191,7 @@ def test_lines_are_counted_in_documents_that_are_a_file_of_their_own(given, line
 
 
 def test_views_that_are_no_sentences_are_refused():
-    with pytest.raises(StructureError, match="candidates are made from sentences"):
+    with pytest.raises(StructureError, match="with a sentence or a document"):
         pair_candidates([Example("s", views={"sentence": "Raf binds Ras"})])
 
 

@@ -1,7 +1,4 @@
-"""Where to draw the line between relations and the rest, and what scores mean as probabilities.
-
-Both are learned from held-out scores: of candidates by models that have not seen their documents.
-"""
+"""Calibration: probabilities and the decision threshold, from scores of held-out documents."""
 
 from __future__ import annotations
 
@@ -15,21 +12,9 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from kernelwood.learners import fit_sigmoid
 
-__all__ = [
-    "THRESHOLDS",
-    "Judged",
-    "Line",
-    "Rates",
-    "draw_line",
-    "positive_rate_threshold",
-    "probability",
-    "ranking",
-    "rates",
-]
-
 Floats = NDArray[np.float64]
 
-# How a threshold may be learned.
+# Rules for learning the decision threshold.
 THRESHOLDS = ("f1", "cautious", "half")
 
 _N_RESAMPLES = 1000
@@ -43,17 +28,17 @@ class Rates(NamedTuple):
     f1: float
 
 
-class Judged(NamedTuple):
+class ScoredCandidates(NamedTuple):
     """Candidates with scores.
 
     Attributes
     ----------
     scores : ndarray, shape (n,)
-        How much speaks for a relation; no scale is meant.
+        Higher for relations; the scale does not matter.
     positive : ndarray of bool, shape (n,)
         Which are relations.
     right : ndarray of bool, shape (n,)
-        Whether the likeliest relation is the one that holds.
+        Whether the most probable relation is the annotated one.
     """
 
     scores: Floats
@@ -61,15 +46,15 @@ class Judged(NamedTuple):
     right: NDArray[np.bool_]
 
 
-class Line(NamedTuple):
-    """What is learned from held-out scores.
+class Calibration(NamedTuple):
+    """How scores become probabilities and decisions.
 
     Attributes
     ----------
     slope, offset : float
         The probability of a relation is ``expit(slope * score + offset)``.
     threshold : float
-        The probability from which on a relation holds.
+        The decision threshold, a probability.
     """
 
     slope: float
@@ -77,72 +62,72 @@ class Line(NamedTuple):
     threshold: float
 
 
-def draw_line(
-    judged: Judged, documents: Sequence[str], threshold: str | float, *, seed: int = 0
-) -> Line:
+def calibrate(
+    scored: ScoredCandidates, documents: Sequence[str], threshold: str | float, *, seed: int = 0
+) -> Calibration:
     """Return the sigmoid that turns scores into probabilities, and the threshold on these.
 
     Parameters
     ----------
-    judged : Judged
+    scored : ScoredCandidates
         Held-out candidates.
     documents : sequence of str, length n
         The documents of the candidates, for ``"cautious"``.
     threshold : {"f1", "cautious", "half"} or float
-        The best F1; the lowest threshold whose F1 is within a standard error (a bootstrap over
-        documents) of the best, since scores are lower on texts unlike those that were learned
-        from; one half; or a probability.
+        ``"f1"`` maximizes F1; ``"cautious"`` is the lowest threshold whose F1 is within one
+        standard error (a bootstrap over documents) of the best, since scores are lower on texts
+        unlike the training corpus; ``"half"`` is 0.5; or a probability.
     seed : int
         Of the bootstrap.
 
     Examples
     --------
     >>> positive = np.array([False, False, False, True, True])
-    >>> judged = Judged(np.array([0.1, 0.2, 0.6, 0.4, 0.9]), positive, positive)
-    >>> line = draw_line(judged, list("abcde"), "f1")
-    >>> (probability(judged.scores, line) >= line.threshold).tolist()
+    >>> scored = ScoredCandidates(np.array([0.1, 0.2, 0.6, 0.4, 0.9]), positive, positive)
+    >>> calibration = calibrate(scored, list("abcde"), "f1")
+    >>> (probability(scored.scores, calibration) >= calibration.threshold).tolist()
     [False, False, True, True, True]
     """
-    slope, offset = fit_sigmoid(judged.scores, judged.positive)
+    slope, offset = fit_sigmoid(scored.scores, scored.positive)
     if threshold == "half" or not isinstance(threshold, str):
-        return Line(slope, offset, 0.5 if threshold == "half" else float(threshold))
-    values, f1 = _curve(judged)
+        return Calibration(slope, offset, 0.5 if threshold == "half" else float(threshold))
+    values, f1 = _curve(scored)
     at = int(f1.argmax())
     if threshold == "cautious":
-        error = _standard_error(judged, judged.scores >= values[at], documents, seed)
+        error = _standard_error(scored, scored.scores >= values[at], documents, seed)
         at = int(np.flatnonzero(f1 >= f1[at] - error)[-1])
-    line = Line(slope, offset, 0.0)
-    return line._replace(threshold=float(probability(_halfway(values, at), line)))
+    calibration = Calibration(slope, offset, 0.0)
+    return calibration._replace(threshold=float(probability(_halfway(values, at), calibration)))
 
 
-def positive_rate_threshold(scores: Any, share: float) -> float:
-    """Return the threshold that a given share of scores reaches; more do if some are equal.
+def positive_rate_threshold(scores: Any, positive_rate: float) -> float:
+    """Return the threshold that a fraction of the scores reaches; with ties, more do.
 
     Examples
     --------
     >>> positive_rate_threshold([0.1, 0.7, 0.4, 0.2], 0.5)
     0.4
     """
-    n = max(1, round(share * len(scores)))
+    n = max(1, round(positive_rate * len(scores)))
     return float(np.sort(scores)[-n])
 
 
-def probability(scores: Any, line: Line) -> Any:
-    """Return how likely relations are, given scores; rising with them, whatever the rounding."""
-    return expit(line.slope * np.asarray(scores, dtype=np.float64) + line.offset)
+def probability(scores: Any, calibration: Calibration) -> Any:
+    """Return the calibrated probabilities of scores; they never fall as scores rise."""
+    return expit(calibration.slope * np.asarray(scores, dtype=np.float64) + calibration.offset)
 
 
-def rates(judged: Judged, predicted: NDArray[np.bool_]) -> Rates:
-    """Return precision, recall and F1 of predicted relations; 0 where nothing is divided.
+def rates(scored: ScoredCandidates, predicted: NDArray[np.bool_]) -> Rates:
+    """Return precision, recall and F1 of predicted relations; 0 instead of 0/0.
 
     Examples
     --------
     >>> yes = np.array([True, True, False])
-    >>> rates(Judged(np.zeros(3), yes, yes), np.array([True, False, False]))
+    >>> rates(ScoredCandidates(np.zeros(3), yes, yes), np.array([True, False, False]))
     Rates(precision=1.0, recall=0.5, f1=0.6666666666666666)
     """
-    right = float(np.sum(judged.positive & judged.right & predicted))
-    found, true = float(np.sum(predicted)), float(np.sum(judged.positive))
+    right = float(np.sum(scored.positive & scored.right & predicted))
+    found, true = float(np.sum(predicted)), float(np.sum(scored.positive))
     return Rates(
         precision=right / found if found else 0.0,
         recall=right / true if true else 0.0,
@@ -166,12 +151,12 @@ def ranking(positive: NDArray[np.bool_], scores: Floats) -> tuple[float | None, 
     )
 
 
-def _curve(judged: Judged) -> tuple[Floats, Floats]:
-    """Return the distinct scores, falling, and the F1 if all from there on are relations."""
-    values, places = np.unique(-judged.scores, return_inverse=True)
+def _curve(scored: ScoredCandidates) -> tuple[Floats, Floats]:
+    """Return the distinct scores, descending, and the F1 with each of them as threshold."""
+    values, places = np.unique(-scored.scores, return_inverse=True)
     found = np.cumsum(np.bincount(places))
-    right = np.cumsum(np.bincount(places, weights=judged.positive & judged.right))
-    return -values, 2 * right / (found + np.sum(judged.positive))
+    right = np.cumsum(np.bincount(places, weights=scored.positive & scored.right))
+    return -values, 2 * right / (found + np.sum(scored.positive))
 
 
 def _halfway(values: Floats, at: int) -> float:
@@ -179,12 +164,12 @@ def _halfway(values: Floats, at: int) -> float:
 
 
 def _standard_error(
-    judged: Judged, predicted: NDArray[np.bool_], documents: Sequence[str], seed: int
+    scored: ScoredCandidates, predicted: NDArray[np.bool_], documents: Sequence[str], seed: int
 ) -> float:
-    """Return the deviation of F1 when documents are drawn anew, with replacement."""
+    """Return the bootstrap standard error of F1, documents being drawn with replacement."""
     numbers = np.unique(np.asarray(documents), return_inverse=True)[1]
-    right = np.bincount(numbers, weights=judged.positive & judged.right & predicted)
-    both = np.bincount(numbers, weights=predicted.astype(float) + judged.positive)
+    right = np.bincount(numbers, weights=scored.positive & scored.right & predicted)
+    both = np.bincount(numbers, weights=predicted.astype(float) + scored.positive)
     n = len(right)
     weights = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=_N_RESAMPLES)
     # Counts: sums of whole numbers are exact in any order.

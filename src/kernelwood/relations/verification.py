@@ -1,4 +1,4 @@
-"""Second opinions: what an extractor thinks of relations that something else found."""
+"""Verification of claims: relations from another source, checked by an extractor."""
 
 from __future__ import annotations
 
@@ -8,35 +8,34 @@ from itertools import islice
 from typing import Any, Literal, TypeAlias
 
 from kernelwood.errors import KernelInputError
+from kernelwood.relations.candidates import NONE
 from kernelwood.relations.claims import Claim
-from kernelwood.relations.hypotheses import RELATION, type_of
-from kernelwood.relations.predictions import NONE, Case, Prediction
+from kernelwood.relations.predictions import Case, Prediction
+from kernelwood.relations.relation_classes import RELATION, type_of
 from kernelwood.text import Document, Example, Sentence
-
-__all__ = ["Opinion", "Verdict", "iter_verdicts", "verify"]
 
 Opinion: TypeAlias = Literal["supported", "unsupported", "other"]
 _Key: TypeAlias = tuple[Document | Sentence, frozenset[str]]
 
-_AT_ONCE = 256  # claims that are judged together
+_AT_ONCE = 256  # claims scored together
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What an extractor thinks of a claim.
+    """The result of verifying a claim.
 
     Attributes
     ----------
     claim : Claim
     opinion : {"supported", "unsupported", "other"}
-        The relation holds; none does; or another one does, which may be the same relation the
-        other way round.
+        The claimed relation is predicted; no relation is; or another one is, which may be the
+        same relation in the other direction.
     threshold : float
-        From where on a relation holds.
+        The decision threshold.
     prediction : Prediction or None
-        On the two entities; None if the extractor does not judge them.
+        For the two entities; None if they are not a candidate.
     reason : str
-        What else there is to say: that it does not judge them, or does not know the relation.
+        Why there is no prediction, or that the relation type is unknown to the model.
     """
 
     claim: Claim
@@ -47,12 +46,12 @@ class Verdict:
 
     @property
     def score(self) -> float | None:
-        """How likely it is that a relation holds; None if the two were not judged."""
+        """The probability of a relation; None if the entities are not a candidate."""
         return None if self.prediction is None else self.prediction.score
 
     @property
     def evidence(self) -> tuple[Case, ...]:
-        """The labeled cases that are most like it, computed when asked for."""
+        """The most similar training cases, computed when asked for."""
         return () if self.prediction is None else self.prediction.evidence
 
     def to_dict(self, *, evidence: Iterable[Case] | None = None) -> dict[str, Any]:
@@ -79,7 +78,7 @@ def verify(extractor: Any, claims: Iterable[Claim], *, parser: Any = None) -> li
     claims : iterable of Claim
         As `read_claims` gives them.
     parser : str or Backend, optional
-        Analyzes texts that have no analysis; by default what the extractor uses.
+        Parser of texts without parses; by default that of the extractor.
 
     Raises
     ------
@@ -95,8 +94,8 @@ def iter_verdicts(
     """Yield verdicts as `verify` returns them, holding a few hundred claims in memory."""
     if extractor.candidates != "pairs":
         raise KernelInputError(
-            "claims are about two entities, and the model judges events; verify them with a model "
-            "of pairs"
+            "claims are about two entities, but this model predicts events; verify them with a "
+            "model of pairs"
         )
     waiting = iter(claims)
     while some := list(islice(waiting, _AT_ONCE)):
@@ -107,7 +106,7 @@ def iter_verdicts(
 
 
 def _predictions(extractor: Any, claims: list[Claim], parser: Any) -> dict[_Key, Prediction]:
-    """Return what the extractor says about all pairs of the texts, each of which is read once."""
+    """Return the predictions for all pairs of entities of the texts; each text is parsed once."""
     texts = {claim.annotated: f"text{n}" for n, claim in enumerate(claims)}
     names = {name: annotated for annotated, name in texts.items()}
     found: dict[_Key, Prediction] = {}
@@ -132,7 +131,9 @@ def _predictions(extractor: Any, claims: list[Claim], parser: Any) -> dict[_Key,
 def _verdict(extractor: Any, claim: Claim, prediction: Prediction | None) -> Verdict:
     threshold = float(extractor.threshold_)
     if prediction is None:
-        return Verdict(claim, "unsupported", threshold, None, _why_not_judged(extractor, claim))
+        return Verdict(
+            claim, "unsupported", threshold, None, _why_not_a_candidate(extractor, claim)
+        )
     classes = [str(name) for name in extractor.classes_ if name != NONE]
     known = list(dict.fromkeys(map(type_of, classes)))
     reason = ""
@@ -147,10 +148,10 @@ def _verdict(extractor: Any, claim: Claim, prediction: Prediction | None) -> Ver
     return Verdict(claim, "supported" if same else "other", threshold, prediction, reason)
 
 
-def _why_not_judged(extractor: Any, claim: Claim) -> str:
+def _why_not_a_candidate(extractor: Any, claim: Claim) -> str:
     wanted = extractor.types
     allowed = {wanted} if isinstance(wanted, str) else set(wanted or ())
     for entity in claim.annotated.entities:
         if allowed and entity.id in (claim.first, claim.second) and entity.type not in allowed:
-            return f"the model judges no entities of type {entity.type!r}"
-    return "the model does not compare the two: they are in different sentences, or too far apart"
+            return f"the model has no candidates with entities of type {entity.type!r}"
+    return "the two entities are not a candidate: they are in different sentences, or too far apart"

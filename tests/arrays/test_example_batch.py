@@ -1,3 +1,4 @@
+import gc
 import pickle
 
 import numpy as np
@@ -48,7 +49,7 @@ def test_views_of_a_slice_are_slices_of_the_views(batch, key, asked_before):
 def test_it_looks_like_a_one_dimensional_array(batch):
     assert (len(batch), batch.shape, batch.ndim) == (6, (6,), 1)
     assert np.asarray(batch).shape == (6,)
-    assert list(batch) == EXAMPLES and batch[2] is EXAMPLES[2] and batch[-1] is EXAMPLES[-1]
+    assert list(batch) == EXAMPLES and batch[2] == EXAMPLES[2] and batch[-1] == EXAMPLES[-1]
 
 
 def test_scikit_learn_indexing_works(batch):
@@ -90,3 +91,49 @@ def test_pickle_gives_the_same_examples(batch):
 
 def test_repr_names_the_views(batch):
     assert repr(batch) == "ExampleBatch(6 examples, views tree, words)"
+
+
+def test_views_share_a_vocabulary(batch):
+    assert batch.view("tree").vocabulary is batch.view("words").vocabulary
+
+
+@pytest.mark.parametrize("asked_before", [True, False])
+@pytest.mark.parametrize("key", [slice(1, 4), [5, 0, 5], np.arange(6) > 3, slice(None, None, -2)])
+def test_examples_may_lack_a_view(key, asked_before):
+    listed = [kw.Example(str(i), i, {"tree": Tree(str(i))} if i % 2 else {}) for i in range(6)]
+    batch = kw.batch(listed)
+    if asked_before:
+        batch.column("tree")
+    assert list(batch) == listed
+    assert list(batch[key]) == [listed[i] for i in np.arange(6)[key]]
+
+
+def test_a_view_that_an_example_lacks_is_named():
+    batch = kw.batch([kw.Example("a", views={"tree": Tree("x")}), kw.Example("b")])
+    with pytest.raises(StructureError, match="example 'b' has no view 'tree'"):
+        batch.view("tree")
+
+
+def test_rows_know_the_table_they_were_taken_from(batch):
+    source, rows = batch[1:][[3, 0]].taken_from()
+    assert source is batch and rows.tolist() == [4, 1]
+    assert batch.taken_from() is None
+
+
+def test_rows_do_not_keep_their_table_alive():
+    rows = kw.batch(EXAMPLES)[2:4]
+    gc.collect()
+    assert rows.taken_from() is None
+    assert pickle.loads(pickle.dumps(rows)).taken_from() is None
+
+
+def test_examples_with_the_views_asked_for(batch):
+    assert batch.only(["tree"]).views == ("tree",)
+    assert batch.only(["words", "tree"]) is batch
+    with pytest.raises(StructureError, match="has no view 'tre'"):
+        batch.only(["tre"])
+
+
+def test_groups_are_cut_like_other_columns():
+    table = kw.arrays.ExampleBatch(["a", "b", "c"], groups=["d1", "d1", "d2"])
+    assert table[1:].groups == ["d1", "d2"]
