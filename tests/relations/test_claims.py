@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 import kernelwood as kw
-from kernelwood.relations import Claim, RelationExtractor, iter_verdicts, read_claims
+from kernelwood.io import Claim, read_claims
+from kernelwood.relations import RelationExtractor, iter_verdicts
 from kernelwood.relations.verdicts import verify
 
 NAMES = ["Raf", "Ras", "Mek", "Erk", "Sos", "Grb", "Src", "Abl"]
@@ -188,7 +189,7 @@ def test_two_entities_with_one_id_are_refused():
 
 def test_a_relation_of_nobody_is_refused():
     relation = {"type": "binds", "first": "T1", "second": "T9"}
-    assert "second 'T9', which is no entity" in refused(a_line(0, relation=relation))
+    assert "second 'T9', which is not an entity" in refused(a_line(0, relation=relation))
 
 
 def test_a_relation_with_itself_is_refused():

@@ -1,7 +1,6 @@
 from .analysis import GIVEN as GIVEN, needs_parse as needs_parse
 from .candidate_lists import Candidates as Candidates, sentences_of as sentences_of
 from .card import card_of as card_of
-from .claims import Claim as Claim, iter_claims as iter_claims, read_claims as read_claims
 from .events import event_candidates as event_candidates
 from .extractor import RelationExtractor as RelationExtractor
 from .interactions import Interaction as Interaction, flatten_events as flatten_events

@@ -274,8 +274,8 @@ class RelationExtractor(ExtractorBase):
 
         Parameters
         ----------
-        claims : iterable of kernelwood.relations.Claim
-            What is claimed, as `kernelwood.relations.read_claims` returns it.
+        claims : iterable of kernelwood.io.Claim
+            What is claimed, as `kernelwood.io.read_claims` returns it.
         parser : str or Backend, optional
             By default the one of the training documents.
         """

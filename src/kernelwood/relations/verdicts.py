@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, Literal, TypeAlias
 
 from kernelwood.errors import KernelInputError
-from kernelwood.relations.claims import Claim
+from kernelwood.io import Claim
 from kernelwood.relations.hypotheses import RELATION, type_of
 from kernelwood.relations.predictions import NONE, Case, Prediction
 from kernelwood.text import Document, Example, Sentence
@@ -77,7 +77,7 @@ def verify(extractor: Any, claims: Iterable[Claim], *, parser: Any = None) -> li
     extractor : RelationExtractor
         Fitted, of pairs.
     claims : iterable of Claim
-        As `read_claims` gives them.
+        As `kernelwood.io.read_claims` gives them.
     parser : str or Backend, optional
         Analyzes texts that have no analysis; by default what the extractor uses.
 

@@ -1,4 +1,4 @@
-"""Undoing compression, chunk by chunk and within limits."""
+"""Decompression chunk by chunk, within limits."""
 
 from __future__ import annotations
 
@@ -12,20 +12,18 @@ from itertools import chain
 from typing import Any
 
 from kernelwood.errors import ReadError
-from kernelwood.io.limits import Meter
-
-__all__ = ["CHUNK", "PACKED_SUFFIXES", "ChunkReader", "peek", "plain_name", "unpack"]
+from kernelwood.io.containers.limits import Meter
 
 CHUNK = 1 << 16
-# Suffix -> how the content begins.
+# Suffix -> first bytes of the content.
 PACKED_SUFFIXES = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".xz": b"\xfd7zXZ\x00"}
 _LONGEST_MAGIC = 6
-_BZIP2_BLOCK = b"1AY&SY"  # behind "BZh" and a digit: text may begin with these letters
+_BZIP2_BLOCK = b"1AY&SY"  # after "BZh" and a digit; text may begin with "BZh"
 _XZ_MEMORY = 256 << 20  # the header of a file may ask for 4 GiB; level 9 needs 65 MiB
 
 
 def plain_name(file_name: str) -> str:
-    """Return a file name without the suffix of a compression.
+    """Return a file name without its compression suffix.
 
     Examples
     --------
@@ -39,18 +37,18 @@ def plain_name(file_name: str) -> str:
 
 
 class ChunkReader(io.RawIOBase):
-    """An iterator of byte strings in the shape that ``io.BufferedReader`` wants."""
+    """An iterator of byte strings as a raw stream for ``io.BufferedReader``."""
 
     def __init__(self, chunks: Iterator[bytes]) -> None:
         self._chunks = chunks
         self._rest = memoryview(b"")
 
     def readable(self) -> bool:
-        """Say yes."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fill ``buffer`` as far as the next chunk goes."""
+        """Fill ``buffer`` from the next chunk."""
         if not self._rest:
             self._rest = memoryview(next(self._chunks, b""))
         taken = self._rest[: len(buffer)]
@@ -62,7 +60,7 @@ class ChunkReader(io.RawIOBase):
 def unpack(
     chunks: Iterator[bytes], name: str, meter: Meter, *, packed_name: str | None = None
 ) -> Iterator[bytes]:
-    """Return ``chunks`` unpacked if they begin like compressed data, else as they are.
+    """Return ``chunks`` decompressed if they begin like compressed data, else unchanged.
 
     Parameters
     ----------
@@ -71,9 +69,9 @@ def unpack(
     name : str
         For messages.
     meter : Meter
-        Counts what comes out.
+        Counts decompressed bytes.
     packed_name : str, optional
-        The file name, if its suffix is a promise to be kept.
+        The file name; if its suffix is that of a compression, the content must match.
 
     Raises
     ------
@@ -123,7 +121,7 @@ def _metered(chunks: Iterator[bytes], suffix: str, name: str, meter: Meter) -> I
 
 
 class _DamageError(Exception):
-    """Compressed data that cannot be what they claim to be."""
+    """Invalid compressed data."""
 
 
 def _gunzip(packed: Iterator[bytes]) -> Iterator[bytes]:
@@ -141,7 +139,7 @@ def _unxz(packed: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _expand(packed: Iterator[bytes], begin: Callable[[], Any]) -> Iterator[bytes]:
-    """Unpack one compressed stream after the other; the output comes in bounded pieces."""
+    """Yield the content of concatenated compressed streams in pieces of bounded size."""
     unpacker, started = begin(), False
     for data in packed:
         while data or (started and not unpacker.needs_input and not unpacker.eof):
@@ -151,7 +149,7 @@ def _expand(packed: Iterator[bytes], begin: Callable[[], Any]) -> Iterator[bytes
                 continue
             try:
                 piece = unpacker.decompress(data, CHUNK)
-            except OSError as failure:  # what bz2 says of bad data
+            except OSError as failure:  # from bz2, for invalid data
                 raise _DamageError(str(failure)) from failure
             data = b""
             if piece:
@@ -168,9 +166,9 @@ _KINDS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz"}
 
 
 def peek(chunks: Iterator[bytes], size: int) -> tuple[bytes, Iterator[bytes]]:
-    """Return at least ``size`` bytes if there are as many, and all chunks, these included.
+    """Return at least the first ``size`` bytes, fewer at the end, and an iterator of all chunks.
 
-    A failure behind the first bytes is raised by the returned iterator, at its place.
+    A failure after the first bytes is raised by the returned iterator.
     """
     seen: list[bytes] = []
     rest = chunks

@@ -1,8 +1,9 @@
-"""What the writers of all formats have in common: choosing a view, and saying which one is bad."""
+"""Shared parts of writers and readers: the choice of views, and errors about them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from typing import TypeVar, overload
 
 from kernelwood.errors import StructureError
@@ -10,17 +11,24 @@ from kernelwood.io.ids import UsedIds
 from kernelwood.structures import shorten
 from kernelwood.text import Example, View
 
-__all__ = ["list_views", "view_to_write", "write_each"]
-
 T = TypeVar("T")
 V = TypeVar("V")
 W = TypeVar("W")
 
 
-def write_each(examples: Iterable[Example], write: Callable[[Example], T]) -> Iterator[T]:
-    """Yield what ``write`` makes of each example; what it refuses is named by its id.
+def write_each(
+    examples: Iterable[Example], write: Callable[[Example], T], *, unique_ids: bool = True
+) -> Iterator[T]:
+    """Yield the result of ``write`` for each example; its errors get the id of the example.
 
-    For formats that hold ids: readers refuse a file in which one comes twice.
+    Parameters
+    ----------
+    examples : iterable of Example
+        The examples to write.
+    write : callable
+        Raises ``StructureError`` if an example cannot be written.
+    unique_ids : bool
+        Whether a repeated id is an error, as it is for readers of formats that hold ids.
 
     Examples
     --------
@@ -34,7 +42,7 @@ def write_each(examples: Iterable[Example], write: Callable[[Example], T]) -> It
     used = UsedIds()
     for number, example in enumerate(examples, start=1):
         try:
-            before = used.add(example.id, number)
+            before = used.add(example.id, number) if unique_ids else None
             if before is not None:
                 raise StructureError(
                     f"its id was used before, by example number {before}",
@@ -63,6 +71,32 @@ def view_to_write(example: Example, name: str, *kinds: type[object]) -> object:
         f"it has no {wanted} in view {name!r}",
         hint=f"it has {list_views(example)}; choose one with view=...",
     )
+
+
+def view_names(views: Iterable[str] | str | None) -> tuple[str, ...] | None:
+    """Return the argument ``views`` of readers and writers as a tuple; None means all views."""
+    return (views,) if isinstance(views, str) else None if views is None else tuple(views)
+
+
+def check_wanted(wanted: Iterable[str] | None, known: Collection[str], owner: str) -> None:
+    """Raise ``StructureError`` if one of the wanted views is not known.
+
+    Examples
+    --------
+    >>> check_wanted(["tre"], ["tree", "text"], "the line")
+    Traceback (most recent call last):
+    ...
+    kernelwood.errors.StructureError: there is no view 'tre'
+        did you mean 'tree'? the line has tree, text
+    """
+    for name in wanted or ():
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            guess = f"did you mean {near[0]!r}? " if near else ""
+            raise StructureError(
+                f"there is no view {name!r}",
+                hint=f"{guess}{owner} has {shorten(', '.join(known), 200) or 'no views'}",
+            )
 
 
 def list_views(example: Example) -> str:

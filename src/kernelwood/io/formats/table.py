@@ -1,11 +1,11 @@
-"""The table of formats: which readers and writers exist, and how to recognize each format.
+"""The table of formats: readers, writers, and format recognition.
 
 A new format is one module in this folder and one row in :data:`FORMATS`. Its reader takes a
 :class:`~kernelwood.io.source.Source` and the wanted views, and yields, in the order of the file,
 an ``Example`` for each good part and a ``ReadError`` (as a value) for each broken part after which
-it found a place to go on. It *raises* ``ReadError`` only when it cannot go on. What happens to a
-broken part is decided in one place, by the ``errors`` argument of :func:`kernelwood.io.read`.
-A writer takes examples and yields text, ends of lines included; files are written elsewhere.
+it can continue. It *raises* ``ReadError`` only if it cannot continue. The ``errors`` argument of
+:func:`kernelwood.io.read` decides how broken parts are treated. A writer takes examples and yields
+text, line ends included; it does not open files.
 """
 
 from __future__ import annotations
@@ -15,19 +15,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, TypeAlias
 
-from kernelwood.io import conllu, jsonl, kelp, penman, penn, ppi, semeval, srl, standoff
-from kernelwood.io.encodings import encoding_hint
-from kernelwood.io.source import Item, Source
-
-__all__ = [
-    "FORMATS",
-    "Format",
-    "Views",
-    "find_format",
-    "format_by_suffix",
-    "formats_by_content",
-    "recognize",
-]
+from kernelwood.io.formats import conllu, jsonl, kelp, penman, penn, ppi, semeval, srl, standoff
+from kernelwood.io.source import Item, Source, encoding_hint
 
 Views: TypeAlias = "tuple[str, ...] | None"
 
@@ -39,22 +28,22 @@ class Format:
     Attributes
     ----------
     name : str
-        What the user writes in ``format=``.
+        Value of ``format=``.
     summary : str
-        One line for lists and help pages.
+        One line for help pages.
     suffixes : tuple of str
-        Ends of file names, in lower case with the dot; ``.gz`` and the like are taken off before.
+        Ends of file names, in lower case with the dot, before ``.gz`` and the like.
     sniff : callable
-        Says from the first characters of a file whether it may be in this format.
+        Returns whether a file that begins with a given text may be in this format.
     read : callable
         ``read(source, views)``; see the module text.
     write : callable, optional
-        ``write(examples, **options)`` yields text; None when the format cannot be written.
+        ``write(examples, **options)`` yields text; None if there is no writer.
     views : tuple of str, optional
-        The views every example has; None when the file decides.
+        The views that every example has; None if they depend on the file.
     companions : tuple of str
-        For a format that spreads one example over several files: the suffixes of these files,
-        which otherwise have the same name. Its ``read`` gets a mapping of suffix to source.
+        For a format of several files per example: the suffixes of these files, which otherwise
+        have the same name. Its ``read`` gets a mapping of suffix to source.
     write_files : callable, optional
         For such a format: ``write_files(examples, **options)`` yields pairs of a relative file
         name and its text; they are written into a folder.
@@ -181,14 +170,14 @@ def format_by_suffix(file_name: str) -> Format | None:
 
 
 def formats_by_content(head: bytes) -> list[Format]:
-    """Return the formats a file that begins with ``head`` may have.
+    """Return the formats that a file that begins with ``head`` may have.
 
     Examples
     --------
     >>> [row.name for row in formats_by_content(b"(S (NP we) (VP go))")]
     ['penn']
     """
-    # Half a character may stand at the cut; what sniffing looks at is ASCII.
+    # The last character may be cut; recognition needs only ASCII.
     text = head.decode("utf-8", "replace")
     return [row for row in FORMATS if row.sniff(text)]
 
@@ -196,7 +185,7 @@ def formats_by_content(head: bytes) -> list[Format]:
 def recognize(source: Source) -> Format | None:
     """Return the format of ``source`` from its suffix, else from its content.
 
-    None means that the source is empty, so that every format would give the same result.
+    None if the source is empty, so that every format would give the same result.
     """
     named = format_by_suffix(source.suffix)
     if named is not None:

@@ -1,7 +1,7 @@
-"""What a compressed file or an archive may cost before it is refused.
+"""Limits on decompressed size, ratio, member count and line length.
 
-A few kilobytes can unpack to more than any disk holds. Everything that comes out of a compressed
-file or an archive is therefore counted while it is read; what a header claims is never believed.
+A few kilobytes can decompress to more than any disk holds, so bytes are counted as they are read;
+sizes in headers are not trusted.
 """
 
 from __future__ import annotations
@@ -10,31 +10,29 @@ from dataclasses import dataclass, fields
 
 from kernelwood.errors import ReadError
 
-__all__ = ["LimitError", "Limits", "Meter", "format_size"]
-
-# Up to this size nothing can do harm, and honest files may be as repetitive as they like.
+# The ratio is not checked below this size: small repetitive files are harmless.
 _FREE = 64 << 20
 
 
 class LimitError(ReadError):
-    """A limit of the whole input is reached; raised whatever ``errors`` says."""
+    """A limit on the whole input is exceeded; raised for any value of ``errors``."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds for compressed files, archives and lines.
+    """Limits on compressed files, archives and lines.
 
     Attributes
     ----------
     total_size : int
-        Bytes that may be unpacked in one call of ``read``.
+        Decompressed bytes in one call of ``read``.
     ratio : float
-        How many times larger than its packed form a file may become; looked at when more than
-        64 MiB have been unpacked.
+        Decompressed size of a file divided by its compressed size; checked above 64 MiB of
+        decompressed data.
     members : int
-        Files in one archive.
+        Number of files in one archive.
     line : int
-        Bytes of one line.
+        Length of a line in bytes.
 
     Examples
     --------
@@ -60,7 +58,7 @@ class Limits:
 
 
 class Meter:
-    """Counts what one call of ``read`` unpacks.
+    """Counts the bytes that one call of ``read`` decompresses.
 
     Examples
     --------
@@ -69,7 +67,7 @@ class Meter:
     >>> meter.add(900, "other.gz")
     Traceback (most recent call last):
     ...
-    kernelwood.io.limits.LimitError: other.gz: more than 1,000 bytes were unpacked
+    kernelwood.io.containers.limits.LimitError: other.gz: more than 1,000 bytes were unpacked
         the limit is total_size=1000; if you trust the data, give limits=Limits(total_size=...)
     """
 
@@ -89,7 +87,7 @@ class Meter:
             )
 
     def compare(self, unpacked: int, packed: int, name: str) -> None:
-        """Refuse data that became too large for its packed form."""
+        """Raise if decompressed data are too large for their compressed size."""
         limit = self.limits.ratio
         if unpacked > _FREE and unpacked > limit * max(packed, 1):
             raise ReadError(
@@ -100,7 +98,7 @@ class Meter:
             )
 
     def check_members(self, count: int, name: str) -> None:
-        """Refuse an archive of too many files."""
+        """Raise if an archive has too many files."""
         limit = self.limits.members
         if count > limit:
             raise LimitError(
@@ -125,7 +123,7 @@ def _remedy(name: str, limit: float) -> str:
 
 
 def format_size(size: int) -> str:
-    """Return a number of bytes for people.
+    """Return a number of bytes in readable form.
 
     Examples
     --------

@@ -6,7 +6,7 @@ import pytest
 
 from kernelwood.errors import StructureError
 from kernelwood.io import FORMATS, Source, read
-from kernelwood.io.blocks import cut_at_blank_lines
+from kernelwood.io.lines import cut_at_blank_lines
 from kernelwood.structures import Graph
 from kernelwood.text import Document, Entity, Example, Sentence
 

@@ -1,6 +1,6 @@
-r"""Claims: relations that something else found, to be judged by an extractor.
+r"""Claims: relations found by another tool, to be verified by an extractor.
 
-A file of claims has one on each line, in JSON:
+A file of claims has one claim per line, in JSON:
 
 ::
 
@@ -9,64 +9,48 @@ A file of claims has one on each line, in JSON:
                   {"id": "T2", "start": 10, "end": 13, "type": "protein"}],
      "relation": {"type": "binds", "first": "T1", "second": "T2"}}
 
-Offsets count characters. There may be an ``id``; ``tokens``, ``dependencies`` and a ``tree`` of
-the text, which is a single sentence then, as in `kernelwood.text.sentence_json`; and
-``metadata``, which is passed on. An entity may have its ``text``, which must stand at its offsets.
+Offsets count characters. Optional are an ``id``; ``tokens``, ``dependencies`` and a ``tree`` as in
+`kernelwood.text.sentence_json`, if the text is a single sentence; and ``metadata``, which is passed
+on. The ``text`` of an entity is optional and must be that at its offsets.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from kernelwood.errors import ReadError, StructureError
-from kernelwood.io import (
-    Closing,
-    ErrorPolicy,
-    Readable,
-    Source,
-    Tally,
-    UsedIds,
-    general_reason,
-    guess_unit,
-)
-from kernelwood.structures import check_list, check_object, decode_json, describe, shorten
+from kernelwood.errors import StructureError
+from kernelwood.io.alignment import guess_unit
+from kernelwood.io.formats.jsonl import decode_line
+from kernelwood.io.lines import read_lines
+from kernelwood.io.source import Readable, Source
+from kernelwood.io.streams import ErrorPolicy, Input, ReadList, ReadStream, check_policy
+from kernelwood.structures import check_list, check_object, describe, shorten
 from kernelwood.text import Document, Entity, Origin, Sentence, check_number, sentence_from_object
 
-__all__ = [
-    "Claim",
-    "ClaimStream",
-    "Claims",
-    "iter_claims",
-    "read_claims",
-]
-
-_POLICIES = ("raise", "skip", "collect")
 _PARSES = ("tokens", "dependencies", "tree")
-_PROBLEMS = 1000  # that are kept
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A relation between two entities of a text, found by something else.
+    """A relation between two entities of a text, found by another tool.
 
     Attributes
     ----------
     id : str
-        Of the claim.
+        Id of the claim.
     type : str
-        What is claimed.
+        Relation type.
     first, second : str
         Ids of the entities, in the order of the arguments of the relation.
     annotated : Document or Sentence
-        The text with its entities; a sentence if it came with an analysis.
+        The text with its entities; a sentence if tokens are given.
     given : mapping
-        The line of the file.
+        The decoded line of the file.
     origin : Origin, optional
-        Where it was read.
+        Where the claim was read.
     """
 
     id: str
@@ -79,22 +63,22 @@ class Claim:
 
     @classmethod
     def from_object(cls, value: object, id: str = "claim", origin: Origin | None = None) -> Claim:
-        """Return the claim that a decoded line of JSON is.
+        """Return the claim of a decoded line of JSON.
 
         Parameters
         ----------
         value : dict
-            As described at the top of this module.
+            The line; see the documentation of the module.
         id : str
-            If it has none of its own.
+            Id of a claim without one.
         origin : Origin, optional
-            Where it was read.
+            Where the claim was read.
 
         Raises
         ------
         StructureError
-            If a part is missing or of the wrong kind, entities overlap or lie outside the text, or
-            the relation is not between two of them.
+            If a part is missing or has the wrong type, entities overlap or lie outside the text,
+            or the relation is not between two of them.
 
         Examples
         --------
@@ -130,7 +114,7 @@ def _annotated(known: dict[str, Any]) -> Document | Sentence:
         if other.start < one.end:
             raise StructureError(
                 f"the entities {shorten(repr(one.id))} and {shorten(repr(other.id))} overlap",
-                hint="give the one that is meant; other entities of the text may be left out",
+                hint="keep one of them; not all entities of the text have to be given",
             )
     parses = {name: known[name] for name in _PARSES if name in known}
     if not parses:
@@ -175,107 +159,32 @@ def _check_ends(relation: dict[str, Any], annotated: Document | Sentence) -> Non
     for key in ("first", "second"):
         if relation[key] not in ids:
             raise StructureError(
-                f"the relation has {key} {shorten(repr(relation[key]))}, which is no entity",
+                f"the relation has {key} {shorten(repr(relation[key]))}, which is not an entity",
                 hint=f"entities: {shorten(', '.join(map(repr, ids)), 200) or 'none'}",
             )
     if relation["first"] == relation["second"]:
         raise StructureError("the relation is between an entity and itself")
 
 
-class Claims(list[Claim]):
-    """A list of claims that remembers how the reading went in :attr:`tally`."""
-
-    tally: Tally
-
-    def __init__(self, claims: Iterable[Claim] = (), tally: Tally | None = None) -> None:
-        super().__init__(claims)
-        self.tally = Tally(read=len(self)) if tally is None else tally
-
-    def __repr__(self) -> str:
-        return f"<Claims: {len(self)}, {self.tally.skipped} skipped>"
+class Claims(ReadList[Claim]):
+    """A list of claims with the counts of their reading in :attr:`tally`."""
 
 
-class ClaimStream(Closing, Iterator[Claim]):
+class ClaimStream(ReadStream[Claim]):
     """Claims one at a time; made by :func:`iter_claims`."""
-
-    def __init__(self, path: Readable, errors: ErrorPolicy) -> None:
-        if errors not in _POLICIES:
-            raise ValueError(f"errors must be one of {', '.join(_POLICIES)}; got {errors!r}")
-        self._errors = errors
-        self._read = 0
-        self._reasons: Counter[str] = Counter()
-        self._problems: list[ReadError] = []
-        self._source = Source(path)
-        self._items = self._parse()
-
-    @property
-    def tally(self) -> Tally:
-        """The count so far; final when the stream is exhausted."""
-        return Tally(
-            self._read,
-            sum(self._reasons.values()),
-            dict(self._reasons),
-            tuple(self._problems),
-            files=1,
-        )
-
-    @property
-    def position(self) -> int:
-        """How many bytes were read so far."""
-        return self._source.position
-
-    @property
-    def size(self) -> int | None:
-        """How many there are; None for streams."""
-        return self._source.size
-
-    def __next__(self) -> Claim:
-        for item in self._items:
-            if isinstance(item, Claim):
-                self._read += 1
-                return item
-            self._refuse(item)
-        self.close()
-        raise StopIteration
-
-    def _refuse(self, problem: ReadError) -> None:
-        if self._errors == "raise":
-            self.close()
-            raise problem
-        self._reasons[general_reason(problem)] += 1
-        if self._errors == "collect" and len(self._problems) < _PROBLEMS:
-            self._problems.append(problem)
-
-    def _parse(self) -> Iterator[Claim | ReadError]:
-        source, used = self._source, UsedIds()
-        for number, text, problem in source.lines():
-            if problem is not None:
-                yield problem
-            elif text.strip(" \t\r"):
-                try:
-                    value = decode_json(text)
-                    name = f"{source.stem}:{number}"
-                    claim = Claim.from_object(value, name, source.origin(number))
-                except StructureError as failure:
-                    yield source.error(
-                        failure.problem,
-                        line=number,
-                        column=failure.column,
-                        snippet=text if failure.column else None,
-                        hint=failure.hint,
-                    )
-                else:
-                    yield used.check(claim.id, number, source) or claim
-
-    def close(self) -> None:
-        """End the stream and close its file, if it was opened here."""
-        self._items = iter(())
-        self._source.close()
 
 
 def iter_claims(path: Readable, errors: ErrorPolicy = "raise") -> ClaimStream:
     """Read claims one at a time; takes what :func:`read_claims` takes."""
-    return ClaimStream(path, errors)
+    check_policy(errors)
+    source = Source(path)
+
+    def parse(number: int, text: str) -> Claim:
+        return Claim.from_object(
+            decode_line(text), f"{source.stem}:{number}", source.origin(number)
+        )
+
+    return ClaimStream(Input(read_lines(source, parse), [source]), errors)
 
 
 def read_claims(path: Readable, errors: ErrorPolicy = "raise") -> Claims:
@@ -286,8 +195,8 @@ def read_claims(path: Readable, errors: ErrorPolicy = "raise") -> Claims:
     path : str, PathLike or stream
         A file, which may be compressed, ``"-"`` for standard input, or an open stream.
     errors : {"raise", "skip", "collect"}
-        What to do with a bad line: raise a ``ReadError`` with its number, leave it out and count
-        it, or keep the error in ``tally.problems`` as well.
+        Treatment of a bad line: raise a ``ReadError`` with its number, leave it out and count it,
+        or also keep the error in ``tally.problems``.
 
     Returns
     -------

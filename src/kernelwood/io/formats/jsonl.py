@@ -18,28 +18,27 @@ written                        view              body
 ``"…"``                        str               the text itself
 =============================  ================  ============================================
 
-A line without ``id`` is named by the stem of the file and the number of the line; no two lines may
-have the same. A label is a string, a number, or a list of these and of ``[name, number]`` pairs.
+The id of a line without ``id`` is the stem of the file and the number of the line; ids must not
+repeat. A label is a string, a number, or a list of these and of ``[name, number]`` pairs.
 A line that is itself a forest is an example with that forest as its only view, ``"forest"``.
 
 The origin of an example is written as ``"origin": {"path": …, "line": …, "start": …, "end": …}``,
-without what is unknown. A line that has none has its place in this file as its origin.
+unknown parts left out. The origin of a line without ``origin`` is its place in this file.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from difflib import get_close_matches
 from math import isfinite
 from numbers import Integral, Real
 from typing import IO, Any, cast
 
 from kernelwood.errors import StructureError
 from kernelwood.io.atomic import write_text
-from kernelwood.io.ids import UsedIds
+from kernelwood.io.lines import read_lines
+from kernelwood.io.selection import check_wanted, view_names, write_each
 from kernelwood.io.source import Item, Source
-from kernelwood.io.writers import write_each
 from kernelwood.structures import (
     Forest,
     Graph,
@@ -71,15 +70,12 @@ from kernelwood.text import (
     sentence_object,
 )
 
-__all__ = ["jsonl_text", "looks_like_jsonl", "read_jsonl", "write_jsonl"]
-
-_ONE_OBJECT = "every line is one complete JSON object"
-# One of these keys marks a line that is a forest and no example.
+# One of these keys marks a line that is a forest, not an example.
 _BARE = ("labels", "edges")
 
 
 def looks_like_jsonl(head: str) -> bool:
-    """Say whether a file that begins with ``head`` may hold JSON lines.
+    """Return whether a file that begins with ``head`` may hold JSON lines.
 
     Examples
     --------
@@ -94,41 +90,37 @@ def read_jsonl(source: Source, views: tuple[str, ...] | None = None) -> Iterator
 
     With ``views`` only those are built, and a line that lacks one of them is an error.
     """
-    used = UsedIds()
-    for number, text, problem in source.lines():
-        if problem is not None:
-            yield problem
-        elif text.strip(" \t\r"):
-            try:
-                example = _parse_line(source, number, text, views)
-            except StructureError as failure:
-                yield source.error(
-                    failure.problem,
-                    line=number,
-                    column=failure.column,
-                    snippet=text,
-                    hint=failure.hint or (_ONE_OBJECT if failure.column else None),
-                )
-            else:
-                yield used.check(example.id, number, source) or example
 
-
-def _parse_line(source: Source, number: int, text: str, wanted: tuple[str, ...] | None) -> Example:
-    value = decode_json(text)
-    if isinstance(value, dict) and "views" not in value and not value.keys().isdisjoint(_BARE):
-        value = {"views": {"forest": {"forest": value}}}
-    line = check_object(value, "the example", ("views",), ("id", "label", "origin"))
-    name = line.get("id", f"{source.stem}:{number}")
-    if not isinstance(name, str):
-        raise StructureError(
-            f"'id' must be a string, got {describe(name)}", hint="put it in quotes"
+    def parse(number: int, text: str) -> Example:
+        value = decode_line(text)
+        if isinstance(value, dict) and "views" not in value and not value.keys().isdisjoint(_BARE):
+            value = {"views": {"forest": {"forest": value}}}
+        line = check_object(value, "the example", ("views",), ("id", "label", "origin"))
+        name = line.get("id", f"{source.stem}:{number}")
+        if not isinstance(name, str):
+            raise StructureError(
+                f"'id' must be a string, got {describe(name)}", hint="put it in quotes"
+            )
+        return Example(
+            name,
+            label=_read_label(line.get("label")),
+            views=_read_views(check_object(line["views"], "'views'", optional=None), views),
+            origin=_read_origin(line["origin"]) if "origin" in line else source.origin(number),
         )
-    return Example(
-        name,
-        label=_read_label(line.get("label")),
-        views=_read_views(check_object(line["views"], "'views'", optional=None), wanted),
-        origin=_read_origin(line["origin"]) if "origin" in line else source.origin(number),
-    )
+
+    return read_lines(source, parse)
+
+
+def decode_line(text: str) -> object:
+    """Return the JSON value of a line; errors say that a line is one object."""
+    try:
+        return decode_json(text)
+    except StructureError as failure:
+        raise StructureError(
+            failure.problem,
+            column=failure.column,
+            hint=failure.hint or "every line is one complete JSON object",
+        ) from failure
 
 
 def _read_origin(value: object) -> Origin:
@@ -180,24 +172,17 @@ def _is_finite(value: float) -> bool:
 
 
 def _read_views(written: dict[str, Any], wanted: tuple[str, ...] | None) -> dict[str, View]:
-    for name in wanted or ():
-        if name not in written:
-            near = get_close_matches(name, written, n=1)
-            guess = f"did you mean {near[0]!r}? " if near else ""
-            raise StructureError(
-                f"there is no view {name!r}",
-                hint=f"{guess}the line has {shorten(', '.join(written), 200) or 'no views'}",
-            )
+    check_wanted(wanted, written, "the line")
     views: dict[str, View] = {}
     for name in written if wanted is None else dict.fromkeys(wanted):
         try:
             views[name] = _read_view(written[name])
         except StructureError as failure:
-            # Line and column, if any, are those within a string of the line.
+            # Line and column, if any, refer to a string within the line and are dropped.
             raise StructureError(
                 f"view {shorten(repr(name))}: {failure.problem}", hint=failure.hint
             ) from failure
-        except RecursionError:  # a message that would show hundreds of nested lists
+        except RecursionError:  # in a message that shows hundreds of nested lists
             raise StructureError(
                 f"view {shorten(repr(name))}: lists or objects are nested too deeply"
             ) from None
@@ -223,7 +208,7 @@ def _read_view(value: object) -> View:
         found = f"an object with {len(value)} keys" if isinstance(value, dict) else describe(value)
     raise StructureError(
         f"expected a string, a list of numbers, or an object with one key, got {found}",
-        hint=f"the key tells the kind: {', '.join(_VIEW_READERS)}",
+        hint=f"the key is the kind: {', '.join(_VIEW_READERS)}",
     )
 
 
@@ -238,7 +223,7 @@ def _read_vector(body: object) -> dict[str, float]:
 
 
 def _is_clean(value: object) -> bool:
-    """Say whether a number can stay as it is, which is nearly always so."""
+    """Return whether a number needs no conversion, the usual case."""
     return type(value) is float and isfinite(value)
 
 
@@ -272,8 +257,8 @@ def jsonl_text(examples: Iterable[Example], *, views: Iterable[str] | None = Non
     >>> "".join(jsonl_text([Example("a", "LOC", {"tree": Tree("A", [Tree("B")])})]))
     '{"id":"a","label":"LOC","views":{"tree":{"tree":"(A B)"}}}\n'
     """
-    wanted = None if views is None else (views,) if isinstance(views, str) else tuple(views)
-    yield from write_each(examples, lambda example: _line(example, wanted))
+    wanted = view_names(views)
+    return write_each(examples, lambda example: _line(example, wanted))
 
 
 def _line(example: Example, wanted: tuple[str, ...] | None) -> str:
@@ -347,7 +332,7 @@ def _exact_float(value: Real | float) -> float:
         number = float("inf")
     if not isfinite(number) or number != value:
         raise StructureError(
-            f"{shorten(repr(value))} is no finite number of double precision",
+            f"{shorten(repr(value))} is not a finite number of double precision",
             hint="round it first, or leave it out",
         )
     return number
@@ -358,12 +343,12 @@ def write_jsonl(
     path: str | os.PathLike[str] | IO[str],
     views: Iterable[str] | None = None,
 ) -> None:
-    r"""Write examples as JSON lines; reading them gives back equal examples, origins and all.
+    r"""Write examples as JSON lines; reading them gives equal examples, origins included.
 
     Parameters
     ----------
     examples : iterable of Example
-        Views may be of any kind; no two examples may have the same id.
+        Views may be of any kind; ids must not repeat.
     path : str, PathLike or text stream
         Replaced only when everything is written; see :func:`kernelwood.io.write`.
     views : iterable of str, optional

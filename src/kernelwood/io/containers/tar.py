@@ -1,7 +1,7 @@
 """Files inside tar archives, within limits.
 
-A tar archive has no list of contents and no random access, so its files are copied, one after the
-other, into one temporary file without a name; they can then be read in any order.
+A tar archive has no directory and no random access, so its files are copied one after another into
+an unnamed temporary file, from which they can be read in any order.
 """
 
 from __future__ import annotations
@@ -13,20 +13,24 @@ from contextlib import ExitStack
 from typing import IO, Any, BinaryIO, NamedTuple, cast
 
 from kernelwood.errors import ReadError
-from kernelwood.io.archives import DAMAGE, Archive, damaged, refused
-from kernelwood.io.containers import is_hidden, name_problem
-from kernelwood.io.limits import LimitError, Meter
-from kernelwood.io.unpacking import CHUNK
-
-__all__ = ["TarArchive", "looks_like_tar"]
+from kernelwood.io.containers.base import (
+    DAMAGE,
+    Archive,
+    damaged,
+    is_hidden,
+    name_problem,
+    refused,
+)
+from kernelwood.io.containers.compression import CHUNK
+from kernelwood.io.containers.limits import LimitError, Meter
 
 _BLOCK = tarfile.BLOCKSIZE
 _HEADERS = 1 << 20  # bytes of headers before one file
-_GLOBAL_HEADERS = 100  # fields that are said of all files; each file gets a copy of them
+_GLOBAL_HEADERS = 100  # fields that apply to all files; each file gets a copy of them
 
 
 def looks_like_tar(head: bytes) -> bool:
-    """Say whether a file that begins with ``head`` is a tar archive: its checksum is right.
+    """Return whether a file that begins with ``head`` is a tar archive, by its checksum.
 
     Examples
     --------
@@ -43,7 +47,7 @@ def looks_like_tar(head: bytes) -> bool:
 
 
 class _Place(NamedTuple):
-    """Where a file lies in the temporary copy."""
+    """The place of a file in the temporary copy."""
 
     offset: int
     size: int
@@ -98,11 +102,11 @@ class TarArchive(Archive):
         name = member.name.removeprefix("./")
         problem = name_problem(name)
         if problem is None and not member.isreg():
-            problem = "is a link, a device or the like, and no file"
+            problem = "is a link, a device or the like, not a file"
         elif problem is None and member.issparse():
             problem = "is stored as a sparse file"
         elif problem is None and name in self._seen:
-            problem = "stands for several files"
+            problem = "occurs more than once"
             self._places.pop(name, None)
         self._seen.add(name)
         if problem is None and is_hidden(name):
@@ -115,7 +119,7 @@ class TarArchive(Archive):
         self._places[name] = _Place(offset, member.size)
 
     def size(self, name: str) -> int:
-        """Return how many bytes a file has, if its header is right."""
+        """Return the size of a file in bytes, according to its header."""
         return self._places[name].size
 
     def open(self, name: str) -> BinaryIO:
@@ -146,15 +150,12 @@ class _Slice(io.RawIOBase):
 
 
 class _Forward:
-    """A stream with as much of ``seek`` as ``tarfile`` needs to go from file to file.
-
-    Headers are read whole by ``tarfile``, however long they claim to be; here they have a bound.
-    """
+    """A stream that can seek forward, as ``tarfile`` needs it, with a limit on header size."""
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
         self._stream, self._name = stream, name
         self._position = 0
-        self._last = b""  # what was read last
+        self._last = b""  # the last bytes read
         self._headers = 0
 
     def begin_headers(self) -> None:
@@ -164,7 +165,7 @@ class _Forward:
         return LimitError(
             f"the archive has {what}",
             path=self._name,
-            hint="this is no archive of ordinary files; unpack it yourself and read the folder",
+            hint="unpack the archive with another program and read the folder",
         )
 
     def tell(self) -> int:
@@ -204,7 +205,7 @@ class _Forward:
                 target.write(data)
 
     def check_end(self) -> None:
-        """Complain if the last block read is not the end mark: a bad header ends a tar, too."""
+        """Raise if the last block is not the end mark: ``tarfile`` also stops at a bad header."""
         if self._last != bytes(_BLOCK):
             raise EOFError("the end mark is missing, or a header is not valid")
         while self._stream.read(CHUNK):  # a checksum may stand at the end of compressed data

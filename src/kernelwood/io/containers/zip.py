@@ -1,4 +1,4 @@
-"""Files inside zip archives, within limits; an archive is read where it lies."""
+"""Files inside zip archives, within limits; the archive is not unpacked to disk."""
 
 from __future__ import annotations
 
@@ -10,26 +10,31 @@ from contextlib import ExitStack
 from typing import IO, Any, BinaryIO
 
 from kernelwood.errors import ReadError
-from kernelwood.io.archives import DAMAGE, Archive, damaged, refused, unreadable
-from kernelwood.io.containers import is_hidden, name_problem
-from kernelwood.io.limits import LimitError, Meter
-from kernelwood.io.unpacking import CHUNK
-
-__all__ = ["ZipArchive", "looks_like_zip", "spooled"]
+from kernelwood.io.containers.base import (
+    DAMAGE,
+    Archive,
+    damaged,
+    is_hidden,
+    name_problem,
+    refused,
+    unreadable,
+)
+from kernelwood.io.containers.compression import CHUNK
+from kernelwood.io.containers.limits import LimitError, Meter
 
 _ZIP_START = b"PK\x03\x04"
 _EMPTY_ZIP = b"PK\x05\x06" + bytes(16)
 _LOCAL_HEADER = 30  # bytes before the first name
-_HIGHEST_METHOD = 99  # of compression; letters would give thousands
-_ENTRY = 256  # bytes a file may take, on average, in the list of contents of a zip archive
+_HIGHEST_METHOD = 99  # of compression; text in its place would give thousands
+_ENTRY = 256  # mean number of bytes a file may take in the central directory
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-_NO_CONTENTS = "fetch the archive again; without its list of contents nothing in it can be read"
+_NO_CONTENTS = "fetch the archive again; nothing can be read without its central directory"
 
 
 def looks_like_zip(head: bytes) -> bool:
-    r"""Say whether a file that begins with ``head`` is a zip archive.
+    r"""Return whether a file that begins with ``head`` is a zip archive.
 
-    Four bytes at the beginning prove nothing, so the fields behind them must make sense, too.
+    Text may begin with the four bytes of the signature, so the fields after them must be valid.
 
     Examples
     --------
@@ -51,11 +56,11 @@ class ZipArchive(Archive):
     Parameters
     ----------
     file : BinaryIO
-        A file that can be searched; closed with the archive.
+        Seekable; closed with the archive.
     name : str
         For messages.
     meter : Meter
-        Counts what is unpacked.
+        Counts unpacked bytes.
     """
 
     def __init__(self, file: IO[bytes], name: str, meter: Meter) -> None:
@@ -79,7 +84,7 @@ class ZipArchive(Archive):
             self._opened = opened.pop_all()
 
     def _check_directory(self, file: IO[bytes]) -> None:
-        """Refuse a list of contents that would fill the memory before it can be counted."""
+        """Refuse a central directory that would fill the memory before it can be counted."""
         tail_size = min(self._size, (1 << 16) + 22 + 20 + 56)
         file.seek(self._size - tail_size)
         tail = file.read(tail_size)
@@ -97,7 +102,7 @@ class ZipArchive(Archive):
         for info in infos:
             problem = name_problem(info.orig_filename)
             if problem is None and counts[info.filename] > 1:
-                problem = "stands for several files"
+                problem = "occurs more than once"
             elif problem is None and is_hidden(info.filename):
                 continue
             if problem is not None:
@@ -107,7 +112,7 @@ class ZipArchive(Archive):
         return usable
 
     def size(self, name: str) -> int:
-        """Return how many bytes a file has, if its header is right."""
+        """Return the size of a file in bytes, according to its header."""
         return self._infos[name].file_size
 
     def open(self, name: str) -> BinaryIO:
@@ -117,7 +122,7 @@ class ZipArchive(Archive):
             raise ReadError("the file is encrypted", path=title, hint="unpack it with its password")
         if info.compress_type not in _METHODS:
             raise ReadError(
-                f"the compression method {info.compress_type} is not read",
+                f"the compression method {info.compress_type} is not supported",
                 path=title,
                 hint="pack it again with the method deflate, which every zip program has",
             )
@@ -129,12 +134,12 @@ class ZipArchive(Archive):
             raise unreadable(title, failure) from failure
 
     def count(self, info: zipfile.ZipInfo, size: int, unpacked: int) -> None:
-        """Count bytes that came out of a file, ``unpacked`` being all of it so far."""
+        """Count ``size`` more bytes of a file; ``unpacked`` is its total so far."""
         title = self.title(info.filename)
         self._unpacked += size
         self._meter.add(size, title)
         self._meter.compare(unpacked, min(info.compress_size, self._size), title)
-        # Files may share their packed bytes: each looks harmless, and all together are not.
+        # Files may share packed bytes, so that only their total exceeds the ratio.
         try:
             self._meter.compare(self._unpacked, self._size, self.name)
         except ReadError as failure:
@@ -146,7 +151,7 @@ class ZipArchive(Archive):
 
 
 class _ZipMember(io.RawIOBase):
-    """A file of a zip archive whose bytes are counted."""
+    """A file of a zip archive; its bytes are counted."""
 
     def __init__(self, archive: ZipArchive, info: zipfile.ZipInfo, file: IO[bytes]) -> None:
         self._archive, self._info, self._file = archive, info, file

@@ -6,15 +6,13 @@ r"""SemEval-2010 task 8: sentences with two marked nominals and the relation bet
     Component-Whole(e1,e2)
     Comment: a comment, or nothing
 
-A blank line ends a part. The files of a test have the first of these lines only, with or without
-blank lines between them; the label is then None. The relation is ``Other`` where the nominals
-stand in none.
+A blank line ends a part. Test files have only the first of these lines, with or without blank lines
+between them; the label is then None. ``Other`` means that there is no relation.
 
-The text is what stands between the quotation marks, without tags. The entities ``e1`` and ``e2``
-have the type ``nominal``. The arguments of the relation are in the order in which they are
-written; their roles are ``e1`` and ``e2``. Tokens are made by
-:func:`~kernelwood.text.tokenizer.tokenize`, with a boundary at every tag. A comment is kept
-as metadata.
+The text stands between the quotation marks, without tags. The entities ``e1`` and ``e2`` have the
+type ``nominal``; they are also the roles of the arguments, which are in the order written. Tokens
+are made by :func:`kernelwood.text.tokenize`, with a boundary at every tag. A comment becomes
+metadata.
 """
 
 from __future__ import annotations
@@ -27,13 +25,11 @@ from typing import IO
 
 from kernelwood.errors import StructureError
 from kernelwood.io.atomic import write_text
-from kernelwood.io.blocks import BLANKS, Block, Parsed, read_blocks
+from kernelwood.io.lines import BLANKS, Block, Parsed, read_blocks
+from kernelwood.io.selection import view_to_write, write_each
 from kernelwood.io.source import Item, Line, Source
-from kernelwood.io.writers import view_to_write, write_each
 from kernelwood.structures import shorten
 from kernelwood.text import Argument, Entity, Example, Relation, Sentence, Span, tokenize
-
-__all__ = ["looks_like_semeval", "read_semeval", "semeval_text", "write_semeval"]
 
 _SIGNATURE = re.compile(r'\s*[0-9]+\t"[^\n]*</?e[12]>')
 _NUMBERED = re.compile(r"([0-9]+)\t")
@@ -43,11 +39,11 @@ _COMMENT = "Comment:"
 _NO_RELATION = "Other"
 _NAMES = ("e1", "e2")
 _TYPE = "nominal"
-_MAX_LINES = 4  # one more than a part can have is enough to see that it has too many
+_MAX_LINES = 4  # of a part that are kept; one more than it can have
 
 
 def looks_like_semeval(head: str) -> bool:
-    r"""Say whether a file that begins with ``head`` may be in this format.
+    r"""Return whether a file that begins with ``head`` may be in this format.
 
     Examples
     --------
@@ -63,7 +59,7 @@ def read_semeval(source: Source, views: tuple[str, ...] | None = None) -> Iterat
 
 
 def _parts(source: Source) -> Iterator[Block]:
-    """Yield the lines that belong together, no more than needed to see what is wrong."""
+    """Yield the lines of each part, at most one more than it can have."""
     part: Block = []
     for line in source.lines():
         blank = not line.text.strip(BLANKS)
@@ -77,7 +73,7 @@ def _parts(source: Source) -> Iterator[Block]:
 
 
 def _begins_part(text: str) -> bool:
-    # A damaged number must not spoil the part before.
+    # A line with a damaged number begins a part as well.
     return bool(_NUMBERED.match(text)) or ('\t"' in text and not text.startswith(_COMMENT))
 
 
@@ -137,19 +133,13 @@ def _untag(line: Line, start: int) -> tuple[str, dict[str, Span]]:
 
 
 def _relations(label: str | None) -> tuple[Relation, ...]:
-    """Return the relation that a label stands for, if it is one.
-
-    Raises
-    ------
-    StructureError
-        If it is none of those the format knows.
-    """
+    """Return the relation of a label; none for None and ``Other``."""
     if label is None or label == _NO_RELATION:
         return ()
     written = _RELATION.fullmatch(label)
     if written is None or label.startswith(_COMMENT):
         raise StructureError(
-            f"{shorten(repr(label))} is no relation",
+            f"{shorten(repr(label))} is not a relation",
             hint=f"write {_NO_RELATION}, or a name and its arguments: Cause-Effect(e2,e1)",
         )
     arguments = tuple(Argument(name, name) for name in written[2].split(","))
@@ -181,7 +171,7 @@ def _error(line: Line, index: int, problem: str, hint: str | None = None) -> Str
 
 
 def semeval_text(examples: Iterable[Example], *, view: str = "sentence") -> Iterator[str]:
-    r"""Yield the lines of each example; those without a label have the first line only.
+    r"""Yield the lines of each example; only the first line if it has no label.
 
     Examples
     --------
@@ -197,10 +187,10 @@ def _written(example: Example, view: str) -> str:
     sentence = view_to_write(example, view, Sentence)
     label = example.label
     if not (label is None or isinstance(label, str)):
-        raise StructureError(f"the label {shorten(repr(label))} is no string")
+        raise StructureError(f"the label {shorten(repr(label))} is not a string")
     spans = _spans(sentence)
     if re.fullmatch("[0-9]+", example.id) is None:
-        raise StructureError("its id is no number", hint="number the examples: 1, 2, 3, ...")
+        raise StructureError("its id is not a number", hint="number the examples: 1, 2, 3, ...")
     comment = "".join(value or "" for _, value in sentence.metadata)
     exact = _sentence(sentence.text, spans, _relations(label), comment)
     _check_nothing_is_lost(sentence, exact)
@@ -216,7 +206,7 @@ def _spans(sentence: Sentence) -> dict[str, Span]:
     spans = {entity.id: entity.spans[0] for entity in sentence.entities if len(entity.spans) == 1}
     if len(sentence.entities) != 2 or set(spans) != set(_NAMES):
         raise StructureError(
-            "a sentence has the two entities 'e1' and 'e2', each in one piece, and no other; "
+            "a sentence has the two entities 'e1' and 'e2', each in one part, and no other; "
             f"this one has {', '.join(entity.id for entity in sentence.entities[:5]) or 'none'}"
             + ", ..."
             * (len(sentence.entities) > 5),
@@ -226,7 +216,7 @@ def _spans(sentence: Sentence) -> dict[str, Span]:
 
 
 def _check_nothing_is_lost(sentence: Sentence, exact: Sentence) -> None:
-    """Raise unless a sentence is what would be read again; tokens may be missing."""
+    """Raise unless ``sentence`` would be read back, as ``exact``; tokens may be missing."""
     if "\n" in sentence.text or _TAG.search(sentence.text):
         raise StructureError("its text has a line feed or a tag", hint="replace them first")
     comment = dict(exact.metadata).get("comment") or ""
@@ -243,7 +233,7 @@ def _check_nothing_is_lost(sentence: Sentence, exact: Sentence) -> None:
 
 
 def _tagged(text: str, spans: dict[str, Span]) -> str:
-    # At the same place one tag closes before another opens; otherwise any order reads the same.
+    # At the same offset closing tags stand before opening ones.
     tags = [(end, 0, f"</{name}>") for name, (_, end) in spans.items()]
     tags += [(start, 1, f"<{name}>") for name, (start, _) in spans.items()]
     pieces, position = [], 0
@@ -264,12 +254,12 @@ def write_semeval(
     ----------
     examples : iterable of Example
         The id is a number, the label a relation such as ``"Cause-Effect(e2,e1)"``, ``"Other"`` or
-        None. Of a sentence the format holds the text, the nominals ``e1`` and ``e2``, and a
-        comment; what else there is must be left out first.
+        None. A sentence may have a text, the nominals ``e1`` and ``e2``, and a comment; any other
+        part is an error.
     path : str, PathLike or text stream
         Replaced only when everything is written; see :func:`kernelwood.io.write`.
     view : str
-        The name of the sentence.
+        Name of the sentence.
 
     Examples
     --------

@@ -1,13 +1,11 @@
 """Penn Treebank brackets: trees over one or more lines, any number in a file.
 
-The notation is that of :mod:`kernelwood.structures.brackets`. The files have one convention on
-top: a tree may stand in an outer bracket without a label, ``( (S ...) )``. That bracket is not
-part of the tree and is taken off.
+The notation is that of :mod:`kernelwood.structures.brackets`. In files a tree may stand in an outer
+bracket without a label, ``( (S ...) )``, which is not part of the tree and is removed.
 
-When a tree is broken, reading goes on at the next line that begins with ``(`` in column 1. A
-closing bracket that is missing shows only at the end of the file, so the lines of an unfinished
-tree are kept until then; the first such line after the beginning of the unfinished tree is where
-the next tree is taken to begin.
+After a broken tree reading continues at the next line that begins with ``(`` in column 1. A missing
+closing bracket is found only at the end of the file, so the lines of an unfinished tree are kept
+until then; the next tree is taken to begin at the first such line after its beginning.
 """
 
 from __future__ import annotations
@@ -22,11 +20,10 @@ from typing import IO
 
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io.atomic import write_text
+from kernelwood.io.selection import view_to_write, write_each
 from kernelwood.io.source import Item, Line, Source
 from kernelwood.structures import Tree, iter_brackets, strip_empty_root
 from kernelwood.text import Example
-
-__all__ = ["looks_like_penn", "penn_text", "read_penn", "write_penn"]
 
 _TREE_START = re.compile(r"\s*\(")
 _GRAPH_START = re.compile(r"\s*\(\s*[^\s()]+\s*/\s")  # PENMAN begins with a bracket as well
@@ -37,7 +34,7 @@ _Found = tuple[int, Tree] | ReadError
 
 
 def looks_like_penn(head: str) -> bool:
-    """Say whether a file that begins with ``head`` may hold Penn brackets.
+    """Return whether a file that begins with ``head`` may hold Penn brackets.
 
     Examples
     --------
@@ -50,8 +47,8 @@ def looks_like_penn(head: str) -> bool:
 def read_penn(source: Source, views: tuple[str, ...] | None = None) -> Iterator[Item]:
     """Yield an example with the view ``"tree"`` for each tree.
 
-    The identifier is the stem of the file and the number of the tree, broken ones counted; the
-    origin has the line on which the tree begins.
+    The id is the stem of the file and the number of the tree, broken ones counted; the origin is
+    the line on which the tree begins.
     """
     wanted = views is None or "tree" in views
     for number, item in enumerate(_items(source), start=1):
@@ -82,16 +79,16 @@ def _items(source: Source) -> Iterator[_Found]:
             return
         except StructureError as failure:
             if isinstance(failure, ReadError) and (not recent or failure is not recent[-1].problem):
-                raise  # the stream is damaged, so there is nothing to go on with
+                raise  # the stream is damaged and cannot be read further
             problem = _located(source, failure)
         yield from _reread(source, recent, last, problem)
         first = next((line for line in lines if line.text.startswith("(")), None)
 
 
 def _reread(source: Source, recent: list[Line], last: int, problem: ReadError) -> Iterator[_Found]:
-    """Read lines again, now taking each that begins with a bracket for the start of a tree.
+    """Read lines again, with a new tree at each line that begins with a bracket.
 
-    Trees that ended up to the line ``last`` were delivered before the trouble began.
+    Trees that end before or on line ``last`` were delivered before.
     """
     starts = [
         index
@@ -116,7 +113,7 @@ def _located(source: Source, failure: StructureError) -> ReadError:
 
 
 def _recorded(lines: Iterable[Line], record: list[Line]) -> Iterator[str]:
-    """Yield the text of ``lines``, remember those that are not blank; raise at bad UTF-8."""
+    """Yield the text of ``lines`` and record those that are not blank; raise at a bad line."""
     for line in lines:
         if line.problem is not None:
             record.append(line)
@@ -127,7 +124,7 @@ def _recorded(lines: Iterable[Line], record: list[Line]) -> Iterator[str]:
 
 
 def _with_gaps(lines: Iterable[Line]) -> Iterator[str]:
-    """Yield recorded lines with the blank ones that were between them."""
+    """Yield recorded lines with the blank lines that were between them."""
     expected = None
     for line in lines:
         if expected is not None:
@@ -139,18 +136,15 @@ def _with_gaps(lines: Iterable[Line]) -> Iterator[str]:
 
 
 def penn_text(examples: Iterable[Example], *, view: str = "tree") -> Iterator[str]:
-    """Yield one line of brackets for each example; identifiers and labels are not written."""
-    for example in examples:
-        tree = example.views.get(view)
-        if not isinstance(tree, Tree):
-            found = ", ".join(example.views) or "no views"
-            raise StructureError(
-                f"example {example.id!r} has no tree in view {view!r}",
-                hint=f"it has {found}; choose one with view=...",
-            )
-        text = tree.to_brackets()
-        # Reading takes one empty outer bracket off, so a tree that has its own needs another.
-        yield f"( {text})\n" if strip_empty_root(tree) is not tree else f"{text}\n"
+    """Yield one line of brackets for each example; ids and labels are not written."""
+    return write_each(examples, lambda example: _line(example, view), unique_ids=False)
+
+
+def _line(example: Example, view: str) -> str:
+    tree = view_to_write(example, view, Tree)
+    text = tree.to_brackets()
+    # The reader removes one empty outer bracket, so a tree that has its own needs another.
+    return f"( {text})\n" if strip_empty_root(tree) is not tree else f"{text}\n"
 
 
 def write_penn(
@@ -163,11 +157,11 @@ def write_penn(
     Parameters
     ----------
     examples : iterable of Example
-        Each must have a tree in ``view``.
+        Each has a tree in ``view``.
     path : str, PathLike or text stream
         Replaced only when everything is written; see :func:`kernelwood.io.write`.
     view : str
-        Which tree to write.
+        Name of the tree.
 
     Examples
     --------
