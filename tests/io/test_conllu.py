@@ -155,7 +155,7 @@ def test_a_word_after_the_end_of_the_text_is_an_error():
 def test_text_after_the_last_word_is_an_error():
     problem = problem_of("# text = We go\n", row(1, "We"))
     assert (problem.line, problem.column) == (1, 13)
-    assert "goes on after the last word" in problem.problem
+    assert "continues after the last word" in problem.problem
 
 
 def test_an_empty_text_is_no_missing_text():
@@ -676,7 +676,7 @@ def test_an_example_without_a_sentence_is_refused():
         (Sentence("_", [Token("_", 0, 1)]), "has no lemma"),
         (Sentence("a", [Token("", 0, 0), Token("a", 0, 1)]), "a word is empty"),
         (Sentence("a b", [Token("b", 2, 3)]), "word 1 'b' does not continue the text"),
-        (Sentence("a b", [Token("a", 0, 1)]), "goes on after the last word"),
+        (Sentence("a b", [Token("a", 0, 1)]), "continues after the last word"),
         (Sentence("a a", [Token("a", 2, 3), Token("a", 0, 1)]), r"stands at \[2, 3\)"),
         (Sentence("a", [Token("a", 0, 1)], [(ROOT, "x", 0), (ROOT, "y", 0)]), "two heads"),
         (Sentence("a", [Token("a", 0, 1)], [(0, "x", 0)]), "cycle"),

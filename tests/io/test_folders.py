@@ -115,7 +115,9 @@ def test_files_that_only_leaves_out_are_not_listed(tmp_path):
 
 def test_only_that_fits_nothing_says_what_is_there(tmp_path):
     fill(tmp_path, {"a.mrg": TREE})
-    with pytest.raises(ReadError, match=r"none of its 1 files matches only='\*\.klp'; it has a\.mrg"):
+    with pytest.raises(
+        ReadError, match=r"none of its 1 files matches only='\*\.klp'; it has a\.mrg"
+    ):
         read(tmp_path, only="*.klp")
 
 

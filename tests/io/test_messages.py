@@ -53,9 +53,7 @@ def test_ordinary_text_raises_no_suspicion(text):
 @pytest.mark.parametrize("format", ["penn", "srl", "penman", "ppi", "semeval", "kelp", "jsonl"])
 def test_a_wrong_format_is_told_what_it_looks_like(format):
     found = problem_of(io.StringIO(ROWS), format=format)
-    assert found.hint == (
-        f"this does not look like {format} but like conllu; give format='conllu'"
-    )
+    assert found.hint == (f"this does not look like {format} but like conllu; give format='conllu'")
 
 
 def test_a_wrong_suffix_is_told_what_it_looks_like_and_where(tmp_path):

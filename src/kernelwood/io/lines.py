@@ -164,13 +164,7 @@ class Row(NamedTuple):
         self, field: int, problem: str, hint: str | None = None, *, offset: int = 0
     ) -> StructureError:
         """Return (not raise) an error ``offset`` characters after the beginning of a field."""
-        return StructureError(
-            problem,
-            line=self.line.number,
-            column=self.position(field) + offset,
-            snippet=self.line.text,
-            hint=hint,
-        )
+        return self.line.error(self.position(field) - 1 + offset, problem, hint)
 
 
 def split_row(line: Line) -> Row:

@@ -54,6 +54,12 @@ class Line(NamedTuple):
     text: str
     problem: ReadError | None = None
 
+    def error(self, index: int, problem: str, hint: str | None = None) -> StructureError:
+        """Return (not raise) the error at a character of the line, counted from 0."""
+        return StructureError(
+            problem, line=self.number, column=index + 1, snippet=self.text, hint=hint
+        )
+
 
 class Closing:
     """Base class of objects that are closed at the end of a ``with`` block."""

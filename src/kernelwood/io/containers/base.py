@@ -1,4 +1,4 @@
-"""What folders and archives have in common: named files in a fixed order.
+"""Containers of files: the base classes of folders and archives.
 
 Whatever is wrong with an archive is a ``ReadError``.
 """

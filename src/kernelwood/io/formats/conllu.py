@@ -175,23 +175,16 @@ def _check_name(value: str, line: Line, before: str | None) -> str:
         raise _twice("sent_id", line)
     name = value.strip()
     if not name:
-        raise StructureError(
-            "the sent_id is empty",
-            line=line.number,
-            column=len(line.text) + 1,
-            snippet=line.text,
-            hint="give the sentence a name, or leave the comment out",
-        )
+        hint = "give the sentence a name, or leave the comment out"
+        raise line.error(len(line.text), "the sent_id is empty", hint)
     return name
 
 
 def _twice(key: str, line: Line) -> StructureError:
-    return StructureError(
+    return line.error(
+        line.text.index(key),
         f"the sentence has a second comment '{key}'",
-        line=line.number,
-        column=line.text.index(key) + 1,
-        snippet=line.text,
-        hint="leave one of them out; a blank line is missing if two sentences were joined",
+        "leave one of them out; a blank line is missing if two sentences were joined",
     )
 
 
@@ -358,20 +351,18 @@ def _place(text: str, units: list[_Range], comments: _Comments) -> list[Span]:
     if index < len(units):
         row = units[index].row
         name, form = row.fields[:2]
-        goes_on = f"there it goes on with {rest}" if position < len(text) else "there it ends"
+        follows = f"there it continues with {rest}" if position < len(text) else "there it ends"
         raise row.error(
             _FORM,
             f"word {name} {shorten(repr(form))} does not continue the text "
             f"at character {position + 1}",
-            f"{goes_on}; correct the word, or the comment 'text'",
+            f"{follows}; correct the word, or the comment 'text'",
         )
     line = comments.text_line or units[-1].row.line
-    raise StructureError(
-        f"the text goes on after the last word, at character {position + 1}: {rest}",
-        line=line.number,
-        column=len(line.text) - len(text) + position + 1,
-        snippet=line.text,
-        hint="add the missing words, or correct the text",
+    raise line.error(
+        len(line.text) - len(text) + position,
+        f"the text continues after the last word, at character {position + 1}: {rest}",
+        "add the missing words, or correct the text",
     )
 
 
@@ -466,7 +457,7 @@ def _enhanced(rows: list[Row], layout: _Layout) -> Iterator[Dependency]:
                     _DEPS,
                     f"the enhanced dependency {shorten(repr(part))} has no head or no relation"
                     if not head or not relation
-                    else f"the enhanced head {shorten(repr(head))} is no word of the sentence",
+                    else f"the enhanced head {shorten(repr(head))} is not a word of the sentence",
                     "write head:relation, several with | between; empty nodes have heads like 8.1",
                     offset=offset,
                 )
@@ -644,7 +635,7 @@ def _check_places(sentence: Sentence) -> None:
         spans = place_words(sentence.text, forms)
     except MisfitError as failure:
         rest = shorten(repr(sentence.text[failure.position : failure.position + 60]), 40)
-        what = "the text goes on after the last word"
+        what = "the text continues after the last word"
         if failure.index < len(units):
             name, form = units[failure.index][0] + 1, shorten(repr(forms[failure.index]))
             what = f"word {name} {form} does not continue the text"

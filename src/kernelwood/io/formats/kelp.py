@@ -552,7 +552,7 @@ def _format_body(view: View) -> tuple[str, str]:
             raise StructureError("KeLP's format has no forests", hint="write them as jsonl")
         case Sentence() | Document():
             raise StructureError(
-                f"KeLP's format has no place for a {type(view).__name__.lower()}",
+                f"KeLP's format cannot hold a {type(view).__name__.lower()}",
                 hint="make views of it, such as kw.views.grct, or write jsonl",
             )
         case str():
@@ -588,7 +588,7 @@ def _format_sequence(sequence: Sequence) -> str:
 
 def _format_graph(graph: Graph) -> str:
     if graph.root is not None:
-        raise StructureError("the format has no place for the root of a graph")
+        raise StructureError("the format cannot hold the root of a graph")
     nodes = []
     for name, label in graph.nodes.items():
         if not isinstance(name, int):
@@ -613,7 +613,7 @@ def _format_number(value: float) -> str:
 def _check_no_edge(edge: str) -> None:
     if edge:
         raise StructureError(
-            f"the format has no place for the edge label {edge!r}",
+            f"the format cannot hold the edge label {edge!r}",
             hint="rewrite the structure with edge labels as nodes",
         )
 

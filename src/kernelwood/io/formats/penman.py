@@ -24,7 +24,7 @@ Alignments on concepts, constants and variables (``~e.3``, ``~e.3,5``, ``~3``) b
 ``alignments`` of the node, sorted by token. Those on roles, and all of a sentence without
 ``::tok``, are left out with a remark in the tally; an ``::alignments`` comment is metadata only.
 
-After a broken graph reading goes on at the next line that begins with ``(`` or ``# ::`` in
+After a broken graph reading continues at the next line that begins with ``(`` or ``# ::`` in
 column 1, or that follows a blank line if the brackets of the graph were closed.
 """
 

@@ -161,13 +161,8 @@ def _sentence(
 
 
 def _error(line: Line, index: int, problem: str, hint: str | None = None) -> StructureError:
-    return StructureError(
-        problem,
-        line=line.number,
-        column=index + 1,
-        snippet=line.text,
-        hint=hint or 'a sentence looks like 1<TAB>"The <e1>lid</e1> of a <e2>pot</e2>."',
-    )
+    example = 'a sentence looks like 1<TAB>"The <e1>lid</e1> of a <e2>pot</e2>."'
+    return line.error(index, problem, hint or example)
 
 
 def semeval_text(examples: Iterable[Example], *, view: str = "sentence") -> Iterator[str]:

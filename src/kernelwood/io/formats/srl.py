@@ -1,7 +1,7 @@
 """Semantic roles in columns, one line a word: the layout of CoNLL-2012 and a short form of it.
 
 The short layout has tabs between index, word, part of speech, parse bit, lemma, roleset and one
-column of roles for each predicate; ``-`` stands for what is missing::
+column of roles for each predicate; ``-`` means none::
 
     # sent_id = s1
     0   She      PRP   (TOP(S(NP*)   -      -         (ARG0*)

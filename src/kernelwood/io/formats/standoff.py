@@ -671,9 +671,7 @@ def _check_text(document: Document) -> None:
             hint="take U+FEFF off, and 1 from all offsets; it would not be read as text",
         )
     if document.metadata:
-        raise StructureError(
-            "the format has no place for metadata", hint="adapt=True leaves it out"
-        )
+        raise StructureError("the format cannot hold metadata", hint="adapt=True leaves it out")
 
 
 def _items(document: Document) -> Iterator[Annotation]:
@@ -700,7 +698,7 @@ def _line(item: Annotation, document: Document) -> str:
             f"the format cannot hold {shorten(repr(item), 200)}",
             hint="blanks, colons, tabs and line ends have a meaning, relations cannot be denied, "
             "and ids begin with T (entities), E (events), R (relations), A, M, N or # "
-            "(attributes); adapt=True changes ids and what is said of them",
+            "(attributes); adapt=True replaces ids that do not fit",
         )
     if isinstance(item, Entity) and _blanks_that_differ(item, document.text) is None:
         raise StructureError(

@@ -200,8 +200,7 @@ def recognize(source: Source) -> Format | None:
         f"cannot tell the format: the content may be {found}"
         if found
         else "cannot tell the format from the name or the content",
-        hint=encoding_hint(source.head)
-        or f"say which it is with format=...; known formats: {_listing()}",
+        hint=encoding_hint(source.head) or f"give format=...; known formats: {_listing()}",
     )
 
 

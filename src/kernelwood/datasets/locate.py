@@ -1,11 +1,9 @@
-"""Where the real corpora are: a folder beside the project, never a part of the package."""
+"""The folder of corpora that are not bundled."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-
-__all__ = ["DATA_VARIABLE", "find_data", "require_data"]
 
 DATA_VARIABLE = "KERNELWOOD_DATA"
 _DEFAULT_FOLDER = Path("..", "shared", "data")
@@ -14,11 +12,11 @@ _DEFAULT_FOLDER = Path("..", "shared", "data")
 def find_data(
     name: str | os.PathLike[str] | None = None, data: str | os.PathLike[str] | None = None
 ) -> Path | None:
-    """Return the folder of the real corpora, or one entry of it, if it is there.
+    """Return the folder of corpora, or one entry of it, if it exists.
 
     The folder is ``data`` if given, else the environment variable ``KERNELWOOD_DATA`` if set and
-    not empty, else ``../shared/data`` seen from the current working directory. The first that is
-    set decides: a mistyped path is reported as missing, never replaced by the next.
+    not empty, else ``../shared/data`` relative to the working directory. The first that is set
+    decides, even if it does not exist.
 
     Parameters
     ----------
@@ -34,7 +32,7 @@ def find_data(
 
     See Also
     --------
-    require_data : The same, with an error that tells what to do.
+    require_data : The same, with an error if it does not exist.
 
     Examples
     --------
@@ -51,7 +49,7 @@ def find_data(
 def require_data(
     name: str | os.PathLike[str] | None = None, data: str | os.PathLike[str] | None = None
 ) -> Path:
-    """Return what `find_data` returns, or say why there is nothing.
+    """Return what `find_data` returns; raise an error if it does not exist.
 
     Parameters
     ----------
@@ -66,8 +64,7 @@ def require_data(
     Raises
     ------
     FileNotFoundError
-        If the data folder, or ``name`` inside it, does not exist; the message names the place
-        that was searched, who chose it, and how to choose another.
+        If the data folder, or ``name`` inside it, does not exist.
 
     Examples
     --------
@@ -96,11 +93,11 @@ def require_data(
 
 
 def _choose_folder(data: str | os.PathLike[str] | None) -> tuple[Path, str]:
-    """Return the data folder, which need not exist, and who chose it."""
+    """Return the data folder, which may not exist, and how it was chosen."""
     if data is not None:
         return Path(data).expanduser().absolute(), "given as data"
     named = os.environ.get(DATA_VARIABLE)
     if named:
         return Path(named).expanduser().absolute(), f"set by {DATA_VARIABLE}"
-    # Resolved, so that no ".." is left in what is shown.
+    # Resolved, so that messages have no "..".
     return _DEFAULT_FOLDER.resolve(), "the default"

@@ -1,4 +1,4 @@
-"""The bundled corpus of molecular interactions."""
+"""The bundled example data."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from kernelwood.io import Examples, read
+from kernelwood.structures import Sequence, Tree
 from kernelwood.text import Example, Origin
-
-__all__ = ["Part", "Split", "interactions_path", "load_interactions"]
 
 Part: TypeAlias = Literal["train", "test"]
 Split: TypeAlias = Literal["train", "test", "all"]
@@ -21,21 +20,67 @@ _PARTS: dict[str, tuple[Part, ...]] = {
     "all": ("train", "test"),
 }
 _FORMS = ("jsonl", "brat")
+_QUESTIONS = "questions.tsv"
+
+
+def load_questions() -> list[Example]:
+    """Return 120 English questions, labeled with the kind of answer they ask for.
+
+    Six classes of 20 questions: ``DESC`` (description, definition, manner, reason), ``ENTY``
+    (animal, food, color, product, ...), ``ABBR`` (abbreviation and what it stands for), ``HUM``
+    (person or group), ``NUM`` (number, date, distance, money, ...) and ``LOC`` (place). The
+    classes alternate, so every six consecutive examples have one of each class.
+
+    Returns
+    -------
+    list of Example
+        With ids ``"q001"`` to ``"q120"`` and two views: ``"tree"``, the constituency tree with
+        Penn Treebank labels, and ``"words"``, the lower-cased leaves as a `Sequence`.
+
+    Notes
+    -----
+    The data are for trying out the library without a download. They are too few, and too clean, to
+    compare methods.
+
+    Examples
+    --------
+    >>> example = load_questions()[3]
+    >>> example
+    Example('q004', 'HUM', views: tree, words)
+    >>> example.view("words")
+    Sequence(['who', 'invented', 'the', 'parking', 'meter', '?'])
+    """
+    text = files(__package__).joinpath("data", _QUESTIONS).read_text(encoding="utf-8")
+    numbered = enumerate(text.splitlines(), start=1)
+    rows = [(number, line) for number, line in numbered if line and not line.startswith("#")]
+    return [_question(index, *row) for index, row in enumerate(rows, start=1)]
+
+
+def _question(index: int, line_number: int, line: str) -> Example:
+    label, _, brackets = line.split("\t")
+    tree = Tree.from_brackets(brackets)
+    words = Sequence(leaf.label.lower() for leaf in tree.leaves())
+    return Example(
+        id=f"q{index:03d}",
+        label=label,
+        views={"tree": tree, "words": words},
+        origin=Origin(_QUESTIONS, line=line_number),
+    )
 
 
 def load_interactions(split: Split = "all") -> Examples:
-    """Return sentences on molecular interactions, with entities, relations and analyses.
+    """Return sentences on molecular interactions, with entities, relations and parses.
 
-    Made-up abstracts, each with a few sentences. Entities are of type ``Protein``, ``Gene``,
+    Invented abstracts, each with a few sentences. Entities are of type ``Protein``, ``Gene``,
     ``Chemical`` or ``Complex``. Relations are ``Activates``, ``Inhibits``, ``Phosphorylates`` and
     ``Regulates`` (the expression of a gene), from the first argument to the second, and ``Binds``,
-    which has no direction. What a sentence denies is no relation; what it only supposes is one
-    with an attribute ``Speculation``.
+    which has no direction. A denied relation is not annotated; a speculative one has an attribute
+    ``Speculation``.
 
     Parameters
     ----------
     split : {"all", "train", "test"}
-        No document is in both parts.
+        The part of the corpus; no document is in both parts.
 
     Returns
     -------
@@ -48,16 +93,16 @@ def load_interactions(split: Split = "all") -> Examples:
     Raises
     ------
     ValueError
-        If there is no such part.
+        If ``split`` is unknown.
 
     See Also
     --------
-    interactions_path : Where the files are, for programs that take a path.
+    interactions_path : The path of the files.
 
     Notes
     -----
-    The corpus is made to try things out. Its language is varied but its sentences are tidy, and
-    nothing in it claims to be true of nature; no accuracy on it tells of that on real text.
+    The corpus is for trying out the library. Its language is varied but its sentences are clean,
+    so results do not carry over to real text, and its statements are not facts.
 
     Examples
     --------
@@ -81,15 +126,15 @@ def load_interactions(split: Split = "all") -> Examples:
 
 
 def interactions_path(part: Part, form: Literal["jsonl", "brat"] = "jsonl") -> Path:
-    """Return where a part of the corpus of `load_interactions` is, to be read but not changed.
+    """Return the path of a part of the corpus of `load_interactions`, which must not be changed.
 
     Parameters
     ----------
     part : {"train", "test"}
         The part.
     form : {"jsonl", "brat"}
-        A file of JSON lines, with everything; or a folder with a text and an annotation file for
-        each document, without analyses.
+        A file of JSON lines, with parses; or a folder with a text and an annotation file for
+        each document, without parses.
 
     Returns
     -------
@@ -99,7 +144,7 @@ def interactions_path(part: Part, form: Literal["jsonl", "brat"] = "jsonl") -> P
     Raises
     ------
     ValueError
-        If there is no such part or form.
+        If ``part`` or ``form`` is unknown.
 
     Examples
     --------
@@ -118,5 +163,5 @@ def interactions_path(part: Part, form: Literal["jsonl", "brat"] = "jsonl") -> P
 def _load(part: Part) -> Iterator[Example]:
     path = interactions_path(part)
     for line, example in enumerate(read(path), start=1):
-        # Where the package is installed is nothing that models should remember.
+        # Models that store origins should not depend on where the package is installed.
         yield Example(example.id, example.label, example.views, Origin(path.name, line=line))
