@@ -9,7 +9,8 @@ from click.testing import CliRunner
 import kernelwood as kw
 from kernelwood.cli import main
 from kernelwood.errors import StructureError
-from kernelwood.io import Format, fit_to_format, formats, read, write
+from kernelwood.io import Format, fit_to_format, read, write
+from kernelwood.io.formats import penn, table
 
 TREES = "(S (NP (PRP we)) (VP (VBP go)))\n(S (NP (PRP they)) (VP (VBP stay)))\n"
 LINES = (
@@ -173,11 +174,11 @@ def test_archives_are_converted_and_what_is_ignored_is_named(tmp_path):
 
 def test_an_interrupted_run_leaves_nothing(tmp_path, trees, monkeypatch):
     def interrupted(source, views):
-        yield from formats.penn.read_penn(source, views)
+        yield from penn.read_penn(source, views)
         raise KeyboardInterrupt
 
     row = Format("stop", "", (".stop",), lambda head: False, interrupted)
-    monkeypatch.setattr(formats, "FORMATS", (*formats.FORMATS, row))
+    monkeypatch.setattr(table, "FORMATS", (*table.FORMATS, row))
     result = convert(trees, tmp_path / "out.klp", "--from", "stop")
     assert result.exit_code == 130
     assert [path.name for path in tmp_path.iterdir()] == ["in.mrg"]

@@ -187,7 +187,7 @@ def test_cutting_leaves_sentences_alone(file, tmp_path):
         ("conllu", an_example(sentence=kw.Sentence.from_tree(TREE)), ["tree"]),
         ("conllu", an_example(tree=TREE), ["tree"]),
         ("conllu", an_example(sentence=PARSED.with_parts(dependencies=GRAPH)),
-         ["dependencies that are no tree, which became enhanced ones"]),
+         ["dependencies that are not a tree, which became enhanced ones"]),
         ("srl", an_example(tree=TREE), []),
         ("srl", an_example(sentence=PARSED), ["dependencies"]),
         ("srl", an_example(sentence=kw.Sentence("Go!", [("Go", 0, 2), ("!", 2, 3)])),
@@ -202,7 +202,7 @@ def test_cutting_leaves_sentences_alone(file, tmp_path):
         ("standoff",
          an_example(sentence=kw.Sentence("we go", entities=ENTITIES, relations=(
              kw.text.Relation("r1", "x", ARGUMENTS, False),))),
-         ["relations that do not hold"]),
+         ["negative relations"]),
         ("penman", an_example(sentence=kw.Sentence("go", amr=kw.Graph({"g": "go-01"}, [], "g"))),
          []),
     ],

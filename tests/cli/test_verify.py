@@ -12,7 +12,8 @@ from cli.interactions import a_sentence, some_documents
 from cli.running import answer, invoke, wrong_data
 
 import kernelwood as kw
-from kernelwood.relations import RelationExtractor, read_claims
+from kernelwood.io import read_claims
+from kernelwood.relations import RelationExtractor
 from kernelwood.relations.verification import verify
 
 run = partial(invoke, "verify")

@@ -93,7 +93,7 @@ def verify(model: str, claims: str, as_json: bool, **options: Any) -> None:
 
 
 def _claims(path: str, options: dict[str, Any]) -> Any:
-    from kernelwood.relations import iter_claims
+    from kernelwood.io import iter_claims
 
     return usage(lambda: iter_claims(path, options["errors"]))
 

@@ -6,7 +6,6 @@ from .candidates import (
     pair_candidates as pair_candidates,
 )
 from .card import card_of as card_of
-from .claims import Claim as Claim, iter_claims as iter_claims, read_claims as read_claims
 from .corpus import (
     GIVEN as GIVEN,
     SentenceTable as SentenceTable,
