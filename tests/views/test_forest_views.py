@@ -266,7 +266,7 @@ def test_readings_serve_many_views(attachment):
     ],
 )
 def test_forests_without_spans_are_refused(view):
-    with pytest.raises(StructureError, match="does not say which words"):
+    with pytest.raises(StructureError, match="has no spans"):
         view(Forest(["S", "x"], [(0, (1,), 1.0)], 0))
 
 

@@ -25,7 +25,7 @@ def penman_text(examples: Iterable[Example], *, view: str = "sentence") -> Itera
     ------
     StructureError
         If an example has no graph, the graph cannot be written (see
-        `kernelwood.structures.penman_writing`), a comment would not read back, or the tokens
+        `kernelwood.structures.penman_notation`), a comment would not read back, or the tokens
         do not follow one another in the text with only blanks between them.
     """
     return write_each(examples, lambda example: _written(example, view))

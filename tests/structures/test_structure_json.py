@@ -13,7 +13,6 @@ from kernelwood.structures import (
     forest_from_object,
     forest_object,
 )
-from kernelwood.structures.forest_json import read_json, write_json
 
 DEPTH = 100_000
 GOOD = {"labels": ["S", "x"], "edges": [[0, [1], 0.5]], "root": 0}
@@ -29,13 +28,13 @@ any_text = st.text(st.characters(exclude_categories=()), max_size=8)
 
 def refusal(text):
     with pytest.raises(StructureError) as caught:
-        read_json(text)
+        Forest.from_json(text)
     return caught.value
 
 
 @given(forests())
 def test_what_is_written_reads_back(forest):
-    assert read_json(write_json(forest)) == forest
+    assert Forest.from_json(forest.to_json()) == forest
 
 
 @given(forests())
@@ -45,23 +44,23 @@ def test_objects_read_back(forest):
 
 @given(forests())
 def test_a_forest_is_one_line(forest):
-    assert "\n" not in write_json(forest)
+    assert "\n" not in forest.to_json()
 
 
 @given(any_text)
 def test_any_label_reads_back(label):
     forest = Forest([label], [], 0)
-    assert read_json(write_json(forest)) == forest
+    assert Forest.from_json(forest.to_json()) == forest
 
 
 @given(st.floats(0.0, 1.0, exclude_min=True))
 def test_probabilities_keep_every_bit(weight):
     forest = Forest(["S", "x"], [(0, (1,), weight)], 0)
-    assert read_json(write_json(forest)).edges[0][2] == weight
+    assert Forest.from_json(forest.to_json()).edges[0][2] == weight
 
 
 def test_spans_read_back():
-    assert read_json(write_json(READINGS)) == READINGS
+    assert Forest.from_json(READINGS.to_json()) == READINGS
 
 
 def test_the_methods_of_forests_do_the_same():
@@ -69,19 +68,19 @@ def test_the_methods_of_forests_do_the_same():
 
 
 def test_what_is_not_there_is_not_written():
-    assert set(json.loads(write_json(Forest(["x"], [], 0)))) == {"labels", "edges", "root"}
+    assert set(json.loads(Forest(["x"], [], 0).to_json())) == {"labels", "edges", "root"}
 
 
 def test_text_is_not_escaped():
-    assert write_json(Forest(["né"], [], 0)) == '{"labels":["né"],"edges":[],"root":0}'
+    assert Forest(["né"], [], 0).to_json() == '{"labels":["né"],"edges":[],"root":0}'
 
 
 def test_integers_are_probabilities_too():
-    assert read_json('{"labels":["S","x"],"edges":[[0,[1],1]],"root":0}').edges[0][2] == 1.0
+    assert Forest.from_json('{"labels":["S","x"],"edges":[[0,[1],1]],"root":0}').edges[0][2] == 1.0
 
 
 def test_blanks_and_line_breaks_are_allowed():
-    assert read_json(json.dumps(GOOD, indent=2)) == read_json(json.dumps(GOOD))
+    assert Forest.from_json(json.dumps(GOOD, indent=2)) == Forest.from_json(json.dumps(GOOD))
 
 
 @pytest.mark.parametrize(
@@ -201,4 +200,4 @@ def test_any_text_is_decoded_or_refused(text):
 
 def test_a_deep_forest_reads_back():
     forest = Forest(["n"] * DEPTH, [(i, (i + 1,), 0.5) for i in range(DEPTH - 1)], 0)
-    assert read_json(write_json(forest)) == forest
+    assert Forest.from_json(forest.to_json()) == forest
