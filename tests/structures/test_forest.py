@@ -226,7 +226,7 @@ def test_the_same_edge_twice():
 
 
 def test_a_cycle_is_named_by_its_labels():
-    with pytest.raises(StructureError, match=r"circle: VP -> S2 -> VP \(node 1"):
+    with pytest.raises(StructureError, match=r"cycle: VP -> S2 -> VP \(node 1"):
         Forest(
             ["S", "VP", "S2", "x"],
             [(0, (1,), 1.0), (1, (2,), 0.5), (2, (1,), 0.5), (2, (3,), 0.5)],

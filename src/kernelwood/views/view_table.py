@@ -1,9 +1,8 @@
-"""The table of views: which structures can be made, by name, and from what.
+"""The table of views: names, descriptions, and functions that make them.
 
-A new view is one function in this folder and one row in :data:`VIEWS`. The function takes what it
-needs (a sentence, entities, a tree); the row says how to get these from a sentence or a candidate,
-so that programs and the command line can ask for views by name. What all candidates of a sentence
-have in common is prepared once for all of them.
+A new view is one function in this package and one row in :data:`VIEWS`. The row says how to get the
+arguments of the function from a sentence or a candidate, so that programs and the command line can
+request views by name. Work shared by all candidates of a sentence is done once.
 """
 
 from __future__ import annotations
@@ -18,22 +17,16 @@ from kernelwood.errors import StructureError
 from kernelwood.structures import NodeId, Tree, shorten
 from kernelwood.text import Candidate, Entity, Sentence, Structure
 from kernelwood.views.constituents import entity_span, minimal_complete_tree, path_enclosed_tree
-from kernelwood.views.contexts import Contexts
+from kernelwood.views.dependency_paths import NO_TOKEN, DependencyPaths, Negations, PathTrees
 from kernelwood.views.dependency_trees import cgrct, clct, grct, lct, loct
 from kernelwood.views.entity_names import entity_types, names
-from kernelwood.views.negations import Negations
-from kernelwood.views.path_trees import PathTrees
-from kernelwood.views.paths import NO_TOKEN, DependencyPaths
-from kernelwood.views.step_sequences import steps_of
-from kernelwood.views.triggers import trigger_path, trigger_tree
-from kernelwood.views.ways import InteractionWays
-from kernelwood.views.word_sequences import Labels, words
+from kernelwood.views.interaction_graphs import InteractionPaths, trigger_path, trigger_tree
+from kernelwood.views.word_sequences import Contexts, Labels, words
 
-__all__ = ["VIEWS", "ViewRow", "find_view", "make_view", "view_maker"]
-
-Subject: TypeAlias = Literal["sentence", "pair", "interaction"]
-Made: TypeAlias = "tuple[Structure, str | None]"
-Maker: TypeAlias = "Callable[[Candidate], Made]"
+_Subject: TypeAlias = Literal["sentence", "pair", "interaction"]
+_Made: TypeAlias = "tuple[Structure, str | None]"  # the view, and the reason if it is a fallback
+_Maker: TypeAlias = "Callable[[Candidate], _Made]"
+_Prepare: TypeAlias = "Callable[[Sentence], _Maker]"
 
 
 @dataclass(frozen=True)
@@ -43,21 +36,21 @@ class ViewRow:
     Attributes
     ----------
     name : str
-        What users write.
+        Name of the view.
     summary : str
         One line for lists and help pages.
     subject : {"sentence", "pair", "interaction"}
-        What it is a view of: a sentence, a candidate of two entities, or a candidate with a
-        trigger. Views of sentences can be made of candidates, too.
+        Kind of input: a sentence, a candidate of two entities, or a candidate with a trigger.
+        Views of sentences can be made of candidates, too.
     prepare : callable
-        From a sentence to a function, which goes from a subject in that sentence to the structure
-        and, if it is only a fallback, the reason.
+        From a sentence to a function, which maps an input in that sentence to the structure and,
+        if it is a fallback, the reason.
     """
 
     name: str
     summary: str
-    subject: Subject
-    prepare: Callable[[Sentence], Callable[..., Made]]
+    subject: _Subject
+    prepare: Callable[[Sentence], Callable[..., _Made]]
 
 
 def find_view(name: str) -> ViewRow:
@@ -75,27 +68,27 @@ def find_view(name: str) -> ViewRow:
     raise ValueError(f"unknown view {name!r}{guess} (known views: {', '.join(VIEWS)})")
 
 
-def make_view(name: str, subject: Sentence | Candidate) -> Made:
-    """Make the view called ``name``.
+def make_view(name: str, subject: Sentence | Candidate) -> _Made:
+    """Return the view called ``name``.
 
     Parameters
     ----------
     name : str
         A name in :data:`VIEWS`.
     subject : Sentence or Candidate
-        What to look at.
+        The input.
 
     Returns
     -------
     structure : Sequence, Tree, Forest or Graph
         The view.
     fallback : str or None
-        Why it is not what was asked for but the next best, if so.
+        The reason if it is a substitute.
 
     Raises
     ------
     StructureError
-        If the subject lacks what the view is made from.
+        If the input lacks a part that the view needs.
     ValueError
         If there is no such view.
 
@@ -107,11 +100,11 @@ def make_view(name: str, subject: Sentence | Candidate) -> Made:
     return view_maker(name)(subject)
 
 
-def view_maker(name: str) -> Callable[[Sentence | Candidate], Made]:
-    """Return a function that makes the view called ``name``, as `make_view` does.
+def view_maker(name: str) -> Callable[[Sentence | Candidate], _Made]:
+    """Return a function that makes the view called ``name``; see `make_view`.
 
-    It is quick for candidates of one sentence that come in a row: what they share is kept until
-    the next sentence.
+    It is fast for consecutive candidates of one sentence: shared work is kept until the next
+    sentence.
 
     Raises
     ------
@@ -125,9 +118,9 @@ def view_maker(name: str) -> Callable[[Sentence | Candidate], Made]:
     (Sequence(['we', 'go']), None)
     """
     row = find_view(name)
-    latest: tuple[Sentence, Callable[..., Made]] | None = None
+    latest: tuple[Sentence, Callable[..., _Made]] | None = None
 
-    def make(subject: Sentence | Candidate) -> Made:
+    def make(subject: Sentence | Candidate) -> _Made:
         nonlocal latest
         if isinstance(subject, Candidate):
             sentence = subject.sentence
@@ -135,7 +128,7 @@ def view_maker(name: str) -> Callable[[Sentence | Candidate], Made]:
             sentence = subject
         else:
             raise StructureError(
-                f"the view {name!r} is one of a candidate, not of a sentence",
+                f"the view {name!r} needs a candidate, got a sentence",
                 hint="make candidates first, with kw.relations.pair_candidates or event_candidates",
             )
         prepared = latest
@@ -152,39 +145,39 @@ def _tree(sentence: Sentence) -> Tree:
     return sentence.tree
 
 
-def _path(sentence: Sentence) -> Maker:
+def _path(sentence: Sentence) -> _Maker:
     paths = DependencyPaths(sentence)
 
-    def make(candidate: Candidate) -> Made:
+    def make(candidate: Candidate) -> _Made:
         found = paths.between(*_two(candidate))
         return found.sequence, found.fallback
 
     return make
 
 
-def _steps(labels: Labels) -> Callable[[Sentence], Maker]:
-    def prepare(sentence: Sentence) -> Maker:
+def _steps(labels: Labels) -> _Prepare:
+    def prepare(sentence: Sentence) -> _Maker:
         paths = DependencyPaths(sentence, labels=labels)
 
-        def make(candidate: Candidate) -> Made:
-            way = paths.way(*_two(candidate))
-            return steps_of(way), way.fallback
+        def make(candidate: Candidate) -> _Made:
+            found = paths.between(*_two(candidate))
+            return found.steps, found.fallback
 
         return make
 
     return prepare
 
 
-def _path_tree(sentence: Sentence) -> Maker:
+def _path_tree(sentence: Sentence) -> _Maker:
     trees = PathTrees(sentence)
     return lambda candidate: trees.between(*_two(candidate))
 
 
-def _context(labels: Labels) -> Callable[[Sentence], Maker]:
-    def prepare(sentence: Sentence) -> Maker:
+def _context(labels: Labels) -> _Prepare:
+    def prepare(sentence: Sentence) -> _Maker:
         contexts = Contexts(sentence, labels=labels)
 
-        def make(candidate: Candidate) -> Made:
+        def make(candidate: Candidate) -> _Made:
             first, second = _two(candidate)
             is_whole = contexts.covers(first) and contexts.covers(second)
             return contexts.joined(first, second), None if is_whole else NO_TOKEN
@@ -194,22 +187,22 @@ def _context(labels: Labels) -> Callable[[Sentence], Maker]:
     return prepare
 
 
-def _types(sentence: Sentence) -> Maker:
+def _types(sentence: Sentence) -> _Maker:
     return lambda candidate: (entity_types(*_two(candidate)), None)
 
 
-def _names(sentence: Sentence) -> Maker:
+def _names(sentence: Sentence) -> _Maker:
     return lambda candidate: (names(sentence, *_two(candidate)), None)
 
 
-def _negation(sentence: Sentence) -> Maker:
+def _negation(sentence: Sentence) -> _Maker:
     negations = Negations(sentence)
     return lambda candidate: (negations.around(*_two(candidate)), None)
 
 
-def _of_spans(function: Callable[..., Structure]) -> Callable[[Sentence], Maker]:
-    def prepare(sentence: Sentence) -> Maker:
-        def make(candidate: Candidate) -> Made:
+def _of_spans(function: Callable[..., Structure]) -> _Prepare:
+    def prepare(sentence: Sentence) -> _Maker:
+        def make(candidate: Candidate) -> _Made:
             tree = _tree(sentence)
             return function(tree, *(entity_span(sentence, end) for end in _two(candidate))), None
 
@@ -221,27 +214,28 @@ def _of_spans(function: Callable[..., Structure]) -> Callable[[Sentence], Maker]
 def _two(candidate: Candidate) -> tuple[Entity, Entity]:
     if len(candidate.participants) != 2:
         raise StructureError(
-            f"the view is one of two entities; the candidate has {len(candidate.participants)}"
+            f"the view needs two entities; the candidate has {len(candidate.participants)}"
         )
     first, second = candidate.entities
     return first, second
 
 
-def _of_meaning(function: Callable[..., Structure]) -> Callable[[Sentence], Maker]:
-    def prepare(sentence: Sentence) -> Maker:
+def _of_meaning(function: Callable[..., Structure]) -> _Prepare:
+    def prepare(sentence: Sentence) -> _Maker:
         if sentence.amr is None:
             raise StructureError("the sentence has no abstract meaning representation")
-        ways = InteractionWays(sentence.amr)
-        # Entities have strings for ids, nodes may have numbers; "1" is node 1 if there is no "1".
+        paths = InteractionPaths(sentence.amr)
+        # Ids of entities are strings, those of nodes may be integers: "1" is node 1 unless "1" is
+        # a node, too.
         nodes = {str(node): node for node in sentence.amr.nodes}
         nodes |= {node: node for node in sentence.amr.nodes if isinstance(node, str)}
-        return lambda candidate: (function(ways, *_nodes(candidate, nodes)), None)
+        return lambda candidate: (function(paths, *_nodes(candidate, nodes)), None)
 
     return prepare
 
 
-def _of_trigger(function: Callable[..., Structure]) -> Callable[[Sentence], Maker]:
-    def prepare(sentence: Sentence) -> Maker:
+def _of_trigger(function: Callable[..., Structure]) -> _Prepare:
+    def prepare(sentence: Sentence) -> _Maker:
         return lambda candidate: (
             function(sentence, _trigger(candidate), candidate.participants),
             None,
@@ -253,7 +247,7 @@ def _of_trigger(function: Callable[..., Structure]) -> Callable[[Sentence], Make
 def _nodes(
     candidate: Candidate, nodes: Mapping[str, NodeId]
 ) -> tuple[NodeId, list[tuple[str, NodeId]]]:
-    """Return the nodes that trigger and participants stand for; an unknown id is refused later."""
+    """Return the nodes of trigger and participants; unknown ids are kept as they are."""
     root = _trigger(candidate).id
     ends = [(role, nodes.get(entity.id, entity.id)) for role, entity in candidate.participants]
     return nodes.get(root, root), ends
@@ -266,18 +260,18 @@ def _trigger(candidate: Candidate) -> Entity:
 
 
 def _sentence(name: str, summary: str, function: Callable[[Sentence], Structure]) -> ViewRow:
-    def prepare(sentence: Sentence) -> Maker:
+    def prepare(sentence: Sentence) -> _Maker:
         made = function(sentence)
         return lambda _: (made, None)
 
     return ViewRow(name, summary, "sentence", prepare)
 
 
-def _pair(name: str, summary: str, prepare: Callable[[Sentence], Maker]) -> ViewRow:
+def _pair(name: str, summary: str, prepare: _Prepare) -> ViewRow:
     return ViewRow(name, summary, "pair", prepare)
 
 
-def _interaction(name: str, summary: str, prepare: Callable[[Sentence], Maker]) -> ViewRow:
+def _interaction(name: str, summary: str, prepare: _Prepare) -> ViewRow:
     return ViewRow(name, summary, "interaction", prepare)
 
 
@@ -292,23 +286,23 @@ _ROWS: tuple[ViewRow, ...] = (
     _pair("path", "shortest dependency path between two entities", _path),
     _pair("steps", "words and relations in turn along the shortest path", _steps("text")),
     _pair("stem-steps", "steps, with words cut to stems", _steps("stem")),
-    _pair("path-tree", "dependencies on the shortest path and hanging from it", _path_tree),
+    _pair("path-tree", "shortest path with its dependents", _path_tree),
     _pair("context", "words before, between and after two entities", _context("text")),
     _pair("stem-context", "context, with words cut to stems", _context("stem")),
-    _pair("names", "how the names of two entities relate", _names),
-    _pair("negation", "whether words that join two entities deny", _negation),
+    _pair("names", "relation of the names of two entities", _names),
+    _pair("negation", "whether the relation of two entities is negated", _negation),
     _pair("types", "types of two entities", _types),
     _pair("pet", "path-enclosed tree of two entities", _of_spans(path_enclosed_tree)),
     _pair("mct", "minimal complete tree of two entities", _of_spans(minimal_complete_tree)),
     _interaction(
         "amr-tree",
         "AMR subgraph from interaction to participants",
-        _of_meaning(InteractionWays.tree),
+        _of_meaning(InteractionPaths.tree),
     ),
     _interaction(
         "amr-path",
         "walk from participants to interaction in the AMR",
-        _of_meaning(InteractionWays.path),
+        _of_meaning(InteractionPaths.path),
     ),
     _interaction(
         "trigger-tree", "dependencies from trigger to participants", _of_trigger(trigger_tree)

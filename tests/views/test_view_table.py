@@ -13,7 +13,7 @@ from kernelwood.views import (
     shortest_path,
     view_maker,
 )
-from kernelwood.views.ways import InteractionWays
+from kernelwood.views.interaction_graphs import InteractionPaths
 
 RAF = Entity("a", "protein", ((0, 3),))
 RAS = Entity("b", "protein", ((10, 13),))
@@ -65,9 +65,9 @@ def test_candidates_in_a_row_have_the_meanings_they_have_alone(name, function):
 
 def test_a_search_goes_on_where_it_stopped():
     chain = Graph({n: f"n{n}" for n in range(6)}, [(n, "next", n + 1) for n in range(5)])
-    ways = InteractionWays(chain)
+    paths = InteractionPaths(chain)
     for end in (1, 5, 3):
-        assert ways.path(0, [("", end)]) == interaction_path(chain, 0, [("", end)])
+        assert paths.path(0, [("", end)]) == interaction_path(chain, 0, [("", end)])
 
 
 def test_a_failure_leaves_later_candidates_alone():
@@ -107,7 +107,7 @@ def test_nodes_of_meanings_are_found_by_number_and_by_name():
 
 @pytest.mark.parametrize("name", [row.name for row in VIEWS.values() if row.subject != "sentence"])
 def test_views_of_candidates_refuse_sentences(name):
-    with pytest.raises(StructureError, match="one of a candidate"):
+    with pytest.raises(StructureError, match="needs a candidate, got a sentence"):
         make_view(name, sentence("binds"))
 
 

@@ -10,6 +10,7 @@ from strategies import derivations, forests, tree_distribution, trees
 from kernelwood import Forest, Tree
 from kernelwood.errors import StructureError
 from kernelwood.views import (
+    Readings,
     argument_forest,
     argument_path,
     argument_path_forest,
@@ -19,7 +20,6 @@ from kernelwood.views import (
     path_enclosed_forest,
     path_enclosed_tree,
 )
-from kernelwood.views.readings import Readings
 
 HIGH = "(S (NP (PRP We)) (VP (VBD saw) (NP (NNS birds)) (PP (IN with) (NP (NNS glasses)))))"
 LOW = "(S (NP (PRP We)) (VP (VBD saw) (NP (NP (NNS birds)) (PP (IN with) (NP (NNS glasses))))))"
@@ -165,7 +165,7 @@ def test_one_tree_gives_its_argument(drawn):
     try:
         expected = argument_tree(tree, *span)
     except StructureError:
-        with pytest.raises(StructureError, match="no reading has the constituent"):
+        with pytest.raises(StructureError, match="no tree of the forest has the constituent"):
             argument_forest(forest, *span)
     else:
         assert tree_distribution(argument_forest(forest, *span)) == {expected: 1.0}
@@ -239,9 +239,9 @@ def test_the_best_of_a_head_is_never_negligible(attachment):
 
 
 def test_a_span_that_is_no_constituent_has_no_views(attachment):
-    with pytest.raises(StructureError, match="no reading has the constituent"):
+    with pytest.raises(StructureError, match="no tree of the forest has the constituent"):
         argument_forest(attachment, 1, 3)
-    with pytest.raises(StructureError, match="no reading has the constituent"):
+    with pytest.raises(StructureError, match="no tree of the forest has the constituent"):
         argument_path_forest(attachment, 0, 1, 3)
 
 
