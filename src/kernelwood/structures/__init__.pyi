@@ -1,13 +1,4 @@
 from .brackets import iter_brackets as iter_brackets, strip_empty_root as strip_empty_root
-from .common import (
-    Frozen as Frozen,
-    check_integer as check_integer,
-    check_label as check_label,
-    one_line as one_line,
-    share as share,
-    shorten as shorten,
-    show as show,
-)
 from .forest import Forest as Forest, HyperEdge as HyperEdge
 from .forest_algorithms import (
     JOINT as JOINT,
@@ -41,6 +32,15 @@ from .pictures import (
     text_width as text_width,
 )
 from .sequence import Sequence as Sequence
+from .structure_base import (
+    Frozen as Frozen,
+    check_integer as check_integer,
+    check_label as check_label,
+    one_line as one_line,
+    share as share,
+    shorten as shorten,
+    show as show,
+)
 from .structure_json import (
     check_list as check_list,
     check_object as check_object,

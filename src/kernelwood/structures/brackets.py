@@ -43,7 +43,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from kernelwood.errors import StructureError
-from kernelwood.structures.common import share, shorten
+from kernelwood.structures.structure_base import share, shorten
 from kernelwood.structures.tree import Tree, make_node
 
 _BLANKS = " \t\n\r\f\v"

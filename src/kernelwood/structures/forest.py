@@ -8,7 +8,6 @@ from numbers import Real
 from typing import Any, Protocol, TypeAlias, final
 
 from kernelwood.errors import StructureError
-from kernelwood.structures.common import Frozen, check_integer, check_label, shorten, show
 from kernelwood.structures.forest_algorithms import (
     as_floats,
     best_tree,
@@ -22,6 +21,7 @@ from kernelwood.structures.forest_algorithms import (
     subforest,
     times,
 )
+from kernelwood.structures.structure_base import Frozen, check_integer, check_label, shorten, show
 from kernelwood.structures.tree import Tree
 
 HyperEdge: TypeAlias = tuple[int, tuple[int, ...], float]

@@ -15,7 +15,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kernelwood.errors import StructureError
-from kernelwood.structures.common import check_integer, shorten, show
+from kernelwood.structures.structure_base import check_integer, shorten, show
 from kernelwood.structures.tree import Tree, make_node
 
 if TYPE_CHECKING:

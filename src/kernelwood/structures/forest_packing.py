@@ -9,9 +9,9 @@ from numbers import Real
 from typing import NamedTuple, TypeAlias
 
 from kernelwood.errors import StructureError
-from kernelwood.structures.common import shorten, show
 from kernelwood.structures.forest import Forest, Span
 from kernelwood.structures.forest_algorithms import JOINT, probable
+from kernelwood.structures.structure_base import shorten, show
 from kernelwood.structures.tree import Tree
 
 # What distinguishes nodes with the same label and span: words from inner nodes and, where unary

@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import TypeAlias, final
 
 from kernelwood.errors import StructureError
-from kernelwood.structures.common import Frozen, check_label, shorten
 from kernelwood.structures.penman_notation import parse_penman, write_penman
+from kernelwood.structures.structure_base import Frozen, check_label, shorten
 
 NodeId: TypeAlias = str | int
 Edge: TypeAlias = tuple[NodeId, str, NodeId]

@@ -21,7 +21,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kernelwood.errors import StructureError
-from kernelwood.structures.common import error_at, shorten
+from kernelwood.structures.structure_base import error_at, shorten
 
 if TYPE_CHECKING:
     from kernelwood.structures.graph import Edge, Graph, NodeId

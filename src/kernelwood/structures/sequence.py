@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import final
 
 from kernelwood.errors import StructureError
-from kernelwood.structures.common import Frozen, check_label, shorten
+from kernelwood.structures.structure_base import Frozen, check_label, shorten
 
 
 @final

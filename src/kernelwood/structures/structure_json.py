@@ -22,10 +22,10 @@ from difflib import get_close_matches
 from typing import Any, NoReturn
 
 from kernelwood.errors import StructureError
-from kernelwood.structures.common import error_at, shorten
 from kernelwood.structures.forest import Forest
 from kernelwood.structures.graph import Graph
 from kernelwood.structures.sequence import Sequence
+from kernelwood.structures.structure_base import error_at, shorten
 from kernelwood.structures.tree import Tree
 
 _STRING_OR_CONSTANT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|(-?Infinity|NaN)', re.DOTALL)

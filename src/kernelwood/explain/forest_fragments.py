@@ -1,8 +1,8 @@
-"""Fragments that the forest kernel counts, by their expected counts over all trees.
+"""Fragments of the forest kernel, by their expected counts over all trees.
 
-Nodes of both forests are packed into one table, so that what is equal is looked at once. From
-there on a fragment is looked for as in trees, but for two things: a node offers several
-hyper-edges, each with its probability given the node, and so counts are no whole numbers.
+Equal nodes of both forests are merged into one table. Fragments are found as in trees, with two
+differences: a node has several hyper-edges, each with its probability given the node, and counts
+are expected values, not integers.
 """
 
 from __future__ import annotations
@@ -16,25 +16,177 @@ from heapq import heappop, heappush
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwood.explain.fragment import Steps
-from kernelwood.explain.packed_nodes import PackedNodes, counts_overflow
-from kernelwood.explain.pairs import Shapes
+from kernelwood.errors import KernelOverflowError
+from kernelwood.explain.pairing import Candidates, Classes, Shapes, Steps, Weighted
+from kernelwood.structures import (
+    ONE,
+    Forest,
+    Scaled,
+    divide,
+    scaled_marginals,
+    scaled_product,
+    to_float,
+    total,
+)
 
-__all__ = ["Expected", "heaviest_forest_fragments", "largest_forest_fragments"]
-
-# (fragment, weight, expected count in a, expected count in b, value with all parts or None)
-Expected = tuple[int, float, float, float, float | None]
-
-# What is left of a count after taking away all its parts may be a rounding error of this size.
+# Relative rounding error of a count after all its parts are subtracted.
 _ROUNDING = 1e-11
 
+_Edges = tuple[tuple[float, tuple[int, ...]], ...]  # probability given the head, and children
 
-# The heaviest fragments.
-
-# Nodes found where a fragment may still grow -> how often, in a tree of either forest. A fragment
-# stands in a forest in many ways; those that differ only where it is complete count as one.
+# Nodes at which a fragment may grow -> expected counts in a tree of either forest. Occurrences that
+# differ only in complete parts of the fragment are merged.
 _Row = tuple[tuple[int, ...], tuple[float, float]]
 _Rows = dict[tuple[int, ...], tuple[float, float]]
+
+
+@dataclass
+class PackedNodes:
+    """The distinct nodes of two forests and their hyper-edges, children before heads.
+
+    Nodes are equal if their labels, their hyper-edges and all nodes below are equal.
+
+    Attributes
+    ----------
+    labels : list of (str, str)
+        Label by number, with an empty edge as in trees.
+    productions : list of tuple of int
+        Labels of head and children of each production, by number.
+    counts : pair of lists of float
+        Expected count of each node in a tree of the first and of the second forest.
+    heights : list of int
+        Largest number of hyper-edges on a path below each node.
+    options : list of dict
+        Hyper-edges of each node, by production.
+    heads, kinds : list of int
+        Head and production of each hyper-edge.
+    children : list of tuple of int
+        Child nodes of each hyper-edge.
+    chances : list of float
+        Probability of each hyper-edge given its head.
+    """
+
+    labels: list[tuple[str, str]] = field(default_factory=list)
+    productions: list[tuple[int, ...]] = field(default_factory=list)
+    counts: tuple[list[float], list[float]] = field(default_factory=lambda: ([], []))
+    heights: list[int] = field(default_factory=list)
+    options: list[dict[int, list[int]]] = field(default_factory=list)
+    heads: list[int] = field(default_factory=list)
+    kinds: list[int] = field(default_factory=list)
+    children: list[tuple[int, ...]] = field(default_factory=list)
+    chances: list[float] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, a: Forest, b: Forest, sharpness: float) -> PackedNodes:
+        """Return the distinct nodes of two forests."""
+        made = cls()
+        labels: dict[str, int] = {}
+        productions: dict[tuple[int, ...], int] = {}
+        known: dict[tuple[int, _Edges], int] = {}
+        label_of: list[int] = []
+        for side, forest in enumerate((a, b)):
+            counts, chances = _expectations(forest, sharpness)
+            numbers: dict[int, int] = {}
+            for node in forest.bottom_up():
+                label = labels.setdefault(forest.labels[node], len(labels))
+                edges = tuple(
+                    (chances[e], tuple([numbers[child] for child in forest.edges[e][1]]))
+                    for e in forest.edges_of(node)
+                    if chances[e]
+                )
+                number = numbers[node] = known.setdefault((label, edges), len(known))
+                if number == len(label_of):
+                    label_of.append(label)
+                    kinds = [(label, *(label_of[child] for child in below)) for _, below in edges]
+                    made._add(edges, [productions.setdefault(k, len(productions)) for k in kinds])
+                made.counts[side][number] += counts[node]
+        made.labels = [(label, "") for label in labels]
+        made.productions = list(productions)
+        return made
+
+    def _add(self, edges: _Edges, kinds: list[int]) -> None:
+        node = len(self.options)
+        options: dict[int, list[int]] = {}
+        height = 0
+        for kind, (chance, children) in zip(kinds, edges, strict=True):
+            options.setdefault(kind, []).append(len(self.heads))
+            self.heads.append(node)
+            self.kinds.append(kind)
+            self.children.append(children)
+            self.chances.append(chance)
+            height = max(height, 1 + max(self.heights[child] for child in children))
+        self.options.append(options)
+        self.heights.append(height)
+        for counts in self.counts:
+            counts.append(0.0)
+
+    def candidates(self) -> Candidates:
+        """Return the pairs of hyper-edges with equal productions.
+
+        Hyper-edges are the classes, and the heights of their heads are the sizes: hyper-edges
+        below are smaller.
+        """
+        there = [[int(counts[head] > 0) for head in self.heads] for counts in self.counts]
+        edges = Classes(
+            children=self.children,
+            n_nodes=[self.heights[head] for head in self.heads],
+            counts=(there[0], there[1]),
+        )
+        same = np.arange(len(self.productions))
+        return Candidates(edges, self.kinds, (same, same))
+
+
+def _expectations(forest: Forest, sharpness: float) -> tuple[list[float], list[float]]:
+    """Return expected counts of nodes, and probabilities of hyper-edges given their heads."""
+    nodes = [ONE] * forest.n_nodes
+    edges = [ONE] * forest.n_edges
+    for node in forest.bottom_up():
+        heading = forest.edges_of(node)
+        for e in heading:
+            _, children, probability = forest.edges[e]
+            below = [nodes[child] for child in children]
+            edges[e] = scaled_product(1.0, [_power(probability, sharpness), *below])
+        if heading:
+            nodes[node] = total([edges[e] for e in heading])
+    counts = [to_float(count) for count in scaled_marginals(forest, nodes, edges)[0]]
+    if math.inf in counts:
+        raise _counts_overflow()
+    chances = [
+        to_float(divide(score, nodes[head]))
+        for score, (head, _, _) in zip(edges, forest.edges, strict=True)
+    ]
+    return counts, chances
+
+
+def _power(base: float, exponent: float) -> Scaled:
+    mantissa, scale = math.frexp(base)
+    whole = math.floor(scale * exponent)
+    power, shift = math.frexp(mantissa**exponent * 2.0 ** (scale * exponent - whole))
+    return whole + shift, power
+
+
+def _counts_overflow() -> KernelOverflowError:
+    return KernelOverflowError(
+        "shared_fragments: expected counts of fragments in these forests exceed the range of a "
+        "double; explain smaller forests, or check why one tree uses the same node so often"
+    )
+
+
+def heaviest_forest_fragments(
+    packed: PackedNodes, shapes: Shapes, decay: float, steps: Steps
+) -> Iterator[Weighted]:
+    """Yield fragments, heaviest first.
+
+    The weight of a fragment cannot increase by growing, so a queue yields them in order. Nodes are
+    expanded in the order in which they were added, so that every fragment is reached once. When
+    the steps are used up, fragments no longer grow, and those queued are yielded.
+    """
+    search = _Search(packed, decay, steps)
+    search.start()
+    while search.queue:
+        fragment = heappop(search.queue)[3]
+        yield _shape(fragment, packed, shapes), fragment.weight, *fragment.counts, None
+        search.grow(fragment)
 
 
 @dataclass(slots=True)
@@ -61,7 +213,7 @@ class _Search:
         self.queue: list[tuple[float, int, int, _Growing]] = []
         self.serial = 0
         self.stopped = False
-        # For each node how likely each production is there.
+        # Probability of each production at each node.
         self.chances = [
             {kind: sum(packed.chances[edge] for edge in edges) for kind, edges in options.items()}
             for options in packed.options
@@ -78,7 +230,7 @@ class _Search:
             self._push(None, 0, production, sums)
 
     def _roots(self, production: int) -> list[_Row]:
-        """Return where the hyper-edges of a production lead to, with their expected counts."""
+        """Return the children of the hyper-edges of a production, with their expected counts."""
         counts_a, counts_b = self.packed.counts
         found = []
         for edge in self.by_production[production]:
@@ -88,7 +240,7 @@ class _Search:
         return found
 
     def _push(self, parent: _Growing | None, slot: int, production: int, sums: list[float]) -> None:
-        """Queue a fragment if both forests have it; among equals the larger comes first."""
+        """Queue a fragment if it occurs in both forests; ties go to the larger."""
         if not (sums[0] > 0 and sums[1] > 0):
             return
         size = 1 if parent is None else parent.size + 1
@@ -98,7 +250,7 @@ class _Search:
         heappush(self.queue, (-weight, -size, self.serial, grown))
 
     def grow(self, fragment: _Growing) -> None:
-        """Queue what the fragment becomes by expanding one more node, while there are steps."""
+        """Queue the fragments with one more expanded node, while there are steps."""
         if self.stopped or not self._open(fragment):
             self.stopped = True
             return
@@ -120,7 +272,7 @@ class _Search:
             fragment.rows = _merged(picked)
 
     def _open(self, fragment: _Growing) -> bool:
-        """Work out where the fragment stands, put off until it is its turn."""
+        """Find the occurrences of the fragment, if there are steps; computed when needed."""
         parent, production = fragment.parent, fragment.production
         first = 1 if parent is None else parent.n_slots
         fragment.n_slots = first + len(self.packed.productions[production]) - 1
@@ -154,26 +306,8 @@ def _merged(rows: list[_Row]) -> _Rows:
     return merged
 
 
-def heaviest_forest_fragments(
-    packed: PackedNodes, shapes: Shapes, decay: float, steps: Steps
-) -> Iterator[Expected]:
-    """Yield fragments from the heaviest on.
-
-    Growing a fragment can only lower its weight, so that a queue hands them out in order. Nodes
-    are expanded in the order in which they were added; hence every fragment is reached in one
-    way only. When the steps are used up, fragments no longer grow and those queued are handed
-    out.
-    """
-    search = _Search(packed, decay, steps)
-    search.start()
-    while search.queue:
-        fragment = heappop(search.queue)[3]
-        yield _shape(fragment, packed, shapes), fragment.weight, *fragment.counts, None
-        search.grow(fragment)
-
-
 def _shape(fragment: _Growing, packed: PackedNodes, shapes: Shapes) -> int:
-    """Put the fragment together from the productions that led to it."""
+    """Return the number of the fragment made by the productions that led to it."""
     expansions: list[tuple[int, tuple[int, ...], int]] = []
     step: _Growing | None = fragment
     while step is not None:
@@ -181,21 +315,34 @@ def _shape(fragment: _Growing, packed: PackedNodes, shapes: Shapes) -> int:
         expansions.append((step.slot, packed.productions[step.production], first))
         step = step.parent
     made: dict[int, int] = {}
-    for slot, (head, *below), first in expansions:  # what was added last stands lowest
+    for slot, (head, *below), first in expansions:  # the last one added is lowest
         parts = [made.get(first + k, ~label) for k, label in enumerate(below)]
         made[slot] = shapes.add(head, tuple(parts))
     return made[0]
 
 
-# The largest fragments.
+def largest_forest_fragments(
+    packed: PackedNodes, shapes: Shapes, decay: float, steps: Steps
+) -> Iterator[Weighted]:
+    """Yield the largest fragments at pairs of hyper-edges with equal productions."""
+    pairs = _EdgePairs(packed, shapes, decay)
+    for ends in packed.candidates().within(steps, steps.left // 2):
+        pairs.add(*ends)
+    covers = pairs.largest()
+    counter = _ExpectedCounts(packed, shapes)
+    for shape in sorted(covers, key=lambda each: (-shapes.n_nodes[each], -covers[each])):
+        counts = counter.count(shape, steps)
+        if counts is not None:
+            weight = decay ** shapes.n_inner[shape] * counts[0] * counts[1]
+            yield shape, weight, *counts, covers[shape]
 
 
 class _EdgePairs:
-    """Pairs of hyper-edges with equal productions, those below first, and what they share.
+    """Pairs of hyper-edges with equal productions, lower ones first, and their fragments.
 
-    The fragment of a pair goes on, at each pair of children, by the two hyper-edges there that
-    share most. These, as often as they occur below the pair, are inside it; the others have
-    fragments of their own. So the pairs fall into regions as those of trees do (see `Pairs`).
+    The fragment of a pair continues, at each pair of children, by the two hyper-edges that share
+    most. These are inside the pair, as often as they occur below it; others have fragments of
+    their own. So the pairs form regions as in trees (see `kernelwood.explain.pairing`).
     """
 
     def __init__(self, packed: PackedNodes, shapes: Shapes, decay: float) -> None:
@@ -239,7 +386,7 @@ class _EdgePairs:
         self.parts.append(tuple(inside))
 
     def largest(self) -> dict[int, float]:
-        """Return the fragments that are not just part of others, with the value of their regions.
+        """Return the fragments that are not parts of others, with the values of their regions.
 
         Raises
         ------
@@ -256,28 +403,12 @@ class _EdgePairs:
             if free[number] > _ROUNDING * self.times[number]:
                 covers[fragment] += free[number] * totals[number]
         if not all(math.isfinite(cover) for cover in covers.values()):
-            raise counts_overflow()
+            raise _counts_overflow()
         return covers
 
 
-def largest_forest_fragments(
-    packed: PackedNodes, shapes: Shapes, decay: float, steps: Steps
-) -> Iterator[Expected]:
-    """Yield the largest fragments at pairs of hyper-edges with equal productions."""
-    pairs = _EdgePairs(packed, shapes, decay)
-    for ends in packed.candidates().within(steps, steps.left // 2):
-        pairs.add(*ends)
-    covers = pairs.largest()
-    counter = _ExpectedCounts(packed, shapes)
-    for shape in sorted(covers, key=lambda each: (-shapes.n_nodes[each], -covers[each])):
-        counts = counter.count(shape, steps)
-        if counts is not None:
-            weight = decay ** shapes.n_inner[shape] * counts[0] * counts[1]
-            yield shape, weight, *counts, covers[shape]
-
-
 class _ExpectedCounts:
-    """Counts how often fragments are to be expected in a tree of each forest."""
+    """Expected counts of fragments in a tree of each forest."""
 
     def __init__(self, packed: PackedNodes, shapes: Shapes) -> None:
         self.shapes = shapes
@@ -293,14 +424,14 @@ class _ExpectedCounts:
         self.edges = {labels: np.array(edges) for labels, edges in by_production.items()}
 
     def count(self, shape: int, steps: Steps) -> tuple[float, float] | None:
-        """Return the counts in both forests, or None if that would take too many steps."""
+        """Return the counts in both forests, or None if they cost too many steps."""
         inside = self.shapes.inside(shape)
         candidates = [self.edges[self._labels(number)] for number in inside]
-        # Whole arrays at once: some forty comparisons cost as much as one step in Python.
+        # About forty comparisons of arrays take the time of one step in Python.
         if not steps.take(sum(10 + edges.size // 40 for edges in candidates)):
             return None
         uses = Counter(p for number in inside for p in self.shapes.keys[number][1] if p >= 0)
-        # Fragment -> the nodes it is found at, in order, and how often there.
+        # Fragment -> its nodes in order, and its expected counts there.
         found: dict[int, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
         for number, edges in zip(inside, candidates, strict=True):
             values = self.chances[edges]
@@ -324,6 +455,6 @@ class _ExpectedCounts:
 def _look_up(
     wanted: NDArray[np.int64], keys: NDArray[np.int64], values: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the values of some keys, zero where there is none; the known keys are in order."""
+    """Return the values of some keys, 0 for unknown keys; the known keys are sorted."""
     places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     return np.asarray(np.where(keys[places] == wanted, values[places], 0.0))

@@ -1,3 +1,5 @@
+"""Fragments that two structures share, as an explanation of a kernel value."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
@@ -7,16 +9,21 @@ from math import prod
 from typing import Any
 
 from kernelwood.errors import KernelInputError, KernelOverflowError
-from kernelwood.explain.best_first import heaviest_subset_trees
-from kernelwood.explain.classes import Classes
-from kernelwood.explain.forests import Expected, heaviest_forest_fragments, largest_forest_fragments
-from kernelwood.explain.fragment import Fragment, Steps, sequence_text
-from kernelwood.explain.matching import Matching
-from kernelwood.explain.packed_nodes import PackedNodes
-from kernelwood.explain.pairs import Shapes
-from kernelwood.explain.partial import PartialRules, number_nodes, partial_trees, rooted_trees
-from kernelwood.explain.subsequences import heaviest_subsequences, longest_subsequences
-from kernelwood.explain.whole_productions import largest_subset_trees, subtrees
+from kernelwood.explain.forest_fragments import (
+    PackedNodes,
+    heaviest_forest_fragments,
+    largest_forest_fragments,
+)
+from kernelwood.explain.pairing import Classes, Matching, Shapes, Steps, Weighted, label_text
+from kernelwood.explain.sequence_fragments import heaviest_subsequences, longest_subsequences
+from kernelwood.explain.tree_fragments import (
+    heaviest_subset_trees,
+    largest_subset_trees,
+    number_nodes,
+    partial_trees,
+    rooted_trees,
+    subtrees,
+)
 from kernelwood.kernels import (
     ForestKernel,
     Kernel,
@@ -33,9 +40,57 @@ from kernelwood.kernels import (
 from kernelwood.structures import Forest, Sequence, Tree
 from kernelwood.text import Example
 
-__all__ = ["shared_fragments"]
-
 _ORDERS = ("size", "weight")
+_Element = tuple[str, str]  # edge and node of a sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """A part that two structures share, and its contribution to their similarity.
+
+    Attributes
+    ----------
+    text : str
+        Readable form: bracket notation for trees, with a bare label for a node without its
+        children, ``(NP (DT the) NN)``; words for sequences, with ``…`` for gaps. Different labels
+        that match are written with their similarity, ``dog~cat (0.80)``.
+    weight : float
+        Contribution to the raw value of the kernel.
+    share : float
+        ``weight`` divided by the raw value.
+    count_a, count_b : int or float
+        Number of occurrences in each structure; in a forest, the expected number over its trees.
+    structure : Tree or Sequence
+        The fragment with the labels of the first structure.
+    covers : float or None
+        Fraction of the raw value contributed by the fragment and all its parts in the same places;
+        None if fragments are ordered by weight, where parts are listed separately.
+    view : str
+        The view of the fragment, "" if the kernel names none.
+    kernel : str
+        The kernel that counts it.
+    counterpart : Tree, Sequence or None
+        The fragment with the labels of the second structure, None if they are equal.
+    similarity : float
+        Product of the similarities of all its labels; 1 with exact matching.
+    """
+
+    text: str
+    weight: float
+    share: float
+    count_a: float
+    count_b: float
+    structure: Tree | Sequence
+    covers: float | None = None
+    view: str = ""
+    kernel: str = ""
+    counterpart: Tree | Sequence | None = None
+    similarity: float = 1.0
+
+    @property
+    def size(self) -> int:
+        """Number of nodes of a tree, or of elements of a sequence."""
+        return self.structure.n_nodes if isinstance(self.structure, Tree) else len(self.structure)
 
 
 def shared_fragments(
@@ -47,7 +102,7 @@ def shared_fragments(
     order: str = "size",
     max_steps: int = 500_000,
 ) -> list[Fragment]:
-    r"""Return what two structures share in the eyes of a kernel: why they are similar.
+    r"""Return the fragments that two structures share, which explain a kernel value.
 
     Parameters
     ----------
@@ -55,20 +110,19 @@ def shared_fragments(
         A subset tree, subtree, partial tree, rooted tree, subsequence or forest kernel; or one of
         these in ``OnView``, ``Normalized``, sums and multiples.
     a, b : Tree, Sequence, Forest or Example
-        What the kernel compares.
+        The structures to compare.
     top : int or None
-        How many fragments to return, None for all.
+        Maximum number of fragments, None for all.
     order : {"size", "weight"}
-        ``"size"`` returns the largest fragments first, and leaves out those that are merely part
-        of a larger one in the same place: what a person would point at. ``covers`` then tells
-        how much of the similarity is owed to each with all its parts; over all fragments of a
-        tree it sums to 1. ``"weight"`` lists every fragment on its own, the heaviest first; with
-        ``decay < 1`` these are mostly single productions or words.
+        ``"size"`` returns the largest fragments first, without those that are part of a larger one
+        in the same place. ``covers`` is then the contribution of each fragment with all its parts;
+        over all fragments of a tree it sums to 1. ``"weight"`` returns every fragment separately,
+        heaviest first; with ``decay < 1`` these are mostly single productions or words.
     max_steps : int
-        Bound on the work beside two evaluations of the kernel, in comparisons of nodes; the
-        default takes about a second. Where it is reached a `RuntimeWarning` says so: what is
-        returned is right, but the search left something out, first of all what lies high up in
-        large trees; for partial and rooted trees the weights then count the pairs visited.
+        Limit on the number of comparisons of nodes; the default takes about a second. A
+        `RuntimeWarning` reports that it was reached: the fragments returned are correct, but
+        others may be missing, especially near the roots of large trees; for partial and rooted
+        trees the weights then include only the pairs visited.
 
     Returns
     -------
@@ -84,32 +138,31 @@ def shared_fragments(
 
     Notes
     -----
-    What a fragment is, and its weight, depend on the kernel:
+    Fragments and their weights depend on the kernel:
 
-    * Subset tree and subtree kernel: the fragment of the definition, of weight
+    * Subset tree and subtree kernel: the fragment of the definition, with the weight
       :math:`\lambda^p n_a n_b` for p productions that occur :math:`n_a` and :math:`n_b` times. The
       weights of all fragments sum to the raw value.
-    * Subsequence kernel: a subsequence u, of weight
+    * Subsequence kernel: a subsequence u, with the weight
       :math:`\sum_i \lambda^{l(i)} \sum_j \lambda^{l(j)}` over its occurrences in both; these
-      too sum to the raw value. By size, a longest one through each pair of equal elements is
-      listed, and ``covers`` counts what is aligned along it.
+      also sum to the raw value. By size, a longest one through each pair of equal elements is
+      returned, and ``covers`` is the value along that alignment.
     * Forest kernel: as for subset trees, with :math:`n_a` and :math:`n_b` the expected counts over
-      the trees of each forest. By size, the fragment of each pair of equal hyper-edges goes on
-      below by the pairs that share most; the other readings there have fragments of their own.
-    * Partial tree kernel: fragments are too many to list, so each pair of nodes of equal label
-      adds its :math:`\Delta` to the largest fragment that can be read off it, aligning children
-      so that most nodes match. ``count_a`` and ``count_b`` count the nodes that take part.
-    * Rooted tree kernel: likewise, with the pairs that are reached from the roots. A pair adds the
-      product of the factors on the way to it, so that all of them sum to the raw value.
+      the trees of each forest. By size, the fragment of each pair of equal hyper-edges continues
+      below by the pairs that share most; alternatives have fragments of their own.
+    * Partial tree kernel: fragments are too many to list, so each pair of nodes with equal labels
+      adds its :math:`\Delta` to the largest fragment at that pair, with children aligned so that
+      most nodes match. ``count_a`` and ``count_b`` are the numbers of these nodes.
+    * Rooted tree kernel: likewise, with the pairs reached from the roots. A pair adds the product
+      of the factors on the path to it, so that all pairs sum to the raw value.
 
-    Gates and similarities multiply these weights as they do in the kernel: every node or element
-    adds both gates and the similarity of its labels, the cut-off nodes of a subset tree and the
-    leaves of a subtree the similarity alone. Where different labels match, a fragment is a
-    ``structure`` in ``a`` and its ``counterpart`` in ``b``, the counts are those of either, and by
-    size children and elements are aligned so that most match, each counted by its similarity.
+    Gates and similarities multiply these weights as in the kernel: every node or element adds both
+    gates and the similarity of its labels; leaves of a subset tree that have children in the tree,
+    and leaves of a subtree, add the similarity only. With soft matching, a fragment is a
+    ``structure`` in ``a`` and its ``counterpart`` in ``b``, each with its own count, and by size
+    children and elements are aligned for the largest sum of similarities.
 
-    For a combination the weights are what each fragment adds to its value, before the outermost
-    normalisation.
+    For a combination, weights are contributions to its value before the outermost normalization.
 
     Examples
     --------
@@ -170,12 +223,9 @@ def _check_request(kernel: Any, top: Any, order: Any, max_steps: Any) -> None:
     kernel._check_params()
 
 
-# Taking combinations apart.
-
-
 @dataclass(frozen=True)
 class _Part:
-    """A kernel inside a combination: what it compares, its raw value, and the factor on it."""
+    """A kernel of a combination: its two inputs, its raw value, and its factor."""
 
     kernel: Any
     a: Any
@@ -186,9 +236,9 @@ class _Part:
 
 
 def _parts(kernel: Kernel, a: Any, b: Any) -> list[_Part]:
-    """Return the kernels a combination adds up, those of value 0 left out."""
+    """Return the kernels whose values a combination adds, without those of value 0."""
     parts = []
-    # The last entry tells whether normalising is the last thing that happens, and is left out.
+    # Last entry: whether a normalization here is the outermost one, which is left out.
     todo: list[tuple[Any, Any, Any, str, float, bool]] = [(kernel, a, b, "", 1.0, True)]
     while todo:
         inner, a, b, view, factor, outermost = todo.pop()
@@ -227,7 +277,7 @@ def _view(kernel: OnView, example: Any) -> Any:
 
 
 def _ratio(outer: Kernel, inner: Kernel, a: Any, b: Any) -> float:
-    """Return what a value is multiplied by on the way from one kernel to the other."""
+    """Return the value of the outer kernel divided by that of the inner one."""
     below = _raw_value(inner, a, b)
     return outer.value(a, b) / below if below > 0 else 0.0
 
@@ -237,26 +287,22 @@ def _raw_value(kernel: Kernel, a: Any, b: Any) -> float:
         return kernel.value(a, b)
     except KernelOverflowError:
         raise KernelOverflowError(
-            f"{kernel!r}: the raw value of this pair exceeds the range of a double, so that no "
-            "share of it can be told; explain it with a smaller decay, or smaller gates"
+            f"{kernel!r}: the raw value of this pair exceeds the range of a double; "
+            "use a smaller decay or smaller gates to explain it"
         ) from None
 
 
 def _unsupported(kernel: Kernel) -> KernelInputError:
     names = ", ".join(kind.__name__ for kind in _EXPLAINERS)
     return KernelInputError(
-        f"shared_fragments cannot explain {type(kernel).__name__}: its value is not a sum over "
-        f"fragments known to it. It explains {names}, alone or inside OnView, Normalized, "
-        "sums (k1 + k2) and multiples (0.3 * k)"
+        f"shared_fragments cannot explain {type(kernel).__name__}: supported kernels are "
+        f"{names}, alone or inside OnView, Normalized, sums (k1 + k2) and multiples (0.3 * k)"
     )
-
-
-# Explaining a single kernel. Weights and covers are parts of the raw value.
 
 
 @dataclass(frozen=True)
 class _Request:
-    """What was asked for."""
+    """Options of `shared_fragments`."""
 
     top: int | None
     largest: bool
@@ -281,7 +327,7 @@ def _explain_subset_trees(
     classes, shapes = _subtrees_of(kernel, a, b, request)
     find = largest_subset_trees if request.largest else heaviest_subset_trees
     found = find(classes, shapes, kernel.decay, request.steps, count_leaves=kernel.count_leaves)
-    # Both hand fragments out in the order wanted, and work no further than asked.
+    # Both are generators that yield fragments in the requested order.
     return _tree_fragments(islice(found, request.top), shapes, request)
 
 
@@ -289,14 +335,7 @@ def _explain_partial_trees(
     kernel: PartialTreeKernel, a: Tree, b: Tree, request: _Request
 ) -> list[Fragment]:
     classes, shapes = _subtrees_of(kernel, a, b, request)
-    rules = PartialRules(
-        kernel.decay,
-        kernel.depth_decay,
-        kernel.leaf_power,
-        kernel.terminal_factor,
-        kernel.decay_over == "span",
-    )
-    found = partial_trees(classes, shapes, rules, request.steps, largest=request.largest)
+    found = partial_trees(classes, shapes, kernel, request.steps, largest=request.largest)
     return _tree_fragments(found, shapes, request)
 
 
@@ -327,10 +366,10 @@ def _explain_forests(
     return _tree_fragments(islice(found, request.top), shapes, request)
 
 
-def _tree_fragments(found: Iterator[Expected], shapes: Shapes, request: _Request) -> list[Fragment]:
-    """Make trees and text of the fragments that come first in the order wanted."""
+def _tree_fragments(found: Iterator[Weighted], shapes: Shapes, request: _Request) -> list[Fragment]:
+    """Return the first fragments in the requested order, as trees and text."""
 
-    def rank(one: Expected) -> tuple[float, float]:
+    def rank(one: Weighted) -> tuple[float, float]:
         size = -shapes.n_nodes[one[0]]
         return (size, -(one[4] or 0.0)) if request.largest else (-one[1], size)
 
@@ -366,25 +405,25 @@ def _explain_subsequences(
     found = find(left, right, matching, kernel.decay, kernel.max_length, request.steps)
     fragments = []
     for pairs, weight, count_a, count_b, covers in islice(found, request.top):
-        piece, other = ([elements[matching.pairs[p][side]] for p in pairs] for side in (0, 1))
+        part, other = ([elements[matching.pairs[p][side]] for p in pairs] for side in (0, 1))
         similarities = [matching.similarities[p] for p in pairs]
         fragments.append(
             Fragment(
-                sequence_text(piece, other, similarities, (a, b)),
+                sequence_text(part, other, similarities, (a, b)),
                 weight,
                 0.0,
                 count_a,
                 count_b,
-                Sequence(piece),
+                Sequence(part),
                 covers,
-                counterpart=None if piece == other else Sequence(other),
+                counterpart=None if part == other else Sequence(other),
                 similarity=prod(similarities),
             )
         )
     return fragments
 
 
-# Kernel -> what explains it; a new kernel that can be explained adds a row here.
+# Kernel -> function that explains it.
 _EXPLAINERS: dict[type[Kernel], Callable[..., list[Fragment]]] = {
     SubtreeKernel: _explain_subtrees,
     SubsetTreeKernel: _explain_subset_trees,
@@ -393,3 +432,111 @@ _EXPLAINERS: dict[type[Kernel], Callable[..., list[Fragment]]] = {
     SubsequenceKernel: _explain_subsequences,
     ForestKernel: _explain_forests,
 }
+
+
+def sequence_text(
+    left: list[_Element],
+    right: list[_Element],
+    similarities: list[float],
+    wholes: tuple[Sequence, Sequence],
+) -> str:
+    """Return a subsequence as text, with ``…`` where it is not contiguous in both sequences.
+
+    Parameters
+    ----------
+    left, right : list of (str, str)
+        Its elements (edge, node) in the first and in the second sequence.
+    similarities : list of float
+        Similarities of these elements.
+    wholes : pair of Sequence
+        The two sequences.
+
+    Examples
+    --------
+    >>> wholes = Sequence("the old dog sat".split()), Sequence("the cat sat".split())
+    >>> left, right = ([("", "the"), ("", noun), ("", "sat")] for noun in ("dog", "cat"))
+    >>> sequence_text(left, right, [1.0, 0.8, 1.0], wholes)
+    'the … dog~cat (0.80) sat'
+    """
+    gaps = [False] * len(left)
+    for chosen, whole in zip((left, right), wholes, strict=True):
+        places = _tightest(chosen, whole.elements)
+        for k in range(1, len(places)):
+            gaps[k] = gaps[k] or places[k] - places[k - 1] > 1
+    text = ""
+    for k, ((edge, node), (_, other)) in enumerate(zip(left, right, strict=True)):
+        word = f"{edge}:{node}" if edge else node
+        word = word if node == other else label_text(word, other, similarities[k])
+        text += word if k == 0 else f" … {word}" if gaps[k] else f" {word}"
+    return text
+
+
+def _tightest(chosen: list[_Element], whole: tuple[_Element, ...]) -> list[int]:
+    """Return the positions of the occurrence of a subsequence with the shortest span."""
+    starts: list[int | None] = [None] * len(chosen)  # of the latest match of chosen[: k + 1]
+    best: tuple[int, int] | None = None
+    for position, element in enumerate(whole):
+        for k in range(len(chosen) - 1, -1, -1):
+            if element == chosen[k]:
+                starts[k] = position if k == 0 else starts[k - 1]
+        start = starts[-1] if chosen and element == chosen[-1] else None
+        if start is not None and (best is None or position - start < best[1] - best[0]):
+            best = (start, position)
+    if best is None:
+        return []
+    places = [best[1]]
+    for element in reversed(chosen[:-1]):
+        # From the end backwards, every element as late as possible: gaps move to the front.
+        places.append(next(p for p in range(places[-1] - 1, -1, -1) if whole[p] == element))
+    return places[::-1]
+
+
+def first_occurrence(fragment: Tree, tree: Tree) -> frozenset[int]:
+    """Return the nodes of the first occurrence of a fragment in a tree.
+
+    Whole productions are compared, as in :class:`~kernelwood.SubsetTreeKernel`: a leaf of the
+    fragment matches a node of the tree with any children.
+
+    Parameters
+    ----------
+    fragment : Tree
+        The fragment, such as ``Fragment.structure``.
+    tree : Tree
+        The tree to search.
+
+    Returns
+    -------
+    frozenset of int
+        Positions in pre-order, empty if the fragment does not occur.
+
+    Examples
+    --------
+    >>> tree = Tree.from_brackets("(S (NP (DT the) (NN cat)) (VP sat))")
+    >>> sorted(first_occurrence(Tree.from_brackets("(NP (DT the) NN)"), tree))
+    [1, 2, 3, 4]
+    """
+    for position, node in enumerate(tree.preorder()):
+        if node.n_nodes >= fragment.n_nodes:
+            taken = _match(fragment, node, position)
+            if taken:
+                return taken
+    return frozenset()
+
+
+def _match(fragment: Tree, node: Tree, position: int) -> frozenset[int]:
+    taken = []
+    todo = [(fragment, node, position)]
+    while todo:
+        part, found, place = todo.pop()
+        if (part.label, part.edge) != (found.label, found.edge):
+            return frozenset()
+        taken.append(place)
+        if not part.children:
+            continue
+        if len(part.children) != len(found.children):
+            return frozenset()
+        place += 1
+        for below, child in zip(part.children, found.children, strict=True):
+            todo.append((below, child, place))
+            place += child.n_nodes
+    return frozenset(taken)

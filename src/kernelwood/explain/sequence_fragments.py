@@ -1,10 +1,10 @@
-"""Subsequences that two sequences share.
+"""Subsequences shared by two sequences.
 
-A subsequence u weighs the product of its values in the two sequences, each the sum over its
-occurrences of ``decay ** (last index - first index)``; the weights of all u sum to the raw value.
+The weight of a subsequence u is the product of its values in the two sequences, each the sum over
+its occurrences of ``decay ** (last index - first index)``; all weights sum to the raw value.
 
-Where elements match softly, u is one subsequence in the first sequence and another of equal length
-in the second, and every pair of elements adds its match (similarity and gates) as a factor.
+With soft matching, u is a pair of equally long subsequences, and every pair of elements adds its
+match (similarity and gates) as a factor.
 """
 
 from __future__ import annotations
@@ -15,15 +15,12 @@ from heapq import heappop, heappush
 from math import isqrt
 from typing import NamedTuple
 
-from kernelwood.explain.fragment import Steps
-from kernelwood.explain.matching import Matching
-
-__all__ = ["Subsequence", "heaviest_subsequences", "longest_subsequences"]
+from kernelwood.explain.pairing import Matching, Steps
 
 
 class Subsequence(NamedTuple):
-    """A shared subsequence (pairs of elements by number) with its weight, counts, and value with
-    all parts (or None).
+    """A shared subsequence (numbers of pairs of elements), its weight, its counts, and its value
+    with all parts (or None).
     """
 
     pairs: tuple[int, ...]
@@ -34,7 +31,7 @@ class Subsequence(NamedTuple):
 
 
 class _Ends(NamedTuple):
-    """Where occurrences of a subsequence end in a sequence: their values and their number."""
+    """Last positions of the occurrences of a subsequence, with their values and counts."""
 
     positions: list[int]
     values: list[float]
@@ -49,7 +46,7 @@ class _Ends(NamedTuple):
         return self._replace(values=[factor * value for value in self.values])
 
 
-_BothEnds = tuple[_Ends, _Ends]  # the values of the first hold the matches of all elements
+_BothEnds = tuple[_Ends, _Ends]  # the values of the first include the matches of all elements
 
 
 def heaviest_subsequences(
@@ -60,11 +57,11 @@ def heaviest_subsequences(
     max_length: int | None,
     steps: Steps,
 ) -> Iterator[Subsequence]:
-    """Yield the shared subsequences from the heaviest on.
+    """Yield the shared subsequences, heaviest first.
 
-    The queue holds subsequences by the most that they or any continuation can weigh: the sum of
-    all of these, read off one table over both sequences. If that table is beyond the steps, the
-    weight itself takes its place, and the order is no longer guaranteed.
+    The queue is ordered by an upper bound on the weight of a subsequence and its continuations:
+    the sum of all these weights, from one table over both sequences. If the table costs too many
+    steps, the weight itself is used, and the order is not guaranteed.
     """
     bound = _Bound(a, b, matching, decay, steps)
     queue: list[tuple[float, int, tuple[int, ...], _BothEnds, bool]] = []
@@ -95,7 +92,7 @@ def _extend(
     steps: Steps,
     sides: _BothEnds | None,
 ) -> list[tuple[int, _BothEnds]]:
-    """Return every pair of elements that can follow in the sequences, with the new ends."""
+    """Return every pair of elements that can follow, with the new ends."""
     left, right = (
         _extend_in(sequence, decay, None if sides is None else sides[side])
         for side, sequence in enumerate((a, b))
@@ -134,17 +131,17 @@ def _append(ends: _Ends, position: int, value: float, count: int) -> None:
 
 
 class _Bound:
-    """Returns the summed weight of a subsequence and all its continuations."""
+    """Summed weight of a subsequence and all its continuations."""
 
     def __init__(
         self, a: list[int], b: list[int], matching: Matching, decay: float, steps: Steps
     ) -> None:
         self.table: list[list[float]] | None = None
-        # The larger part of the steps is for the search itself.
+        # At least half of the steps is for the search itself.
         if len(a) * len(b) > steps.left // 2 or not steps.take(len(a) * len(b)):
             steps.exceeded = True
             return
-        # table[p][q]: all that may follow positions p and q, plus 1 for nothing.
+        # table[p][q]: sum over all that may follow positions p and q, plus 1 for nothing.
         below = [0.0] * (len(b) + 1)
         table = []
         for symbol in reversed(a):
@@ -178,11 +175,10 @@ def longest_subsequences(
     max_length: int | None,
     steps: Steps,
 ) -> Iterator[Subsequence]:
-    """Yield, longest first, for every pair of elements that match a subsequence through it.
+    """Yield a longest subsequence through every matching pair of elements, longest first.
 
-    It is a longest one, where elements count by how similar they are, and among these the closest
-    together. What is itself a subsequence of another one found is left out. Every element that
-    can be matched is in at least one.
+    Length is the sum of the similarities of the elements; ties go to the shortest span. Parts of
+    another subsequence found are left out. Every element with a match is in at least one.
     """
     full = (a, b)
     a, b = _affordable(a, b, steps)
@@ -210,7 +206,7 @@ def longest_subsequences(
 
 
 def _scores(a: list[int], b: list[int], matches: _Table, matching: Matching) -> _Table:
-    """Return how similar the elements are that match, 0 for the others."""
+    """Return the similarities of matching elements, 0 for others."""
     if not matching.is_soft:
         return [[float(match > 0) for match in row] for row in matches]
     return [
@@ -221,13 +217,13 @@ def _scores(a: list[int], b: list[int], matches: _Table, matching: Matching) -> 
 
 _Table = list[list[float]]
 _Pair = tuple[int, int]
-# For a pair of elements that match: length of the best chain that starts there, minus the sum of
-# the positions where it ends, and the pair it goes on to.
+# For a pair of matching elements: length of the best chain that starts there, minus the sum of its
+# last positions, and the next pair.
 _Paths = dict[_Pair, tuple[float, int, _Pair | None]]
 
 
 def _affordable(a: list[int], b: list[int], steps: Steps) -> tuple[list[int], list[int]]:
-    """Return the sequences, or their beginnings if aligning them takes too many steps."""
+    """Return the sequences, cut if their alignment costs too many steps."""
     if 4 * len(a) * len(b) > steps.left:
         steps.exceeded = True
         side = max(1, isqrt(steps.left // 4))
@@ -237,7 +233,7 @@ def _affordable(a: list[int], b: list[int], steps: Steps) -> tuple[list[int], li
 
 
 def _longest_paths(scores: _Table) -> _Paths:
-    """Return for each pair of elements that match the longest chain of such that starts there."""
+    """Return the longest chain of matching pairs that starts at each matching pair."""
     paths: _Paths = {}
     width = len(scores[0]) if scores else 0
     # best[q]: the best chain that starts below the current row, at column q or later.
@@ -281,7 +277,7 @@ def _path(sizes: tuple[int, int], pair: _Pair, ahead: _Paths, back: _Paths) -> l
 
 
 def _window(path: list[_Pair], through: int, length: int) -> list[_Pair]:
-    """Return the stretch of ``length`` pairs around one that lies closest together."""
+    """Return the ``length`` consecutive pairs around one pair that have the shortest span."""
     starts = range(max(0, through - length + 1), min(through, len(path) - length) + 1)
     if not starts:
         return path
@@ -295,7 +291,7 @@ def _window(path: list[_Pair], through: int, length: int) -> list[_Pair]:
 
 
 def _value_along(path: list[_Pair], matches: _Table, decay: float) -> float:
-    """Return what the kernel counts along one alignment: its pairs, and all ways to skip some."""
+    """Return the kernel value along one alignment: all its subsequences."""
     total, sums = 0.0, 0.0
     last: _Pair | None = None
     for p, q in path:

@@ -232,7 +232,7 @@ def test_a_hundred_thousand_levels_do_not_recurse():
 
 
 def test_reaching_the_bound_is_told():
-    with pytest.warns(RuntimeWarning, match="raise max_steps"):
+    with pytest.warns(RuntimeWarning, match="increase max_steps"):
         kw.shared_fragments(kw.SubsetTreeKernel(), _A, _B, None, order="weight", max_steps=5)
 
 
