@@ -10,7 +10,7 @@ written                        view              body
 ``{"tree": "…"}``              Tree              see `kernelwood.structures.structure_json`
 ``{"sequence": […]}``          Sequence          see `kernelwood.structures.structure_json`
 ``{"graph": {…}}``             Graph             see `kernelwood.structures.structure_json`
-``{"forest": {…}}``            Forest            see `kernelwood.structures.forest_json`
+``{"forest": {…}}``            Forest            see `kernelwood.structures.structure_json`
 ``{"sentence": {…}}``          Sentence          see `kernelwood.text.sentence_json`
 ``{"document": {…}}``          Document          see `kernelwood.text.sentence_json`
 ``{"vector": {…}}``            dict              a number for each name
