@@ -135,7 +135,7 @@ def test_classes_count_the_same_however_rare():
 
 def test_a_negative_label_that_is_no_class_is_named():
     with pytest.raises(
-        kw.errors.KernelInputError, match="negative_label='maybe' is none of the classes"
+        kw.errors.KernelInputError, match="negative_label='maybe' is not one of the classes"
     ):
         measure("paper", ["no", "yes"], negative_label="maybe")
 

@@ -150,7 +150,7 @@ class EmbeddingIndex(StructureIndex):
         for some, similarities in compare_rows(
             embedder.kernel_, X, embedder.landmarks_, dtype="float64"
         ):
-            vectors = rescaled(embedder.embed(similarities), own[some])
+            vectors = _rescaled(embedder.embed(similarities), own[some])
             numbers[some], scales[some] = quantize(vectors)
         return {"vectors": numbers, "scales": scales}
 
@@ -189,7 +189,7 @@ class EmbeddingIndex(StructureIndex):
             raise ValueError("embedder_ and kernel_ must be for the same kind of structures")
 
 
-def rescaled(vectors: NDArray[np.float64], own: NDArray[Any]) -> NDArray[np.float64]:
+def _rescaled(vectors: NDArray[np.float64], own: NDArray[Any]) -> NDArray[np.float64]:
     """Return vectors rescaled to the geometric mean of their length and that of their structures.
 
     Parameters
@@ -200,7 +200,7 @@ def rescaled(vectors: NDArray[np.float64], own: NDArray[Any]) -> NDArray[np.floa
 
     Examples
     --------
-    >>> rescaled(np.array([[0.6, 0.0], [0.0, 0.0]]), np.array([1.44, 1.0]))
+    >>> _rescaled(np.array([[0.6, 0.0], [0.0, 0.0]]), np.array([1.44, 1.0]))
     array([[0.84852814, 0.        ],
            [0.        , 0.        ]])
     """

@@ -82,7 +82,7 @@ def label_table(batch: Batch) -> csr_matrix:
     return table
 
 
-def labels_read(batch: Any, kernel: Kernel) -> csr_matrix:
+def _labels_read(batch: Any, kernel: Kernel) -> csr_matrix:
     """Return which labels occur in the part of each structure that a kernel reads, 0 or 1.
 
     For examples, the tables of the views that the kernel reads are concatenated.
@@ -679,7 +679,7 @@ def _start_search(
 def _by_coverage(
     selector: ReferenceSelector, pool: Any, classes: NDArray[np.int32], n: int
 ) -> Choice:
-    table = labels_read(pool, selector.kernel_)
+    table = _labels_read(pool, selector.kernel_)
     information = label_information(table[: len(classes)], classes)
     return cover(table, information, n), None, []
 

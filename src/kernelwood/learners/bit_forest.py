@@ -93,7 +93,7 @@ class BitForest:
 
     def predict_proba(self, codes: Codes, *, n_jobs: int | None = None) -> Floats:
         """Return class probabilities, the mean over the trees, shape (n, n_classes)."""
-        return sum_shares(self, codes, None, n_jobs) / self.n_trees
+        return _sum_shares(self, codes, None, n_jobs) / self.n_trees
 
     def apply(self, codes: Codes, *, n_jobs: int | None = None) -> NDArray[np.int32]:
         """Return the leaf of each example in each tree, shape (n, n_trees).
@@ -245,7 +245,7 @@ _ARRAYS: dict[str, tuple[Any, int]] = {
 }
 
 
-def sum_shares(
+def _sum_shares(
     forest: BitForest, codes: Codes, skipped: Codes | None, n_jobs: int | None
 ) -> Floats:
     """Return class probabilities summed over the trees in order, shape (n, n_classes).
@@ -461,4 +461,4 @@ def out_of_bag(
         drawn[tree, :n] = _times_drawn(n, seed, tree) > 0
     skipped = np.packbits(drawn, axis=1, bitorder="little").view("<u8").astype(np.uint64)
     n_trees = forest.n_trees - drawn[:, :n].sum(axis=0, dtype=np.int64)
-    return sum_shares(forest, codes, skipped, n_jobs), n_trees
+    return _sum_shares(forest, codes, skipped, n_jobs), n_trees

@@ -21,7 +21,7 @@ _PAIRS_AT_ONCE = 2**21  # pairs of a query and a candidate held at the same time
 _BLOCK_COST = 50  # of starting a block, relative to preparing one structure
 
 
-class Buckets:
+class _Buckets:
     """Positions of structures, grouped by equal codes.
 
     Parameters
@@ -65,14 +65,14 @@ class Candidates:
 
     Parameters
     ----------
-    buckets : Buckets
+    buckets : buckets of the structures
     codes : ndarray of uint64, shape (n, 1)
         Codes of the queries.
     wanted : int
         Minimum number of structures in the buckets of a query.
     """
 
-    def __init__(self, buckets: Buckets, codes: Codes, wanted: int) -> None:
+    def __init__(self, buckets: _Buckets, codes: Codes, wanted: int) -> None:
         self._buckets = buckets
         distinct, which = np.unique(codes[:, 0], return_inverse=True)
         self._which: Positions = which.reshape(-1)
@@ -364,13 +364,13 @@ class HashNeighborsClassifier(HashCollection, NeighborsClassifier):
         rule = math.ceil(10 * math.sqrt(n)) if self.n_candidates is None else self.n_candidates
         return min(max(k, int(rule)), n)
 
-    def _buckets(self) -> Buckets:
+    def _buckets(self) -> _Buckets:
         """Return the buckets, rebuilt after structures were added or removed."""
         collection = self._collection
-        made: tuple[Any, int, Buckets] | None = self.__dict__.get("_made_buckets")
+        made: tuple[Any, int, _Buckets] | None = self.__dict__.get("_made_buckets")
         if made is None or made[0] is not collection or made[1] != collection.version:
             positions = collection.positions()
-            buckets = Buckets(collection.column("codes")[positions], positions)
+            buckets = _Buckets(collection.column("codes")[positions], positions)
             self._made_buckets = made = (collection, collection.version, buckets)
         return made[2]
 

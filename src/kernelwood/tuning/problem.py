@@ -240,9 +240,7 @@ class Earlier:
         self._next = 0
 
     def take(self, **expected: Any) -> Decision | None:
-        """Return the next decision, or None at the end; raise KernelInputError if it is not as
-        expected.
-        """
+        """Return the next decision, which must be the expected one, or None at the end."""
         if self._next == len(self._decisions):
             return None
         decision = self._decisions[self._next]
