@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 import kernelwood as kw
+from kernelwood.figures import check_figure
 from kernelwood.tuning import GateReport
-from kernelwood.tuning.figure import check_figure
-from kernelwood.tuning.report import _agreement, label_text
+from kernelwood.tuning.gate_report import _agreement, label_text
 
 
 def learner_with(labels, **changes):

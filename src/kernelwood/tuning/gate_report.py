@@ -1,4 +1,4 @@
-"""What was learned about gates, for people and for machines."""
+"""Report on learned gates: table, JSON and figure."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kernelwood import figures
 from kernelwood.structures import one_line, shorten
 from kernelwood.tuning.problem import plain_value
 
 if TYPE_CHECKING:
     from kernelwood.tuning.gates import GateLearner
 
-__all__ = ["GateReport", "LabelReport", "label_text"]
-
-_WIDTH = 32  # columns that a label may take
+_LABEL_WIDTH = 32  # characters of a label in a table
+_IGNORED, _KEPT = "#c44e52", "#4c72b0"
+_FIGURE_WIDTH, _LABEL_HEIGHT, _MARGINS = 7.0, 0.21, 1.6  # inches
 
 
 @dataclass(frozen=True, slots=True)
 class LabelReport:
-    """What was learned about one label.
+    """Result of learning for one label.
 
     Attributes
     ----------
@@ -33,14 +34,14 @@ class LabelReport:
     gate : float
         Its gate; 0 if it is ignored.
     structures, occurrences : int
-        How many structures have the label, and how many nodes or elements.
+        Number of structures with the label, and of nodes or elements.
     loss_open, loss_closed : float
-        What is to be small, with the gate open and closed; the mean over runs. See
+        Objective with the gate open and closed, lower is better; mean over runs. See
         :class:`~kernelwood.GateLearner`.
     ignored_share : float
-        Share of runs in which the label is ignored.
+        Fraction of runs in which the label is ignored.
     decisions, changes : int
-        How often its gate was in question, and how often it was changed, in all runs.
+        Number of decisions about its gate, and of changes, in all runs.
     """
 
     label: str
@@ -60,7 +61,7 @@ class LabelReport:
 
     @property
     def gain(self) -> float:
-        """What closing the gate gains: the loss with it open, minus the loss with it closed."""
+        """Gain of closing the gate: the loss with it open minus the loss with it closed."""
         return self.loss_open - self.loss_closed
 
     def to_dict(self) -> dict[str, Any]:
@@ -74,29 +75,29 @@ class LabelReport:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GateReport:
-    """What was learned about gates; made by :meth:`GateLearner.report`.
+    """Report on learned gates; made by :meth:`GateLearner.report`.
 
-    ``print(report)`` shows a table, ``report["det"]`` is what was learned about one label.
+    ``print(report)`` shows a table, ``report["det"]`` is the report on one label.
 
     Attributes
     ----------
     labels : tuple of LabelReport
-        The ignored ones first, and of these, as of the others, those first whose closing gains
-        most.
+        Ignored labels first; within ignored and kept labels, by falling gain of closing.
     method : {"neighbors", "information"}
-        How it was learned.
+        Learning method.
     classes : tuple of str or number
         The classes of the structures.
     n_runs : int
-        How many times it was learned, with other random numbers.
+        Number of runs with different random numbers.
     agreement : float or None
-        Share of labels on which two runs agree, the mean over all pairs of runs; None of one run.
+        Fraction of labels on which two runs agree, the mean over all pairs of runs; None for one
+        run.
     n_decisions : int
-        Decisions in all runs.
+        Number of decisions in all runs.
     parameters : dict
-        Parameters of the kernel that were learned along with the gates.
+        Kernel parameters learned with the gates.
     seed : int
-        Where the random numbers came from.
+        The seed that was used.
 
     Examples
     --------
@@ -153,7 +154,7 @@ class GateReport:
         raise KeyError(f"no gate was learned for the label {label!r}")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON values; what is no finite number, string or list becomes a string."""
+        """Return plain JSON values; other values become strings."""
         return {
             "method": self.method,
             "classes": [plain_value(label) for label in self.classes],
@@ -172,32 +173,33 @@ class GateReport:
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw how much is gained by closing each gate, with matplotlib.
+        """Draw the gain of closing each gate with matplotlib.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure of pyplot, which is high enough.
+            Where to draw; by default on a new pyplot figure of sufficient height.
 
         Returns
         -------
         Axes
         """
-        from kernelwood.tuning.figure import draw_on_new_figure, draw_report
+        if ax is None:
+            figures.import_matplotlib()
+            import matplotlib.pyplot as plt
 
-        return draw_on_new_figure(self) if ax is None else draw_report(self, ax)
+            _, ax = plt.subplots(figsize=_size(self), layout="constrained")
+        return _draw(self, ax)
 
     def save_figure(self, path: str | os.PathLike[str]) -> None:
-        """Write the figure to a file, which is either complete or not there.
+        """Write the figure to a file; the same report gives the same bytes.
 
         Parameters
         ----------
         path : str or PathLike
-            Its suffix says what to write: ``.png``, ``.svg`` or ``.pdf``.
+            The suffix gives the format: ``.png``, ``.svg`` or ``.pdf``.
         """
-        from kernelwood.tuning.figure import save_figure
-
-        save_figure(self, path)
+        figures.save_figure(lambda ax: _draw(self, ax), path, _size(self))
 
     def __repr__(self) -> str:
         return (
@@ -210,7 +212,7 @@ class GateReport:
         return f"{_aligned(rows)}\n\n{self.note()}"
 
     def header(self) -> list[str]:
-        """Return the titles of the columns of the table."""
+        """Return the column titles of the table."""
         stability = ["ignored in"] if self.n_runs > 1 else []
         titles = ["structures", "occurrences", "open", "closed", "gain of closing", *stability]
         return ["label", "gate", *titles, "changes"]
@@ -231,11 +233,11 @@ class GateReport:
         ]
 
     def note(self) -> str:
-        """Return what the table does not say, in a few lines."""
+        """Return notes on the table, one per line."""
         what = (
-            "minus what codes know of the classes more than by chance, estimated, in nats"
+            "minus the estimated information of codes about classes above chance, in nats"
             if self.method == "information"
-            else "the loss a structure"
+            else "mean loss of a structure"
         )
         lines = [
             f"{len(self.ignored)} of {len(self.labels)} labels are ignored; learned by "
@@ -250,7 +252,7 @@ class GateReport:
         return "\n".join(lines)
 
 
-def label_text(label: str, width: int = _WIDTH) -> str:
+def label_text(label: str, width: int = _LABEL_WIDTH) -> str:
     r"""Return a label as one short line.
 
     Examples
@@ -258,13 +260,13 @@ def label_text(label: str, width: int = _WIDTH) -> str:
     >>> label_text("two\nlines"), label_text(""), label_text("a" * 40, 8)
     ('two lines', '(empty)', 'aaaaa...')
     """
-    # Whatever moves the cursor, or cannot be shown, would break the table.
+    # Control characters would break the table.
     line = one_line(label)
     return shorten(line, width) if label else "(empty)"
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Return rows of cells as lines, the first column on the left and the others on the right."""
+    """Return rows of cells as lines, left-aligned in the first column, right-aligned in others."""
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
     return "\n".join(
         "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows
@@ -293,14 +295,82 @@ def _label_reports(learner: GateLearner) -> tuple[LabelReport, ...]:
         )
         for t, label in enumerate(learner.labels_)
     ]
-    # Sorting is stable: what gains the same stays in the order of frequency.
+    # Sorting is stable: labels with equal gains stay in order of frequency.
     return tuple(sorted(rows, key=lambda row: (not row.ignored, -row.gain)))
 
 
 def _agreement(ignoring: Any, n_runs: int) -> float | None:
-    """Return the share of pairs of runs that agree, given how many runs ignore each label."""
+    """Return the fraction of pairs of runs that agree, given how many runs ignore each label."""
     if n_runs < 2 or not len(ignoring):
         return None
     keeping = n_runs - ignoring
     agreeing = (ignoring * (ignoring - 1) + keeping * (keeping - 1)) / (n_runs * (n_runs - 1))
     return float(np.mean(agreeing))
+
+
+def _draw(report: GateReport, ax: Any) -> Any:
+    """Draw a bar of the gain of closing for each label; return ``ax``."""
+    from kernelwood.tuning.gate_report import label_text
+
+    rows = report.labels
+    places = range(len(rows))
+    ax.barh(
+        places,
+        [row.gain for row in rows],
+        color=[_IGNORED if row.ignored else _KEPT for row in rows],
+        hatch=["///" if row.ignored else "" for row in rows],  # readable without color
+        edgecolor="white",
+        height=0.8,
+    )
+    names = [f"{label_text(row.label)} ({row.structures:,})" for row in rows]
+    for text in (*_ticks(ax, places, names), *_stability(report, ax)):
+        text.set_fontsize(8)
+        text.set_parse_math(False)  # labels can contain dollar signs
+    ax.set_ylim(len(rows) - 0.5, -0.5)
+    ax.axvline(0, color="black", linewidth=0.8)
+    ax.locator_params(axis="x", nbins=6)
+    ax.set_xlabel(
+        "gain of closing the gate ("
+        + ("nats" if report.method == "information" else "loss per structure")
+        + ")"
+    )
+    ax.set_ylabel("label (structures)")
+    ax.set_title(f"{len(report.ignored)} of {len(rows)} labels ignored", fontsize=10)
+    _legend(rows, ax)
+    return ax
+
+
+def _ticks(ax: Any, places: Any, names: list[str]) -> list[Any]:
+    ax.set_yticks(places)
+    texts: list[Any] = ax.set_yticklabels(names)
+    return texts
+
+
+def _stability(report: GateReport, ax: Any) -> list[Any]:
+    """Write at the right how many runs ignore each label."""
+    if report.n_runs < 2:
+        return []
+    beside = ax.get_yaxis_transform()
+    texts = [("ignored in", -1.0)] + [
+        (f"{round(row.ignored_share * report.n_runs)} of {report.n_runs}", float(place))
+        for place, row in enumerate(report.labels)
+    ]
+    return [
+        ax.text(1.02, place, text, transform=beside, va="center", ha="left", clip_on=False)
+        for text, place in texts
+    ]
+
+
+def _legend(rows: tuple[LabelReport, ...], ax: Any) -> None:
+    from matplotlib.patches import Patch
+
+    handles = [
+        Patch(facecolor=_IGNORED, hatch="///", edgecolor="white", label="ignored"),
+        Patch(facecolor=_KEPT, label="kept"),
+    ]
+    # Kept labels are below with negative gains, so the lower right corner is free.
+    ax.legend(handles=handles, loc="lower right", fontsize=8)
+
+
+def _size(report: GateReport) -> tuple[float, float]:
+    return _FIGURE_WIDTH, max(3.0, _MARGINS + _LABEL_HEIGHT * len(report.labels))

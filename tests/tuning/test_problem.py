@@ -1,7 +1,7 @@
 import pytest
 
 import kernelwood as kw
-from kernelwood.tuning.labels import find_gated, tabulate_labels, with_gates
+from kernelwood.tuning.problem import find_gated, tabulate_labels, with_gates
 
 PATHS = [
     kw.Sequence([("nsubj", "Ras"), ("prep", "of"), ("prep", "in")]),

@@ -178,11 +178,11 @@ def test_no_swaps_have_no_values():
 @pytest.mark.parametrize(
     ("columns", "shape", "message"),
     [
-        ([0, 0], (2, 40, 2), "each bit once"),
+        ([0, 0], (2, 40, 2), "must not repeat a bit"),
         ([0, 60], (2, 40, 2), "from 0 to 59, got 0 to 60"),
         ([-1], (2, 40, 1), "from 0 to 59, got -1"),
-        ([], (2, 40, 0), "one or more bits"),
-        ([0.5], (2, 40, 1), "numbers of one or more bits, got float64"),
+        ([], (2, 40, 0), "one or more bit numbers"),
+        ([0.5], (2, 40, 1), "one or more bit numbers, got float64"),
         ([1, 2], (2, 40, 3), r"shape \(n_swaps, 40, 2\), got int64 of shape \(2, 40, 3\)"),
         ([1], (40, 1), r"shape \(n_swaps, 40, 1\)"),
     ],
@@ -203,9 +203,11 @@ def test_swaps_of_other_numbers_than_bits_are_refused():
 def test_a_start_of_other_classes_is_refused():
     codes, y = labeled_codes(n=40)
     fit = explain_classes(codes, y, n_restarts=1)
-    with pytest.raises(KernelInputError, match="start must explain examples of the same classes"):
+    with pytest.raises(
+        KernelInputError, match="start must explain examples with the same class numbers"
+    ):
         explain_classes(codes, 1 - y, start=fit)
-    with pytest.raises(KernelInputError, match="as many without a label"):
+    with pytest.raises(KernelInputError, match="as many unlabelled ones"):
         explain_classes(codes, y, codes, start=fit)
 
 
