@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood.arrays import Batch, ExampleBatch, Ragged, Vocabulary
-from kernelwood.kernels import Kernel, keep_views, needed_views
+from kernelwood.kernels import Kernel, drop_unread_views, needed_views
 
 __all__ = ["GrowingArray", "GrowingBatch", "GrowingExamples", "growing_batch"]
 
@@ -114,7 +114,7 @@ class GrowingExamples:
 
     def __init__(self, examples: ExampleBatch, kernel: Kernel) -> None:
         self._kernel = kernel
-        self._examples = list(keep_views(examples, kernel))
+        self._examples = list(drop_unread_views(examples, kernel))
         names = needed_views(kernel) or ()
         self._views = {name: GrowingBatch(examples.view(name)) for name in names}
 
@@ -127,7 +127,7 @@ class GrowingExamples:
     def append(self, examples: ExampleBatch) -> None:
         """Add examples at the end."""
         batches = {name: examples.view(name) for name in self._views}
-        self._examples.extend(keep_views(examples, self._kernel))
+        self._examples.extend(drop_unread_views(examples, self._kernel))
         for name, view in self._views.items():
             view.append(batches[name])
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood.arrays import ExampleBatch
-from kernelwood.kernels import Kernel, keep_views
+from kernelwood.kernels import Kernel, drop_unread_views
 from kernelwood.learners.base import weights_of_classes
 from kernelwood.learners.votes import Neighbors, NeighborsClassifier
 
@@ -94,7 +94,7 @@ class KernelNeighborsClassifier(NeighborsClassifier):
             type(self).__name__, self.class_weight, self.classes_, numbers
         )
         self.structures_ = (
-            keep_views(batch, self.kernel_) if isinstance(batch, ExampleBatch) else batch
+            drop_unread_views(batch, self.kernel_) if isinstance(batch, ExampleBatch) else batch
         )
         self.labels_ = numbers
         self.kernel_evaluations_ = self.query_evaluations_ = 0

@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 from kernelwood.arrays import batch
 from kernelwood.compute import config_context, resolve_jobs
 from kernelwood.errors import KernelInputError
-from kernelwood.kernels import Kernel, keep_views, needed_views
+from kernelwood.kernels import Kernel, drop_unread_views, needed_views
 from kernelwood.parameters import ChecksParameters
 from kernelwood.relations.analysis import GIVEN, analyze, needs_parse, warn_of_parser
 from kernelwood.relations.candidate_lists import names_of
@@ -127,7 +127,7 @@ class ExtractorBase(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         kernel = self.kernel or kernel_on(views, self.vectors)
         # Where a corpus lies is nobody's business, and must not be in the file of a model.
         bare = [Example(example.id, example.label, example.views) for example in ready.examples]
-        X = keep_views(batch(bare), kernel)
+        X = drop_unread_views(batch(bare), kernel)
         learner = make_learner(find_recipe(self.recipe), kernel, self.options or {}, len(y), seed)
         line, held_out = self._fit_learner(learner, X, y, ready, located, seed)
         self.learner_, self.seed_, self.views_, self.parser_ = learner, seed, list(views), parser
