@@ -49,7 +49,7 @@ print(surest)
 print(surest.text)
 for case in surest.evidence:
     print(f"\n{case.similarity:.2f} {case.type}: {case.text}")
-    for piece in case.pieces:
+    for piece in case.fragments:
         print(f"     {piece.weight:.2f} {piece.view}: {piece.text}")
 
 # %%

@@ -66,12 +66,12 @@ def figures_from(scores: Any) -> Figures:
 
 def transductive_rows(extractor: Any, predictions: Any, training: str) -> Iterator[dict[str, Any]]:
     """Yield the rows whose thresholds follow from the scores of all test pairs."""
-    shared = predictions.with_share(extractor.share_)
+    shared = predictions.with_positive_rate(extractor.positive_rate_)
     same = figures_from(extractor.evaluate(shared, n_bootstrap=0))
     yield row(f"{RECIPES[0].name}, transductive: share", training, None, same, None)
     y = np.array([prediction.label != "none" for prediction in predictions])
     scores = np.array([prediction.score for prediction in predictions])
-    adapted, estimated = adapt(scores, extractor.share_)
+    adapted, estimated = adapt(scores, extractor.positive_rate_)
     found = figures_of(y, adapted, expected_f1_threshold(adapted))
     made = row(f"{RECIPES[0].name}, transductive: EM", training, None, found, None)
     yield made | {"base_rate": estimated}

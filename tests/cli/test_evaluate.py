@@ -77,8 +77,8 @@ def test_figures_are_those_of_the_library(model, test_set, extractor):
 
 
 def test_a_share_of_the_candidates_can_be_evaluated(model, test_set, extractor):
-    report = evaluated(model, test_set, "--share", "0.25")
-    predictions = extractor.predict(kw.read(test_set), all=True).with_share(0.25)
+    report = evaluated(model, test_set, "--positive-rate", "0.25")
+    predictions = extractor.predict(kw.read(test_set), all=True).with_positive_rate(0.25)
     expected = json.loads(json.dumps(extractor.evaluate(predictions).to_dict()))
     assert {name: report[name] for name in expected} == expected
     assert report["recall"] < evaluated(model, test_set)["recall"]

@@ -69,11 +69,12 @@ def test_values_have_their_types(config, line, name, value):
 
 
 @pytest.mark.parametrize(
-    ("line", "share"), [("share = 0.2", 0.2), ('share = "trained"', "trained")]
+    ("line", "positive_rate"),
+    [("positive_rate = 0.2", 0.2), ('positive_rate = "trained"', "trained")],
 )
-def test_a_share_is_a_number_or_a_word(config, line, share):
+def test_a_positive_rate_is_a_number_or_a_word(config, line, positive_rate):
     path = config('model = "m.kw"', 'test = "t.jsonl"', line)
-    assert parsed(evaluate, "--config", path).params["share"] == share
+    assert parsed(evaluate, "--config", path).params["positive_rate"] == positive_rate
 
 
 def test_settings_of_what_learns_are_a_list(config):

@@ -75,7 +75,7 @@ def test_the_number_of_cases_can_be_chosen(model, corpus):
 
 def test_what_is_no_relation_is_explained_by_its_name(model, corpus):
     [told] = explained(model, corpus, "d20.s3.e1-e2")
-    assert (told["holds"], told["label"]) == (False, "none")
+    assert (told["positive"], told["label"]) == (False, "none")
 
 
 def test_the_name_of_a_sentence_explains_its_relations(model, corpus):
@@ -84,7 +84,7 @@ def test_the_name_of_a_sentence_explains_its_relations(model, corpus):
 
 def test_a_threshold_replaces_that_of_the_model(model, corpus):
     [told] = explained(model, corpus, "d20.s0.e1-e2", "--threshold", 1)
-    assert (told["holds"], told["threshold"]) == (False, 1.0)
+    assert (told["positive"], told["threshold"]) == (False, 1.0)
 
 
 def test_stored_predictions_are_explained_by_their_evidence(model, corpus, tmp_path):

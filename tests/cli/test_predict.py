@@ -64,35 +64,37 @@ def test_every_candidate_is_written_on_request(extractor, model, corpus, tmp_pat
 
 
 def test_a_share_of_all_candidates_is_found(extractor, model, corpus, tmp_path):
-    report = predicted(model, corpus, "-o", tmp_path / "out.jsonl", "--share", "0.25")
-    expected = extractor.predict(kw.read(corpus), all=True).with_share(0.25)
+    report = predicted(model, corpus, "-o", tmp_path / "out.jsonl", "--positive-rate", "0.25")
+    expected = extractor.predict(kw.read(corpus), all=True).with_positive_rate(0.25)
     assert lines(tmp_path / "out.jsonl") == [one.to_dict() for one in expected.relations]
     assert report["threshold"] == expected[0].threshold != extractor.threshold_
 
 
 def test_the_share_counts_over_all_batches(extractor, model, tmp_path, monkeypatch):
     kw.write(some_documents(4, start=20), tmp_path / "in.jsonl")
-    whole = predicted(model, tmp_path / "in.jsonl", "--share", "0.3")
+    whole = predicted(model, tmp_path / "in.jsonl", "--positive-rate", "0.3")
     monkeypatch.setattr("kernelwood.cli.relation_outputs._EXAMPLES", 5)
-    parts = predicted(model, tmp_path / "in.jsonl", "--share", "0.3")
+    parts = predicted(model, tmp_path / "in.jsonl", "--positive-rate", "0.3")
     assert parts["predictions"] == whole["predictions"] != []
 
 
 def test_the_share_of_the_training_documents_has_a_name(extractor, model, corpus):
-    report = predicted(model, corpus, "--share", "trained")
-    share = extractor.share_
-    assert report == predicted(model, corpus, "--share", share) | {"seconds": report["seconds"]}
+    report = predicted(model, corpus, "--positive-rate", "trained")
+    share = extractor.positive_rate_
+    assert report == predicted(model, corpus, "--positive-rate", share) | {
+        "seconds": report["seconds"]
+    }
 
 
 @pytest.mark.parametrize("share", ["0", "1", "many", "nan"])
 def test_a_share_that_is_none_is_refused(model, corpus, share):
-    result = run(model, corpus, "--share", share)
+    result = run(model, corpus, "--positive-rate", share)
     assert result.exit_code == 2
     assert "no number between 0 and 1" in " ".join(result.stderr.split())
 
 
 def test_a_share_and_a_threshold_contradict_each_other(model, corpus):
-    result = run(model, corpus, "--share", "0.5", "--threshold", "0.5")
+    result = run(model, corpus, "--positive-rate", "0.5", "--threshold", "0.5")
     assert result.exit_code == 2
     assert "give one of them" in result.stderr
 

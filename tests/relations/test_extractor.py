@@ -20,7 +20,7 @@ def extractor():
 
 
 def labels(predictions):
-    return [one.relation if one.holds else "none" for one in predictions]
+    return [one.relation if one.positive else "none" for one in predictions]
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
@@ -101,7 +101,7 @@ def test_evidence_is_the_most_similar_case(extractor):
     assert case.type == "Binds"
     assert "binds" in case.text and "[" in case.text
     assert case.similarity == pytest.approx(1.0)
-    assert case.pieces and case.contribution is not None
+    assert case.fragments and case.contribution is not None
 
 
 def test_a_training_case_is_no_evidence_for_itself(extractor):
@@ -141,7 +141,7 @@ def test_contributions_and_intercepts_add_up_to_the_score(extractor):
 def test_scores_are_probabilities_and_the_threshold_decides(extractor):
     judged = extractor.predict(documents(4, start=20), all=True)
     assert all(0 <= one.score <= 1 for one in judged)
-    assert all(one.holds == (one.score >= extractor.threshold_) for one in judged)
+    assert all(one.positive == (one.score >= extractor.threshold_) for one in judged)
     found = extractor.predict(documents(4, start=20))
     assert [one.id for one in found] == [one.id for one in judged.relations]
 
@@ -171,7 +171,7 @@ def test_another_threshold_decides_anew(extractor):
     judged = extractor.predict(documents(4, start=20), all=True)
     line = sorted(one.score for one in judged)[3]
     changed = judged.with_threshold(line)
-    assert [one.holds for one in changed] == [one.score >= line for one in judged]
+    assert [one.positive for one in changed] == [one.score >= line for one in judged]
     assert {one.threshold for one in changed} == {line}
     assert [one.id for one in changed] == [one.id for one in judged]
     assert changed.tally.reasons == judged.tally.reasons
@@ -180,24 +180,24 @@ def test_another_threshold_decides_anew(extractor):
 
 def test_a_share_is_that_of_the_highest_scores(extractor):
     judged = extractor.predict(documents(4, start=20), all=True)
-    found = judged.with_share(0.25).relations
+    found = judged.with_positive_rate(0.25).relations
     least = min(one.score for one in found)
     assert len(found) == sum(one.score >= least for one in judged) >= len(judged) // 4
     assert sum(one.score > least for one in judged) < len(judged) / 4
 
 
 def test_the_share_of_the_training_documents_is_known(extractor):
-    assert extractor.share_ == extractor.n_relations_ / extractor.n_candidates_
+    assert extractor.positive_rate_ == extractor.n_relations_ / extractor.n_candidates_
 
 
 def test_nothing_has_no_share(extractor):
-    assert extractor.predict([], all=True).with_share(0.5) == []
+    assert extractor.predict([], all=True).with_positive_rate(0.5) == []
 
 
 @pytest.mark.parametrize("share", [0, 1, -0.5, 2.0])
 def test_a_share_that_is_none_is_refused(extractor, share):
-    with pytest.raises(ValueError, match="share must be a number between 0 and 1"):
-        extractor.predict(documents(1), all=True).with_share(share)
+    with pytest.raises(ValueError, match="positive_rate must be a number between 0 and 1"):
+        extractor.predict(documents(1), all=True).with_positive_rate(share)
 
 
 def test_what_is_denied_can_be_learned():

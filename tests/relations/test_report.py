@@ -12,8 +12,8 @@ from hypothesis import given, strategies as st
 import kernelwood as kw
 from kernelwood.relations import (
     Case,
+    CaseFragment,
     Participant,
-    Piece,
     Prediction,
     RelationScores,
     report_html,
@@ -37,7 +37,7 @@ SENTENCE = kw.Sentence(
 
 
 def case(prediction):
-    piece = Piece("ENTITY1 activates ENTITY2", "path", 0.625)
+    piece = CaseFragment("ENTITY1 activates ENTITY2", "path", 0.625)
     return (Case("d3.s1", "Activates", 0.875, "[Ras] activates [Raf].", 0.25, (piece,)),)
 
 
@@ -50,7 +50,7 @@ def prediction(first=0, second=1, *, score=0.75, sentence=SENTENCE, start=START,
         "document": "doc1",
         "type": "Activates",
         "relation": "Activates",
-        "holds": score >= 0.5,
+        "positive": score >= 0.5,
         "score": score,
         "threshold": 0.5,
         "participants": tuple(
@@ -290,7 +290,7 @@ def test_nothing_of_what_is_given_becomes_markup(scores):
         type=EVIL,
         relation=EVIL,
         label=EVIL + "?",
-        _explain=lambda p: (Case(EVIL, EVIL, 0.5, EVIL, 0.1, (Piece(EVIL, EVIL, 0.5),)),),
+        _explain=lambda p: (Case(EVIL, EVIL, 0.5, EVIL, 0.1, (CaseFragment(EVIL, EVIL, 0.5),)),),
     )
     denied = prediction(sentence=evil, start=0, score=0.1, document=EVIL, type=EVIL)
     bad = kw.evaluate.score([EVIL, "none"], [EVIL, "none"], positive=[EVIL], n_bootstrap=0)

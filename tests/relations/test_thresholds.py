@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from kernelwood.relations import share_threshold
+from kernelwood.relations import positive_rate_threshold
 from kernelwood.relations.thresholds import Judged, draw_line, probability, ranking, rates
 
 # Score, whether a relation holds, whether it is the likeliest one, and the document.
@@ -86,7 +86,7 @@ def test_one_class_has_no_ranking():
 
 @given(st.lists(st.integers(0, 20), min_size=1, max_size=30), st.floats(0.01, 0.99))
 def test_a_share_of_scores_reaches_its_threshold(scores, share):
-    line = share_threshold(scores, share)
+    line = positive_rate_threshold(scores, share)
     wanted = max(1, round(share * len(scores)))
     assert sum(score >= line for score in scores) >= wanted
     assert sum(score > line for score in scores) < wanted

@@ -12,9 +12,9 @@ from hypothesis import given, strategies as st
 import kernelwood as kw
 from kernelwood.relations import (
     Case,
+    CaseFragment,
     Judged,
     Participant,
-    Piece,
     Prediction,
     output_format,
     write_predictions,
@@ -28,7 +28,9 @@ ENTITIES = (
     kw.text.Entity("T3", "protein", ((15, 18),), "Mek"),
 )
 DOCUMENT = kw.Document(TEXT, ENTITIES)
-CASES = (Case("d1.p0", "binds", 0.75, "[Sos] binds [Grb]", 0.5, (Piece("binds", "steps", 0.25),)),)
+CASES = (
+    Case("d1.p0", "binds", 0.75, "[Sos] binds [Grb]", 0.5, (CaseFragment("binds", "steps", 0.25),)),
+)
 
 
 def participant(role, entity, text=TEXT, shift=0):
@@ -37,14 +39,16 @@ def participant(role, entity, text=TEXT, shift=0):
     return Participant(role, entity.id, entity.type, words, spans)
 
 
-def a_prediction(*, holds=True, roles=("first", "second"), kind="binds", name="p1", trigger=None):
+def a_prediction(
+    *, positive=True, roles=("first", "second"), kind="binds", name="p1", trigger=None
+):
     sentence = kw.Sentence(TEXT[:14], entities=ENTITIES[:2])
     ends = tuple(zip(roles, ENTITIES[:2], strict=True))
     candidate = kw.text.Candidate(name, sentence, ends)
     ones = tuple(participant(role, entity) for role, entity in ends)
-    score = 0.9 if holds else 0.1
+    score = 0.9 if positive else 0.1
     return Prediction(
-        name, "doc", kind, kind, holds, score, 0.5, ones, trigger, (0, 14), TEXT[:14], None,
+        name, "doc", kind, kind, positive, score, 0.5, ones, trigger, (0, 14), TEXT[:14], None,
         candidate,
     )  # fmt: skip
 
@@ -128,9 +132,9 @@ def test_documents_are_taken_one_after_the_other(tmp_path):
 
 
 def test_a_table_has_titles_and_a_line_for_each_prediction():
-    ones = [a_prediction(), a_prediction(holds=False, name="p2")]
+    ones = [a_prediction(), a_prediction(positive=False, name="p2")]
     rows = table([Judged("doc", DOCUMENT, ones)])
-    assert [(row["id"], row["type"], row["holds"]) for row in rows] == [
+    assert [(row["id"], row["type"], row["positive"]) for row in rows] == [
         ("p1", "binds", "yes"), ("p2", "binds", "no"),
     ]  # fmt: skip
 
@@ -195,7 +199,7 @@ def test_evidence_is_a_further_note():
 
 
 def test_what_does_not_hold_is_not_annotated():
-    judged = Judged("doc", DOCUMENT, [a_prediction(holds=False)])
+    judged = Judged("doc", DOCUMENT, [a_prediction(positive=False)])
     assert annotated_document(judged).relations == ()
 
 

@@ -19,7 +19,7 @@ from relation_models.shifts import Split, shifts, topics
 from sklearn.svm import SVC
 
 import kernelwood as kw
-from kernelwood.relations import share_threshold
+from kernelwood.relations import positive_rate_threshold
 
 __all__ = ["RULES", "TRIALS", "Laboratory", "Trial"]
 
@@ -141,7 +141,7 @@ class Laboratory:
                 held_out[rest] = self._scores(gram, train[some], train[rest], trial.options)
             scores = self._scores(gram, train, test, trial.options)
             drawn = lines(y[train], held_out, documents[train].tolist())
-            drawn["share"] = share_threshold(scores, float(y[train].mean()))
+            drawn["share"] = positive_rate_threshold(scores, float(y[train].mean()))
             yield name, {rule: figures_of(y[test], scores, drawn[rule]).f1 for rule in RULES}
 
     def _gram(self, trial: Trial) -> Gram:

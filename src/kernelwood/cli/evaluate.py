@@ -20,7 +20,7 @@ from kernelwood.cli.relation_options import (
     read_documents,
     stages,
 )
-from kernelwood.cli.relation_outputs import share_of, share_option
+from kernelwood.cli.relation_outputs import positive_rate_of, positive_rate_option
 
 if TYPE_CHECKING:
     from kernelwood.relations import Prediction, Predictions, RelationExtractor
@@ -40,7 +40,7 @@ Examples:
 @click.argument("model", cls=Named)
 @click.argument("test", cls=Named, nargs=-1, required=True, metavar="CORPUS...")
 @documents_options
-@share_option
+@positive_rate_option
 @click.option(
     "--errors-out", metavar="FILE.jsonl",
     help="Write the false positives and false negatives, with evidence.",
@@ -69,8 +69,10 @@ def evaluate(model: str, test: tuple[str, ...], as_json: bool, **options: Any) -
         with stages(options["n_jobs"]) as begin:
             begin("judging")
             predictions = extractor.predict(documents.examples, all=True)
-            if options["share"] is not None:
-                predictions = predictions.with_share(share_of(extractor, options["share"]))
+            if options["positive_rate"] is not None:
+                predictions = predictions.with_positive_rate(
+                    positive_rate_of(extractor, options["positive_rate"])
+                )
             begin("measuring")
             scores = extractor.evaluate(predictions)
             wrong = None
@@ -108,7 +110,7 @@ def _write_errors(
 
 def _mistake(prediction: Prediction) -> str | None:
     """Return what is wrong about a prediction, None if nothing is."""
-    found = prediction.relation if prediction.holds else _NONE
+    found = prediction.relation if prediction.positive else _NONE
     if found == prediction.label:
         return None
     if prediction.label == _NONE:

@@ -31,7 +31,7 @@ _COMMANDS = {
 _PATHS = ("corpus", "test", "model", "out", "kernel", "vectors", "errors_out", "save_config")
 _OWN = ("config", "save_config", "help")  # what a file cannot say
 _MOMENTARY = ("n_jobs", "as_json")  # choices that change no result
-_TEXTS_OR_NUMBERS = ("threshold", "share")
+_TEXTS_OR_NUMBERS = ("threshold", "positive_rate")
 _STANDARD = "-"  # standard input, which has no folder
 _POSITION = re.compile(r"\s*\(at line (\d+), column (\d+)\)$")
 

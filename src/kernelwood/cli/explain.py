@@ -165,7 +165,7 @@ def _holding(
         raise KernelInputError(
             f"there is nothing to explain {where}: no sentence has entities that could be related"
         )
-    kept = [one for one in listed if options["every"] or one.holds]
+    kept = [one for one in listed if options["every"] or one.positive]
     if not kept:
         best = max(one.score for one in listed)
         told = f"of {counted(len(listed), 'candidate')} the best has the score {best:.3f}"
@@ -211,14 +211,14 @@ def _prediction(text: str) -> dict[str, Any] | None:
         value = decode_json(text)
     except StructureError:  # the reader of the corpus says what is wrong
         return None
-    keys = {"id", "document", "type", "holds", "participants", "score", "threshold", "sentence"}
+    keys = {"id", "document", "type", "positive", "participants", "score", "threshold", "sentence"}
     return value if isinstance(value, dict) and keys <= set(value) else None
 
 
 def _show(told: dict[str, Any]) -> None:
     click.echo(one_line(told["id"]))
     _show_sentence(told)
-    holds = told["holds"]
+    holds = told["positive"]
     verdict = f"{told['type']} holds" if holds else f"{told['type']} does not hold"
     sign = "≥" if holds else "<"
     label = f"; the annotation says {told['label']}" if "label" in told else ""

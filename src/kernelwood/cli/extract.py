@@ -26,7 +26,7 @@ from kernelwood.cli.relation_outputs import (
     judging,
     load_extractor,
     out_option,
-    share_option,
+    positive_rate_option,
     show_report,
     threshold_option,
     to_option,
@@ -79,7 +79,7 @@ Examples:
 @all_option
 @evidence_option
 @threshold_option
-@share_option
+@positive_rate_option
 @errors_option
 @jobs_option
 @json_option
@@ -105,7 +105,7 @@ def extract(model: str, texts: tuple[str, ...], as_json: bool, **options: Any) -
             looked = options["entities"] is not None or options["ner"]
             results = judged(
                 extractor, source, judge, found,
-                n_evidence=n_evidence, every=every, share=options["share"],
+                n_evidence=n_evidence, every=every, positive_rate=options["positive_rate"],
                 advice="" if looked else WAYS,
             )  # fmt: skip
             shown = deliver(

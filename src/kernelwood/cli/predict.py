@@ -29,7 +29,7 @@ from kernelwood.cli.relation_outputs import (
     judging,
     load_extractor,
     out_option,
-    share_option,
+    positive_rate_option,
     show_report,
     threshold_option,
     to_option,
@@ -57,7 +57,7 @@ Examples:
 @all_option
 @evidence_option
 @threshold_option
-@share_option
+@positive_rate_option
 @from_option
 @errors_option
 @only_option
@@ -84,7 +84,8 @@ def predict(model: str, corpus: str, as_json: bool, **options: Any) -> None:
             results = judged(
                 extractor, with_progress(stream),
                 lambda batch: (batch, extractor.predict(batch, all=True)), found,
-                n_evidence=n_evidence, every=every, share=options["share"], advice=_ADVICE,
+                n_evidence=n_evidence, every=every, positive_rate=options["positive_rate"],
+                advice=_ADVICE,
             )  # fmt: skip
             shown = deliver(
                 results, out, format,

@@ -42,8 +42,8 @@ __all__ = [
     "judging",
     "load_extractor",
     "out_option",
-    "share_of",
-    "share_option",
+    "positive_rate_of",
+    "positive_rate_option",
     "show_report",
     "threshold_option",
     "to_option",
@@ -59,7 +59,7 @@ _CHARACTERS = 200_000
 _WIDTH = 60  # of a sentence that is shown
 
 
-def _check_share(
+def _check_positive_rate(
     ctx: click.Context, param: click.Parameter, value: str | None
 ) -> str | float | None:
     return None if value is None else relation_options.word_or_fraction(value, (_TRAINED,))
@@ -82,8 +82,8 @@ threshold_option = click.option(
     "--threshold", type=click.FloatRange(0, 1), metavar="P",
     help="From which score on a relation holds. Default: what the model learned.",
 )  # fmt: skip
-share_option = click.option(
-    "--share", metavar="P|trained", callback=_check_share,
+positive_rate_option = click.option(
+    "--positive-rate", metavar="P|trained", callback=_check_positive_rate,
     help="Call this share of all candidates relations, those with the highest scores, for texts "
     "unlike the training documents; trained: as many as there were in these. All is judged before "
     "anything is written.",
@@ -128,13 +128,15 @@ class Found:
 
 def check_line(options: dict[str, Any]) -> None:
     """Refuse two ways of saying what holds."""
-    if options["threshold"] is not None and options["share"] is not None:
-        raise click.UsageError("--threshold and --share both say what holds; give one of them")
+    if options["threshold"] is not None and options["positive_rate"] is not None:
+        raise click.UsageError(
+            "--threshold and --positive-rate exclude each other; give one of them"
+        )
 
 
-def share_of(extractor: RelationExtractor, share: str | float) -> float:
+def positive_rate_of(extractor: RelationExtractor, share: str | float) -> float:
     """Return a share as a number, if need be that of the training documents."""
-    return extractor.share_ if isinstance(share, str) else share
+    return extractor.positive_rate_ if isinstance(share, str) else share
 
 
 def load_extractor(path: str, threshold: float | None = None) -> RelationExtractor:
@@ -238,7 +240,7 @@ def judged(
     *,
     n_evidence: int = 0,
     every: bool = False,
-    share: str | float | None = None,
+    positive_rate: str | float | None = None,
     advice: str = "",
 ) -> Iterator[Judged]:
     """Yield examples with what a model says about them, counting along.
@@ -258,7 +260,7 @@ def judged(
         Cases that come with each prediction.
     every : bool
         Whether to keep the candidates that are no relations.
-    share : "trained" or float, optional
+    positive_rate : "trained" or float, optional
         How many of all candidates are relations; everything is judged first then.
     advice : str
         How to get entities, unless it is no error that there are none in the end. It is raised
@@ -268,15 +270,17 @@ def judged(
 
     found.threshold = extractor.threshold_
     batches: Iterable[tuple[list[Example], Predictions]] = map(judge, in_batches(examples))
-    if share is not None:
-        batches = _at_share(list(batches), share_of(extractor, share), found)
+    if positive_rate is not None:
+        batches = _at_positive_rate(
+            list(batches), positive_rate_of(extractor, positive_rate), found
+        )
     for batch, predictions in batches:
         found.n_documents += len(batch)
         found.n_entities += sum(len(annotated_view(example).entities) for example in batch)
         found.n_candidates += len(predictions)
-        found.types.update(one.type for one in predictions if one.holds)
+        found.types.update(one.type for one in predictions if one.positive)
         found.add_dropped(predictions.tally.reasons)
-        kept = [one for one in predictions if every or one.holds]
+        kept = [one for one in predictions if every or one.positive]
         cases = extractor.explain(kept, n_evidence) if n_evidence and kept else [()] * len(kept)
         shares: dict[str, list[tuple[Prediction, Any]]] = {}
         for one, evidence in zip(kept, cases, strict=True):
@@ -291,15 +295,15 @@ def judged(
         raise KernelInputError(f"there are no entities, so there are no relations: {advice}")
 
 
-def _at_share(
+def _at_positive_rate(
     batches: list[tuple[list[Example], Predictions]], share: float, found: Found
 ) -> Iterator[tuple[list[Example], Predictions]]:
     """Yield examples with predictions, of which the given share of all are relations."""
-    from kernelwood.relations import share_threshold
+    from kernelwood.relations import positive_rate_threshold
 
     scores = [one.score for _, predictions in batches for one in predictions]
     if scores:
-        found.threshold = share_threshold(scores, share)
+        found.threshold = positive_rate_threshold(scores, share)
     for batch, predictions in batches:
         yield batch, predictions.with_threshold(found.threshold)
 
@@ -351,7 +355,7 @@ def _rows(shown: list[tuple[Prediction, Any]]) -> list[list[str]]:
     rows = []
     for prediction, cases in shown:
         who = ", ".join(one_line(one.text) for one in prediction.participants)
-        kind = prediction.type if prediction.holds else f"not {prediction.type}"
+        kind = prediction.type if prediction.positive else f"not {prediction.type}"
         score, text = f"{prediction.score:.3f}", shorten(one_line(prediction.text), _WIDTH)
         rows.append([prediction.document, kind, score, who, text])
         for case in cases or ():

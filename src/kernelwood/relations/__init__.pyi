@@ -8,8 +8,8 @@ from .interactions import Interaction as Interaction, flatten_events as flatten_
 from .pairs import PairLabels as PairLabels, pair_candidates as pair_candidates
 from .predictions import (
     Case as Case,
+    CaseFragment as CaseFragment,
     Participant as Participant,
-    Piece as Piece,
     Prediction as Prediction,
     Predictions as Predictions,
 )
@@ -22,7 +22,7 @@ from .recipes import (
 from .report import report_html as report_html, write_report as write_report
 from .report_tables import relation_name as relation_name
 from .scores import RelationScores as RelationScores, RelationValidation as RelationValidation
-from .thresholds import share_threshold as share_threshold
+from .thresholds import positive_rate_threshold as positive_rate_threshold
 from .verdicts import Verdict as Verdict, iter_verdicts as iter_verdicts
 from .writers import (
     Judged as Judged,

@@ -293,7 +293,7 @@ class ExtractorBase(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         return tuple(sorted({type_of(name) for name in self._names()} - {NONE}))
 
     @property
-    def share_(self) -> float:
+    def positive_rate_(self) -> float:
         """How many of the candidates of the training documents are relations, from 0 to 1."""
         self._check_is_fitted()
         return self.n_relations_ / self.n_candidates_

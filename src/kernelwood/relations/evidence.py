@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from kernelwood.explain import shared_fragments
 from kernelwood.kernels import Kernel, Product, Scaled
 from kernelwood.learners import KernelSVC
-from kernelwood.relations.predictions import NONE, Case, Piece
+from kernelwood.relations.predictions import NONE, Case, CaseFragment
 from kernelwood.text import Candidate
 
 __all__ = ["Memory", "marked_text"]
@@ -85,7 +85,7 @@ class Memory:
             self._pieces(example, case),
         )
 
-    def _pieces(self, a: Any, b: Any) -> tuple[Piece, ...]:
+    def _pieces(self, a: Any, b: Any) -> tuple[CaseFragment, ...]:
         with warnings.catch_warnings():
             # That larger fragments may exist is no news to someone who asked for a few.
             warnings.filterwarnings("ignore", category=RuntimeWarning)
@@ -94,10 +94,10 @@ class Memory:
                 for factor in self.factors
                 for fragment in shared_fragments(factor, a, b, _N_PIECES, max_steps=_MAX_STEPS)
             ]
-        by_view: dict[str, dict[str, Piece]] = {}  # each once, if factors share a view
+        by_view: dict[str, dict[str, CaseFragment]] = {}  # each once, if factors share a view
         for one, weight in sorted(found, key=lambda row: (-row[0].size, -row[1], row[0].text)):
             pieces = by_view.setdefault(one.view, {})
-            pieces.setdefault(one.text, Piece(one.text, one.view, float(weight)))
+            pieces.setdefault(one.text, CaseFragment(one.text, one.view, float(weight)))
         # The best of each view, then the second best: all sides of the matter are shown.
         ranks = zip_longest(*(pieces.values() for pieces in by_view.values()))
         return tuple(piece for rank in ranks for piece in rank if piece)[:_N_PIECES]

@@ -8,10 +8,10 @@ from typing import Any
 
 from kernelwood.errors import KernelInputError
 from kernelwood.io import Tally
-from kernelwood.relations.thresholds import share_threshold
+from kernelwood.relations.thresholds import positive_rate_threshold
 from kernelwood.text import Candidate, Entity, Span
 
-__all__ = ["NONE", "Case", "Participant", "Piece", "Prediction", "Predictions"]
+__all__ = ["NONE", "Case", "CaseFragment", "Participant", "Prediction", "Predictions"]
 
 NONE = "none"  # the class of candidates that are no relation
 
@@ -53,7 +53,7 @@ class Participant:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class CaseFragment:
     """Something that a prediction shares with a case.
 
     Attributes
@@ -89,7 +89,7 @@ class Case:
     contribution : float or None
         What it adds to the score of the decision, if the learner adds up cases (support vector
         machines); positive if it speaks for a relation.
-    pieces : tuple of Piece
+    fragments : tuple of CaseFragment
         What both have in common, the most telling first.
     """
 
@@ -98,7 +98,7 @@ class Case:
     similarity: float
     text: str
     contribution: float | None = None
-    pieces: tuple[Piece, ...] = ()
+    fragments: tuple[CaseFragment, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
@@ -108,8 +108,8 @@ class Case:
             "similarity": self.similarity,
             "text": self.text,
             "shared": [
-                {"text": piece.text, "view": piece.view, "weight": piece.weight}
-                for piece in self.pieces
+                {"text": fragment.text, "view": fragment.view, "weight": fragment.weight}
+                for fragment in self.fragments
             ],
         }
         return made | ({} if self.contribution is None else {"contribution": self.contribution})
@@ -130,7 +130,7 @@ class Prediction:
     relation : str
         The type, with the direction if it has one: ``"Activates(e2,e1)"`` if its first argument
         comes second in the text.
-    holds : bool
+    positive : bool
         Whether the score reaches the threshold.
     score, threshold : float
         How likely it is that a relation holds, from 0 to 1, as measured on held-out documents of
@@ -153,7 +153,7 @@ class Prediction:
     document: str
     type: str
     relation: str
-    holds: bool
+    positive: bool
     score: float
     threshold: float
     participants: tuple[Participant, ...]
@@ -179,7 +179,7 @@ class Prediction:
             "document": self.document,
             "type": self.type,
             "relation": self.relation,
-            "holds": self.holds,
+            "positive": self.positive,
             "score": self.score,
             "threshold": self.threshold,
             "sentence": list(self.sentence),
@@ -196,7 +196,7 @@ class Prediction:
 
     def __repr__(self) -> str:
         who = ", ".join(f"{one.role} {one.text!r}" for one in self.participants)
-        denied = "" if self.holds else "not "
+        denied = "" if self.positive else "not "
         return f"<Prediction: {denied}{self.type} of {who}, score {self.score:.2f}>"
 
 
@@ -215,7 +215,7 @@ class Predictions(list[Prediction]):
     @property
     def relations(self) -> list[Prediction]:
         """Those that hold."""
-        return [prediction for prediction in self if prediction.holds]
+        return [prediction for prediction in self if prediction.positive]
 
     def with_threshold(self, threshold: float) -> Predictions:
         """Return the same candidates, of which those are relations whose score reaches this.
@@ -228,10 +228,12 @@ class Predictions(list[Prediction]):
         >>> Predictions().with_threshold(0.5)
         <Predictions: 0 relations, 0 candidates>
         """
-        judged = [replace(one, holds=one.score >= threshold, threshold=threshold) for one in self]
+        judged = [
+            replace(one, positive=one.score >= threshold, threshold=threshold) for one in self
+        ]
         return Predictions(judged, self.tally.reasons)
 
-    def with_share(self, share: float) -> Predictions:
+    def with_positive_rate(self, positive_rate: float) -> Predictions:
         """Return the same candidates, of which those with the highest scores are relations.
 
         For texts unlike those that were learned from: scores may be lower or higher there
@@ -240,15 +242,19 @@ class Predictions(list[Prediction]):
 
         Parameters
         ----------
-        share : float
-            How many of the candidates, from 0 to 1; ``extractor.share_`` is that of the training
-            documents.
+        positive_rate : float
+            Fraction of the candidates, between 0 and 1; ``extractor.positive_rate_`` is that of
+            the training documents.
         """
-        if not 0 < share < 1:
-            raise KernelInputError(f"share must be a number between 0 and 1, got {share!r}")
+        if not 0 < positive_rate < 1:
+            raise KernelInputError(
+                f"positive_rate must be a number between 0 and 1, got {positive_rate!r}"
+            )
         if not self:
             return Predictions([], self.tally.reasons)
-        return self.with_threshold(share_threshold([one.score for one in self], share))
+        return self.with_threshold(
+            positive_rate_threshold([one.score for one in self], positive_rate)
+        )
 
     def __repr__(self) -> str:
         return f"<Predictions: {len(self.relations)} relations, {len(self)} candidates>"

@@ -133,7 +133,7 @@ def report_html(
         sections.append(Section("model", "The model", card_facts(_card(extractor))))
     if timings:
         sections.append(Section("time", "Time", timings_table(timings)))
-    n_holding = sum(prediction.holds for prediction in judged)
+    n_holding = sum(prediction.positive for prediction in judged)
     summary = f"{_counted(n_holding, 'relation')} in {_counted(len(passages), 'text')}"
     return page(title, sections, summary=summary, footer="Made by kernelwood.")
 
@@ -203,7 +203,7 @@ def _evidence(
     judged: Iterable[Prediction], extractor: RelationExtractor | None, n: int
 ) -> _Evidence:
     """Return the cases for the most certain relations, by the identity of these."""
-    holding = [prediction for prediction in judged if prediction.holds]
+    holding = [prediction for prediction in judged if prediction.positive]
     # Sorting is stable: of equal scores, the first come first.
     certain = sorted(holding, key=lambda prediction: -prediction.score)[:n]
     if extractor is None:
@@ -220,9 +220,9 @@ def _passage(
     if picture:
         yield scrolling(picture, "relations of the sentence above")
     for one in passage.predictions:
-        if one.holds:
+        if one.positive:
             yield relation_details(one, evidence.get(id(one)), opened=id(one) == opened)
-    denied = [one for one in passage.predictions if not one.holds]
+    denied = [one for one in passage.predictions if not one.positive]
     if denied:
         yield _denied(denied)
 

@@ -60,7 +60,7 @@ def _is_directed(prediction: Prediction) -> bool:
 
 def draw_relations(passage: Passage, colors: Colors) -> Markup:
     """Draw the relations that hold in a sentence; "" if there are none to draw."""
-    holding = [prediction for prediction in passage.predictions if prediction.holds]
+    holding = [prediction for prediction in passage.predictions if prediction.positive]
     wanted = [link for prediction in holding for link in _links(prediction)][:_MOST_ARCS]
     people = {one for first, second, *_ in wanted for one in (first, second)}
     ordered = sorted(people, key=lambda one: (one.spans, one.id, one.type, one.text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from kernelwood.pages import Markup, bar, element, joined, table
-from kernelwood.relations.predictions import NONE, Case, Piece, Prediction
+from kernelwood.relations.predictions import NONE, Case, CaseFragment, Prediction
 from kernelwood.relations.report_arcs import said
 from kernelwood.relations.report_tables import relation_name
 
@@ -51,7 +51,7 @@ def _agreement(prediction: Prediction) -> list[Markup]:
     """Return whether the annotation says the same, if there is any."""
     if prediction.label is None:
         return []
-    right = prediction.label == (prediction.relation if prediction.holds else NONE)
+    right = prediction.label == (prediction.relation if prediction.positive else NONE)
     text = " ✓ as annotated" if right else f" ✗ annotated: {relation_name(prediction.label)}"
     return [element("small", text, class_="yes" if right else "no")]
 
@@ -69,7 +69,7 @@ def _cases_table(cases: Iterable[Case]) -> Markup:
             f"{case.similarity:.2f}",
             "" if case.contribution is None else f"{case.contribution:+.3f}",
             joined([_short(case.text), " ", element("small", case.id)]),
-            _pieces(case.pieces),
+            _pieces(case.fragments),
         )
         for case in cases
     ]
@@ -80,7 +80,7 @@ def _cases_table(cases: Iterable[Case]) -> Markup:
     return table(_CASES, rows)
 
 
-def _pieces(pieces: Iterable[Piece]) -> Markup:
+def _pieces(pieces: Iterable[CaseFragment]) -> Markup:
     lines = (
         element(
             "li",

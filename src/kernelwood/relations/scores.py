@@ -156,7 +156,7 @@ def score_predictions(
         Resamples for intervals.
     """
     true = [str(prediction.label) for prediction in predictions]
-    given = [prediction.relation if prediction.holds else NONE for prediction in predictions]
+    given = [prediction.relation if prediction.positive else NONE for prediction in predictions]
     relations = sorted({*known, *true} - {NONE})
     candidates = [prediction.candidate for prediction in predictions]
     groups = documents_or(candidates, [prediction.document for prediction in predictions])

@@ -21,10 +21,10 @@ __all__ = [
     "Line",
     "Rates",
     "draw_line",
+    "positive_rate_threshold",
     "probability",
     "ranking",
     "rates",
-    "share_threshold",
 ]
 
 Floats = NDArray[np.float64]
@@ -115,12 +115,12 @@ def draw_line(
     return line._replace(threshold=float(probability(_halfway(values, at), line)))
 
 
-def share_threshold(scores: Any, share: float) -> float:
+def positive_rate_threshold(scores: Any, share: float) -> float:
     """Return the threshold that a given share of scores reaches; more do if some are equal.
 
     Examples
     --------
-    >>> share_threshold([0.1, 0.7, 0.4, 0.2], 0.5)
+    >>> positive_rate_threshold([0.1, 0.7, 0.4, 0.2], 0.5)
     0.4
     """
     n = max(1, round(share * len(scores)))

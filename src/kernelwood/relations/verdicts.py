@@ -139,7 +139,7 @@ def _verdict(extractor: Any, claim: Claim, prediction: Prediction | None) -> Ver
     # With one class for all relations there are no types to tell apart.
     if known != [RELATION] and claim.type not in known:
         reason = f"the model does not know {claim.type!r}; it knows {', '.join(known)}"
-    if not prediction.holds:
+    if not prediction.positive:
         return Verdict(claim, "unsupported", threshold, prediction, reason)
     same = known == [RELATION] or prediction.type == claim.type
     if same and prediction.relation != prediction.type:  # it has a direction

@@ -148,7 +148,7 @@ def write_predictions(
     >>> out = io.StringIO()
     >>> write_predictions([], out, format="tsv")
     >>> out.getvalue().split("\t")[:4]
-    ['document', 'id', 'type', 'holds']
+    ['document', 'id', 'type', 'positive']
     """
     named = path if isinstance(path, (str, os.PathLike)) else ""
     chosen = output_format(named, format)
@@ -188,7 +188,7 @@ def titles(*, events: bool = False, evidence: bool = False) -> list[str]:
     """
     parts = [f"{name}{n + 1}" for n in range(_MOST[events]) for name in _PARTICIPANT]
     trigger = [f"trigger_{name}" for name in ("id", "type", "text", "spans")] if events else []
-    first = ["document", "id", "type", "holds", "score", "threshold"]
+    first = ["document", "id", "type", "positive", "score", "threshold"]
     last = ["label", "start", "end", "sentence"]
     return [*first, *parts, *trigger, *last, *(["evidence"] if evidence else [])]
 
@@ -212,7 +212,7 @@ def table_lines(
 
 def _row(prediction: Prediction, *, events: bool) -> list[Any]:
     row: list[Any] = [prediction.document, prediction.id, prediction.type]
-    row += ["yes" if prediction.holds else "no", prediction.score, prediction.threshold]
+    row += ["yes" if prediction.positive else "no", prediction.score, prediction.threshold]
     for place in range(_MOST[events]):
         if place < len(prediction.participants):
             one = prediction.participants[place]
@@ -266,7 +266,7 @@ def annotated_document(judged: Judged) -> Document:
     relations: list[Relation] = []
     events: list[Event] = []
     for prediction, cases in judged.explained():
-        if not prediction.holds:
+        if not prediction.positive:
             continue
         kind, arguments = _word(prediction.type), _arguments(prediction, entities)
         if prediction.trigger is None:
