@@ -1,8 +1,8 @@
 """Registration of kernels with scikit-learn's Gaussian processes, without importing scikit-learn.
 
-Gaussian processes check ``isinstance(kernel, sklearn.gaussian_process.kernels.Kernel)``, an abstract
-base class with which other classes can be registered. Importing it takes half a second. So kernels
-are registered at once if it is imported already, otherwise by an import hook when it is imported.
+Gaussian processes check ``isinstance(kernel, sklearn.gaussian_process.kernels.Kernel)``. This is an
+abstract base class, so that other classes can be registered with it, but importing it takes half a
+second. Kernels are registered at once if it is imported already, otherwise by an import hook.
 """
 
 from __future__ import annotations

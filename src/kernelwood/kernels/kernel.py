@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Matrix = NDArray[np.floating[Any]]
 # Structures compared at once. Values do not depend on it, only the memory beside the result. A
-# multiple of the windows in which the native core sorts sequences: their order affects the last bit.
+# multiple of the windows in which the native core sorts sequences: the order affects the last bit.
 TILE = 8192
 _PAIRS_AT_ONCE = 16
 # Queries and searched structures compared at once: 64 MB of double similarities.

@@ -229,8 +229,9 @@ class PartialTreeKernel(TreeEngineKernel):
 
     where k of two nodes is that of :class:`SubsequenceKernel`: 1 for equal labels and 0 otherwise
     with exact matching and no gates. :math:`J` runs over subsequences of children, and
-    :math:`d(J)` is the number of children that the subsequence skips. Two leaves compare as :math:`k\mu\lambda^p`, a
-    leaf and an inner node as :math:`k\mu\lambda^2`; both times ``terminal_factor``.
+    :math:`d(J)` is the number of children that the subsequence skips. Two leaves compare as
+    :math:`k\mu\lambda^p`, a leaf and an inner node as :math:`k\mu\lambda^2`; both times
+    ``terminal_factor``.
 
     Cost: the pairs of children of the pairs of nodes that match.
 
