@@ -33,7 +33,7 @@ def _command_that_raises(error):
 
 def _invoke_raising(monkeypatch, error):
     monkeypatch.setattr(
-        app._Commands, "get_command", lambda self, ctx, name: _command_that_raises(error)
+        app.Commands, "get_command", lambda self, ctx, name: _command_that_raises(error)
     )
     return CliRunner().invoke(main, ["doctor"])
 
