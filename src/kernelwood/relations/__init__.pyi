@@ -33,7 +33,7 @@ from .report_tables import relation_name as relation_name
 from .scores import RelationScores as RelationScores, RelationValidation as RelationValidation
 from .verification import Verdict as Verdict, iter_verdicts as iter_verdicts
 from .writers import (
-    Judged as Judged,
+    DocumentPredictions as DocumentPredictions,
     output_format as output_format,
     prediction_object as prediction_object,
     write_predictions as write_predictions,

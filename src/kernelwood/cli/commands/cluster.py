@@ -1,4 +1,4 @@
-"""``kernelwood cluster``: which structures belong together?"""
+"""``kernelwood cluster``."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kernelwood.cli.compared import Compared, read_compared
-from kernelwood.cli.corpus import file_errors, orderly_end
-from kernelwood.cli.maps import map_option, plot_option, save_map
-from kernelwood.cli.options import corpus_options, kernel_options, seed_option
-from kernelwood.cli.output import jobs_option, json_option, write_json
-from kernelwood.cli.outputs import ROWS, check_outputs, working, write_rows
-from kernelwood.cli.tables import show_table
+from kernelwood.cli.console import running, show_table, write_json
+from kernelwood.cli.models import Compared, read_compared
+from kernelwood.cli.options import (
+    corpus_options,
+    exclusive,
+    jobs_option,
+    json_option,
+    kernel_options,
+    plot_options,
+    seed_option,
+)
+from kernelwood.cli.outputs import ROWS, check_files, compared_files, save_map, write_rows
 from kernelwood.errors import KernelInputError
 from kernelwood.structures import shorten
 
@@ -23,9 +28,7 @@ if TYPE_CHECKING:
     from kernelwood.clustering import ClusterDescription, KernelKMeans
     from kernelwood.evaluate import ClusterScores
 
-__all__ = ["cluster"]
-
-_EXACT = 5000  # examples up to which all are compared with all unless told otherwise
+_EXACT = 5000  # number of examples up to which all pairs are compared by default
 _LANDMARKS = 300
 _NO_LABEL = "(no label)"
 _CLASSES, _FRAGMENTS = 3, 3  # shown of each cluster
@@ -41,64 +44,58 @@ _NAMED = 12  # medoids with a text on the map
 )  # fmt: skip
 @corpus_options
 @kernel_options
-@click.option("--exact", is_flag=True, help="Compare all examples with all others.")
+@click.option("--exact", is_flag=True, help="Compare all pairs of examples.")
 @click.option(
     "--landmarks", type=click.IntRange(min=1), metavar="N",
-    help="Cluster vectors instead, made by comparing with N landmarks. Default: exact up to "
-    f"{_EXACT:,} examples, {_LANDMARKS} landmarks beyond.",
+    show_default=f"exact up to {_EXACT:,} examples, {_LANDMARKS} landmarks above",
+    help="Cluster Nyström vectors with this number of landmarks.",
 )  # fmt: skip
 @click.option(
-    "--restarts", type=click.IntRange(min=1), metavar="N", default=4, show_default=True,
-    help="How many starts to try; the best one stays.",
+    "--restarts", type=click.IntRange(min=1), metavar="N", default=4,
+    help="Number of initializations; the best result is kept.",
 )  # fmt: skip
 @click.option(
-    "-o", "--out", metavar="FILE",
-    help="Write the cluster of each example: .tsv, .csv or .jsonl.",
-)  # fmt: skip
-@click.option("--model-out", metavar="FILE", help="Save the clusters (kw.load).")
-@plot_option
-@map_option
+    "-o", "--out", metavar="FILE", help="Output file of assignments (.tsv, .csv or .jsonl)."
+)
+@click.option("--model-out", metavar="FILE", help="Output file of the fitted model.")
+@plot_options
 @click.option(
-    "--color-by", type=click.Choice(["cluster", "label"]), default="cluster", show_default=True,
-    help="What the colors of the map stand for.",
+    "--color-by", type=click.Choice(["cluster", "label"]), default="cluster",
+    help="Color of the points on the map.",
 )  # fmt: skip
 @seed_option
 @jobs_option
 @json_option
 def cluster(corpus: str, as_json: bool, **options: Any) -> None:
-    """Find groups of structures that are alike, by k-means with a kernel.
+    """Cluster structures by kernel k-means.
 
-    CORPUS is a file, a folder, an archive, or - for standard input; or a file of examples written
-    by kw.save. The result is a table of clusters: the example nearest to the center, and what it
-    shares with others near it. If examples have labels, classes are counted and compared.
+    CORPUS is a file, folder or archive, - for standard input, or a file of kw.save with examples.
+    The result lists the medoid of each cluster and the fragments that it shares with its
+    neighbors. If examples have labels, clusters are compared with the classes.
     """
     started = time.perf_counter()
-    if options["exact"] and options["landmarks"] is not None:
-        raise click.UsageError("--exact and --landmarks exclude each other; give one of them")
-    with file_errors(), orderly_end():
-        check_outputs(
-            {"CORPUS": corpus},
-            {
-                "--out": options["out"],
-                "--model-out": options["model_out"],
-                "--plot": options["plot"],
-            },
-            figure="--plot",
-            suffixes={"--out": ROWS},
-        )
-        data = read_compared(corpus, options)
-        if not as_json:
-            data.say()
-        with working("comparisons", options["n_jobs"]):
-            found = _find(data, options)
-        _write_outputs(found, options)
+    exclusive(options, "exact", "landmarks")
+    outputs = ("out", "model_out", "plot")
+    check_files(
+        compared_files(corpus, options),
+        {f"--{name.replace('_', '-')}": options[name] for name in outputs},
+        figure="--plot",
+        suffixes={"--out": ROWS},
+    )
+    data = read_compared(corpus, options)
+    if not as_json:
+        data.show()
+    with running(options["n_jobs"]) as begin:
+        begin("clustering")
+        found = _find(data, options)
+    _write_outputs(found, options)
     result = found.to_dict() | {"seconds": round(time.perf_counter() - started, 3)}
     write_json(result) if as_json else _show(result)
 
 
 @dataclass(frozen=True)
 class _Found:
-    """Clusters, what they are about, and how well they agree with classes if there are any."""
+    """Clusters with descriptions, and their agreement with the classes if there are any."""
 
     data: Compared
     model: KernelKMeans
@@ -112,7 +109,7 @@ class _Found:
         embedder = self.model.embedder_
         return {
             "kernel": repr(self.model.kernel_),
-            **self.data.read.counts(),
+            **self.data.read.to_dict(),
             "n_clusters": len(self.descriptions),
             "n_landmarks": None if embedder is None else len(embedder.landmarks_),
             "inertia": self.model.inertia_,
@@ -146,9 +143,7 @@ def _find(data: Compared, options: dict[str, Any]) -> _Found:
 
     n, wanted, landmarks = len(data.read.examples), options["n_clusters"], options["landmarks"]
     if wanted > n:
-        raise KernelInputError(
-            f"-k {wanted}: there are only {n:,} examples; ask for fewer clusters"
-        )
+        raise KernelInputError(f"-k {wanted} is more than the number of examples, {n:,}; reduce it")
     if landmarks is None and not options["exact"] and n > _EXACT:
         landmarks = _LANDMARKS
     embedder = None
@@ -195,7 +190,8 @@ def _draw(found: _Found, options: dict[str, Any]) -> None:
     from kernelwood import NystromEmbedder
 
     structures = found.data.structures
-    with working("comparisons", options["n_jobs"]):
+    with running(options["n_jobs"]) as begin:
+        begin("embedding")
         embedder = found.model.embedder_
         if embedder is None:
             embedder = NystromEmbedder(found.model.kernel_, random_state=options["seed"])
@@ -204,11 +200,9 @@ def _draw(found: _Found, options: dict[str, Any]) -> None:
     by_cluster = options["color_by"] == "cluster" or found.scores is None
     medoids = found.model.medoid_indices_.tolist()[:_NAMED]
     save_map(
-        options["plot"],
         vectors,
         [f"cluster {n}" for n in found.model.labels_.tolist()] if by_cluster else found.labels,
-        method=options["map_method"],
-        seed=options["seed"],
+        options,
         title=f"{len(found.texts):,} examples in {len(found.descriptions):,} clusters",
         texts={medoid: found.texts[medoid] for medoid in medoids},
     )
@@ -227,7 +221,7 @@ def _show(result: dict[str, Any]) -> None:
         ]
         for row in result["clusters"]
     ]
-    show_table([*titles, "example at the center", "shares with others near it"], rows)
+    show_table([*titles, "medoid", "fragments shared with neighbors"], rows)
     if labeled:
         scores = result["scores"]
         click.echo(

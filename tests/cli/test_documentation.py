@@ -1,4 +1,4 @@
-"""The page on relations on the command line shows what commands print."""
+"""The pages on the command line show what commands print."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import re
 import shlex
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from kernelwood.cli import main
 
-PAGE = Path(__file__).parents[2] / "docs" / "command-line-relations.md"
+DOCS = Path(__file__).parents[2] / "docs"
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -24,13 +25,20 @@ def check_commands(text):
         assert shown, (command, result.output)
 
 
-def test_commands_print_what_the_page_shows(tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", ["command-line.md", "command-line-relations.md"])
+def test_commands_print_what_the_page_shows(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     names = {}
-    for language, code in BLOCK.findall(PAGE.read_text(encoding="utf-8")):
+    for language, code in BLOCK.findall((DOCS / name).read_text(encoding="utf-8")):
         if language == "console":
             check_commands(code)
         else:
-            test = doctest.DocTestParser().get_doctest(code, names, PAGE.name, PAGE.name, 0)
+            test = doctest.DocTestParser().get_doctest(code, names, name, name, 0)
             assert doctest.DocTestRunner().run(test, clear_globs=False).failed == 0
             names = test.globs
+
+
+def test_the_page_names_every_command():
+    page = (DOCS / "command-line.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"^\| `kernelwood ([\w-]+)`", page, re.M))
+    assert named == set(main.list_commands(None))

@@ -1,4 +1,4 @@
-"""``kernelwood train``: a model of relations, learned from annotated documents."""
+"""``kernelwood train``."""
 
 from __future__ import annotations
 
@@ -8,25 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kernelwood.cli.corpus import file_errors, orderly_end
+from kernelwood.cli.console import running, show_counts, show_table, write_json
+from kernelwood.cli.corpora import Counts, read_documents
 from kernelwood.cli.experiment import Named, config_option, effective, write_settings
-from kernelwood.cli.options import seed_option
-from kernelwood.cli.output import jobs_option, json_option, write_json
-from kernelwood.cli.outputs import check_outputs, say_counts
-from kernelwood.cli.relation_options import (
-    Documents,
+from kernelwood.cli.models import make_extractor
+from kernelwood.cli.options import (
     documents_options,
     extractor_options,
-    make_extractor,
-    read_documents,
-    stages,
+    jobs_option,
+    json_option,
+    refuse,
+    seed_option,
 )
-from kernelwood.cli.tables import show_table
+from kernelwood.cli.outputs import check_files
 
 if TYPE_CHECKING:
     from kernelwood.relations import RelationExtractor
-
-__all__ = ["train"]
 
 # Measures on held-out documents, and their titles.
 _MEASURES = {
@@ -46,42 +43,41 @@ Examples:
 
 @click.command(epilog=_EPILOG)
 @click.argument("corpus", cls=Named, nargs=-1, required=True)
-@click.option("-o", "--out", metavar="FILE", required=True, help="Where the model goes.")
+@click.option("-o", "--out", metavar="FILE", required=True, help="Output model file.")
 @documents_options
 @extractor_options
 @config_option
 @click.option(
-    "--save-config", metavar="FILE.toml", help="Write the options of this run, for --config."
+    "--save-config", metavar="FILE.toml", help="Save the options of this run for --config."
 )
 @seed_option
 @jobs_option
 @json_option
 def train(corpus: tuple[str, ...], as_json: bool, **options: Any) -> None:
-    """Learn to find relations from annotated documents.
+    """Train a relation extractor on annotated documents.
 
-    CORPUS is a file, a folder, an archive, or - for standard input, with entities and relations
-    in any format that has them; several are learned from together. Sentences without a parse are
-    parsed. Some documents are held out in turn, to find the threshold and to tell how good the
-    model is.
+    CORPUS is a file, folder or archive with annotated entities and relations, or - for standard
+    input; several are combined. Sentences without a parse are parsed. Cross-validation on the
+    documents sets the decision threshold and estimates the accuracy of the model.
     """
     started = time.perf_counter()
-    with file_errors(), orderly_end():
-        sources = {f"CORPUS {name}": name for name in corpus if name != "-"}
-        check_outputs(
-            {**sources, **{f"--{name}": options[name] for name in ("config", "kernel", "vectors")}},
-            {"--out": options["out"], "--save-config": options["save_config"]},
-        )
-        extractor = make_extractor(options)
-        documents = read_documents(corpus, options)
-        if not as_json:
-            say_counts(documents)
-        with stages(options["n_jobs"]) as begin:
-            begin("learning")
-            extractor.fit(documents.examples)
-            begin("saving")
-            _write_outputs(extractor, options)
-    seconds = time.perf_counter() - started
-    result = _result(extractor, documents, options["out"], seconds)
+    if options["kernel"] is not None:
+        refuse(options, ("vectors",), "a saved kernel contains its vectors")
+    sources = {f"CORPUS {name}": name for name in corpus}
+    check_files(
+        {**sources, **{f"--{name}": options[name] for name in ("config", "kernel", "vectors")}},
+        {"--out": options["out"], "--save-config": options["save_config"]},
+    )
+    extractor = make_extractor(options)
+    documents, counts = read_documents(corpus, options)
+    if not as_json:
+        show_counts(counts)
+    with running(options["n_jobs"]) as begin:
+        begin("training")
+        extractor.fit(documents)
+        begin("saving")
+        _write_outputs(extractor, options)
+    result = _result(extractor, counts, options["out"], time.perf_counter() - started)
     write_json(result) if as_json else _show(result)
 
 
@@ -94,7 +90,7 @@ def _write_outputs(extractor: RelationExtractor, options: dict[str, Any]) -> Non
 
 
 def _result(
-    extractor: RelationExtractor, documents: Documents, path: str, seconds: float
+    extractor: RelationExtractor, counts: Counts, path: str, seconds: float
 ) -> dict[str, Any]:
     return {
         "model": path,
@@ -107,7 +103,7 @@ def _result(
         "relations": list(extractor.relations_),
         "threshold": float(extractor.threshold_),
         "held_out": dict(extractor.held_out_),
-        **documents.counts(),
+        **counts.to_dict(),
         "seed": extractor.seed_,
         "size": Path(path).stat().st_size,
         "seconds": round(seconds, 3),

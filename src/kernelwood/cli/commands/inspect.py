@@ -1,4 +1,4 @@
-"""``kernelwood inspect``: what is in the file of a model."""
+"""``kernelwood inspect``."""
 
 from __future__ import annotations
 
@@ -7,19 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kernelwood.cli.corpus import file_errors
-from kernelwood.cli.output import counted, json_option, write_json
-from kernelwood.cli.tables import show_table
+from kernelwood.cli.console import counted, show_table, write_json
+from kernelwood.cli.options import json_option
+from kernelwood.cli.outputs import check_inputs
 from kernelwood.structures import one_line, shorten
 
 if TYPE_CHECKING:
     from kernelwood.persist import Entry, Manifest
 
-__all__ = ["inspect"]
-
 _SHOWN = 50  # parts in the table
 _WIDTH = 80  # of a value in the table
-_FITTED = "fitted-"  # before the name of what was learned
+_FITTED = "fitted-"  # prefix of learned attributes
 _EXTRACTOR = "relation-extractor"
 
 
@@ -27,17 +25,15 @@ _EXTRACTOR = "relation-extractor"
 @click.argument("model")
 @json_option
 def inspect(model: str, as_json: bool) -> None:
-    """Tell what is in the file of a model.
+    """Show the contents of a model file.
 
-    MODEL is a file that train or kw.save wrote: a relation extractor, a kernel, a parser, an
-    index, or anything else. Nothing in it is run. The file is checked byte by byte, so it is
-    whole if this succeeds.
+    MODEL is any file of kernelwood train or kw.save: an extractor, kernel, parser, index and so
+    on. Nothing in it is executed. All checksums are verified.
     """
+    check_inputs(model)
     from kernelwood.persist import contents
 
-    with file_errors():
-        manifest = contents(model)
-        result = _result(model, manifest)
+    result = _result(model, contents(model))
     write_json(result) if as_json else _show(result)
 
 
@@ -66,27 +62,27 @@ def _result(path: str, manifest: Manifest) -> dict[str, Any]:
         from kernelwood import load
         from kernelwood.relations import card_of
 
-        # The card is made here; the model may be older.
+        # The card is made by this version; the file may be older.
         result["card"] = {**card_of(load(path)), "version": manifest.version}
     return result
 
 
 def _parameters(entry: Entry) -> dict[str, Any]:
-    """Return the parameters of a part, and what it learned, but for what is a text or an array."""
+    """Return the parameters and learned attributes of a part, except texts and arrays."""
     named = {name.removeprefix(_FITTED): value for name, value in entry.parameters.items()}
     elsewhere = {*entry.texts, *entry.arrays}
     return {name: _plain(value) for name, value in named.items() if name not in elsewhere}
 
 
 def _sizes(entry: Entry, manifest: Manifest) -> dict[str, int]:
-    """Return the bytes of the texts and arrays of a part."""
+    """Return the sizes of the texts and arrays of a part, in bytes."""
     texts = {name: manifest.members[entry.text(name)].size for name in entry.texts}
     arrays = {name: manifest.members[entry.array(name)].size for name in entry.arrays}
     return {**texts, **arrays}
 
 
 def _plain(value: Any) -> Any:
-    """Return a parameter without the marks that tell a file what kind of value it is.
+    """Return a parameter without the type tags of the file format.
 
     Examples
     --------
@@ -115,12 +111,11 @@ def _show(result: dict[str, Any]) -> None:
     title = f"{result['model']} ({result['kind']})"
     size = format_bytes(result["size"])
     click.echo(_line(f"{title}, saved by kernelwood {result['kernelwood']}, {size}") + "\n")
-    # A card tells what was learned better than the parameters do.
     card = {name.replace("_", " "): value for name, value in result.get("card", {}).items()}
-    told = card or result["parameters"]
-    rows = [[_line(name), _value(value)] for name, value in told.items()]
+    properties = card or result["parameters"]
+    rows = [[_line(name), _value(value)] for name, value in properties.items()]
     if rows:
-        show_table(["what", "value"], rows)
+        show_table(["property", "value"], rows)
         click.echo()
     _show_sizes(result)
 
@@ -140,13 +135,13 @@ def _show_sizes(result: dict[str, Any]) -> None:
     ]
     rows += [["", _line(name), format_bytes(size), ""] for name, size in result["contents"].items()]
     if rows:
-        show_table([">part", "what", ">size", "parameters"], rows)
+        show_table([">part", "name", ">size", "parameters"], rows)
     if len(parts) > _SHOWN:
         click.echo(f"and {counted(len(parts) - _SHOWN, 'more part')}")
 
 
 def _value(value: Any) -> str:
-    """Return a value that anybody may have written as a cell of a table.
+    """Return a value as the text of a table cell.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""``kernelwood embed``: vectors of structures."""
+"""``kernelwood embed``."""
 
 from __future__ import annotations
 
@@ -9,23 +9,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kernelwood.cli.compared import Compared, read_compared, read_for, refuse
-from kernelwood.cli.corpus import file_errors, orderly_end
-from kernelwood.cli.examples import Gathered
-from kernelwood.cli.maps import map_option, plot_option, save_map
-from kernelwood.cli.options import corpus_options, kernel_options, seed_option
-from kernelwood.cli.output import jobs_option, json_option, write_json
-from kernelwood.cli.outputs import check_outputs, opened, working, write_rows
-from kernelwood.cli.tables import show_table
+from kernelwood.cli.console import running, show_table, write_json
+from kernelwood.cli.corpora import ExampleList
+from kernelwood.cli.models import Compared, load_model, read_compared, read_for
+from kernelwood.cli.options import (
+    corpus_options,
+    jobs_option,
+    json_option,
+    kernel_options,
+    plot_options,
+    refuse,
+    seed_option,
+)
+from kernelwood.cli.outputs import check_files, compared_files, opened, save_map, write_rows
 from kernelwood.errors import KernelInputError
 
 if TYPE_CHECKING:
     from kernelwood import NystromEmbedder
 
-__all__ = ["embed"]
-
 _SUFFIXES = (".npz", ".npy", ".csv", ".tsv")
-_SAMPLE = 256  # examples that the residual of a saved embedder is measured on
+_SAMPLE = 256  # examples used to measure the residual of a saved embedder
 _FITTING = ("landmarks", "selection", "components", "kernel", "decay", "vectors", "similarity")
 
 
@@ -33,56 +36,54 @@ _FITTING = ("landmarks", "selection", "components", "kernel", "decay", "vectors"
 @click.argument("corpus")
 @click.option(
     "-o", "--out", metavar="FILE",
-    help="Where vectors go: .npz (ids, labels, vectors), .npy (vectors), .csv or .tsv.",
+    help="Output file: .npz (ids, labels, vectors), .npy, .csv or .tsv.",
 )  # fmt: skip
 @corpus_options
 @kernel_options
 @click.option(
-    "--landmarks", type=click.IntRange(min=1), metavar="N",
-    help="How many examples all are compared with. Default: 300.",
+    "--landmarks", type=click.IntRange(min=1), metavar="N", show_default="300",
+    help="Number of landmarks.",
 )  # fmt: skip
 @click.option(
     "--selection", type=click.Choice(["uniform", "kmeans++", "stratified", "leverage"]),
-    help="How these are chosen. Default: uniform.",
+    show_default="uniform", help="Landmark selection.",
 )  # fmt: skip
 @click.option(
-    "--components", type=click.IntRange(min=1), metavar="N",
-    help="Dimensions to keep. Default: all.",
+    "--components", type=click.IntRange(min=1), metavar="N", show_default="all",
+    help="Number of dimensions to keep.",
 )  # fmt: skip
-@click.option("--model", metavar="FILE", help="Embed with a saved embedder instead of a new one.")
-@click.option("--model-out", metavar="FILE", help="Save the embedder (kw.load).")
-@plot_option
-@map_option
+@click.option("--model", metavar="FILE", help="Use a saved embedder instead of fitting one.")
+@click.option("--model-out", metavar="FILE", help="Output file of the fitted embedder.")
+@plot_options
 @click.option(
-    "--color-by", type=click.Choice(["label", "none"]), default="label", show_default=True,
-    help="What the colors of the map stand for.",
+    "--color-by", type=click.Choice(["label", "none"]), default="label",
+    help="Color of the points on the map.",
 )  # fmt: skip
 @seed_option
 @jobs_option
 @json_option
 def embed(corpus: str, as_json: bool, **options: Any) -> None:
-    """Turn structures into vectors whose products are their similarities.
+    """Compute vectors of structures by the Nyström method.
 
-    CORPUS is a file, a folder, an archive, or - for standard input; or a file of examples written
-    by kw.save. Labels are not needed. Vectors are made by the Nyström method: examples are compared
-    with a few landmarks among them. With --model they are made as they were for another corpus, so
-    that both can be compared.
+    CORPUS is a file, folder or archive, - for standard input, or a file of kw.save with examples;
+    labels are optional. The dot product of two vectors approximates the kernel. With --model the
+    vectors of several corpora are comparable.
     """
     started = time.perf_counter()
-    with file_errors(), orderly_end():
-        _check(corpus, options)
-        data, embedder = _prepare(corpus, options)
-        if not as_json:
-            data.say()
-        with working("comparisons", options["n_jobs"]):
-            if options["model"] is None:
-                embedder.fit(data.structures, _classes(data.read, options))
-            vectors = embedder.transform(data.structures)
-            residual = _residual(embedder, data, options)
-        _write_outputs(embedder, data.read, vectors, options)
+    _check(corpus, options)
+    data, embedder = _prepare(corpus, options)
+    if not as_json:
+        data.show()
+    with running(options["n_jobs"]) as begin:
+        begin("embedding")
+        if options["model"] is None:
+            embedder.fit(data.structures, _classes(data.read, options))
+        vectors = embedder.transform(data.structures)
+        residual = _residual(embedder, data, options)
+    _write_outputs(embedder, data.read, vectors, options)
     result = {
         "kernel": repr(embedder.kernel_),
-        **data.read.counts(),
+        **data.read.to_dict(),
         "n_landmarks": len(embedder.landmarks_),
         "n_dimensions": embedder.rank_,
         "residual": residual,
@@ -95,11 +96,11 @@ def embed(corpus: str, as_json: bool, **options: Any) -> None:
 def _check(corpus: str, options: dict[str, Any]) -> None:
     outputs = {"--out": "out", "--model-out": "model_out", "--plot": "plot"}
     if all(options[name] is None for name in outputs.values()):
-        raise click.UsageError(f"nothing would be written; give one of {', '.join(outputs)}")
+        raise click.UsageError(f"no output is requested; give one of {', '.join(outputs)}")
     if options["model"] is not None:
         refuse(options, (*_FITTING, "model_out"), f"the embedder is in {options['model']}")
-    check_outputs(
-        {"CORPUS": corpus, "--model": options["model"]},
+    check_files(
+        {**compared_files(corpus, options), "--model": options["model"]},
         {flag: options[name] for flag, name in outputs.items()},
         figure="--plot",
         suffixes={"--out": _SUFFIXES},
@@ -107,8 +108,8 @@ def _check(corpus: str, options: dict[str, Any]) -> None:
 
 
 def _prepare(corpus: str, options: dict[str, Any]) -> tuple[Compared, NystromEmbedder]:
-    """Return what is embedded, and an embedder, which is fitted if it was saved."""
-    from kernelwood import NystromEmbedder, load
+    """Return the examples and the embedder, which is fitted if it was saved."""
+    from kernelwood import NystromEmbedder
 
     if options["model"] is None:
         data = read_compared(corpus, options)
@@ -119,30 +120,26 @@ def _prepare(corpus: str, options: dict[str, Any]) -> tuple[Compared, NystromEmb
         }
         given = {name: value for name, value in asked.items() if value is not None}
         return data, NystromEmbedder(data.kernel, random_state=options["seed"], **given)
-    embedder = load(options["model"])
-    if not isinstance(embedder, NystromEmbedder):
-        raise KernelInputError(
-            f"{options['model']} holds a {type(embedder).__name__}, which is no embedder; "
-            "kernelwood embed --model-out writes one"
-        )
+    command = "embed --model-out"
+    embedder = load_model(options["model"], NystromEmbedder, "an embedder", command)
     return read_for(embedder.kernel_, corpus, options, owner=options["model"]), embedder
 
 
-def _classes(read: Gathered, options: dict[str, Any]) -> list[str] | None:
+def _classes(read: ExampleList, options: dict[str, Any]) -> list[str] | None:
     if options["selection"] != "stratified":
         return None
     classes = [label for label in read.labels() if label is not None]
     if len(classes) < len(read.examples):
         missing = len(read.examples) - len(classes)
         raise KernelInputError(
-            f"--selection stratified chooses from each class, but {missing:,} of "
-            f"{len(read.examples):,} examples have no label"
+            f"--selection stratified needs labels, but {missing:,} of {len(read.examples):,} "
+            "examples have no label"
         )
     return classes
 
 
 def _residual(embedder: NystromEmbedder, data: Compared, options: dict[str, Any]) -> float:
-    """Return what vectors miss of these examples, on average."""
+    """Return the mean residual of the examples."""
     if options["model"] is None:
         return embedder.residual_
     step = -(-len(data.read.examples) // _SAMPLE)
@@ -150,7 +147,7 @@ def _residual(embedder: NystromEmbedder, data: Compared, options: dict[str, Any]
 
 
 def _write_outputs(
-    embedder: NystromEmbedder, read: Gathered, vectors: Any, options: dict[str, Any]
+    embedder: NystromEmbedder, read: ExampleList, vectors: Any, options: dict[str, Any]
 ) -> None:
     from kernelwood import save
 
@@ -162,16 +159,14 @@ def _write_outputs(
         labels = read.labels()
         colored = options["color_by"] == "label" and any(label is not None for label in labels)
         save_map(
-            options["plot"],
             vectors,
             labels if colored else None,
-            method=options["map_method"],
-            seed=options["seed"],
+            options,
             title=f"{len(read.examples):,} examples by {', '.join(read.views)}",
         )
 
 
-def _write_vectors(path: str, read: Gathered, vectors: Any) -> None:
+def _write_vectors(path: str, read: ExampleList, vectors: Any) -> None:
     import numpy as np
 
     suffix = Path(path).suffix.lower()
