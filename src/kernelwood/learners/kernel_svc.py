@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.svm import SVC
 from sklearn.utils.metaestimators import available_if
 
+from kernelwood.arrays import rises
 from kernelwood.compute import check_budget, counting, resolve_jobs
 from kernelwood.errors import KernelInputError
 from kernelwood.features import check_array, check_int, compare_rows, product
@@ -398,7 +399,7 @@ class KernelSVC(StructureClassifier):
             raise ValueError("there must be support structures of at least two classes")
         if (self.machines_ != pairs).any():
             raise ValueError("machines_ must be those of the strategy")
-        if (np.diff(self.support_indices_) <= 0).any() or self.support_indices_[0] < 0:
+        if not rises(self.support_indices_, strictly=True):
             raise ValueError("support_indices_ must ascend")
         if (self.support_classes_ < 0).any() or (self.support_classes_ >= n_classes).any():
             raise ValueError("support_classes_ must be class numbers")
