@@ -10,7 +10,13 @@ from typing import Any, NamedTuple
 
 from kernelwood.structures import Sequence, Tree, make_node
 from kernelwood.text import ROOT, Dependency, Entity, Sentence, dependencies_of
-from kernelwood.views.word_sequences import BLIND, OTHERS, Labels, Mentions, check_blind
+from kernelwood.views.word_sequences import (
+    BLIND,
+    OTHERS,
+    Labels,
+    check_blind,
+    mentions_of,
+)
 
 SHARED_TOKEN = "shared token"
 NO_PATH = "no path"
@@ -189,7 +195,7 @@ class DependencyPaths:
         others: str | None = OTHERS,
     ) -> None:
         check_blind(blind)
-        self.mentions = Mentions(sentence, labels=labels, lowercase=lowercase, others=others)
+        self.mentions = mentions_of(sentence, labels=labels, lowercase=lowercase, others=others)
         self._n_tokens = len(sentence.tokens)
         self._links = _Links(self._n_tokens, dependencies_of(sentence))
         self._chain: _Links | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence as Listing
 from functools import lru_cache
@@ -179,17 +180,18 @@ class Mentions:
         self._labels: Labels = labels
         self._lowercase = lowercase
         self._others = others
-        self._tokens: dict[Entity, tuple[int, ...]] = {}
+        # By identity, which is much faster than by value; entities are kept, so ids stay theirs.
+        self._tokens: dict[int, tuple[Entity, tuple[int, ...]]] = {}
         self._words: dict[int, str] = {}
         self._owners = {} if others is None else self._find_owners()
 
     def tokens_of(self, entity: Entity) -> tuple[int, ...]:
         """Return the tokens of an entity; raise StructureError if it is outside the sentence."""
-        tokens = self._tokens.get(entity)
-        if tokens is None:
+        known = self._tokens.get(id(entity))
+        if known is None:
             _check_range(self._sentence, entity)
-            tokens = self._tokens[entity] = self._sentence.tokens_of(entity)
-        return tokens
+            known = self._tokens[id(entity)] = (entity, self._sentence.tokens_of(entity))
+        return known[1]
 
     def word(self, index: int) -> str:
         """Return the label of a token, even of an entity."""
@@ -216,12 +218,15 @@ class Mentions:
         replaced = {} if written is None else written
         found: list[str] = []
         before: int | None = None
+        owner_of, words = self._owners.get, self._words
         for index in indices:
-            owner = self._owners.get(index)
+            owner = owner_of(index)
             if index in replaced:
                 found += replaced[index]
                 owner = None
-            elif owner is None or owner != before:
+            elif owner is None:
+                found.append(words[index] if index in words else self.word(index))
+            elif owner != before:
                 found.append(self.label(index))
             before = owner
         return found
@@ -262,6 +267,28 @@ class Mentions:
         for position in sorted(spans, key=lambda at: len(spans[at])):  # the longest overwrites
             owners.update(dict.fromkeys(spans[position], position))
         return owners
+
+
+class _Latest(threading.local):
+    """The mentions prepared last, by their options, for views of one sentence in a row."""
+
+    def __init__(self) -> None:
+        self.made: dict[tuple[Labels, bool, str | None], Mentions] = {}
+
+
+_latest = _Latest()
+
+
+def mentions_of(
+    sentence: Sentence, *, labels: Labels, lowercase: bool, others: str | None
+) -> Mentions:
+    """Return the mentions of a sentence, which views of the same sentence share."""
+    options = (labels, lowercase, others)
+    found = _latest.made.get(options)
+    if found is None or found._sentence is not sentence:
+        found = Mentions(sentence, labels=labels, lowercase=lowercase, others=others)
+        _latest.made[options] = found
+    return found
 
 
 def _check_range(sentence: Sentence, entity: Entity) -> None:
@@ -410,7 +437,7 @@ class Contexts:
             raise StructureError(
                 f"window must be at least 0, got {window}", hint="window=None takes all words"
             )
-        self._mentions = Mentions(sentence, labels=labels, lowercase=lowercase, others=others)
+        self._mentions = mentions_of(sentence, labels=labels, lowercase=lowercase, others=others)
         self._blind = blind
         self._window = window
         # Labels of the whole sentence, and the tokens each element spans.
