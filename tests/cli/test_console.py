@@ -105,7 +105,7 @@ def test_a_terminal_shows_what_is_done(terminal):
 
 def test_stages_that_the_library_logs_are_shown(terminal):
     with running(None):
-        logging.getLogger("kernelwood.relations.base").info("making views")
+        logging.getLogger("kernelwood.relations.extractor").info("making views")
     assert "making views" in terminal.getvalue()
 
 

@@ -511,7 +511,7 @@ def test_a_search_without_a_checkpoint_gives_the_same(corpus, finished):
 
 def test_decisions_are_not_made_again(corpus, finished, tmp_path, monkeypatch):
     monkeypatch.setattr(
-        "kernelwood.tuning.neighbors._decide", lambda *arguments: pytest.fail("made again")
+        "kernelwood.tuning.neighbor_search._decide", lambda *arguments: pytest.fail("made again")
     )
     assert resumed(corpus, tmp_path / "gates.jsonl", finished[0]) == finished[1]
 

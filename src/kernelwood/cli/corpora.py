@@ -291,16 +291,15 @@ def _unknown_view(example: Example, name: str, possible: list[str]) -> Structure
 
 def split_first(make: Maker) -> Maker:
     """Return a function that applies another to each sentence of a document."""
-    from kernelwood.relations import sentences_of
+    from kernelwood.relations import SentenceTable, example_entries
 
     def split(example: Example, counts: Counts) -> Iterator[Example]:
         if "document" not in example.views:
             yield from make(example, counts)
             return
-        for place in sentences_of([example], "document", counts.dropped):
-            views = {"sentence": place.sentence}
-            part = Example(place.id, example.label, views, place.origin)
-            yield from make(part, counts)
+        table = SentenceTable.read(example_entries([example], "document"), counts.dropped)
+        for id, sentence, origin in zip(table.ids, table.sentences, table.origins, strict=True):
+            yield from make(Example(id, example.label, {"sentence": sentence}, origin), counts)
 
     return split
 
@@ -378,7 +377,7 @@ class ExampleList:
         """
         from kernelwood.arrays import ExampleBatch
 
-        return ExampleBatch(self.select(self.examples))
+        return ExampleBatch.from_examples(self.select(self.examples))
 
     def select(self, examples: Iterable[Example]) -> list[Example]:
         """Return examples with the views to compare only, and without origins."""

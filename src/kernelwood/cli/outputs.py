@@ -28,7 +28,7 @@ from kernelwood.text import Example
 
 if TYPE_CHECKING:
     from kernelwood import RelationExtractor
-    from kernelwood.relations import Judged, Prediction, Predictions
+    from kernelwood.relations import DocumentPredictions, Prediction, Predictions
 
 # A function from examples to these, perhaps with more entities, and all predictions for them.
 Predictor: TypeAlias = "Callable[[list[Example]], tuple[list[Example], Predictions]]"
@@ -312,8 +312,8 @@ def _predicted(
     counts: PredictionCounts,
     options: dict[str, Any],
     advice: str,
-) -> Iterator[Judged]:
-    from kernelwood.relations import Judged
+) -> Iterator[DocumentPredictions]:
+    from kernelwood.relations import DocumentPredictions
 
     n_evidence, every, rate = (options[name] for name in ("n_evidence", "every", "positive_rate"))
     counts.threshold = extractor.threshold_
@@ -335,7 +335,7 @@ def _predicted(
             # Popped, so that a second example with the same name does not get them again.
             pairs = by_document.pop(example.id, [])
             ones, evidences = [one for one, _ in pairs], [some for _, some in pairs]
-            yield Judged(
+            yield DocumentPredictions(
                 example.id, annotated_view(example), ones, evidences if n_evidence else None
             )
     if counts.n_documents and not counts.n_entities and advice:

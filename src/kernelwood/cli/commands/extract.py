@@ -38,7 +38,7 @@ from kernelwood.text import Document, Example, Sentence
 
 if TYPE_CHECKING:
     from kernelwood import RelationExtractor
-    from kernelwood.relations import Prediction, Predictions
+    from kernelwood.relations import Predictions
     from kernelwood.text import Cut
 
 _ADVICE = (
@@ -124,9 +124,7 @@ def _prepare(
     backend = None if options["parser"] is None else load_parser(options["parser"])
 
     def predict(batch: list[Example]) -> tuple[list[Example], Predictions]:
-        predictions = extractor.extract(_with_entities(batch), parser=backend, all=True)
-        predictions[:] = [_unlabelled(one, one.document) for one in predictions]
-        return batch, predictions
+        return batch, extractor.extract(_with_entities(batch), parser=backend, all=True)
 
     return source, predict
 
@@ -157,10 +155,12 @@ def _with_recognized(extractor: RelationExtractor, parser: str | None) -> Predic
             f"the parser of the model, {name}, does not recognize entities; --ner needs --parser "
             "spacy or stanza"
         )
+    from kernelwood.parsing import analyze
+
     backend = load_parser(name, entities=True)
 
     def predict(batch: list[Example]) -> tuple[list[Example], Predictions]:
-        analyzed = backend.analyze([annotated_view(example) for example in batch])
+        analyzed = analyze(backend, [annotated_view(example) for example in batch])
         sentences = {e.id: found for e, found in zip(batch, analyzed, strict=True)}
         annotated = [_with_entities_of(e, sentences[e.id]) for e in batch]
         with warnings.catch_warnings():
@@ -182,18 +182,14 @@ def _predict_sentences(
     }
     examples = [Example(id, views={"sentence": sentence}) for id, (_, sentence) in named.items()]
     predictions = extractor.extract(examples, parser="given", all=True)
-    predictions[:] = [_unlabelled(one, named[one.document][0]) for one in predictions]
+    table = predictions.candidates.sentences
+    table.documents = [named[id][0] for id in table.documents]
     return predictions
 
 
 def _with_entities(batch: list[Example]) -> list[Example]:
     """Return the texts with entities; the others need not be parsed."""
     return [example for example in batch if annotated_view(example).entities]
-
-
-def _unlabelled(prediction: Prediction, document: str) -> Prediction:
-    """Return a prediction without a label: a plain text is not annotated."""
-    return replace(prediction, document=document, label=None)
 
 
 def _with_entities_of(example: Example, sentences: Iterable[Sentence]) -> Example:

@@ -73,7 +73,7 @@ def verify(model: str, claims: str, as_json: bool, **options: Any) -> None:
         raise click.UsageError("--json and --out - both write to standard output")
     check_files({"MODEL": model, "CLAIMS": claims}, {"--out": out}, suffixes={"--out": _SUFFIXES})
     extractor = load_extractor(model, options["threshold"])
-    from kernelwood.relations import iter_claims
+    from kernelwood.io import iter_claims
 
     counts: Counter[str] = Counter()
     with usage():
