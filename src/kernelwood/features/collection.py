@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwood.arrays import Batch, ExampleBatch, Ragged, Vocabulary
+from kernelwood.arrays import Batch, ExampleBatch, Ragged, Vocabulary, rises
 from kernelwood.errors import KernelInputError
 from kernelwood.features.estimator import StructureEstimator, check_array, check_int
 from kernelwood.kernels import Kernel, needed_views
@@ -271,10 +271,8 @@ class IdTable:
 
 def check_ids(ids: Any, next_id: Any, n: int) -> None:
     """Raise ValueError unless loaded ids are valid for n rows."""
-    if not isinstance(ids, np.ndarray) or ids.dtype != np.int64 or ids.shape != (n,):
-        raise ValueError(f"ids_ must be {n} whole numbers")
-    if n and (ids[0] < 0 or (np.diff(ids) <= 0).any()):
-        raise ValueError("ids_ must be whole numbers in rising order")
+    if not rises(ids, strictly=True) or len(ids) != n:
+        raise ValueError(f"ids_ must be {n} whole numbers in rising order")
     if type(next_id) is not int or not (int(ids[-1]) if n else -1) < next_id < _LARGEST_ID:
         raise ValueError("next_id_ must be greater than all ids")
 

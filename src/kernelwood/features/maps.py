@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from kernelwood.errors import KernelInputError
 from kernelwood.features.nystrom import decompose
-from kernelwood.seeds import child_generator
+from kernelwood.seeds import child_generator, sklearn_seed
 
 Points = NDArray[np.float64]
 
@@ -87,7 +87,7 @@ def _neighbor_map(matrix: Points, seed: int) -> Points:
         perplexity=min(_PERPLEXITY, (len(matrix) - 1) / 3),
         init=(start * (_START / spread)).astype(np.float32),
         learning_rate="auto",
-        random_state=int(child_generator(seed).integers(2**31)),
+        random_state=sklearn_seed(child_generator(seed)),
         n_jobs=1,
     )
     points: Points = model.fit_transform(matrix).astype(np.float64)

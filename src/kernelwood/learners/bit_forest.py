@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood import _native
+from kernelwood.arrays import rises
 from kernelwood.compute import Runner, StopFlag
 from kernelwood.errors import KernelInputError
 from kernelwood.features import WORD, Codes, check_codes, n_words
@@ -152,14 +153,13 @@ class BitForest:
 
     def _check_nodes(self) -> None:
         offsets, nodes = self.offsets, self.nodes
-        sizes = np.diff(offsets)
         _require(
             nodes.shape[1] == 2
             and self.n_trees > 0
             and offsets[0] == 0
             and offsets[-1] == len(nodes)
-            and bool((offsets[1:] > offsets[:-1]).all())  # differences could overflow
-            and bool((sizes <= _LARGEST).all()),
+            and rises(offsets, strictly=True)
+            and bool((np.diff(offsets) <= _LARGEST).all()),
             "offsets must divide the nodes into trees",
         )
         for first in range(0, len(nodes), _CHECKED):
@@ -191,7 +191,7 @@ class BitForest:
             len(starts) > 0
             and starts[0] == 0
             and starts[-1] == len(classes) == len(shares)
-            and bool((starts[1:] > starts[:-1]).all()),  # differences could overflow
+            and rises(starts, strictly=True),
             "leaf_offsets must divide classes and shares into leaves",
         )
         _require(

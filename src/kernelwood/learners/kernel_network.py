@@ -25,7 +25,7 @@ from kernelwood.features import (
     product,
 )
 from kernelwood.learners.base import Evidence, StructureClassifier, Support, strongest
-from kernelwood.seeds import child_generator, resolve_seed
+from kernelwood.seeds import child_generator, resolve_seed, sklearn_seed
 
 Floats = NDArray[np.float64]
 
@@ -243,7 +243,7 @@ class Trainer:
             alpha=self.alpha * batch_size,  # scikit-learn divides it by the batch size
             batch_size=batch_size,
             learning_rate_init=self.learning_rate,
-            random_state=int(child_generator(seed, 0).integers(2**31)),
+            random_state=sklearn_seed(child_generator(seed, 0)),
         )
 
     def _copy(self, model: Any) -> tuple[list[Floats], list[Floats]]:

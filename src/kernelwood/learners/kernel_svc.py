@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.svm import SVC
 from sklearn.utils.metaestimators import available_if
 
+from kernelwood.arrays import rises
 from kernelwood.compute import check_budget, counting, resolve_jobs
 from kernelwood.errors import KernelInputError
 from kernelwood.features import check_array, check_int, compare_rows, product
@@ -279,12 +280,13 @@ class KernelSVC(StructureClassifier):
         k = check_int("KernelSVC.evidence", "k", k)
         with self._threads():
             similarities = self.kernel_.cross(self._prepare([x]), self.supports_)[0]
-        scores = product(similarities[None], self.coefficients_.T) + self.intercepts_
+        coefficients = self.coefficients_.astype(np.float64)
+        scores = product(similarities[None], coefficients.T) + self.intercepts_
         number = int(decide(scores, self.machines_, len(self.classes_))[0])
         if label is not None:
             number = self._class_number("label", label)
         sides = (self.machines_[:, 0] == number).astype(int) - (self.machines_[:, 1] == number)
-        contributions = product(sides[None], self.coefficients_)[0] * similarities
+        contributions = product(sides[None], coefficients)[0] * similarities
         supporting, opposing = (
             tuple(
                 Support(
@@ -318,7 +320,9 @@ class KernelSVC(StructureClassifier):
         self.support_indices_ = indices.astype(np.int64)
         self.support_classes_ = numbers[indices]
         self.machines_ = machines.pairs
-        self.coefficients_ = np.ascontiguousarray(machines.coefficients[:, indices])
+        # More digits than similarities have would only make files larger.
+        coefficients = machines.coefficients[:, indices]
+        self.coefficients_ = np.ascontiguousarray(coefficients, self.kernel_._dtype(None))
         self.intercepts_ = machines.intercepts
 
     def _scores(self, X: Any) -> Floats:
@@ -326,7 +330,7 @@ class KernelSVC(StructureClassifier):
         self._check_is_fitted()
         X = self._prepare(X)
         scores = np.empty((len(X), len(self.machines_)))
-        weights = np.ascontiguousarray(self.coefficients_.T)
+        weights = np.ascontiguousarray(self.coefficients_.T, dtype=np.float64)
         n_rows = max(1, min(TILE, _SIMILARITIES_AT_ONCE // len(self.supports_)))
         with self._threads():
             rows = compare_rows(self.kernel_, X, self.supports_, n_rows=n_rows)
@@ -387,7 +391,7 @@ class KernelSVC(StructureClassifier):
             "support_indices_": (np.int64, (n,)),
             "support_classes_": (np.int32, (n,)),
             "machines_": (np.int32, pairs.shape),
-            "coefficients_": (np.float64, (len(pairs), n)),
+            "coefficients_": (self.kernel_._dtype(None), (len(pairs), n)),
             "intercepts_": (np.float64, (len(pairs),)),
         }
         if self.sigmoids_ is not None:
@@ -398,7 +402,7 @@ class KernelSVC(StructureClassifier):
             raise ValueError("there must be support structures of at least two classes")
         if (self.machines_ != pairs).any():
             raise ValueError("machines_ must be those of the strategy")
-        if (np.diff(self.support_indices_) <= 0).any() or self.support_indices_[0] < 0:
+        if not rises(self.support_indices_, strictly=True):
             raise ValueError("support_indices_ must ascend")
         if (self.support_classes_ < 0).any() or (self.support_classes_ >= n_classes).any():
             raise ValueError("support_classes_ must be class numbers")

@@ -31,7 +31,7 @@ from kernelwood.features import draw_bits, draw_sample, make_bits, n_words, unpa
 from kernelwood.information import Search, random_start
 from kernelwood.kernels import Kernel
 from kernelwood.parameters import Parameterized
-from kernelwood.seeds import child_generator
+from kernelwood.seeds import child_generator, resolve_seed
 from kernelwood.tuning.problem import Decision, Earlier, GateProblem, Open, Outcome, plain_value
 
 Bits = NDArray[np.uint8]
@@ -142,7 +142,7 @@ class InformationObjective:
         return np.asarray(kernel.gram(self._references, dtype="float64"))
 
     def _seed(self, purpose: int) -> int:
-        return int(self._generator(purpose).integers(2**63))
+        return resolve_seed(self._generator(purpose))
 
     def _generator(self, *path: int) -> np.random.Generator:
         return child_generator(self._problem.seed, self._problem.run, *path)

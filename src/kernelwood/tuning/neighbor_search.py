@@ -267,7 +267,7 @@ class _Sampler:
                 self.settings.n_neighbors,
                 hashed=self.settings.graph == "hashed",
                 groups=self.problem.groups,
-                seed=int(self._generator(_HASHES).integers(2**63)),
+                seed=resolve_seed(self._generator(_HASHES)),
             )
         return self._graph
 
