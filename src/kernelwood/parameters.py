@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from difflib import get_close_matches
+from functools import cache
 from numbers import Integral, Real
 from typing import Any, TypeVar
 
@@ -67,10 +68,12 @@ class Parameterized(ChecksParameters):
     """
 
     @classmethod
-    def _parameter_names(cls) -> list[str]:
+    @cache
+    def _parameter_names(cls) -> tuple[str, ...]:
         if cls.__init__ is object.__init__:
-            return []
-        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+            return ()
+        names = inspect.signature(cls.__init__).parameters
+        return tuple(name for name in names if name != "self")
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters; with ``deep`` also nested ones, such as ``kernel__decay``."""

@@ -132,7 +132,7 @@ def test_a_sentence_that_lacks_dependencies_is_named():
         (TREE, None, "lct", "the input is structures already"),
         (TREE, kw.OnView("lct", kw.PartialTreeKernel()), None, "the input is structures already"),
         (PARSED, kw.OnView("lct", kw.PartialTreeKernel()), "lct", "names its views itself"),
-        (PARSED, None, "path", "one of a candidate, not of a sentence"),
+        (PARSED, None, "path", "needs a candidate, got a sentence"),
     ],
 )
 def test_views_that_cannot_be_made_are_told(item, kernel, view, message):

@@ -27,7 +27,7 @@ from kernelwood.compute import budget
 from kernelwood.errors import KernelOverflowError
 from kernelwood.features import compare_rows, product
 from kernelwood.kernels import TILE, Kernel
-from kernelwood.seeds import child_generator
+from kernelwood.seeds import child_generator, sklearn_seed
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -372,7 +372,7 @@ def cluster_vectors(
     >>> labels, centers.ravel(), converged
     (array([1, 1, 0, 0, 0]), array([8.5, 0.5]), True)
     """
-    start = int(child_generator(seed, 0).integers(2**31))
+    start = sklearn_seed(child_generator(seed, 0))
     model = KMeans(n_clusters, n_init=n_init, max_iter=max_iter, tol=0.0, random_state=start)
     # On several threads, the last bits of its sums would depend on the order of completion.
     with threadpool_limits(1), warnings.catch_warnings():

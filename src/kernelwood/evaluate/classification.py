@@ -24,10 +24,10 @@ from kernelwood.evaluate.resampling import (
     Units,
     check_resampling,
     draw_bootstrap,
-    resolve_seed,
     weigh,
 )
 from kernelwood.evaluate.table_rendering import TabularResult, label_text, text_table
+from kernelwood.seeds import resolve_seed
 
 Values: TypeAlias = NDArray[np.float64]
 METRICS = (

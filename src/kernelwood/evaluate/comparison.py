@@ -26,10 +26,10 @@ from kernelwood.evaluate.resampling import (
     check_resampling,
     draw_bootstrap,
     draw_swaps,
-    resolve_seed,
     weigh,
 )
 from kernelwood.evaluate.table_rendering import TabularResult, label_text
+from kernelwood.seeds import resolve_seed
 
 Test: TypeAlias = Literal["mcnemar", "bootstrap", "randomization"]
 

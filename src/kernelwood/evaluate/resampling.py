@@ -24,7 +24,6 @@ from kernelwood.parameters import check_int
 Counts: TypeAlias = NDArray[np.int64]
 
 _CHUNK = 4_000_000  # numbers in one piece of a table of draws, 32 MB
-_MAX_SEED = 2**32 - 1  # what scikit-learn takes as well
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,31 +132,3 @@ def check_resampling(
             "all examples are in one group, so that groups cannot be resampled; "
             "give finer groups, or remove groups to resample examples"
         )
-
-
-def resolve_seed(random_state: Any) -> int:
-    """Return the seed that ``random_state`` stands for.
-
-    Parameters
-    ----------
-    random_state : None, int, numpy Generator or RandomState
-        None draws one; generators are advanced.
-
-    Examples
-    --------
-    >>> resolve_seed(7)
-    7
-    """
-    if random_state is None:
-        return int(np.random.default_rng().integers(_MAX_SEED))
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(_MAX_SEED))
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(_MAX_SEED, dtype=np.uint32))
-    number = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
-    if number and 0 <= random_state <= _MAX_SEED:
-        return int(random_state)
-    raise KernelInputError(
-        f"random_state must be None, an int from 0 to {_MAX_SEED}, a Generator or a RandomState, "
-        f"got {random_state!r}"
-    )

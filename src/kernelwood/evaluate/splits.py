@@ -18,8 +18,8 @@ from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, Stratified
 from kernelwood.arrays import OneDimensional, batch
 from kernelwood.errors import KernelInputError
 from kernelwood.evaluate.class_labels import Groups, encode, encode_groups, labels_of, show
-from kernelwood.evaluate.resampling import resolve_seed
 from kernelwood.parameters import check_int
+from kernelwood.seeds import resolve_seed, sklearn_seed
 from kernelwood.text import Candidate, Document, Example, Sentence
 
 Indices: TypeAlias = NDArray[np.int64]
@@ -154,13 +154,13 @@ def _cut_groups(groups: Groups, y: Indices | None, n_splits: Any, seed: int) -> 
         # GroupKFold assigns groups of equal size in the order of their numbers: shuffle these.
         shuffled = np.random.default_rng(seed).permutation(groups.n_groups)[groups.codes]
         return list(GroupKFold(n_splits).split(nothing, groups=shuffled))
-    splitter = StratifiedGroupKFold(n_splits, shuffle=True, random_state=seed)
+    splitter = StratifiedGroupKFold(n_splits, shuffle=True, random_state=sklearn_seed(seed))
     return _stratified(splitter, nothing, y, groups.codes)
 
 
 def _cut_examples(y: Indices, n_splits: Any, seed: int) -> list[Split]:
     _check_number(n_splits, len(y), "examples")
-    splitter = StratifiedKFold(n_splits, shuffle=True, random_state=seed)
+    splitter = StratifiedKFold(n_splits, shuffle=True, random_state=sklearn_seed(seed))
     return _stratified(splitter, np.zeros((len(y), 1)), y, None)
 
 

@@ -30,9 +30,10 @@ from kernelwood.evaluate.class_labels import (
     take,
 )
 from kernelwood.evaluate.classification import METRICS, Plan, Scores, Spread, score_encoded
-from kernelwood.evaluate.resampling import check_resampling, resolve_seed
+from kernelwood.evaluate.resampling import check_resampling
 from kernelwood.evaluate.splits import Indices, Split, split_examples
 from kernelwood.evaluate.table_rendering import TabularResult, html_table, text_table
+from kernelwood.seeds import resolve_seed, sklearn_seed
 from kernelwood.structures import shorten
 
 logger = logging.getLogger("kernelwood")
@@ -361,7 +362,9 @@ def train_and_test(
     check_model(model)
     learned = labels_of(X_train, y_train, "X_train", "y_train")
     tested = labels_of(X_test, y_test, "X_test", "y_test")
-    seeds = None if random_states is None else [resolve_seed(seed) for seed in random_states]
+    seeds = None
+    if random_states is not None:  # parts of scikit-learn take seeds of 32 bits
+        seeds = [sklearn_seed(resolve_seed(seed)) for seed in random_states]
     if seeds is not None and not seeds:
         raise KernelInputError("random_states is empty; give at least one seed, or None")
     plan = Plan(n_bootstrap, confidence, resolve_seed(random_state))

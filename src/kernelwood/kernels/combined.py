@@ -12,7 +12,6 @@ from kernelwood.compute import Runner
 from kernelwood.errors import KernelInputError, KernelOverflowError, StructureError
 from kernelwood.kernels.kernel import Kernel, Matrix, warn_of_zeros
 from kernelwood.parameters import check_int
-from kernelwood.text import Example
 
 Data = tuple[Any, ...]
 Shared: TypeAlias = "_SharedParts | None"
@@ -397,10 +396,4 @@ def drop_unread_views(examples: ExampleBatch, kernel: Kernel) -> ExampleBatch:
     ExampleBatch(1 examples, views words)
     """
     names = needed_views(kernel)
-    if names is None:
-        return examples
-    kept = [
-        Example(example.id, example.label, {n: example.view(n) for n in names}, example.origin)
-        for example in examples
-    ]
-    return ExampleBatch(kept, {name: examples.view(name) for name in names} if kept else {})
+    return examples if names is None else examples.only(names)
