@@ -222,7 +222,7 @@ class RelationComponent:
         return sentences_of_doc(doc, document)
 
     def _reasons(
-        self, extractor: RelationExtractor, predictions: list[Prediction]
+        self, extractor: RelationExtractor, predictions: Sequence[Prediction]
     ) -> list[dict[str, Any]]:
         n = self.settings.evidence
         if not (n and predictions):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from kernelwood.evaluate import resampling
-from kernelwood.evaluate.labels import encode, encode_groups
+from kernelwood.evaluate.class_labels import encode, encode_groups
 from kernelwood.evaluate.resampling import Units, draw_bootstrap, draw_swaps, resolve_seed, weigh
 
 LABELS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 2)), min_size=1)

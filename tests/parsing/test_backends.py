@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kernelwood.errors import KernelInputError
-from kernelwood.parsing import BACKENDS, Backend, load_backend
+from kernelwood.parsing import BACKENDS, Backend, analyze, load_backend
 from kernelwood.parsing.constituency_backend import GrammarBackend
 from kernelwood.text import Document, Sentence
 
@@ -73,6 +73,6 @@ def test_parses_can_be_named_as_a_file(tmp_path):
         encoding="utf-8",
     )
     backend = load_backend(f"conllu:{path}")
-    [[sentence]] = backend.analyze([Document("We: we  go")])
+    [[sentence]] = analyze(backend, [Document("We: we  go")])
     assert backend.name == "conllu:parses.conllu"
     assert (sentence.text, sentence.start) == ("we  go", 4)

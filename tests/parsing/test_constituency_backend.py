@@ -46,12 +46,12 @@ def document() -> Document:
 
 
 def tree_of(backend: GrammarBackend, text: str) -> str:
-    [[sentence]] = backend.analyze([Document(text)])
+    [[sentence]] = analyze(backend, [Document(text)])
     return sentence.tree.to_brackets()
 
 
 def test_sentences_have_exact_offsets(backend, document):
-    [sentences] = backend.analyze([document])
+    [sentences] = analyze(backend, [document])
     for sentence in sentences:
         assert TEXT[sentence.start :].startswith(sentence.text)
         for token in sentence.tokens:
@@ -59,13 +59,13 @@ def test_sentences_have_exact_offsets(backend, document):
 
 
 def test_entities_and_relations_are_shared_out(backend, document):
-    [sentences] = backend.analyze([document])
+    [sentences] = analyze(backend, [document])
     assert [len(sentence.entities) for sentence in sentences] == [3, 2, 1]
     assert [len(sentence.relations) for sentence in sentences] == [0, 1, 0]
 
 
 def test_entities_are_whole_tokens(backend, document):
-    [sentences] = backend.analyze([document])
+    [sentences] = analyze(backend, [document])
     for sentence in sentences:
         for entity in sentence.entities:
             [index] = sentence.tokens_of(entity)
@@ -73,7 +73,7 @@ def test_entities_are_whole_tokens(backend, document):
 
 
 def test_leaves_and_tags_of_the_tree_are_those_of_the_tokens(backend, document):
-    [sentences] = backend.analyze([document])
+    [sentences] = analyze(backend, [document])
     for sentence in sentences:
         words, tags = words_and_tags(sentence.tree)
         assert words == [token.text for token in sentence.tokens]
@@ -81,14 +81,14 @@ def test_leaves_and_tags_of_the_tree_are_those_of_the_tokens(backend, document):
 
 
 def test_dependencies_are_those_of_the_tree(backend, document):
-    [sentences] = backend.analyze([document])
+    [sentences] = analyze(backend, [document])
     for sentence in sentences:
         assert sentence.dependencies == dependencies_of_tree(sentence.tree)
 
 
 def test_a_word_cut_by_an_entity_is_parsed_as_one(backend):
     text = "IL-2-induced binding increased."
-    [[sentence]] = backend.analyze([Document(text, [Entity("T1", "P", ((0, 4),))])])
+    [[sentence]] = analyze(backend, [Document(text, [Entity("T1", "P", ((0, 4),))])])
     assert sentence.tree.children[0].to_brackets() == (
         "(NP (ADJP (NN IL-2) (HYPH -) (JJ induced)) (NN binding))"
     )
@@ -101,47 +101,47 @@ def test_brackets_are_parsed_as_the_treebank_writes_them(backend):
 
 
 def test_lemmas_are_given(backend):
-    [[sentence]] = backend.analyze([Document("The proteins were activated.")])
+    [[sentence]] = analyze(backend, [Document("The proteins were activated.")])
     assert [token.lemma for token in sentence.tokens] == ["the", "protein", "be", "activate", "."]
 
 
 @pytest.mark.parametrize("text", ["", "   \n ", "\u200b"])
 def test_a_document_without_words_is_no_trouble(backend, text):
-    [sentences] = backend.analyze([Document(text)])
+    [sentences] = analyze(backend, [Document(text)])
     assert all(sentence.text.strip() for sentence in sentences)
 
 
 def test_no_documents_give_nothing(backend):
-    assert backend.analyze([]) == []
+    assert analyze(backend, []) == []
 
 
 def test_documents_keep_their_order(backend):
-    found = backend.analyze([Document("Raf binds."), Document(""), Document("Ras binds. It is.")])
+    found = analyze(backend, [Document("Raf binds."), Document(""), Document("Ras binds. It is.")])
     assert [len(sentences) for sentences in found] == [1, 0, 2]
     assert found[2][0].text == "Ras binds."
 
 
 def test_texts_and_examples_do_as_documents(backend):
     example = Example("d1", views={"document": Document("Raf binds.")})
-    first, second = backend.analyze(["Raf binds.", example])
+    first, second = analyze(backend, ["Raf binds.", example])
     assert first == second
 
 
 @pytest.mark.parametrize("documents", ["Raf binds.", Document("Raf binds."), [3]])
 def test_what_are_no_documents_is_refused(backend, documents):
     with pytest.raises(KernelInputError, match=r"several|not a Document"):
-        backend.analyze(documents)
+        analyze(backend, documents)
 
 
 def test_threads_and_company_change_nothing(backend, document):
-    alone = backend.analyze([document])
-    together = GrammarBackend(n_jobs=2).analyze([Document("Raf binds. " * 300), document])
+    alone = analyze(backend, [document])
+    together = analyze(GrammarBackend(n_jobs=2), [Document("Raf binds. " * 300), document])
     assert together[1] == alone[0]
 
 
 def test_a_long_sentence_is_parsed_in_pieces(backend):
     clause = "the protein binds the promoter in cells; "
-    [[sentence]] = backend.analyze([Document(clause * 15)])
+    [[sentence]] = analyze(backend, [Document(clause * 15)])
     assert dict(sentence.metadata)["fallback"] == "pieces"
     assert sentence.tree.label == "S"
     assert sum(edge.head == ROOT for edge in sentence.dependencies) == 1
@@ -149,31 +149,31 @@ def test_a_long_sentence_is_parsed_in_pieces(backend):
 
 def test_pieces_end_at_semicolons_where_there_are_some(backend):
     clause = "the protein, a kinase, binds the promoter in cells; "
-    [[sentence]] = backend.analyze([Document(clause * 10)])
+    [[sentence]] = analyze(backend, [Document(clause * 10)])
     words, _ = words_and_tags(sentence.tree.children[0])
     assert words[-1] == ";"
 
 
 def test_what_is_hardly_a_sentence_is_chunked(backend):
-    [[sentence]] = backend.analyze([Document("the protein binds " * 200)])
+    [[sentence]] = analyze(backend, [Document("the protein binds " * 200)])
     assert dict(sentence.metadata)["fallback"] == "chunks"
     assert sentence.tree.children[0].to_brackets() == "(NP (DT the) (NN protein))"
 
 
 def test_a_sentence_that_is_parsed_says_nothing_about_fallbacks(backend):
-    [[sentence]] = backend.analyze([Document("Raf binds Ras.")])
+    [[sentence]] = analyze(backend, [Document("Raf binds Ras.")])
     assert sentence.metadata == ()
 
 
 def test_fallbacks_are_counted_in_the_log(backend, caplog):
     with caplog.at_level(logging.INFO, logger="kernelwood"):
-        backend.analyze([Document("the protein binds " * 200)])
+        analyze(backend, [Document("the protein binds " * 200)])
     assert "1 of 1 sentences have trees made of chunks" in caplog.text
 
 
 def test_a_long_text_without_sentences_takes_linear_time(backend):
     started = time.process_time()
-    [[sentence]] = backend.analyze([Document("protein binds " * 20_000)])
+    [[sentence]] = analyze(backend, [Document("protein binds " * 20_000)])
     assert len(sentence.tokens) == 40_000
     assert time.process_time() - started < 30.0
 
@@ -193,6 +193,6 @@ def test_any_text_is_covered_by_tokens(backend, text, place):
     start = min(place[0], max(len(text) - 1, 0))
     end = min(start + place[1], len(text))
     entities = [Entity("T1", "P", ((start, end),))] if start < end else []
-    [sentences] = backend.analyze([Document(text, entities)])
+    [sentences] = analyze(backend, [Document(text, entities)])
     found = "".join(token.text for sentence in sentences for token in sentence.tokens)
     assert found == "".join(text.split())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kernelwood.errors import KernelInputError, StructureError
-from kernelwood.parsing import PreparsedBackend, preparsed
+from kernelwood.parsing import PreparsedBackend, analyze, preparsed
 from kernelwood.text import Document, Entity, Example, Sentence
 
 
@@ -69,5 +69,5 @@ def test_what_is_no_parse_is_refused():
 
 def test_the_backend_looks_parses_up_again_and_again():
     backend = PreparsedBackend(iter([parse("Raf binds .")]), name="other", version="2")
-    assert backend.analyze([Document("Raf binds.")]) == backend.analyze([Document("Raf binds.")])
+    assert analyze(backend, [Document("Raf binds.")]) == analyze(backend, [Document("Raf binds.")])
     assert (backend.name, backend.version) == ("other", "2")

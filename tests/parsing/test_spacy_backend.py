@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kernelwood.errors import KernelInputError
-from kernelwood.parsing import load_backend, sentences_of_doc
+from kernelwood.parsing import analyze, load_backend, sentences_of_doc
 from kernelwood.parsing.spacy_backend import MODELS, SpacyBackend
 from kernelwood.text import ROOT, Document, Entity
 
@@ -34,7 +34,7 @@ def test_the_backend_names_model_and_versions(backend):
 
 
 def test_sentences_have_exact_offsets(backend):
-    [sentences] = backend.analyze([Document(TEXT)])
+    [sentences] = analyze(backend, [Document(TEXT)])
     assert len(sentences) == 2
     for sentence in sentences:
         assert TEXT[sentence.start :].startswith(sentence.text)
@@ -43,20 +43,20 @@ def test_sentences_have_exact_offsets(backend):
 
 
 def test_blanks_are_no_tokens(backend):
-    [sentences] = backend.analyze([Document(TEXT)])
+    [sentences] = analyze(backend, [Document(TEXT)])
     words = [token.text for sentence in sentences for token in sentence.tokens]
     assert words == "Raf binds Ras in London . It is active .".split()
 
 
 def test_every_sentence_has_one_root_and_a_head_for_every_word(backend):
-    [sentences] = backend.analyze([Document(TEXT)])
+    [sentences] = analyze(backend, [Document(TEXT)])
     for sentence in sentences:
         assert [edge.relation for edge in sentence.dependencies if edge.head == ROOT] == ["root"]
         assert len(sentence.dependencies) == len(sentence.tokens)
 
 
 def test_tokens_have_lemma_and_parts_of_speech(backend):
-    [[_, second]] = backend.analyze([Document(TEXT)])
+    [[_, second]] = analyze(backend, [Document(TEXT)])
     assert (second.tokens[1].lemma, second.tokens[1].pos, second.tokens[1].tag) == (
         *("be", "AUX"),
         "VBZ",
@@ -65,28 +65,28 @@ def test_tokens_have_lemma_and_parts_of_speech(backend):
 
 def test_entities_of_the_document_are_kept(backend):
     document = Document(TEXT, [Entity("T1", "Protein", ((13, 16),), "Ras")])
-    [[first, _]] = backend.analyze([document])
+    [[first, _]] = analyze(backend, [document])
     assert [first.tokens[i].text for i in first.tokens_of(first.entities[0])] == ["Ras"]
 
 
 def test_entities_of_the_model_are_added_on_request(backend):
-    [[first, _]] = load_backend(backend._model, entities=True).analyze([Document(TEXT)])
+    [[first, _]] = analyze(load_backend(backend._model, entities=True), [Document(TEXT)])
     assert "London" in [entity.text for entity in first.entities]
 
 
 def test_entities_of_the_model_are_left_out_otherwise(backend):
-    [[first, _]] = backend.analyze([Document(TEXT)])
+    [[first, _]] = analyze(backend, [Document(TEXT)])
     assert first.entities == ()
 
 
 def test_documents_without_words_have_no_sentences(backend):
-    found = backend.analyze([Document(""), Document(" \n "), Document("Raf binds.")])
+    found = analyze(backend, [Document(""), Document(" \n "), Document("Raf binds.")])
     assert [len(sentences) for sentences in found] == [0, 0, 1]
 
 
 def test_a_parsed_doc_has_the_same_sentences(backend):
     document = Document(TEXT, [Entity("T1", "Protein", ((13, 16),), "Ras")])
-    assert sentences_of_doc(backend._model(TEXT), document) == backend.analyze([document])[0]
+    assert sentences_of_doc(backend._model(TEXT), document) == analyze(backend, [document])[0]
 
 
 def test_entities_of_a_doc_are_those_of_its_sentences(backend):
@@ -105,20 +105,20 @@ def test_a_model_that_is_not_installed_is_named_with_the_way_to_install_it():
 
 
 def test_a_pipeline_without_a_parser_gives_tokens():
-    [[sentence]] = blank().analyze([Document("Raf binds. It is.")])
+    [[sentence]] = analyze(blank(), [Document("Raf binds. It is.")])
     assert len(sentence.tokens) == 6
     assert sentence.dependencies == ()
 
 
 def test_sentences_that_an_entity_stands_across_are_one():
     document = Document("Raf binds. It is. Yes.", [Entity("T1", "P", ((4, 13),))])
-    [sentences] = blank("sentencizer").analyze([document])
+    [sentences] = analyze(blank("sentencizer"), [document])
     assert [sentence.text for sentence in sentences] == ["Raf binds. It is.", "Yes."]
 
 
 def test_a_text_longer_than_spacy_takes_is_parsed_in_parts():
     text = "Raf binds Ras. " * 70_000
-    [sentences] = blank("sentencizer").analyze([Document(text)])
+    [sentences] = analyze(blank("sentencizer"), [Document(text)])
     assert len(text) > 1_000_000
     assert len(sentences) == 70_000
     assert sentences[-1].start == len(text) - 15

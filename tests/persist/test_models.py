@@ -9,7 +9,7 @@ import pytest
 import kernelwood as kw
 from kernelwood.errors import ModelFormatError
 from kernelwood.persist import MODELS, Row, load, save
-from kernelwood.persist.models import find_row, from_own_state, own_state, rows_by_class
+from kernelwood.persist.models import find_row, from_own_state, own_state, row_of
 
 
 class Classifier:
@@ -93,7 +93,8 @@ def test_names_that_are_no_file_names_are_refused(name, tmp_path, monkeypatch):
 def test_a_class_is_imported_only_when_a_file_asks_for_it(monkeypatch):
     name = "kernelwood_test_lazy"
     monkeypatch.setitem(MODELS, ("classifier", "lazy"), Row("classifier", "lazy", f"{name}:Lazy"))
-    assert ("classifier", "lazy") not in {(r.kind, r.name) for r in rows_by_class().values()}
+    monkeypatch.delitem(MODELS, ("classifier", "test"))
+    assert row_of(Classifier(None, [], [])) is None
     spec = importlib.util.spec_from_loader(name, loader=None)
     module = importlib.util.module_from_spec(spec)
     module.Lazy = Classifier

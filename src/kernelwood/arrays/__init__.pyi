@@ -5,7 +5,7 @@ from .batches import (
     TreeBatch as TreeBatch,
 )
 from .build import as_batch as as_batch, batch as batch
-from .examples import ExampleBatch as ExampleBatch
+from .example_batch import ExampleBatch as ExampleBatch, ViewColumn as ViewColumn
 from .forests import ForestBatch as ForestBatch
 from .onedim import OneDimensional as OneDimensional
 from .ragged import Ragged as Ragged

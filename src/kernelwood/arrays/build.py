@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kernelwood.arrays.batches import Batch, SequenceBatch, TreeBatch
-from kernelwood.arrays.examples import ExampleBatch
+from kernelwood.arrays.example_batch import ExampleBatch
 from kernelwood.arrays.forests import ForestBatch, flatten_forests
 from kernelwood.arrays.ragged import Ragged
 from kernelwood.arrays.vocabulary import Vocabulary
@@ -66,7 +66,7 @@ def batch(
         if KINDS.get(type(structure)) is not made:
             raise _wrong_kind(structure, position, made)
     if made is ExampleBatch:
-        return ExampleBatch(structures)
+        return ExampleBatch.from_examples(structures)
     vocabulary = Vocabulary() if vocabulary is None else vocabulary
     return _FLATTEN[made](structures, vocabulary)
 

@@ -8,13 +8,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import count, pairwise
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from kernelwood.entities.dictionary_file import Term, check_term, read_terms
 from kernelwood.entities.dictionary_pieces import Pieces, cut_pieces
 from kernelwood.errors import ModelFormatError, StructureError
 from kernelwood.io import Readable, Source, Tally, cycles_ignored, in_one_line
-from kernelwood.text import Attribute, Document, Entity, Span
+from kernelwood.text import Attribute, Document, Entity, Sentence, Span
+
+_A = TypeVar("_A", bound="Document | Sentence")
 
 __all__ = ["Case", "Dictionary", "Match", "Term"]
 
@@ -188,8 +190,8 @@ class Dictionary:
                     continue
             place += 1
 
-    def annotate(self, document: Document) -> Document:
-        r"""Add the terms in a document that do not overlap its entities.
+    def annotate(self, document: _A) -> _A:
+        r"""Add the terms in a document or sentence that do not overlap its entities.
 
         The ids are ``T1``, ``T2``, ..., as far as they are free. The id in the database becomes an
         attribute, as standoff normalizations do: its type is ``"Reference"``, its value the id,
@@ -197,12 +199,12 @@ class Dictionary:
 
         Parameters
         ----------
-        document : Document
+        document : Document or Sentence
             With or without entities.
 
         Returns
         -------
-        Document
+        Document or Sentence
             The entities that were found follow those that were there.
 
         Examples

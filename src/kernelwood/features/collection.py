@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from kernelwood.arrays import Batch, ExampleBatch, Ragged, Vocabulary
 from kernelwood.errors import KernelInputError
 from kernelwood.features.estimator import StructureEstimator, check_array, check_int
-from kernelwood.kernels import Kernel, keep_views, needed_views
+from kernelwood.kernels import Kernel, needed_views
 
 Ids = NDArray[np.int64]
 Find = Callable[[Any, int], tuple[Ids, NDArray[Any]]]  # (queries, k) -> positions and scores
@@ -128,28 +128,30 @@ class GrowingExamples:
     """
 
     def __init__(self, examples: ExampleBatch, kernel: Kernel) -> None:
-        self._kernel = kernel
-        self._examples = list(keep_views(examples, kernel))
         names = needed_views(kernel) or ()
+        self._ids, self._labels = list(examples.ids), list(examples.labels)
         self._views = {name: GrowingBatch(examples.view(name)) for name in names}
 
     @property
     def batch(self) -> ExampleBatch:
         """All examples so far."""
         views = {name: view.batch for name, view in self._views.items()}
-        return ExampleBatch(self._examples, views)
+        return ExampleBatch(self._ids, self._labels, views)
 
     def append(self, examples: ExampleBatch) -> None:
-        """Append examples."""
+        """Add examples at the end."""
         batches = {name: examples.view(name) for name in self._views}
-        self._examples.extend(keep_views(examples, self._kernel))
+        self._ids += examples.ids
+        self._labels += examples.labels
         for name, view in self._views.items():
             view.append(batches[name])
 
     def take(self, positions: NDArray[np.int64]) -> ExampleBatch:
         """Return the examples at some positions, in that order, as a batch."""
         views = {name: view.take(positions) for name, view in self._views.items()}
-        return ExampleBatch([self._examples[i] for i in positions.tolist()], views)
+        rows = positions.tolist()
+        ids, labels = ([column[row] for row in rows] for column in (self._ids, self._labels))
+        return ExampleBatch(ids, labels, views)
 
 
 def growing_batch(batch: Any, kernel: Kernel) -> GrowingBatch | GrowingExamples:

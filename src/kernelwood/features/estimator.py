@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from kernelwood.arrays import ExampleBatch
 from kernelwood.compute import config_context, resolve_jobs
 from kernelwood.errors import KernelInputError
-from kernelwood.kernels import Kernel, keep_views
+from kernelwood.kernels import Kernel, drop_unread_views
 from kernelwood.parameters import ChecksParameters
 from kernelwood.seeds import resolve_seed
 from kernelwood.text import Example
@@ -71,7 +71,7 @@ class StructureEstimator(ChecksParameters, BaseEstimator):  # type: ignore[misc]
     def _keep(self, structures: Any) -> Any:
         """Return structures to store; examples keep only the views that the kernel reads."""
         if isinstance(structures, ExampleBatch):
-            return keep_views(structures, self.kernel_)
+            return drop_unread_views(structures, self.kernel_)
         return structures
 
     @contextmanager

@@ -3,6 +3,7 @@ from .base import (
     StructureClassifier as StructureClassifier,
     Support as Support,
 )
+from .bit_forest import BitForest as BitForest
 from .hash_forest import HashForestClassifier as HashForestClassifier
 from .hash_neighbors import HashNeighborsClassifier as HashNeighborsClassifier
 from .kernel_neighbors import KernelNeighborsClassifier as KernelNeighborsClassifier

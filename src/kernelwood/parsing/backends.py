@@ -1,4 +1,4 @@
-"""Parsers behind one small protocol: documents in, parsed sentences out.
+"""Parsers behind one small protocol: sentences in, parsed sentences out.
 
 ============================  ====================================================================
 name                          what it is
@@ -13,42 +13,80 @@ name                          what it is
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Sequence as Listing
+from collections.abc import Callable, Iterable, Sequence as Listing
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from kernelwood.errors import KernelInputError
 from kernelwood.structures import shorten
-from kernelwood.text import Document, Sentence
-
-__all__ = ["BACKENDS", "Backend", "load_backend"]
+from kernelwood.text import Document, Sentence, tokenize
 
 
 @runtime_checkable
 class Backend(Protocol):
-    """What a parser of raw text has to offer.
+    """A parser of sentences.
 
     Attributes
     ----------
     name, version : str
-        Of what parses; the same name and version give the same parses.
+        Name and version of the parser; the same name and version give the same parses.
     """
 
     @property
     def name(self) -> str:
-        """What parses."""
+        """Name of the parser."""
 
     @property
     def version(self) -> str:
-        """Its version, and that of what it runs on."""
+        """Version of the parser and its model."""
 
-    def analyze(self, documents: Listing[Document]) -> list[list[Sentence]]:
-        """Return the parsed sentences of each document.
+    def parse(self, sentences: Listing[Sentence]) -> list[Sentence]:
+        """Return the same sentences, same text and annotation, with parses.
 
-        Sentences are in order and have tokens, parts of speech, a tree or dependencies or both;
-        ``start`` is their place in the text. They have the entities, relations, events and
-        attributes of the document, as `Document.split` shares them out. A document without words
-        has no sentences.
+        A parse is tokens, parts of speech, and a tree or dependencies or both. Sentence
+        boundaries are kept: if the parser sees two sentences in one, it gets two roots.
         """
+
+
+def with_tokens(sentence: Sentence) -> Sentence:
+    """Return a sentence that has tokens, which end where entities do.
+
+    Examples
+    --------
+    >>> with_tokens(Sentence("Raf binds Ras.")).words
+    ('Raf', 'binds', 'Ras', '.')
+    """
+    if sentence.tokens:
+        return sentence
+    edges = {place for entity in sentence.entities for span in entity.spans for place in span}
+    return sentence._with(tokens=tuple(tokenize(sentence.text, sorted(edges))))
+
+
+def analyze(backend: Backend, documents: Iterable[Document | Sentence]) -> list[list[Sentence]]:
+    """Return the parsed sentences of each document, with its annotation.
+
+    Parameters
+    ----------
+    backend : Backend or PreparsedBackend
+        Parses from a file bring their own sentence boundaries; otherwise documents are cut by
+        `Document.split`.
+    documents : iterable of Document or Sentence
+
+    Examples
+    --------
+    >>> [[sentence]] = analyze(load_backend(), [Document("Raf binds Ras.")])
+    >>> print(sentence.tree.to_brackets())
+    (S (NP (NN Raf)) (VP (VBZ binds) (NP (NN Ras))) (. .))
+    """
+    from kernelwood.parsing.preparsed_backend import PreparsedBackend
+
+    if isinstance(backend, PreparsedBackend):
+        return backend.sentences(documents)
+    cut = [
+        (document,) if isinstance(document, Sentence) else document.sentences()
+        for document in documents
+    ]
+    parsed = iter(backend.parse([sentence for sentences in cut for sentence in sentences]))
+    return [[next(parsed) for _ in sentences] for sentences in cut]
 
 
 def load_backend(
@@ -64,7 +102,7 @@ def load_backend(
     n_jobs : int or None
         Threads of the bundled grammar; the others have their own ways.
     entities : bool
-        Whether documents without entities get those that spaCy or Stanza find.
+        Whether sentences without entities get those that spaCy or Stanza recognize.
 
     Raises
     ------
@@ -77,9 +115,9 @@ def load_backend(
     >>> backend = load_backend()
     >>> backend.name, backend.version
     ('biomedical', '1')
-    >>> [[sentence]] = backend.analyze([Document("Raf binds Ras.")])
-    >>> print(sentence.tree.to_brackets())
-    (S (NP (NN Raf)) (VP (VBZ binds) (NP (NN Ras))) (. .))
+    >>> [sentence] = backend.parse([Sentence("Raf binds Ras.")])
+    >>> sentence.dependencies[0]
+    Dependency(head=1, relation='nsubj', dependent=0)
     """
     if not isinstance(backend, str):
         return _adapt(backend, entities)
@@ -104,9 +142,9 @@ def _adapt(backend: object, entities: bool) -> Backend:
 
         return StanzaBackend(backend, entities=entities)
     raise KernelInputError(
-        f"{shorten(repr(backend))} of type {type(backend).__name__} is no backend\n"
+        f"{shorten(repr(backend))} of type {type(backend).__name__} is not a backend\n"
         f"    give a name ({', '.join(BACKENDS)}), a pipeline of spaCy or Stanza, "
-        "or an object with name, version and analyze(documents)"
+        "or an object with name, version and parse(sentences)"
     )
 
 

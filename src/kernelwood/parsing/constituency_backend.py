@@ -9,14 +9,14 @@ from collections.abc import Iterator, Sequence as Listing
 import numpy as np
 
 from kernelwood.errors import KernelInputError
+from kernelwood.parsing.backends import with_tokens
 from kernelwood.parsing.bundled import grammar_version, load_grammar
 from kernelwood.parsing.chart import first_word
 from kernelwood.parsing.chunks import chunk_tree
-from kernelwood.parsing.documents import as_documents
 from kernelwood.parsing.lemmas import lemma_of
 from kernelwood.parsing.units import escape, expand_tree, find_units
 from kernelwood.structures import Tree, words_and_tags
-from kernelwood.text import Document, Sentence, dependencies_of_tree
+from kernelwood.text import Sentence, dependencies_of_tree
 
 __all__ = ["GrammarBackend"]
 
@@ -27,12 +27,10 @@ _CUTS = (frozenset(";:"), frozenset(","))  # where a long sentence is best cut
 
 
 class GrammarBackend:
-    """Sentences, parts of speech, lemmas, trees and dependencies from a bundled grammar.
+    """Parts of speech, lemmas, trees and dependencies from a bundled grammar.
 
-    Sentences and tokens are those of `kernelwood.Document.split`; entities end tokens. Words
-    are parsed the way the treebank cuts them (`kernelwood.parsing.units`), and the tree has one
-    leaf for each token. Dependencies are read off the tree by head rules
-    (`kernelwood.text.tree_heads`).
+    Words are parsed as the treebank cuts them (`kernelwood.parsing.units`), and the tree has one
+    leaf for each token. Dependencies follow from head rules (`kernelwood.text.tree_heads`).
 
     Parameters
     ----------
@@ -60,7 +58,8 @@ class GrammarBackend:
     Examples
     --------
     >>> backend = GrammarBackend()
-    >>> [[first, second]] = backend.analyze([Document("Raf binds Ras. ERK is activated by MEK.")])
+    >>> document = Document("Raf binds Ras. ERK is activated by MEK.")
+    >>> first, second = backend.parse(document.sentences())
     >>> print(second.tree.to_brackets())
     (S (NP (NN ERK)) (VP (VBZ is) (VP (VBN activated) (PP (IN by) (NP (NN MEK))))) (. .))
     >>> [(token.lemma, token.tag) for token in second.tokens][1:3]
@@ -87,17 +86,12 @@ class GrammarBackend:
     def __repr__(self) -> str:
         return f"GrammarBackend({self.name!r}, max_length={self.max_length})"
 
-    def analyze(self, documents: Listing[Document]) -> list[list[Sentence]]:
-        """Return the parsed sentences of each document, with its entities, relations and events."""
-        bare = [document.split().sentences for document in as_documents(documents)]
-        parsed = iter(self._parse_all([sentence for sentences in bare for sentence in sentences]))
-        return [[next(parsed) for _ in sentences] for sentences in bare]
-
-    def _parse_all(self, sentences: list[Sentence]) -> list[Sentence]:
+    def parse(self, sentences: Listing[Sentence]) -> list[Sentence]:
+        """Return the sentences with tags, lemmas, trees and dependencies."""
         fallbacks: Counter[str] = Counter()
         parsed = []
         for begin in range(0, len(sentences), _BATCH):
-            batch = sentences[begin : begin + _BATCH]
+            batch = [with_tokens(sentence) for sentence in sentences[begin : begin + _BATCH]]
             for sentence, (tree, fallback) in zip(batch, self._trees(batch), strict=True):
                 if fallback:
                     fallbacks[fallback] += 1
@@ -173,8 +167,8 @@ class GrammarBackend:
                 token._replace(tag=tag, lemma=lemma_of(token.text, tag, known.__contains__))
             )
         metadata = (*sentence.metadata, ("fallback", fallback)) if fallback else sentence.metadata
-        return sentence.with_parts(
-            tokens=tokens,
+        return sentence._with(
+            tokens=tuple(tokens),
             tree=tree,
             dependencies=dependencies_of_tree(tree),
             metadata=metadata,

@@ -1,16 +1,24 @@
-"""What the backends of spaCy and Stanza share: parsed tokens of a text become its sentences."""
+"""Code shared by the spaCy and Stanza backends: parsed text becomes parsed sentences."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence as Listing
-from typing import NamedTuple, Protocol
+from itertools import pairwise
+from typing import Any, NamedTuple, Protocol
 
 from kernelwood.errors import KernelInputError
-from kernelwood.parsing.documents import as_documents, cut_text, join_across
 from kernelwood.structures import Tree
-from kernelwood.text import ROOT, Dependency, Document, Entity, Multiword, Sentence, Span, Token
-
-__all__ = ["ParsedText", "Word", "analyze_documents", "sentences_of"]
+from kernelwood.text import (
+    ROOT,
+    Dependency,
+    Document,
+    Entity,
+    Multiword,
+    Sentence,
+    Span,
+    Token,
+    find_sentences,
+)
 
 MOST_CHARACTERS = 100_000  # of a text that is parsed at once
 
@@ -51,27 +59,32 @@ class _Parse(Protocol):
     def __call__(self, texts: list[str]) -> Iterable[ParsedText]: ...
 
 
-def analyze_documents(
-    documents: Listing[Document], parse: _Parse, *, entities: bool
-) -> list[list[Sentence]]:
-    """Return the sentences of documents whose texts ``parse`` parses.
+def parse_sentences(
+    sentences: Listing[Sentence], parse: _Parse, *, entities: bool
+) -> list[Sentence]:
+    """Return sentences with the parses that ``parse`` makes of their texts.
 
-    Texts are parsed in parts of at most 100,000 characters, cut between sentences. Where the
-    parser ends a sentence inside of an entity, the two sentences stay one, with two roots.
+    A sentence of more than 100,000 characters is parsed in parts. Where the parser ends a
+    sentence inside of one, it stays one, with two roots.
     """
-    listed = as_documents(documents)
-    cuts = [cut_text(document, MOST_CHARACTERS) for document in listed]
-    texts = [
-        document.text[start:end]
-        for document, spans in zip(listed, cuts, strict=True)
-        for start, end in spans
-    ]
-    parsed = iter(parse(texts))
-    found = []
-    for document, spans in zip(listed, cuts, strict=True):
+    cuts = [cut_text(sentence.text, _spans_of(sentence), MOST_CHARACTERS) for sentence in sentences]
+    parsed = iter(
+        parse(
+            [
+                sentence.text[start:end]
+                for sentence, spans in zip(sentences, cuts, strict=True)
+                for start, end in spans
+            ]
+        )
+    )
+    made = []
+    for sentence, spans in zip(sentences, cuts, strict=True):
         parts = [(start, next(parsed)) for start, _ in spans]
-        found.append(sentences_of(document, parts, entities=entities))
-    return found
+        found = _join(0, [piece for shift, part in parts for piece in _pieces(part, shift)])
+        if entities and not sentence.entities:
+            found["entities"] = _recognized(sentence.text, parts)
+        made.append(sentence._with(**found))
+    return made
 
 
 def sentences_of(
@@ -79,20 +92,9 @@ def sentences_of(
 ) -> list[Sentence]:
     """Return the sentences of a document whose text was parsed in parts, each with its start."""
     if entities and not document.entities:
-        document = _recognized(document, parts)
-    return _sentences(document, parts)
-
-
-def _recognized(document: Document, parts: list[tuple[int, ParsedText]]) -> Document:
-    spans = [(kind, a + shift, b + shift) for shift, part in parts for kind, a, b in part.entities]
-    named = [
-        Entity(f"T{number}", kind, ((start, end),), document.text[start:end])
-        for number, (kind, start, end) in enumerate(spans, start=1)
-    ]
-    return Document(document.text, tuple(named), metadata=document.metadata)
-
-
-def _sentences(document: Document, parts: list[tuple[int, ParsedText]]) -> list[Sentence]:
+        document = Document(
+            document.text, _recognized(document.text, parts), metadata=document.metadata
+        )
     pieces = [piece for shift, part in parts for piece in _pieces(part, shift)]
     spans = join_across([piece.span for piece in pieces], document)
     bare = []
@@ -102,9 +104,20 @@ def _sentences(document: Document, parts: list[tuple[int, ParsedText]]) -> list[
         while at < len(pieces) and pieces[at].span[1] <= end:
             group.append(pieces[at])
             at += 1
-        bare.append(_join(document.text[start:end], start, group))
-    cut = document.annotate(bare)
-    return list(cut.sentences)
+        bare.append(Sentence(document.text[start:end], **_join(start, group)))
+    return list(document.annotate(bare).sentences)
+
+
+def _recognized(text: str, parts: list[tuple[int, ParsedText]]) -> tuple[Entity, ...]:
+    spans = [(kind, a + shift, b + shift) for shift, part in parts for kind, a, b in part.entities]
+    return tuple(
+        Entity(f"T{number}", kind, ((start, end),), text[start:end])
+        for number, (kind, start, end) in enumerate(spans, start=1)
+    )
+
+
+def _spans_of(annotated: Document | Sentence) -> list[Span]:
+    return [(entity.start, entity.end) for entity in annotated.entities if entity.spans]
 
 
 class _Piece(NamedTuple):
@@ -137,7 +150,8 @@ def _pieces(part: ParsedText, shift: int) -> Iterable[_Piece]:
         begin = end
 
 
-def _join(text: str, start: int, group: list[_Piece]) -> Sentence:
+def _join(start: int, group: list[_Piece]) -> dict[str, Any]:
+    """Return the parse of a sentence that begins at ``start``, of the pieces the parser found."""
     tokens: list[Token] = []
     edges: list[Dependency] = []
     multiwords: list[Multiword] = []
@@ -151,8 +165,12 @@ def _join(text: str, start: int, group: list[_Piece]) -> Sentence:
         multiwords += [
             m._replace(first=m.first + first, end=m.end + first) for m in piece.multiwords
         ]
-    tree = group[0].tree if len(group) == 1 else None
-    return Sentence(text, tuple(tokens), tuple(edges), tree, multiwords=tuple(multiwords))
+    return {
+        "tokens": tuple(tokens),
+        "dependencies": tuple(edges),
+        "tree": group[0].tree if len(group) == 1 else None,
+        "multiwords": tuple(multiwords),
+    }
 
 
 def climb(head: int, kept: Callable[[int], bool], head_of: Callable[[int], int]) -> int:
@@ -164,3 +182,60 @@ def climb(head: int, kept: Callable[[int], bool], head_of: Callable[[int], int])
         if seen > MOST_CHARACTERS:
             raise KernelInputError("the heads of the words go round in a circle")
     return head
+
+
+def cut_text(text: str, protected: Iterable[Span], most: int) -> list[Span]:
+    """Return spans of a text that are not longer than ``most``, cut between sentences.
+
+    Parsers of neural networks hold all of a text in memory. A sentence that is longer than that
+    is cut at blanks, and if it has none, anywhere; never inside of entities that are shorter.
+
+    Examples
+    --------
+    >>> cut_text("Raf binds Ras. It is active.", [], 20)
+    [(0, 15), (15, 28)]
+    """
+    length = len(text)
+    if length <= most:
+        return [(0, length)] if length else []
+    barred = sorted(protected)
+    starts = [start for start, _ in find_sentences(text, barred)]
+    cuts = [0]
+    for start, end in pairwise(sorted({0, *starts, length})):
+        if end - cuts[-1] > most and start > cuts[-1]:
+            cuts.append(start)
+        while end - cuts[-1] > most:
+            cuts.append(_cut_inside(text, cuts[-1], most, barred))
+    return list(pairwise([*cuts, length]))
+
+
+def _cut_inside(text: str, start: int, most: int, barred: list[Span]) -> int:
+    """Return the place of the last blank that fits, before an entity it stands in."""
+    place = max(text.rfind(" ", start + 1, start + most), text.rfind("\n", start + 1, start + most))
+    place = place + 1 if place > 0 else start + most
+    around = [begin for begin, end in barred if begin < place < end]
+    return min(around) if around and min(around) > start else place
+
+
+def join_across(spans: Iterable[Span], document: Document) -> list[Span]:
+    """Return the spans of sentences with those joined that an entity stands across.
+
+    Examples
+    --------
+    >>> from kernelwood.text import Entity
+    >>> document = Document("Fig. 2 shows", [Entity("T1", "Figure", ((0, 6),))])
+    >>> join_across([(0, 4), (5, 12)], document)
+    [(0, 12)]
+    """
+    entities = sorted((entity.start, entity.end) for entity in document.entities if entity.spans)
+    joined: list[Span] = []
+    reach = at = 0  # where the entities end that began so far
+    for start, end in spans:
+        if joined and reach > start:
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+        while at < len(entities) and entities[at][0] < end:
+            reach = max(reach, entities[at][1])
+            at += 1
+    return joined

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence as Listing
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from kernelwood.errors import KernelInputError, StructureError
-from kernelwood.parsing.documents import as_documents
 from kernelwood.structures import shorten
 from kernelwood.text import Document, Example, Sentence
 
-__all__ = ["PreparsedBackend", "preparsed"]
-
 _NEW_DOCUMENT = "newdoc id"
+_PARSE = ("tokens", "dependencies", "tree", "enhanced", "empty", "multiwords")
 
 
 def preparsed(
-    documents: Iterable[Document | Example], parses: Iterable[Sentence | Example]
+    documents: Iterable[Document | Sentence | Example], parses: Iterable[Sentence | Example]
 ) -> list[list[Sentence]]:
     r"""Return the parsed sentences of each document, with its annotation.
 
@@ -46,7 +44,7 @@ def preparsed(
     [['Raf\nbinds.'], ['Ras too.']]
     """
     items = list(documents)
-    texts = as_documents(items)
+    texts = [_as_document(item, place) for place, item in enumerate(items)]
     sentences = list(_as_sentences(parses))
     ids = [item.id for item in items if isinstance(item, Example)]
     named = _by_name(sentences)
@@ -61,7 +59,7 @@ def preparsed(
 
 
 class PreparsedBackend:
-    """A backend that parses nothing: it looks the parses up.
+    """Parses that were made before, looked up by their text.
 
     Parameters
     ----------
@@ -73,7 +71,7 @@ class PreparsedBackend:
     Examples
     --------
     >>> backend = PreparsedBackend([Sentence.from_words(["Raf", "binds"])])
-    >>> backend.analyze([Document("Raf binds")])[0][0].start
+    >>> backend.sentences([Document("Raf binds")])[0][0].start
     0
     """
 
@@ -94,9 +92,38 @@ class PreparsedBackend:
 
         return cls(read(path, format="conllu"), name=f"conllu:{Path(path).name}")
 
-    def analyze(self, documents: Listing[Document]) -> list[list[Sentence]]:
-        """Return the sentences of each document, in the order of the parses."""
+    def sentences(self, documents: Iterable[Document | Sentence | Example]) -> list[list[Sentence]]:
+        """Return the sentences of each document, with the boundaries of the parses."""
         return preparsed(documents, self._parses)
+
+    def parse(self, sentences: Iterable[Sentence]) -> list[Sentence]:
+        """Return sentences with their parses, one for each."""
+        listed = list(sentences)
+        found = preparsed([Document(sentence.text) for sentence in listed], self._parses)
+        for sentence, parses in zip(listed, found, strict=True):
+            if len(parses) != 1:
+                raise StructureError(
+                    f"there are {len(parses)} parses of {shorten(repr(sentence.text))}",
+                    hint="give documents instead of sentences: the parses have boundaries of "
+                    "their own",
+                )
+        return [
+            sentence._with(
+                **{part: getattr(parsed, part) for part in _PARSE},
+                metadata=(*sentence.metadata, *parsed.metadata),
+            )
+            for sentence, [parsed] in zip(listed, found, strict=True)
+        ]
+
+
+def _as_document(item: object, place: int) -> Document:
+    found = item.view("document") if isinstance(item, Example) else item
+    if not isinstance(found, Document):
+        raise KernelInputError(
+            f"document {place} is {shorten(repr(found))} of type {type(found).__name__}, "
+            "not a Document"
+        )
+    return found
 
 
 def _as_sentences(parses: Iterable[object]) -> Iterator[Sentence]:

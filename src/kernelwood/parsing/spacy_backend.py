@@ -7,10 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence as Listing
 from typing import Any
 
 from kernelwood.errors import KernelInputError
-from kernelwood.parsing.neural import ParsedText, Word, analyze_documents, climb, sentences_of
+from kernelwood.parsing.neural import ParsedText, Word, climb, parse_sentences, sentences_of
 from kernelwood.text import ROOT, Document, Sentence, Token
-
-__all__ = ["MODELS", "SpacyBackend", "sentences_of_doc"]
 
 # Tried in this order when no name is given.
 MODELS = (
@@ -30,7 +28,7 @@ class SpacyBackend:
         Name of an installed model, a loaded pipeline, or None for the first of ``MODELS`` that
         is installed.
     entities : bool
-        Whether documents without entities get those that the model finds.
+        Whether sentences without entities get those that the model finds.
 
     Attributes
     ----------
@@ -52,9 +50,9 @@ class SpacyBackend:
     def __repr__(self) -> str:
         return f"SpacyBackend({self.name!r}, version={self.version!r})"
 
-    def analyze(self, documents: Listing[Document]) -> list[list[Sentence]]:
-        """Return the parsed sentences of each document, with its entities, relations and events."""
-        return analyze_documents(documents, self._parse, entities=self.entities)
+    def parse(self, sentences: Listing[Sentence]) -> list[Sentence]:
+        """Return the sentences with tokens, parts of speech, lemmas and dependencies."""
+        return parse_sentences(sentences, self._parse, entities=self.entities)
 
     def _parse(self, texts: list[str]) -> Iterator[ParsedText]:
         for doc in self._model.pipe(texts, disable=self._disabled):
@@ -135,8 +133,7 @@ def _load(name: str | None) -> Any:
                 return spacy.load(model)
             except OSError:
                 continue
-    wanted = f"the model {name!r}" if name else f"none of the models {', '.join(MODELS)}"
+    wanted = f"the model {name!r} is not" if name else f"none of {', '.join(MODELS)} is"
     raise KernelInputError(
-        f"{wanted} is installed for spaCy\n"
-        f"    install it: {_INSTALL_MODEL.format(name or MODELS[0])}"
+        f"{wanted} installed for spaCy\n    install it: {_INSTALL_MODEL.format(name or MODELS[0])}"
     )

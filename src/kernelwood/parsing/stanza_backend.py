@@ -7,11 +7,9 @@ from collections.abc import Iterator, Sequence as Listing
 from typing import Any
 
 from kernelwood.errors import KernelInputError
-from kernelwood.parsing.neural import ParsedText, Word, analyze_documents
+from kernelwood.parsing.neural import ParsedText, Word, parse_sentences
 from kernelwood.structures import Tree, make_node
-from kernelwood.text import ROOT, Document, Multiword, Sentence, Token
-
-__all__ = ["StanzaBackend"]
+from kernelwood.text import ROOT, Multiword, Sentence, Token
 
 _INSTALL_STANZA = "pip install 'kernelwood[stanza]'"
 
@@ -27,7 +25,7 @@ class StanzaBackend:
         A language for which models are installed, with a package after a slash if it is not the
         default one (``"en"``, ``"en/genia"``); or a loaded pipeline. Models are never downloaded.
     entities : bool
-        Whether documents without entities get those that the pipeline finds.
+        Whether sentences without entities get those that the pipeline finds.
 
     Attributes
     ----------
@@ -45,9 +43,9 @@ class StanzaBackend:
     def __repr__(self) -> str:
         return f"StanzaBackend({self.name!r}, version={self.version!r})"
 
-    def analyze(self, documents: Listing[Document]) -> list[list[Sentence]]:
-        """Return the parsed sentences of each document, with its entities, relations and events."""
-        return analyze_documents(documents, self._parse, entities=self.entities)
+    def parse(self, sentences: Listing[Sentence]) -> list[Sentence]:
+        """Return the sentences with tokens, parts of speech, lemmas and dependencies."""
+        return parse_sentences(sentences, self._parse, entities=self.entities)
 
     def _parse(self, texts: list[str]) -> Iterator[ParsedText]:
         for text in texts:

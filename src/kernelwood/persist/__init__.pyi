@@ -1,3 +1,4 @@
 from .files import contents as contents, load as load, save as save
 from .manifest import Entry as Entry, Manifest as Manifest
-from .models import MODELS as MODELS, Row as Row, State as State
+from .models import MODELS as MODELS, Row as Row
+from .state import State as State

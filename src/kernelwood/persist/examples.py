@@ -1,73 +1,122 @@
-"""Batches of examples: ids, labels, origins, and a batch of structures for each view."""
+"""Tables of examples as lists and arrays, and back; no example is made on the way."""
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwood.arrays import Batch, ExampleBatch, ForestBatch, SequenceBatch, TreeBatch, batch
-from kernelwood.compute import budget, format_bytes
+from kernelwood.arrays import (
+    Batch,
+    ExampleBatch,
+    FlatBatch,
+    ForestBatch,
+    Ragged,
+    SequenceBatch,
+    TreeBatch,
+    ViewColumn,
+    Vocabulary,
+)
 from kernelwood.errors import ModelFormatError, StructureError
 from kernelwood.persist.state import State
+from kernelwood.persist.structures import used_labels, vocabulary_of
 from kernelwood.structures import shorten
-from kernelwood.text import Example, Origin
-
-__all__ = ["example_state", "restore_examples"]
+from kernelwood.text import Origin
 
 _PLACES = ("line", "start", "end")  # of an origin
 _UNKNOWN = -1  # for a place, or for the path of an example without an origin
-_BATCHES = (SequenceBatch, TreeBatch, ForestBatch)
-
-# Bytes that an example and a node of one of its structures take in memory, about.
-_EXAMPLE_COST, _NODE_COST = 1000, 200
+_FLAT: dict[str, type[FlatBatch]] = {"sequence": SequenceBatch, "tree": TreeBatch}
 
 
 def example_state(examples: ExampleBatch) -> State:
-    """Return examples as lists, arrays and a batch for each view.
+    """Return the columns of a table.
+
+    Sequences and trees of all views share one vocabulary; edge labels are left out where all are
+    empty. Forests are stored as models of their own.
 
     Raises
     ------
     ModelFormatError
         If a label or a view is of a kind that is not saved.
     """
-    listed = list(examples)
-    labels, label_of = _numbered([_plain_label(example) for example in listed])
-    origins = [example.origin for example in listed]
-    paths, path_of = _numbered([_path(origin) for origin in origins if origin is not None])
-    numbers = iter(path_of.tolist())
-    places = [
-        [_UNKNOWN] * 4 if origin is None else [next(numbers), *_places(origin)]
-        for origin in origins
-    ]
-    names = dict.fromkeys(chain.from_iterable(example.views for example in listed))
-    return State(
-        {"labels": labels, "views": {name: _view_state(examples, name) for name in names}},
-        {"ids": [example.id for example in listed], "paths": paths},
-        {"label_of": label_of, "origins": np.array(places, dtype=np.int64).reshape(-1, 4)},
-    )
+    labels, label_of = _numbered([_plain_label(label) for label in examples.labels])
+    state = State({"labels": labels}, {"ids": examples.ids}, {"label_of": label_of})
+    if examples.groups is not None:
+        groups, group_of = _numbered(examples.groups)
+        state.texts["groups"], state.arrays["group_of"] = groups, group_of
+    if examples.origins is not None:
+        _add_origins(state, examples.origins)
+    columns = {name: _column(examples, name) for name in examples.views}
+    flat = [(name, column) for name, column in columns.items() if type(column[0]) in _FLAT.values()]
+    numbered, used = used_labels([batch for _, (batch, _) in flat])
+    state.texts["vocabulary"] = used
+    views: dict[str, Any] = {}
+    for (name, (batch, rows)), fields in zip(flat, numbered, strict=True):
+        prefix = f"view{len(views)}-"
+        part = batch.parts[0].alone()
+        stored = dict(zip(batch.fields, (*fields, *part.arrays[len(fields) :]), strict=True))
+        if not stored["edges"].any():
+            del stored["edges"]
+        state.arrays.update({prefix + field: array for field, array in stored.items()})
+        state.arrays[prefix + "sizes"] = part.sizes.astype(np.int32)
+        if rows is not None:
+            state.arrays[prefix + "rows"] = rows
+        views[name] = batch.kind
+    views |= {name: column for name, column in columns.items() if name not in views}
+    state.parameters["views"] = views
+    return state
 
 
 def restore_examples(cls: type[ExampleBatch], state: State) -> ExampleBatch:
-    """Make examples of a state that need not be right."""
-    state.check(["labels", "views"], ["ids", "paths"], ["label_of", "origins"])
-    ids = state.texts["ids"]
-    labels, label_of = state.parameters["labels"], state.arrays["label_of"]
+    """Make a table of a state that need not be right."""
+    texts, arrays = dict(state.texts), dict(state.arrays)
+    ids, labels = texts.pop("ids"), state.parameters["labels"]
     if not isinstance(labels, list) or not all(_is_plain(label) for label in labels):
         raise ValueError("labels must be strings and numbers")
-    _check_indices(label_of, len(labels), len(ids), "label_of")
-    views = _checked_views(state.parameters["views"], len(ids))
-    _check_size(len(ids), [made for made, _ in views.values()])
-    of_example: list[dict[str, Any]] = [{} for _ in ids]
-    for name, (made, rows) in views.items():
-        for row, structure in zip(range(len(ids)) if rows is None else rows, made, strict=True):
-            of_example[row][name] = structure
-    origins = _restored_origins(state.texts["paths"], state.arrays["origins"], len(ids))
-    parts = zip(ids, label_of.tolist(), of_example, origins, strict=True)
-    whole = {name: made for name, (made, rows) in views.items() if rows is None}
-    return cls([Example(i, labels[k], v, origin) for i, k, v, origin in parts], whole)
+    label_of = _indices(arrays.pop("label_of"), len(labels), len(ids), "label_of")
+    groups = None
+    if "groups" in texts:
+        names = texts.pop("groups")
+        group_of = _indices(arrays.pop("group_of"), len(names), len(ids), "group_of")
+        groups = [names[k] for k in group_of.tolist()]
+    origins = None
+    if "paths" in texts:
+        origins = _restored_origins(texts.pop("paths"), arrays.pop("origins"), len(ids))
+    columns = _restored_views(state.parameters["views"], arrays, texts, len(ids))
+    State(dict.fromkeys(state.parameters), texts, arrays).check(["labels", "views"])
+    named = [labels[k] for k in label_of.tolist()]
+    return cls(ids, named, columns, groups=groups, origins=origins)
+
+
+def rows_of_source(examples: ExampleBatch) -> State:
+    """Return rows of a table that is in the same file: a mask if they are in order, or numbers."""
+    taken = examples.taken_from()
+    assert taken is not None
+    source, rows = taken
+    if (rows[1:] > rows[:-1]).all():
+        mask = np.zeros(len(source), dtype=np.bool_)
+        mask[rows] = True
+        return State({"source": source}, {}, {"mask": mask})
+    return State({"source": source}, {}, {"rows": rows})
+
+
+def restore_rows(cls: type[ExampleBatch], state: State) -> ExampleBatch:
+    """Take rows of a table; the numbers need not be right."""
+    state.check(["source"], [], ["mask" if "mask" in state.arrays else "rows"])
+    source = state.parameters["source"]
+    if not isinstance(source, cls):
+        raise ValueError("the source of rows must be a table of examples")
+    if "rows" in state.arrays:
+        rows = state.arrays["rows"]
+        rows = _indices(rows, len(source), len(rows), "rows")
+    else:
+        mask = state.arrays["mask"]
+        if mask.dtype != np.bool_ or mask.shape != (len(source),):
+            raise ValueError("the mask of rows must say yes or no to each row of its source")
+        rows = np.flatnonzero(mask)
+    taken: ExampleBatch = source[rows]
+    return taken
 
 
 def _numbered(values: list[Any]) -> tuple[list[Any], NDArray[np.int64]]:
@@ -84,8 +133,7 @@ def _numbered(values: list[Any]) -> tuple[list[Any], NDArray[np.int64]]:
     return distinct, np.array(number_of, dtype=np.int64)
 
 
-def _plain_label(example: Example) -> Any:
-    label: Any = example.label
+def _plain_label(label: Any) -> Any:
     if isinstance(label, np.generic):
         label = label.item()
     for kind in (bool, str, int, float):
@@ -93,15 +141,25 @@ def _plain_label(example: Example) -> Any:
             return kind.__str__(label) if kind is str else kind(label)
     if label is not None:
         raise ModelFormatError(
-            f"the label {shorten(repr(label))} of example {shorten(repr(example.id))} cannot be "
-            "saved",
-            hint="strings and numbers can; give the examples such labels, or none",
+            f"the label {shorten(repr(label))} cannot be saved",
+            hint="use strings or numbers as labels, or None",
         )
     return None
 
 
 def _is_plain(label: object) -> bool:
     return label is None or type(label) in (bool, str, int, float)
+
+
+def _add_origins(state: State, origins: list[Origin | None]) -> None:
+    paths, path_of = _numbered([_path(origin) for origin in origins if origin is not None])
+    numbers = iter(path_of.tolist())
+    places = [
+        [_UNKNOWN] * 4 if origin is None else [next(numbers), *_places(origin)]
+        for origin in origins
+    ]
+    state.texts["paths"] = paths
+    state.arrays["origins"] = np.array(places, dtype=np.int64).reshape(-1, 4)
 
 
 def _path(origin: Origin) -> str:
@@ -128,73 +186,83 @@ def _bad_origin(origin: Origin) -> ModelFormatError:
     )
 
 
-def _view_state(examples: ExampleBatch, name: str) -> tuple[Batch, NDArray[np.int64] | None]:
-    """Return a view as a batch, and which examples have it, None if all do."""
-    rows = [row for row, example in enumerate(examples) if name in example.views]
+def _column(examples: ExampleBatch, name: str) -> tuple[Batch, NDArray[np.int64] | None]:
+    """Return a view as a batch, and the rows that have it, None for all."""
     try:
-        if len(rows) == len(examples):
-            return examples.view(name)[:], None  # a batch of its own, even if it serves two views
-        made = batch([examples[row].views[name] for row in rows])
+        column = examples.column(name)
     except StructureError as error:
-        raise _bad_view(name, error.problem) from error
-    if not isinstance(made, Batch):
-        raise _bad_view(name, "it holds examples")
-    return made, np.array(rows, dtype=np.int64)
+        problem = error.problem.removeprefix(f"view {name!r}: ")
+        raise ModelFormatError(
+            f"the view {shorten(repr(name))} of examples cannot be saved: {problem}",
+            hint="a view can be saved if all its structures are sequences, all are trees, or all "
+            "are forests; leave out other views, which no kernel reads",
+        ) from error
+    assert isinstance(column.structures, Batch)
+    return column.structures[:], column.rows  # a batch of its own, even if it serves two views
 
 
-def _bad_view(name: str, problem: str) -> ModelFormatError:
-    problem = problem.removeprefix(f"view {name!r}: ")
-    return ModelFormatError(
-        f"the view {shorten(repr(name))} of examples cannot be saved: {problem}",
-        hint="views of one kind, all sequences, all trees or all forests, can; leave out others, "
-        "which no kernel reads",
-    )
-
-
-def _checked_views(views: Any, n: int) -> dict[str, tuple[Batch, list[int] | None]]:
-    if not isinstance(views, dict):
-        raise ValueError("views are not named")
-    checked: dict[str, tuple[Batch, list[int] | None]] = {}
+def _restored_views(
+    views: Any, arrays: dict[str, NDArray[Any]], texts: dict[str, list[str]], n: int
+) -> dict[str, ViewColumn]:
+    """Return checked columns; takes what belongs to them out of ``arrays`` and ``texts``."""
+    if not isinstance(views, dict) or not all(type(name) is str for name in views):
+        raise ValueError("views must be named by strings")
+    vocabulary = vocabulary_of(texts.pop("vocabulary"))
+    columns: dict[str, ViewColumn] = {}
     seen: set[int] = set()  # one batch for thousands of views would be thousands in memory
-    for name, view in views.items():
-        made, rows = view
-        if type(made) not in _BATCHES or id(made) in seen:
-            raise ValueError(f"the view {shorten(repr(name))} is no batch of its own")
-        seen.add(id(made))
-        if rows is not None:
-            _check_indices(rows, n, len(made), "rows of a view")
-            if (np.diff(rows) <= 0).any():
-                raise ValueError("rows of a view must grow")
-            rows = rows.tolist()
-        elif len(made) != n:
+    for number, (name, view) in enumerate(views.items()):
+        rows: Any
+        if isinstance(view, str):
+            made: Batch = _restored_flat(view, f"view{number}-", arrays, vocabulary)
+            rows = arrays.pop(f"view{number}-rows", None)
+        else:
+            made, rows = view
+            if type(made) is not ForestBatch or id(made) in seen:
+                raise ValueError(f"the view {shorten(repr(name))} is not a batch of its own")
+            seen.add(id(made))
+        if rows is None and len(made) != n:
             raise ValueError(f"{len(made):,} structures for {n:,} examples")
-        checked[name] = made, rows
-    return checked
+        if rows is not None:
+            rows = _indices(rows, n, len(made), "rows of a view")
+            if (rows[1:] <= rows[:-1]).any():
+                raise ValueError("rows of a view must grow")
+        columns[name] = ViewColumn(made, rows)
+    return columns
 
 
-def _check_indices(indices: Any, below: int, n: int, what: str) -> None:
+def _restored_flat(
+    kind: str, prefix: str, arrays: dict[str, NDArray[Any]], vocabulary: Vocabulary
+) -> FlatBatch:
+    if kind not in _FLAT:
+        raise ValueError(f"unknown kind of view {shorten(repr(kind))}")
+    sizes = arrays.pop(prefix + "sizes")
+    if sizes.dtype != np.int32 or sizes.ndim != 1 or (sizes < 0).any():
+        raise ValueError("sizes of structures must be counts of type int32")
+    offsets = Ragged.from_sizes(sizes.tolist()).offsets
+    labels = arrays.pop(prefix + "labels")
+    edges = arrays.pop(prefix + "edges", None)
+    fields = {"labels": labels, "edges": np.zeros_like(labels) if edges is None else edges}
+    cls = _FLAT[kind]
+    for field in cls.fields[2:]:
+        fields[field] = arrays.pop(prefix + field)
+    if offsets[-1] != len(labels):
+        raise ValueError("sizes of structures do not add up to the labels")
+    return cls.from_arrays(offsets, *(fields[field] for field in cls.fields), vocabulary=vocabulary)
+
+
+def _indices(indices: Any, below: int, n: int, what: str) -> NDArray[np.int64]:
     if not isinstance(indices, np.ndarray) or indices.dtype != np.int64 or indices.shape != (n,):
         raise ValueError(f"{what} must be {n:,} numbers of type int64")
     if n and not (indices.min() >= 0 and indices.max() < below):
         raise ValueError(f"{what} must be from 0 to {below - 1}")
-
-
-def _check_size(n: int, batches: list[Batch]) -> None:
-    """Raise ValueError if the examples, which are larger than their arrays, are too large."""
-    n_objects = n + sum(map(len, batches))
-    size = _EXAMPLE_COST * n_objects + _NODE_COST * sum(made.n_elements for made in batches)
-    if size > budget():
-        raise ValueError(
-            f"the examples need more than the memory budget of {format_bytes(budget())}; if you "
-            "trust the file, raise it: kw.config_context(memory=...)"
-        )
+    return indices
 
 
 def _restored_origins(paths: list[str], places: NDArray[Any], n: int) -> list[Origin | None]:
     if places.dtype != np.int64 or places.shape != (n, 4):
         raise ValueError(f"origins must be {n:,} rows of four numbers of type int64")
     if places.size and (places.min() < _UNKNOWN or places[:, 0].max() >= len(paths)):
-        raise ValueError("an origin is nowhere")
+        raise ValueError("an origin refers to no file")
     return [
         None
         if path == _UNKNOWN

@@ -14,7 +14,6 @@ Estimators are saved by what they have in common; see :mod:`kernelwood.persist.e
 from __future__ import annotations
 
 import importlib
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -36,14 +35,17 @@ from kernelwood.kernels import (
     Sum,
 )
 from kernelwood.persist.estimators import estimator_state, restore_estimator
-from kernelwood.persist.examples import example_state, restore_examples
+from kernelwood.persist.examples import (
+    example_state,
+    restore_examples,
+    restore_rows,
+    rows_of_source,
+)
 from kernelwood.persist.state import RUN_TIME, State
 from kernelwood.persist.structures import flat_state, forest_state, restore_flat, restore_forests
 from kernelwood.similarity import SIMILARITIES, Similarity
 from kernelwood.structures import shorten
 from kernelwood.vectors import Vectors, assemble, check_finite
-
-__all__ = ["MANIFEST", "MODELS", "Row", "State", "find_row", "rows_by_class"]
 
 MANIFEST = "manifest.json"
 
@@ -147,13 +149,6 @@ class Row:
         module, _, name = self.cls.partition(":")
         return getattr(importlib.import_module(module), name)
 
-    def loaded_class(self) -> Any:
-        """Return the class if its module is imported, else None: it has no objects yet."""
-        if not isinstance(self.cls, str):
-            return self.cls
-        module, _, name = self.cls.partition(":")
-        return getattr(sys.modules.get(module), name, None)
-
 
 _ROWS = (
     *(Row("kernel", name, kernel) for name, kernel in KERNELS.items()),
@@ -169,36 +164,37 @@ _ROWS = (
     Row("structures", "trees", TreeBatch, flat_state, restore_flat),
     Row("structures", "forests", ForestBatch, forest_state, restore_forests),
     Row("structures", "examples", ExampleBatch, example_state, restore_examples),
+    Row("structures", "example-rows", ExampleBatch, rows_of_source, restore_rows),
     *(
         Row(kind, name, f"kernelwood.{place}", own_state, from_own_state)
         for kind, name, place in (
-            ("parser", "forest-parser", "parsing.parser:ForestParser"),
-            ("extract", "dictionary", "extract.dictionary:Dictionary"),
-            ("features", "bits", "features.bit_blocks:BitBlock"),
-            ("learner", "bit-forest", "learners.bit_forest:BitForest"),
+            ("parser", "forest-parser", "parsing:ForestParser"),
+            ("entities", "dictionary", "entities:Dictionary"),
+            ("features", "bits", "features:BitBlock"),
+            ("learner", "bit-forest", "learners:BitForest"),
         )
     ),
     *(
         Row(kind, name, f"kernelwood.{place}", estimator_state, restore_estimator)
         for kind, name, place in (
-            ("features", "kernel-hasher", "features.hashing:KernelHasher"),
+            ("features", "kernel-hasher", "features:KernelHasher"),
             (
                 "features",
                 "reference-selector",
-                "features.reference_selection:ReferenceSelector",
+                "features:ReferenceSelector",
             ),
-            ("features", "nystrom-embedder", "features.nystrom:NystromEmbedder"),
-            ("features", "hash-index", "features.hash_index:HashIndex"),
-            ("features", "embedding-index", "features.embedding_index:EmbeddingIndex"),
-            ("tuning", "gate-learner", "tuning.gates:GateLearner"),
-            ("learner", "hash-forest", "learners.hash_forest:HashForestClassifier"),
-            ("learner", "hash-neighbors", "learners.hash_neighbors:HashNeighborsClassifier"),
-            ("learner", "kernel-neighbors", "learners.kernel_neighbors:KernelNeighborsClassifier"),
-            ("learner", "kernel-svc", "learners.kernel_svc:KernelSVC"),
-            ("learner", "kernel-network", "learners.kernel_network:KernelNetworkClassifier"),
-            ("clustering", "kernel-kmeans", "clustering.kernel_kmeans:KernelKMeans"),
-            ("search", "sentence-index", "search.sentence_index:SentenceIndex"),
-            ("relations", "relation-extractor", "relations.extractor:RelationExtractor"),
+            ("features", "nystrom-embedder", "features:NystromEmbedder"),
+            ("features", "hash-index", "features:HashIndex"),
+            ("features", "embedding-index", "features:EmbeddingIndex"),
+            ("tuning", "gate-learner", "tuning:GateLearner"),
+            ("learner", "hash-forest", "learners:HashForestClassifier"),
+            ("learner", "hash-neighbors", "learners:HashNeighborsClassifier"),
+            ("learner", "kernel-neighbors", "learners:KernelNeighborsClassifier"),
+            ("learner", "kernel-svc", "learners:KernelSVC"),
+            ("learner", "kernel-network", "learners:KernelNetworkClassifier"),
+            ("clustering", "kernel-kmeans", "clustering:KernelKMeans"),
+            ("search", "sentence-index", "search:SentenceIndex"),
+            ("relations", "relation-extractor", "relations:RelationExtractor"),
         )
     ),
 )
@@ -207,9 +203,18 @@ _ROWS = (
 MODELS: dict[tuple[str, str], Row] = {(row.kind, row.name): row for row in _ROWS}
 
 
-def rows_by_class() -> dict[type[Any], Row]:
-    """Return the rows by class, those without any object left out."""
-    return {cls: row for row in MODELS.values() if (cls := row.loaded_class()) is not None}
+# Rows of a table that is stored before them, as an extractor's learner has of its cases.
+ROWS_OF_EXAMPLES = MODELS["structures", "example-rows"]
+
+
+def row_of(model: Any) -> Row | None:
+    """Return the row of an object's class, None if it cannot be saved."""
+    cls = type(model)
+    # Classes of kernelwood are listed by their package, whichever of its modules they are in.
+    names = {f"{cls.__module__}:{cls.__name__}"}
+    if cls.__module__.startswith("kernelwood."):
+        names.add(f"{'.'.join(cls.__module__.split('.')[:2])}:{cls.__name__}")
+    return next((row for row in MODELS.values() if row.cls is cls or row.cls in names), None)
 
 
 def find_row(kind: str, name: str) -> tuple[Row, Any]:

@@ -12,8 +12,10 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from kernelwood.arrays import ExampleBatch
 from kernelwood.errors import ModelFormatError
-from kernelwood.persist.models import MANIFEST, Row, State, find_row, rows_by_class
+from kernelwood.persist.models import MANIFEST, ROWS_OF_EXAMPLES, Row, find_row, row_of
+from kernelwood.persist.state import State
 from kernelwood.persist.values import NUMBER_TYPES, Decoder, Encoder, inner_values
 from kernelwood.structures import shorten
 from kernelwood.vectors import Vectors
@@ -52,14 +54,14 @@ def split(model: Any) -> list[Part]:
     ModelFormatError
         If it, or something inside, cannot be saved.
     """
-    rows = rows_by_class()
-    if type(model) not in rows:
+    if row_of(model) is None:
         raise ModelFormatError(
             f"an object of type {type(model).__qualname__} cannot be saved",
             hint="only the classes in kernelwood.persist.MODELS can; give one of your own a row",
         )
     parts: list[Part] = []
     numbers: dict[Hashable, int] = {}
+    rows: dict[Hashable, Row] = {}
     states: dict[Hashable, State] = {}  # of models some of whose parts are still missing
     finished: list[State] = []  # kept, because the identity of what is gone may be used again
     waiting = [model]
@@ -70,15 +72,16 @@ def split(model: Any) -> list[Part]:
             waiting.pop()
             continue
         if key not in states:
-            states[key] = rows[type(current)].to_state(current)
-            inside = [x for x in _models_in(states[key], rows) if _identity(x) not in numbers]
+            rows[key] = row = _row_for(current, numbers)
+            states[key] = row.to_state(current)
+            inside = [x for x in _models_in(states[key]) if _identity(x) not in numbers]
             if any(_identity(x) in states for x in inside):
                 raise ModelFormatError(f"a {type(current).__name__} is inside itself")
             waiting.extend(reversed(inside))
             if inside:
                 continue
         state = states.pop(key)
-        parts.append(_encode(current, rows, state, numbers))
+        parts.append(_encode(current, rows.pop(key), state, numbers))
         numbers[key] = len(parts) - 1
         finished.append(state)
         waiting.pop()
@@ -90,22 +93,35 @@ def _identity(model: Any) -> Hashable:
     return model if isinstance(model, Vectors) else id(model)
 
 
-def _models_in(state: State, rows: dict[type[Any], Row]) -> list[Any]:
+def _row_for(model: Any, numbers: dict[Hashable, int]) -> Row:
+    """Return how a model is saved: rows of a table that is stored already as their numbers."""
+    if isinstance(model, ExampleBatch):
+        source = model.taken_from()
+        if source is not None and _identity(source[0]) in numbers:
+            return ROWS_OF_EXAMPLES
+    row = row_of(model)
+    assert row is not None  # or it would not be among the models inside another
+    return row
+
+
+def _models_in(state: State) -> list[Any]:
     return [
         inner
         for value in state.parameters.values()
         for inner in inner_values(value)
-        if type(inner) in rows
+        if _may_be_model(inner) and row_of(inner) is not None
     ]
 
 
-def _encode(
-    model: Any, rows: dict[type[Any], Row], state: State, numbers: dict[Hashable, int]
-) -> Part:
-    def number_of(value: Any) -> int | None:
-        return numbers[_identity(value)] if type(value) in rows else None
+def _may_be_model(value: Any) -> bool:
+    return not isinstance(value, (str, int, float, list, tuple, dict, type(None)))
 
-    row, owner = rows[type(model)], type(model).__name__
+
+def _encode(model: Any, row: Row, state: State, numbers: dict[Hashable, int]) -> Part:
+    def number_of(value: Any) -> int | None:
+        return numbers.get(_identity(value)) if row_of(value) is not None else None
+
+    owner = type(model).__name__
     encoder = Encoder(owner, number_of)
     parameters = encoder.parameters(state.parameters)
     arrays = {**state.arrays, **encoder.arrays}

@@ -6,6 +6,7 @@ is as small in a file as if it had been batched alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,8 +15,6 @@ from numpy.typing import NDArray
 from kernelwood.arrays import Batch, FlatBatch, ForestBatch, Vocabulary, batch
 from kernelwood.errors import ModelFormatError
 from kernelwood.persist.state import State
-
-__all__ = ["flat_state", "forest_state", "restore_flat", "restore_forests"]
 
 _VOCABULARY = "vocabulary"
 _OFFSETS = "offsets"
@@ -42,7 +41,7 @@ def flat_state(structures: FlatBatch) -> State:
     >>> state.texts, state.arrays["labels"].tolist()
     ({'vocabulary': ['cat', 'a']}, [2, 1])
     """
-    labels, used = _used_labels(structures)
+    [labels], used = used_labels([structures])
     part = structures.parts[0].alone()
     arrays = (*labels, *part.arrays[structures.n_label_fields :])
     named = dict(zip(structures.fields, arrays, strict=True))
@@ -53,12 +52,14 @@ def restore_flat(cls: type[F], state: State) -> F:
     """Make sequences or trees of arrays that need not be right."""
     state.check(texts=[_VOCABULARY], arrays=[_OFFSETS, *cls.fields])
     arrays = (state.arrays[name] for name in cls.fields)
-    return cls.from_arrays(state.arrays[_OFFSETS], *arrays, vocabulary=_vocabulary(state))
+    return cls.from_arrays(
+        state.arrays[_OFFSETS], *arrays, vocabulary=vocabulary_of(state.texts[_VOCABULARY])
+    )
 
 
 def forest_state(forests: ForestBatch) -> State:
     """Return forests as arrays and a vocabulary."""
-    [labels], used = _used_labels(forests)
+    [[labels]], used = used_labels([forests])
     *groups, roots = (part.alone() for part in forests.parts)
     arrays = dict(zip(_ROOTS, roots.arrays, strict=True))
     for (offsets, names), group in zip(_FOREST.items(), groups, strict=True):
@@ -75,7 +76,7 @@ def restore_forests(cls: type[ForestBatch], state: State) -> ForestBatch:
     groups: list[Any] = [(get(offsets), *map(get, fields)) for offsets, fields in _FOREST.items()]
     nodes, edges, children = groups
     roots: Any = tuple(map(get, _ROOTS))
-    vocabulary = _vocabulary(state)
+    vocabulary = vocabulary_of(state.texts[_VOCABULARY])
     checked = cls.from_arrays(nodes, edges, children, roots, vocabulary=vocabulary)
     # Laid out again, because arrays can also say more than the forests they stand for: half a span,
     # or a flag that is neither 0 nor 1.
@@ -83,25 +84,30 @@ def restore_forests(cls: type[ForestBatch], state: State) -> ForestBatch:
     return made
 
 
-def _used_labels(structures: Batch) -> tuple[list[NDArray[np.int32]], list[str]]:
-    """Return the label fields numbered as if no other labels had ever been, and the labels.
+def used_labels(batches: Sequence[Batch]) -> tuple[list[list[NDArray[np.int32]]], list[str]]:
+    """Return the label fields of batches numbered without unused labels, and the labels.
 
-    The order of the numbers stays what it was, and 0 stands for the empty label always.
+    Batches with different vocabularies are numbered together. Labels stay in the order of the
+    first vocabulary that has them; 0 stands for the empty label always.
     """
-    part = structures.parts[0].alone()
-    fields = part.arrays[: structures.n_label_fields]
-    used = np.unique(np.concatenate([*fields, np.zeros(1, dtype=np.int32)]))
-    if used[-1] >= len(structures.vocabulary):
-        raise ModelFormatError(
-            f"the labels of a {type(structures).__name__} are numbered as in another vocabulary",
-            hint="save the batch it was made of",
-        )
-    labels = structures.vocabulary.labels(used[1:])
-    return [np.searchsorted(used, field).astype(np.int32) for field in fields], labels
+    common = Vocabulary()
+    numbered = []
+    for structures in batches:
+        fields = structures.parts[0].alone().arrays[: structures.n_label_fields]
+        used = np.unique(np.concatenate([*fields, np.zeros(1, dtype=np.int32)]))
+        if used[-1] >= len(structures.vocabulary):
+            raise ModelFormatError(
+                f"the labels of a {type(structures).__name__} are numbered as in another "
+                "vocabulary",
+                hint="save the batch it was made of",
+            )
+        numbers = np.array(common.add_all(structures.vocabulary.labels(used)), dtype=np.int32)
+        numbered.append([numbers[np.searchsorted(used, field)] for field in fields])
+    return numbered, list(common)[1:]
 
 
-def _vocabulary(state: State) -> Vocabulary:
-    labels = state.texts[_VOCABULARY]
+def vocabulary_of(labels: list[str]) -> Vocabulary:
+    """Return the vocabulary of stored labels; raise ValueError if one is there twice or empty."""
     vocabulary = Vocabulary(labels)
     if len(vocabulary) != len(labels) + 1:  # the empty label is there without being named
         raise ValueError("a label is in the vocabulary twice, or is empty")

@@ -1,114 +1,158 @@
-"""From annotated documents to an extractor, and from new ones to relations with evidence."""
+"""The relation extractor: from annotated documents to a model, from new ones to relations."""
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
-from sklearn.base import clone
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError
 
+from kernelwood.arrays import ExampleBatch
+from kernelwood.compute import config_context, resolve_jobs
 from kernelwood.errors import KernelInputError
 from kernelwood.evaluate import group_splits
 from kernelwood.io import cycles_ignored
-from kernelwood.relations.analysis import AUTO, GIVEN
-from kernelwood.relations.base import ExtractorBase
-from kernelwood.relations.candidate_lists import Candidates
-from kernelwood.relations.hypotheses import MAX_ENTITIES, documents_or
-from kernelwood.relations.judgeable import why
+from kernelwood.kernels import Kernel, needed_views
+from kernelwood.learners import LEARNERS
+from kernelwood.parameters import ChecksParameters
+from kernelwood.relations.calibration import (
+    THRESHOLDS,
+    Calibration,
+    ScoredCandidates,
+    calibrate,
+    probability,
+    ranking,
+    rates,
+)
+from kernelwood.relations.candidates import NONE, Candidates, Viewed, events_in, names_of, pairs_in
+from kernelwood.relations.corpus import (
+    AUTO,
+    SentenceTable,
+    example_entries,
+    read_sentences,
+    text_entries,
+    warn_of_parser,
+)
+from kernelwood.relations.evidence import CaseTexts, TrainingCases
+from kernelwood.relations.learning import (
+    assign_folds,
+    class_scores,
+    detect,
+    fit_and_hold_out,
+    gives_probabilities,
+)
 from kernelwood.relations.predictions import Prediction, Predictions
+from kernelwood.relations.recipes import (
+    EVENT_VIEWS,
+    PAIR_VIEWS,
+    SOFT_PAIR_VIEWS,
+    TYPES,
+    check_options,
+    find_recipe,
+    kernel_on,
+    make_learner,
+)
+from kernelwood.relations.relation_classes import EVENT, RelationClasses, type_of
 from kernelwood.relations.scores import RelationScores, RelationValidation, score_predictions
-from kernelwood.relations.texts import as_examples
-from kernelwood.relations.verdicts import Verdict, verify
+from kernelwood.relations.triggers import find_triggers, learn_triggers
+from kernelwood.relations.verification import Verdict, verify
 from kernelwood.seeds import resolve_seed
 from kernelwood.text import Example
+from kernelwood.vectors import Vectors
+from kernelwood.views import find_view, several
 
-__all__ = ["RelationExtractor"]
+_LOG = logging.getLogger(__name__)
+
+_MAX_ENTITIES = 60  # of a sentence: 1,770 pairs
+_MAX_EVENT_ENTITIES = 12  # of a sentence: 738 ways to fill a trigger's event
+_LABELS = ("auto", "binary", "type", "directed")
+_CASE_TEXTS = tuple(f"case_{column}_" for column in CaseTexts._fields)
 
 
-class RelationExtractor(ExtractorBase):
-    """Learns relations from annotated documents, and finds them in others, with reasons.
+class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
+    """Relation extractor: learns from annotated documents, predicts relations with evidence.
 
-    Every pair of entities of a sentence (or every way to fill an event) is a candidate. Candidates
-    are compared by a kernel on some of their views, and a classifier judges them. From documents
-    that are held out in turn it is learned how sure a score makes, and from where on a relation
-    counts as one.
+    Every pair of entities of a sentence (or every way to fill an event) is a candidate. A kernel
+    compares candidates by some of their views, and a classifier scores them. Scores of held-out
+    documents calibrate probabilities and set the decision threshold.
 
     Parameters
     ----------
     recipe : str, default "svm"
-        Which classifier, with settings that work: a name in `kernelwood.relations.RECIPES`.
+        Learning algorithm preset, a name in `kernelwood.relations.RECIPES`.
     candidates : {"pairs", "events"}, default "pairs"
-        What is judged: two entities, or a trigger with participants and perhaps a catalyst.
+        Two entities, or a trigger with participants and an optional catalyst.
     views : str or list of str, optional
-        What is compared, names in `kernelwood.views.VIEWS`. By default, of pairs the words around
-        them, the steps of the dependency path, how their names relate, whether it is denied and,
-        if there are several relations, their types; of events the walk and the tree from the
-        trigger.
+        Views to compare, names in `kernelwood.views.VIEWS`. Default for pairs: the words around
+        them, the shortest dependency path, the relation of their names, negation and, if there
+        are several relation types, entity types; for events: path and tree from the trigger.
     kernel : Kernel, optional
-        How views are compared; by default one that suits them, see
-        `kernelwood.relations.recipes.kernel_on`.
+        Kernel on the views; by default that of `kernelwood.relations.kernel_on`.
     vectors : Vectors, optional
-        Let similar words match. Without, words are cut to stems by default.
+        Word vectors for soft matching; without them, the default views compare stems.
     options : dict, optional
-        Parameters of the classifier that differ from those of the recipe, ``{"C": 10.0}``.
+        Parameters of the classifier that override the recipe, such as ``{"C": 10.0}``.
     labels : {"auto", "type", "directed", "binary"}, default "auto"
-        What is told apart: types of relations, types with directions, or only whether there is
-        one. "auto": directions of those types that run both ways in the training documents.
+        Classes: relation types, types with direction, or only relation and none. ``"auto"``:
+        types, with direction if both directions occur in the training documents.
     symmetric : list of str, optional
-        Types whose direction does not matter, however they are annotated.
+        Relation types without direction, however they are annotated.
     types, relations : list of str, optional
-        Only entities, and relations, of these types.
+        Only entities, and only relations, of these types.
     max_distance : int, optional
-        Only pairs with at most so many tokens between them.
+        Maximum number of tokens between the entities of a pair.
     max_entities : int, default 60
-        Sentences with more entities are not judged: their pairs would be too many. Of events 12
-        at most are, however large this is.
+        Sentences with more entities have no candidates. The limit for events is 12, if not
+        lower.
     threshold : {"f1", "cautious", "half"} or float, default "f1"
-        From which probability on a relation holds: the best F1 on held-out documents; the lowest
-        one within a standard error of it, for texts unlike those learned from; one half; or a
-        number.
+        Decision threshold: best F1 on held-out documents; the lowest within one standard error
+        of it, for texts unlike the training corpus; 0.5; or a probability.
     n_splits : int, default 3
-        Parts of whole documents that are held out in turn.
+        Number of folds, of whole documents, used to calibrate and to set the threshold.
     parser : str, default "auto"
-        What parses sentences: ``"auto"`` keeps parses that are given, and parses others with the
-        bundled grammar; ``"given"`` never parses; a name of `kernelwood.parsing.load_backend`
-        parses all.
+        ``"auto"`` uses given parses, or the bundled grammar if no sentence has one; ``"given"``
+        never parses; a name of `kernelwood.parsing.load_backend` parses every sentence.
     n_evidence : int, default 3
-        Labeled cases that explain a prediction.
+        Number of training cases shown as evidence of a prediction.
     license, description : str
-        For the card of the model; the model holds the sentences it was trained on.
+        For the model card; the model file contains the training sentences.
     random_state : None, int, Generator or RandomState
         Seed.
     n_jobs : int, optional
-        Threads; no result depends on them.
+        Number of threads; results do not depend on it.
 
     Attributes
     ----------
     learner_ : classifier
         Fitted on the candidates, with the kernel in use (``learner_.kernel_``).
     views_ : tuple of str
-        What is compared.
+        Views in use.
     classes_ : ndarray of str
         ``"none"`` and the relations, with directions.
     relations_ : tuple of str
         The types of relations, or of events.
     threshold_ : float
-        The probability from which on a relation holds.
+        Decision threshold, a probability.
     held_out_ : dict of str to float or None
-        Precision, recall, F1, AUC and average precision on held-out documents. F1 is a little too
-        good: the threshold was chosen on the same documents.
+        Precision, recall, F1, AUC and average precision on held-out documents. F1 is slightly
+        optimistic: the threshold was chosen on the same documents.
     dropped_ : dict of str to int
-        What could not be learned from, by reason.
+        Candidates and annotations that were not used, by reason.
     parser_ : str
-        Who parsed the sentences.
-    cases_ : batch of examples
-        What was learned from, as evidence.
+        Name of the parser of the training documents.
+    cases_ : ExampleBatch
+        Training cases, with their classes as labels.
     n_documents_, n_sentences_, n_candidates_, n_relations_ : int
-        Sizes of the training corpus, and how many of the candidates are relations.
-    share_ : float
-        The share of them that are.
+        Size of the training corpus, and the number of candidates that are relations.
+    positive_rate_ : float
+        Fraction of the training candidates that are relations.
     seed_ : int
         The seed that was used.
 
@@ -122,12 +166,15 @@ class RelationExtractor(ExtractorBase):
     (True, 3)
     """
 
+    # The cases come first: what the learner keeps of them is stored as row numbers.
     _fitted = (
-        "learner_", "views_", "labels_", "undirected_", "roles_", "triggers_", "slope_", "offset_",
-        "threshold_", "held_out_", "dropped_", "parser_", "cases_", "case_types_", "case_texts_",
-        "n_documents_", "n_sentences_", "n_candidates_", "n_relations_", "seed_",
+        "cases_", *_CASE_TEXTS, "learner_", "views_",
+        "labels_", "undirected_", "roles_", "triggers_", "slope_", "offset_", "threshold_",
+        "held_out_", "dropped_", "parser_", "n_documents_", "n_sentences_", "n_candidates_",
+        "n_relations_", "seed_",
     )  # fmt: skip
 
+    cases_: ExampleBatch
     learner_: Any
     threshold_: float
     parser_: str
@@ -146,7 +193,7 @@ class RelationExtractor(ExtractorBase):
         types: Any = None,
         relations: Any = None,
         max_distance: int | None = None,
-        max_entities: int = MAX_ENTITIES,
+        max_entities: int = _MAX_ENTITIES,
         threshold: str | float = "f1",
         n_splits: int = 3,
         parser: str = AUTO,
@@ -177,8 +224,10 @@ class RelationExtractor(ExtractorBase):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    # Training.
+
     def fit(self, documents: Iterable[Example], y: Any = None) -> RelationExtractor:
-        """Learn from annotated documents.
+        """Train on annotated documents.
 
         Parameters
         ----------
@@ -190,15 +239,135 @@ class RelationExtractor(ExtractorBase):
         Raises
         ------
         KernelInputError
-            If there are no candidates, no relations among them, or nothing else.
+            If there are no candidates, or all of them are relations, or none.
         """
-        for name in self._fitted:  # should fitting fail, nothing is left half-way
-            self.__dict__.pop(name, None)
         self._check_parameters()
         dropped: Counter[str] = Counter()
         with self._threads():
-            self._learn(*self._analyzed(documents, self.parser, dropped), dropped)
+            sentences, used = self._sentences(example_entries(documents), self.parser, dropped)
+            self._learn(sentences, used, dropped)
         return self
+
+    def _sentences(
+        self, entries: Iterable[Any], parser: Any, dropped: Counter[str]
+    ) -> tuple[SentenceTable, str]:
+        events = self.candidates == "events"
+        return read_sentences(
+            entries,
+            parser,
+            dropped,
+            views=self._views(),
+            least=1 if events else 2,
+            # Triggers are entities too, and do not count.
+            most=10 * _MAX_EVENT_ENTITIES if events else int(self.max_entities),
+            n_jobs=self.n_jobs,
+        )
+
+    def _views(self) -> tuple[str, ...]:
+        if hasattr(self, "views_"):
+            return tuple(self.views_)
+        if self.views is not None:
+            return several(self.views)
+        if self.kernel is not None:
+            return needed_views(self.kernel) or ()
+        if self.candidates == "events":
+            return EVENT_VIEWS
+        return PAIR_VIEWS if self.vectors is None else SOFT_PAIR_VIEWS
+
+    def _learn(self, sentences: SentenceTable, parser: str, dropped: Counter[str]) -> None:
+        for name in self._fitted:  # should training fail, no part of it is left
+            self.__dict__.pop(name, None)
+        seed = resolve_seed(self.random_state)
+        views = self._views()
+        classes = self._learn_classes(sentences)
+        if views in (PAIR_VIEWS, SOFT_PAIR_VIEWS) and self.views is None and self.kernel is None:
+            # Entity types help to tell relation types apart. They say little about whether there
+            # is a relation at all: types are often a matter of how a corpus was annotated.
+            views += (TYPES,) if classes.labels != "binary" and len(classes.roles) > 1 else ()
+        candidates = self._candidates(sentences, classes, None)
+        dropped.update(candidates.dropped)
+        _LOG.info("making views of %d candidates", len(candidates))
+        viewed = _viewed(candidates, views, dropped)
+        kernel = self.kernel or kernel_on(views, self.vectors)
+        X = viewed.table.only(needed_views(kernel) or views)
+        y = _targets(X, dropped)
+        learner = make_learner(find_recipe(self.recipe), kernel, self.options or {}, len(y), seed)
+        groups = candidates.groups()
+        calibration, held_out = self._fit_learner(
+            learner,
+            X,
+            y,
+            [groups[row] for row in viewed.rows],
+            [candidates.sentence_of[row] for row in viewed.rows],
+            seed,
+        )
+        self.cases_, self.learner_, self.seed_ = X, learner, seed
+        for name, column in zip(_CASE_TEXTS, CaseTexts.of(candidates, viewed.rows), strict=True):
+            setattr(self, name, column)
+        self.views_, self.parser_ = list(views), parser
+        self.labels_, self.undirected_ = classes.labels, list(classes.undirected)
+        self.roles_ = classes.roles
+        events = self.candidates == "events"
+        self.triggers_ = learn_triggers(sentences.sentences) if events else []
+        self.slope_, self.offset_, self.threshold_ = calibration
+        self.held_out_, self.dropped_ = held_out, dict(dropped)
+        self.n_documents_, self.n_sentences_ = len(set(sentences.groups())), len(sentences)
+        self.n_candidates_, self.n_relations_ = len(y), int((y != NONE).sum())
+
+    def _learn_classes(self, sentences: SentenceTable) -> RelationClasses:
+        symmetric = several(self.symmetric or ())
+        return RelationClasses.learn(
+            sentences.sentences, self.labels, symmetric, names_of(self.relations)
+        )
+
+    def _fit_learner(
+        self,
+        learner: Any,
+        X: ExampleBatch,
+        y: NDArray[Any],
+        documents: Sequence[str],
+        sentences: Sequence[int],
+        seed: int,
+    ) -> tuple[Calibration, dict[str, float | None]]:
+        """Fit the classifier; return its calibration and figures on held-out documents."""
+        folds = assign_folds(documents, sentences, y.tolist(), self.n_splits, seed)
+        _LOG.info("learning from %d candidates", len(y))
+        scores = fit_and_hold_out(learner, X, y, folds)
+        detected, best = detect(
+            scores, learner.classes_, probabilities=gives_probabilities(learner)
+        )
+        scored = ScoredCandidates(detected, y != NONE, learner.classes_[best] == y)
+        calibration = calibrate(scored, documents, self.threshold, seed=seed)
+        predicted = probability(detected, calibration) >= calibration.threshold
+        auc, precision = ranking(scored.positive, detected)
+        figures = rates(scored, predicted)._asdict()
+        return calibration, {**figures, "auc": auc, "average_precision": precision}
+
+    def _candidates(
+        self, sentences: SentenceTable, classes: RelationClasses, triggers: list[str] | None
+    ) -> Candidates:
+        """Return the candidates of sentences, labeled with their classes."""
+        if self.candidates == "events":
+            found = events_in(
+                sentences,
+                triggers=triggers,
+                types=self.types,
+                max_entities=min(self.max_entities, _MAX_EVENT_ENTITIES),
+            )
+            found.labels = [EVENT if label == 1 else NONE for label in found.labels]
+        else:
+            found = pairs_in(
+                sentences,
+                types=self.types,
+                relations=self.relations,
+                labels="directed",
+                max_distance=self.max_distance,
+                max_entities=self.max_entities,
+            )
+            found.labels = [classes.of(label) for label in found.labels]
+        return found
+
+    # Prediction.
 
     def predict(self, documents: Iterable[Example], *, all: bool = False) -> Predictions:
         """Return the relations in documents whose entities are known.
@@ -208,18 +377,18 @@ class RelationExtractor(ExtractorBase):
         documents : iterable of Example
             With sentences or documents; if they have relations, predictions have labels.
         all : bool
-            Whether to return the candidates that are no relations, too.
+            Whether to return negative predictions, too.
 
         Returns
         -------
         Predictions
-            A list of `Prediction` in the order of the text; ``tally`` counts what was not judged.
+            In the order of the text; ``tally`` counts what has no prediction.
         """
         self._check_is_fitted()
         dropped: Counter[str] = Counter()
         with self._threads(), cycles_ignored():
-            located, used = self._analyzed(documents, self.parser, dropped)
-            return self._predicted(located, used, dropped, all=all)
+            sentences, used = self._sentences(example_entries(documents), self.parser, dropped)
+            return self._predicted(sentences, used, dropped, all=all, labeled=True)
 
     def extract(
         self, texts: Any, *, dictionary: Any = None, parser: Any = None, all: bool = False
@@ -231,28 +400,71 @@ class RelationExtractor(ExtractorBase):
         texts : str, Document or Example; or an iterable of these
             Plain texts are called ``text1``, ``text2``, ...
         dictionary : Dictionary, optional
-            Finds entities, where a text has none.
+            Finds entities where a text has none.
         parser : str or Backend, optional
-            By default the one of the training documents.
+            By default that of the training documents.
         all : bool
-            Whether to return the candidates that are no relations, too.
+            Whether to return negative predictions, too.
         """
         self._check_is_fitted()
         dropped: Counter[str] = Counter()
-        parser = parser or self.parser
         with self._threads(), cycles_ignored():
-            located, used = self._analyzed(as_examples(texts, dictionary), parser, dropped)
-            return self._predicted(located, used, dropped, all=all, labeled=False)
+            sentences, used = self._sentences(
+                text_entries(texts, dictionary), parser or self.parser, dropped
+            )
+            return self._predicted(sentences, used, dropped, all=all, labeled=False)
+
+    def _predicted(
+        self,
+        sentences: SentenceTable,
+        used: str,
+        dropped: Counter[str],
+        *,
+        all: bool,
+        labeled: bool,
+    ) -> Predictions:
+        events = self.candidates == "events"
+        if events:
+            sentences.sentences = find_triggers(sentences.sentences, self.triggers_)
+        classes = RelationClasses(self.labels_, tuple(self.undirected_), self.roles_)
+        candidates = self._candidates(sentences, classes, self._trigger_types())
+        dropped.update(candidates.dropped)
+        viewed = _viewed(candidates, self.views_, dropped)
+        if not viewed.rows:
+            return Predictions(dropped=dropped)
+        warn_of_parser(self.parser_, used)
+        names = self.learner_.classes_
+        scores = class_scores(self.learner_, viewed.table)
+        detected, best = detect(scores, names, probabilities=gives_probabilities(self.learner_))
+        kept = candidates.take(viewed.rows) if len(viewed.rows) < len(candidates) else candidates
+        predicted: list[str] = names[best].tolist()
+        if events:  # of the type of their trigger
+            predicted = [trigger.type if trigger else "" for trigger in kept.triggers]
+            kept.labels = [
+                name if label == EVENT else NONE
+                for name, label in zip(predicted, kept.labels, strict=True)
+            ]
+        made = Predictions(
+            kept,
+            predicted,
+            probability(detected, Calibration(self.slope_, self.offset_, self.threshold_)),
+            self.threshold_,
+            roles=self.roles_,
+            labeled=labeled,
+            explain=self.explain,
+            dropped=dropped,
+        )
+        return made if all else made.positives()
 
     def explain(self, predictions: Any, n: int | None = None) -> Any:
-        """Return the labeled cases that are most like a prediction, and what it shares with them.
+        """Return the training cases most similar to a prediction, and the fragments they share.
 
         Parameters
         ----------
-        predictions : Prediction, or a list of these
+        predictions : Prediction, or a sequence of these
             Many at once are faster than one after the other.
         n : int, optional
-            How many cases, by default ``n_evidence``.
+            Number of cases, by default ``n_evidence``.
 
         Returns
         -------
@@ -261,93 +473,299 @@ class RelationExtractor(ExtractorBase):
         self._check_is_fitted()
         one = isinstance(predictions, Prediction)
         listed = [predictions] if one else list(predictions)
-        examples = Candidates([prediction.candidate for prediction in listed]).examples(
-            *self.views_
-        )
+        candidates = Candidates.of_rows(prediction.candidate for prediction in listed)
+        cases = TrainingCases(self.learner_.kernel_, self.cases_, self._case_texts(), self.learner_)
         count = self.n_evidence if n is None else n
         with self._threads():
-            found = self._memory().find(examples, count)
+            found = cases.find(candidates.viewed(*self.views_).table, count)
         return found[0] if one else found
 
     def verify(self, claims: Any, *, parser: Any = None) -> list[Verdict]:
-        """Return a second opinion on relations that others have found.
+        """Return verdicts on relations from another source.
 
         Parameters
         ----------
-        claims : iterable of kernelwood.relations.Claim
-            What is claimed, as `kernelwood.relations.read_claims` returns it.
+        claims : iterable of Claim
+            As `kernelwood.io.read_claims` returns them.
         parser : str or Backend, optional
-            By default the one of the training documents.
+            By default that of the training documents.
         """
         self._check_is_fitted()
         return verify(self, claims, parser=parser)
 
+    # Evaluation.
+
     def evaluate(self, documents: Any, *, n_bootstrap: int = 1000) -> RelationScores:
-        """Return how good the relations found in annotated documents are.
+        """Return precision, recall and F1 of predicted relations on annotated documents.
 
         Parameters
         ----------
         documents : iterable of Example, or Predictions
-            What :meth:`predict` returned with ``all=True`` is not judged again.
+            Predictions must be those of all candidates: ``predict(documents, all=True)``.
         n_bootstrap : int
-            Resamples of documents for intervals; 0 for none.
+            Number of bootstrap resamples, of documents, for intervals; 0 for none.
         """
-        judged = isinstance(documents, Predictions)
-        predictions = documents if judged else self.predict(documents, all=True)
+        given = isinstance(documents, Predictions)
+        predictions = documents if given else self.predict(documents, all=True)
         if not predictions:
-            reasons = why(predictions.tally.reasons)
-            raise KernelInputError(f"there is nothing to evaluate: {reasons}")
+            raise KernelInputError(
+                f"there are no candidates to evaluate: {_why(predictions.tally.reasons)}"
+            )
         return self._scored(predictions, n_bootstrap)
 
     def cross_validate(
         self, documents: Iterable[Example], *, n_splits: int = 5, n_bootstrap: int = 1000
     ) -> RelationValidation:
-        """Return how good extractors like this are on documents they have not seen.
+        """Return cross-validated precision, recall and F1.
 
         Parameters
         ----------
         documents : iterable of Example
         n_splits : int
-            Parts of whole documents; each is judged by an extractor that learned from the others.
-            If there is one document only, its sentences are dealt into parts, with a warning.
+            Number of folds of whole documents. If there is only one document, folds consist of
+            sentences, with a warning.
         n_bootstrap : int
-            Resamples of documents for intervals; 0 for none.
+            Number of bootstrap resamples, of documents, for intervals; 0 for none.
         """
-        # Sentences are parsed once for all parts, which must have the same classes, too.
-        reasons: Counter[str] = Counter()
+        self._check_parameters()
+        # Sentences are parsed once for all folds, which also must have the same classes.
+        dropped: Counter[str] = Counter()
         with self._threads():
-            located, _ = self._analyzed(documents, self.parser, reasons)
-        listed = [place.example for place in located]
-        groups = documents_or(listed, [place.document for place in located])
-        if len(set(groups)) == 1 < len(listed):
+            sentences, used = self._sentences(example_entries(documents), self.parser, dropped)
+        groups = sentences.groups()
+        if len(set(groups)) == 1 < len(sentences):
             warnings.warn(
-                "as far as ids and files tell, all sentences are of one document, so parts are "
-                "made of sentences; if they are of several, figures are too good: give sentences "
-                "ids such as d1.s1 and d2.s1",
+                "as far as ids and files tell, all sentences are from one document, so folds "
+                "consist of sentences; if they are from several documents, figures are too high: "
+                "give sentences ids such as d1.s1 and d2.s1",
                 UserWarning,
                 stacklevel=2,
             )
-            groups = [str(number) for number in range(len(listed))]
-        classes = self._learn_classes(located)
+            groups = [str(number) for number in range(len(sentences))]
+        classes = self._learn_classes(sentences)
         seed = resolve_seed(self.random_state)
         common = {
             "labels": classes.labels,
             "symmetric": classes.undirected,
             "random_state": seed,
-            "parser": GIVEN,
         }
-        predictions, parts = Predictions(), []
+        judged, parts = [], []
         known: set[str] = set()
         for train, test in group_splits(groups, n_splits=n_splits, random_state=seed):
-            part = clone(self).set_params(**common).fit([listed[i] for i in train])
-            judged = part.predict([listed[i] for i in test], all=True)
-            parts.append(part._scored(judged, 0))
-            predictions += judged
-            reasons.update(judged.tally.reasons)
+            part = clone(self).set_params(**common)
+            with part._threads():
+                part._learn(sentences.take(train), used, Counter())
+                found = part._predicted(
+                    sentences.take(test), used, Counter(), all=True, labeled=True
+                )
+            parts.append(part._scored(found, 0))
+            judged.append(found)
             known.update(part._names())
-        pooled = score_predictions(predictions, sorted(known), reasons, n_bootstrap=n_bootstrap)
-        return RelationValidation(pooled, tuple(parts))
+        pooled = Predictions.concatenate(judged)
+        dropped.update(pooled.tally.reasons)
+        return RelationValidation(
+            score_predictions(pooled, sorted(known), dropped, n_bootstrap=n_bootstrap),
+            tuple(parts),
+        )
 
     def _scored(self, predictions: Predictions, n_bootstrap: int) -> RelationScores:
         reasons = predictions.tally.reasons
         return score_predictions(predictions, self._names(), reasons, n_bootstrap=n_bootstrap)
+
+    # Fitted attributes that follow from others.
+
+    def _case_texts(self) -> CaseTexts:
+        return CaseTexts(*(getattr(self, name) for name in _CASE_TEXTS))
+
+    def _trigger_types(self) -> list[str] | None:
+        return sorted({kind for _, kind in self.triggers_}) or None
+
+    def _names(self) -> list[str]:
+        """Return the classes of predictions, with directions, and ``"none"``."""
+        if self.candidates == "events":
+            return [*(self._trigger_types() or ()), NONE]
+        return [str(name) for name in self.learner_.classes_.tolist()]
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """``"none"`` and the relations, with directions."""
+        self._check_is_fitted()
+        return np.array(self._names())
+
+    @property
+    def relations_(self) -> tuple[str, ...]:
+        """The relation types, or event types."""
+        self._check_is_fitted()
+        return tuple(sorted({type_of(name) for name in self._names()} - {NONE}))
+
+    @property
+    def positive_rate_(self) -> float:
+        """Fraction of the training candidates that are relations."""
+        self._check_is_fitted()
+        return self.n_relations_ / self.n_candidates_
+
+    # Checks.
+
+    @contextmanager
+    def _threads(self) -> Iterator[None]:
+        with nullcontext() if self.n_jobs is None else config_context(n_jobs=self.n_jobs):
+            yield
+
+    def _check_parameters(self) -> None:
+        find_recipe(self.recipe)
+        self._check_choice("candidates", ("pairs", "events"))
+        self._check_choice("labels", _LABELS)
+        self._check_count("max_distance", 0, none=True)
+        self._check_count("max_entities", 2)
+        self._check_count("n_splits", 2)
+        self._check_count("n_evidence", 0)
+        if isinstance(self.threshold, str):
+            self._check_choice("threshold", THRESHOLDS)
+        else:
+            self._check_number("threshold", 0, 1, "(0, 1)")
+        for name, kind in (("kernel", Kernel), ("vectors", Vectors), ("options", Mapping)):
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, kind):
+                raise KernelInputError(
+                    f"RelationExtractor: {name} must be a {kind.__name__} or None, got {value!r}"
+                )
+        check_options(find_recipe(self.recipe), self.options or {})
+        for name in ("license", "description", "parser"):
+            if not isinstance(getattr(self, name), str):
+                raise KernelInputError(f"RelationExtractor: {name} must be a string")
+        self._check_views()
+        if self.n_jobs is not None:
+            resolve_jobs(self.n_jobs)
+
+    def _check_views(self) -> None:
+        views = self._views()
+        if not views:
+            raise KernelInputError(
+                "RelationExtractor: the kernel does not say which view it compares; give it one, "
+                "such as kw.OnView('path', kernel)"
+            )
+        needed = () if self.kernel is None else needed_views(self.kernel) or ()
+        if missing := sorted(set(needed) - set(views)):
+            raise KernelInputError(
+                f"RelationExtractor: the kernel compares the view {missing[0]!r}, which is not in "
+                f"views={list(views)}"
+            )
+        for name in views:
+            try:
+                find_view(name)
+            except ValueError as failure:
+                raise KernelInputError(f"RelationExtractor: {failure}") from failure
+
+    def _check_restored(self) -> None:
+        _check_fitted(self)
+
+    def _check_is_fitted(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(
+                "this RelationExtractor is not fitted yet; call fit(documents) first, or load one"
+            )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return all(hasattr(self, name) for name in self._fitted)
+
+
+def _viewed(candidates: Candidates, views: Sequence[str], dropped: Counter[str]) -> Viewed:
+    """Return candidates with views; count those that lack one, warn if most have a fallback."""
+    viewed = candidates.viewed(*views)
+    dropped.update(viewed.reasons)
+    reason, count = max(viewed.remarks.items(), key=lambda row: row[1], default=("", 0))
+    n = len(viewed.rows)
+    if count > n / 2:
+        warnings.warn(
+            f"{count:,} of {n:,} candidates have only a fallback of a view ({reason}); if "
+            "sentences have no parses, choose a parser, such as parser='biomedical'",
+            UserWarning,
+            stacklevel=5,
+        )
+    return viewed
+
+
+def _targets(X: ExampleBatch, dropped: Mapping[str, int]) -> NDArray[Any]:
+    """Return the class of each training case, or raise an error if there is only one class."""
+    if not len(X):
+        raise KernelInputError(f"there are no candidates to learn from: {_why(dropped)}")
+    y = np.array([str(label) for label in X.labels])
+    if (y == NONE).all():
+        raise KernelInputError(
+            f"none of the {len(y):,} candidates is a relation"
+            f"{f' ({_why(dropped)})' if dropped else ''}; annotate relations between entities "
+            "of one sentence, or check the requested types of entities and relations"
+        )
+    if (y != NONE).all():
+        raise KernelInputError(
+            f"all {len(y):,} candidates are relations, so there are no negative examples; add "
+            "sentences with entities that are not related"
+        )
+    return y
+
+
+def _why(reasons: Mapping[str, int]) -> str:
+    """Return why candidates are missing.
+
+    Examples
+    --------
+    >>> _why({"relation spans sentences": 2})
+    '2 × relation spans sentences'
+    """
+    if not reasons:
+        return "no sentence has two entities"
+    return ", ".join(f"{n:,} × {reason}" for reason, n in reasons.items())
+
+
+_COUNTS = ("n_documents_", "n_sentences_", "n_candidates_", "n_relations_")
+
+
+def _check_fitted(model: Any) -> None:
+    """Raise ValueError if fitted attributes do not fit together."""
+    if type(model.learner_) not in LEARNERS.values():
+        raise ValueError("learner_ must be a classifier")
+    if not isinstance(model.learner_.kernel_, Kernel):
+        raise ValueError("the kernel of learner_ must be a kernel")
+    classes = model.learner_.classes_
+    if classes.dtype.kind != "U" or NONE not in classes or len(classes) < 2:
+        raise ValueError(f"the classes of learner_ must be names, {NONE!r} among them")
+    if not isinstance(model.cases_, ExampleBatch) or len(model.cases_) == 0:
+        raise ValueError("cases_ must be examples")
+    model._case_texts().check(len(model.cases_))
+    for name in ("slope_", "offset_", "threshold_"):
+        value = getattr(model, name)
+        if type(value) is not float or not np.isfinite(value):
+            raise ValueError(f"{name} must be a finite number")
+    if not 0.0 <= model.threshold_ <= 1.0 or model.slope_ < 0:
+        raise ValueError("threshold_ must be from 0 to 1, slope_ not below 0")
+    for name in _COUNTS:
+        if type(getattr(model, name)) is not int or getattr(model, name) < 0:
+            raise ValueError(f"{name} must be a count")
+    if resolve_seed(model.seed_) != model.seed_:
+        raise ValueError("seed_ must be a whole number")
+    _check_plain(model)
+
+
+def _check_plain(model: Any) -> None:
+    """Raise ValueError unless names, roles, triggers and figures are what they should be."""
+    if not _strings(model.views_) or type(model.parser_) is not str:
+        raise ValueError("views_ and parser_ must be names")
+    if model.labels_ not in ("binary", "type", "directed") or not _strings(model.undirected_):
+        raise ValueError("labels_ and undirected_ must be those of classes")
+    if not isinstance(model.roles_, dict) or not all(
+        isinstance(roles, list) and len(roles) == 2 and _strings(roles)
+        for roles in model.roles_.values()
+    ):
+        raise ValueError("roles_ must have two names for each relation")
+    if not isinstance(model.triggers_, list) or not all(
+        isinstance(row, list) and len(row) == 2 and _strings(row) for row in model.triggers_
+    ):
+        raise ValueError("triggers_ must be words with types")
+    for name in ("held_out_", "dropped_"):
+        value = getattr(model, name)
+        if not isinstance(value, dict) or not _strings(list(value)):
+            raise ValueError(f"{name} must be figures by name")
+
+
+def _strings(values: Any) -> bool:
+    return isinstance(values, (list, tuple)) and all(isinstance(value, str) for value in values)

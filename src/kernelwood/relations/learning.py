@@ -1,4 +1,4 @@
-"""Training a classifier of candidates, and judging candidates by it."""
+"""Training a classifier of candidates, with scores of held-out documents."""
 
 from __future__ import annotations
 
@@ -12,24 +12,22 @@ from sklearn.base import clone
 from kernelwood.errors import KernelInputError, MemoryBudgetError
 from kernelwood.evaluate import group_splits
 from kernelwood.learners import KernelSVC
-from kernelwood.relations.predictions import NONE
-
-__all__ = ["class_scores", "deal_documents", "detect", "fit_and_hold_out"]
+from kernelwood.relations.candidates import NONE
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 
-def deal_documents(
+def assign_folds(
     documents: Sequence[str], sentences: Sequence[int], y: Sequence[str], n_splits: int, seed: int
 ) -> Indices:
     """Return the fold of each candidate; a document is in one fold.
 
-    A corpus of one document is cut into sentences instead.
+    In a corpus of one document, folds consist of sentences.
 
     Examples
     --------
-    >>> folds = deal_documents(["a", "a", "b"], [0, 0, 1], ["none", "x", "x"], 3, seed=0)
+    >>> folds = assign_folds(["a", "a", "b"], [0, 0, 1], ["none", "x", "x"], 3, seed=0)
     >>> bool(folds[0] == folds[1] != folds[2])
     True
     """
@@ -42,22 +40,22 @@ def deal_documents(
                 folds[test] = fold
             return folds
     raise KernelInputError(
-        "all candidates are in one sentence, so there is nothing to hold out for learning what "
-        "scores mean; give more sentences"
+        "all candidates are in one sentence, so none can be held out to calibrate scores; "
+        "give more sentences"
     )
 
 
 def fit_and_hold_out(learner: Any, X: Any, y: NDArray[Any], folds: Indices | None) -> Any:
-    """Fit a classifier; return scores of classes of each candidate by classifiers of other folds.
+    """Fit a classifier; return the class scores of candidates by classifiers of the other folds.
 
     Parameters
     ----------
     learner : classifier of kernelwood
-        Is fitted on everything in the end.
+        In the end it is fitted on all candidates.
     X : batch of examples, length n
     y : ndarray of str, shape (n,)
     folds : ndarray, shape (n,), or None
-        Nothing is held out without it.
+        None to hold out nothing.
 
     Returns
     -------
@@ -99,7 +97,7 @@ def _fit_and_hold_out(learner: Any, X: Any, y: NDArray[Any], folds: Indices | No
 def class_scores(learner: Any, X: Any) -> Floats:
     """Return the scores of all classes, shape (n, n_classes): probabilities, or margins.
 
-    Of two classes with one margin the first has none.
+    With two classes and one margin, the first class has the score 0.
     """
     if gives_probabilities(learner):
         return np.asarray(learner.predict_proba(X), dtype=np.float64)
@@ -118,7 +116,7 @@ def _columns(scores: Floats, learner: Any) -> Floats:
 
 
 def detect(scores: Floats, classes: NDArray[Any], *, probabilities: bool) -> tuple[Floats, Indices]:
-    """Return how much speaks for any relation, and the number of the likeliest one.
+    """Return the score of any relation, and the index of the most probable one.
 
     Parameters
     ----------
@@ -143,5 +141,5 @@ def detect(scores: Floats, classes: NDArray[Any], *, probabilities: bool) -> tup
         return 1.0 - scores[:, none], best
     if len(classes) == 2:
         return scores[:, others[0]] - scores[:, none], best
-    # The machine of "none" against the rest has learned this very question.
+    # The binary machine "none against the rest" was trained for this question.
     return -scores[:, none], best

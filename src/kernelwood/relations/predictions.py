@@ -1,19 +1,21 @@
-"""What an extractor says about a text: relations, how sure it is, and why."""
+"""Predictions of an extractor, with scores, thresholds and evidence."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 from kernelwood.errors import KernelInputError
 from kernelwood.io import Tally
-from kernelwood.relations.thresholds import positive_rate_threshold
-from kernelwood.text import Candidate, Entity, Span
-
-__all__ = ["NONE", "Case", "CaseFragment", "Participant", "Prediction", "Predictions"]
-
-NONE = "none"  # the class of candidates that are no relation
+from kernelwood.relations.calibration import positive_rate_threshold
+from kernelwood.relations.candidates import Candidates
+from kernelwood.relations.relation_classes import is_backward, type_of
+from kernelwood.text import Candidate, Entity, Sentence, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Prediction:
-    """What an extractor says about one candidate.
+    """The prediction for one candidate.
 
     Attributes
     ----------
@@ -126,15 +128,15 @@ class Prediction:
     document : str
         Id of the example or text it is in.
     type : str
-        The relation; the likeliest one if none holds.
+        The relation type; of a negative prediction, the most probable one.
     relation : str
         The type, with the direction if it has one: ``"Activates(e2,e1)"`` if its first argument
         comes second in the text.
     positive : bool
         Whether the score reaches the threshold.
     score, threshold : float
-        How likely it is that a relation holds, from 0 to 1, as measured on held-out documents of
-        the training corpus; and from where on it counts as one.
+        The probability that the candidate is a relation, calibrated on held-out documents of the
+        training corpus; and the decision threshold.
     participants : tuple of Participant
         Who takes part.
     trigger : Participant or None
@@ -144,9 +146,9 @@ class Prediction:
     text : str
         The sentence.
     label : str or None
-        What the annotation says in these terms, or ``"none"``; None if there is none.
+        The annotated class, or ``"none"``; None for text without annotation.
     candidate : Candidate
-        What was judged.
+        The candidate itself.
     """
 
     id: str
@@ -166,7 +168,7 @@ class Prediction:
 
     @property
     def evidence(self) -> tuple[Case, ...]:
-        """The labeled cases that are most like it, and what it shares with them.
+        """The training cases that are most similar, and the fragments they share.
 
         Computed when asked for: it compares with all that the extractor learned from.
         """
@@ -200,27 +202,129 @@ class Prediction:
         return f"<Prediction: {denied}{self.type} of {who}, score {self.score:.2f}>"
 
 
-class Predictions(list[Prediction]):
-    """A list of predictions that remembers what could not be judged, in :attr:`tally`."""
+class Predictions(Sequence[Prediction]):
+    """The predictions for some candidates as columns; an index makes a `Prediction`.
 
-    tally: Tally
+    Attributes
+    ----------
+    candidates : Candidates
+    classes : list of str
+        The most probable relation of each candidate, with its direction.
+    scores : ndarray of float64
+        The probability that a candidate is a relation.
+    thresholds : ndarray of float64
+        The decision threshold of each candidate.
+    tally : Tally
+        How many candidates there are, and what was dropped, by reason.
+    """
 
     def __init__(
-        self, predictions: Iterable[Prediction] = (), dropped: Mapping[str, int] | None = None
+        self,
+        candidates: Candidates | None = None,
+        classes: Iterable[str] = (),
+        scores: Any = (),
+        thresholds: Any = (),
+        *,
+        roles: Mapping[str, Sequence[str]] | None = None,
+        labeled: bool = True,
+        explain: Callable[[Prediction], tuple[Case, ...]] | None = None,
+        dropped: Mapping[str, int] | None = None,
     ) -> None:
-        super().__init__(predictions)
+        self.candidates = Candidates() if candidates is None else candidates
+        self.classes = list(classes)
+        self.scores = np.asarray(scores, dtype=np.float64)
+        self.thresholds = np.broadcast_to(
+            np.asarray(thresholds, dtype=np.float64), self.scores.shape
+        )
+        self._roles, self._labeled, self._explain = dict(roles or {}), labeled, explain
         reasons = dict(dropped or {})
         self.tally = Tally(read=len(self), skipped=sum(reasons.values()), reasons=reasons)
 
+    def __len__(self) -> int:
+        return len(self.classes)
+
+    @overload
+    def __getitem__(self, row: int) -> Prediction: ...
+    @overload
+    def __getitem__(self, row: slice) -> Predictions: ...
+    def __getitem__(self, row: int | slice) -> Prediction | Predictions:
+        if isinstance(row, slice):
+            return self._take(range(len(self))[row], self.thresholds)
+        candidate = self.candidates[row]
+        sentence, name = candidate.sentence, self.classes[row]
+        score, threshold = float(self.scores[row]), float(self.thresholds[row])
+        kind, participants, trigger = self._described(row, name)
+        return Prediction(
+            candidate.id,
+            self.candidates.document(row),
+            kind,
+            name,
+            score >= threshold,
+            score,
+            threshold,
+            participants,
+            trigger,
+            (sentence.start, sentence.start + len(sentence.text)),
+            sentence.text,
+            str(candidate.label) if self._labeled else None,
+            candidate,
+            self._explain,
+        )
+
+    def _described(
+        self, row: int, name: str
+    ) -> tuple[str, tuple[Participant, ...], Participant | None]:
+        """Return type, participants and trigger of a candidate of a class.
+
+        Participants stand in the order of the arguments of the relation, with their roles.
+        """
+        sentence = self.candidates.sentence(row)
+        references = _references(sentence)
+
+        def made(role: str, entity: Entity) -> Participant:
+            return participant(role, entity, sentence.text, sentence.start, references)
+
+        pairs, trigger = self.candidates.participants[row], self.candidates.triggers[row]
+        if trigger is not None:
+            parts = tuple(made(role, entity) for role, entity in pairs)
+            return trigger.type, parts, made("trigger", trigger)
+        kind = type_of(name)
+        ends = [entity for _, entity in (reversed(pairs) if is_backward(name) else pairs)]
+        roles = self._roles.get(kind, ("", ""))
+        named = (role or other for role, other in zip(roles, ("first", "second"), strict=True))
+        return kind, tuple(made(role, one) for role, one in zip(named, ends, strict=True)), None
+
+    def _take(self, rows: Iterable[int], thresholds: Any) -> Predictions:
+        listed = list(rows)
+        return Predictions(
+            self.candidates.take(listed),
+            [self.classes[row] for row in listed],
+            self.scores[listed],
+            np.broadcast_to(thresholds, self.scores.shape)[listed],
+            roles=self._roles,
+            labeled=self._labeled,
+            explain=self._explain,
+            dropped=self.tally.reasons,
+        )
+
+    @property
+    def positive(self) -> NDArray[np.bool_]:
+        """Whether each candidate is predicted to be a relation."""
+        return np.asarray(self.scores >= self.thresholds)
+
     @property
     def relations(self) -> list[Prediction]:
-        """Those that hold."""
-        return [prediction for prediction in self if prediction.positive]
+        """The candidates that are predicted to be relations."""
+        return [self[row] for row in np.flatnonzero(self.positive).tolist()]
+
+    def positives(self) -> Predictions:
+        """Return the candidates that are predicted to be relations, and no others."""
+        return self._take(np.flatnonzero(self.positive).tolist(), self.thresholds)
 
     def with_threshold(self, threshold: float) -> Predictions:
-        """Return the same candidates, of which those are relations whose score reaches this.
+        """Return the same candidates with another decision threshold.
 
-        Candidates that are not in the list are not judged anew, so ask for all of them first:
+        Candidates that are not in the list are not scored again, so ask for all of them first:
         ``predict(documents, all=True)``.
 
         Examples
@@ -228,17 +332,14 @@ class Predictions(list[Prediction]):
         >>> Predictions().with_threshold(0.5)
         <Predictions: 0 relations, 0 candidates>
         """
-        judged = [
-            replace(one, positive=one.score >= threshold, threshold=threshold) for one in self
-        ]
-        return Predictions(judged, self.tally.reasons)
+        return self._take(range(len(self)), threshold)
 
     def with_positive_rate(self, positive_rate: float) -> Predictions:
-        """Return the same candidates, of which those with the highest scores are relations.
+        """Return the same candidates, those with the highest scores being relations.
 
-        For texts unlike those that were learned from: scores may be lower or higher there
-        throughout, while their order still tells something. What holds then depends on all
-        candidates in the list, which should be many.
+        For texts unlike the training corpus: scores may be lower or higher there throughout,
+        while their order is still informative. The decision then depends on all candidates in
+        the list, which should be many.
 
         Parameters
         ----------
@@ -250,14 +351,32 @@ class Predictions(list[Prediction]):
             raise KernelInputError(
                 f"positive_rate must be a number between 0 and 1, got {positive_rate!r}"
             )
-        if not self:
-            return Predictions([], self.tally.reasons)
-        return self.with_threshold(
-            positive_rate_threshold([one.score for one in self], positive_rate)
+        if not len(self):
+            return self
+        return self.with_threshold(positive_rate_threshold(self.scores, positive_rate))
+
+    @staticmethod
+    def concatenate(parts: Iterable[Predictions]) -> Predictions:
+        """Return the predictions of several extractors for different candidates."""
+        listed = list(parts)
+        dropped: Counter[str] = Counter()
+        roles: dict[str, Sequence[str]] = {}
+        for part in listed:
+            dropped.update(part.tally.reasons)
+            roles.update(part._roles)
+        return Predictions(
+            Candidates.concatenate(part.candidates for part in listed),
+            [name for part in listed for name in part.classes],
+            np.concatenate([[], *(part.scores for part in listed)]),
+            np.concatenate([[], *(part.thresholds for part in listed)]),
+            roles=roles,
+            labeled=all(part._labeled for part in listed),
+            dropped=dropped,
         )
 
     def __repr__(self) -> str:
-        return f"<Predictions: {len(self.relations)} relations, {len(self)} candidates>"
+        n_relations = int(self.positive.sum())
+        return f"<Predictions: {n_relations} relations, {len(self)} candidates>"
 
 
 def participant(
@@ -267,3 +386,11 @@ def participant(
     spans = tuple((start + shift, end + shift) for start, end in entity.spans)
     words = " ".join(text[start:end] for start, end in entity.spans) or entity.text
     return Participant(role, entity.id, entity.type, words, spans, references.get(entity.id, ""))
+
+
+def _references(sentence: Sentence) -> dict[str, str]:
+    return {
+        attribute.target: attribute.value.split("\t", 1)[0]
+        for attribute in sentence.attributes
+        if attribute.type in ("Reference", "Normalization")
+    }

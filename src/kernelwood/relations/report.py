@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from kernelwood.errors import KernelInputError
 from kernelwood.io import write_text
 from kernelwood.pages import Markup, Section, element, joined, page, scrolling, table
-from kernelwood.relations.predictions import NONE, Case, Prediction
+from kernelwood.relations.candidates import NONE
+from kernelwood.relations.predictions import Case, Prediction
 from kernelwood.relations.report_arcs import draw_relations, said
 from kernelwood.relations.report_evidence import relation_details, score_bar
 from kernelwood.relations.report_passages import Colors, Passage, marked, passages_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from kernelwood.pages import Markup, bar, element, joined, table
-from kernelwood.relations.predictions import NONE, Case, CaseFragment, Prediction
+from kernelwood.relations.candidates import NONE
+from kernelwood.relations.predictions import Case, CaseFragment, Prediction
 from kernelwood.relations.report_arcs import said
 from kernelwood.relations.report_tables import relation_name
 

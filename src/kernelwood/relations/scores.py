@@ -1,4 +1,4 @@
-"""How good an extractor is on annotated documents."""
+"""Evaluation of predicted relations on annotated documents."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from kernelwood.evaluate import Scores, score
-from kernelwood.relations.hypotheses import documents_or, type_of
-from kernelwood.relations.predictions import NONE, Prediction
-from kernelwood.relations.thresholds import ranking
-
-__all__ = ["RelationScores", "RelationValidation", "score_predictions"]
+from kernelwood.relations.calibration import ranking
+from kernelwood.relations.candidates import NONE
+from kernelwood.relations.predictions import Predictions
+from kernelwood.relations.relation_classes import type_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,16 +26,14 @@ class RelationScores:
         Precision, recall and F1 of each class, averages over relations, confusions, intervals by
         a bootstrap over documents.
     auc, average_precision : float or None
-        How well scores rank candidates that are relations (of whatever type) above the others:
-        area under the ROC curve, and under that of precision and recall. None if all candidates
-        are, or none is.
+        Ranking of relations (of any type) above the other candidates: area under the ROC curve
+        and under the precision-recall curve. None if all candidates are relations, or none is.
     n_documents, n_candidates : int
-        What was judged.
+        Size of the evaluated corpus.
     unreachable : mapping of str to int
-        Relations and candidates that could not be judged, by reason; they are not in ``scores``.
+        Relations and candidates without predictions, by reason; they are not in ``scores``.
     unknown : mapping of str to int
-        Relations of the annotation that the extractor has not learned, by type; they count as
-        missed.
+        Annotated relations of types that were not in the training corpus; they count as missed.
     """
 
     scores: Scores
@@ -49,12 +46,12 @@ class RelationScores:
 
     @property
     def precision(self) -> float:
-        """Share of the predicted relations that are right, of all types together."""
+        """Fraction of the predicted relations that are right, all types together."""
         return float(self.scores.micro.precision)
 
     @property
     def recall(self) -> float:
-        """Share of the relations of the annotation that were found."""
+        """Fraction of the annotated relations that were found."""
         return float(self.scores.micro.recall)
 
     @property
@@ -64,7 +61,7 @@ class RelationScores:
 
     @property
     def n_relations(self) -> int:
-        """Relations of the annotation among the candidates."""
+        """Annotated relations among the candidates."""
         return sum(one.support for one in self.scores.classes if one.label != NONE)
 
     def to_dict(self) -> dict[str, Any]:
@@ -90,8 +87,11 @@ class RelationScores:
                 f"AUC {self.auc:.3f}, average precision {self.average_precision:.3f} "
                 "(relations of any type against the rest)"
             )
-        lines += [f"{n} relations of the unknown type {name}" for name, n in self.unknown.items()]
-        lines += [f"{n} not judged: {reason}" for reason, n in self.unreachable.items()]
+        lines += [
+            f"{n} relations of a type not seen in training: {name}"
+            for name, n in self.unknown.items()
+        ]
+        lines += [f"{n} without prediction: {reason}" for reason, n in self.unreachable.items()]
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -103,14 +103,14 @@ class RelationScores:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RelationValidation:
-    """Measures by cross-validation.
+    """Cross-validated measures.
 
     Attributes
     ----------
     pooled : RelationScores
-        Of all candidates, each judged by an extractor that has not seen its document.
+        Of all candidates, each scored by an extractor that has not seen its document.
     parts : tuple of RelationScores
-        Of each part.
+        Of each fold.
     """
 
     pooled: RelationScores
@@ -125,18 +125,18 @@ class RelationValidation:
 
     def __str__(self) -> str:
         rows = [
-            f"part {i + 1}: precision {part.precision:.3f}, recall {part.recall:.3f}, "
+            f"fold {i + 1}: precision {part.precision:.3f}, recall {part.recall:.3f}, "
             f"F1 {part.f1:.3f}"
             for i, part in enumerate(self.parts)
         ]
         return "\n".join([str(self.pooled), "", *rows])
 
     def __repr__(self) -> str:
-        return f"<RelationValidation: F1 {self.pooled.f1:.3f}, {len(self.parts)} parts>"
+        return f"<RelationValidation: F1 {self.pooled.f1:.3f}, {len(self.parts)} folds>"
 
 
 def score_predictions(
-    predictions: Sequence[Prediction],
+    predictions: Predictions,
     known: Sequence[str],
     unreachable: Mapping[str, int],
     *,
@@ -146,25 +146,22 @@ def score_predictions(
 
     Parameters
     ----------
-    predictions : sequence of Prediction
-        Of all candidates.
+    predictions : Predictions
+        Of all candidates, with labels.
     known : sequence of str
         The relations that were learned, with directions; ``"none"`` may be among them.
     unreachable : mapping
-        What could not be judged.
+        What has no prediction, by reason.
     n_bootstrap : int
         Resamples for intervals.
     """
-    true = [str(prediction.label) for prediction in predictions]
-    given = [prediction.relation if prediction.positive else NONE for prediction in predictions]
+    true = [str(label) for label in predictions.candidates.labels]
+    decided = zip(predictions.classes, predictions.positive.tolist(), strict=True)
+    given = [name if positive else NONE for name, positive in decided]
     relations = sorted({*known, *true} - {NONE})
-    candidates = [prediction.candidate for prediction in predictions]
-    groups = documents_or(candidates, [prediction.document for prediction in predictions])
+    groups = predictions.candidates.groups()
     unknown = Counter(type_of(name) for name in true if name not in {NONE, *known})
-    auc, precision = ranking(
-        np.array([label != NONE for label in true]),
-        np.array([prediction.score for prediction in predictions]),
-    )
+    auc, precision = ranking(np.array([label != NONE for label in true]), predictions.scores)
     return RelationScores(
         score(
             true,

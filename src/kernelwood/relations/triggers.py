@@ -1,27 +1,22 @@
-"""Words that stand for events: learned from annotation, found in new texts."""
+"""Trigger words of events: learned from annotation, found in new texts."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 
 from kernelwood.entities import Dictionary
-from kernelwood.relations.hypotheses import Located
 from kernelwood.text import Entity, Sentence
 
-__all__ = ["find_triggers", "learn_triggers"]
-
-_LEAST_SHARE = 0.3  # of its occurrences that a word must be a trigger in
+_MIN_TRIGGER_RATE = 0.3  # fraction of its occurrences in which a word must be a trigger
 
 
-def learn_triggers(located: Iterable[Located]) -> list[list[str]]:
+def learn_triggers(sentences: Sequence[Sentence]) -> list[list[str]]:
     """Return the words that are mostly triggers, with their usual type: ``[[word, type], ...]``.
 
-    A word counts if it is a trigger in three of ten places where it stands, at least.
+    A word counts if it is a trigger in at least three of ten occurrences.
     """
     types: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    sentences = [place.sentence for place in located]
     for sentence in sentences:
         named = {event.trigger for event in sentence.events}
         for entity in sentence.entities:
@@ -37,23 +32,24 @@ def learn_triggers(located: Iterable[Located]) -> list[list[str]]:
     return [
         [word, min(counts, key=lambda name: (-counts[name], name))]
         for word, counts in sorted(types.items())
-        if counts.total() >= _LEAST_SHARE * places[word]
+        if counts.total() >= _MIN_TRIGGER_RATE * places[word]
     ]
 
 
-def find_triggers(located: Sequence[Located], triggers: Sequence[Sequence[str]]) -> list[Located]:
-    """Return sentences with the triggers that stand in them, where none are annotated."""
+def find_triggers(
+    sentences: Sequence[Sentence], triggers: Sequence[Sequence[str]]
+) -> list[Sentence]:
+    """Return sentences with the triggers that occur in them, where none are annotated."""
     if not triggers:
-        return list(located)
+        return list(sentences)
     words = Dictionary([(word, kind) for word, kind in triggers], case="ignore")
     kinds = {kind for _, kind in triggers}
-    return [_with_triggers(place, words, kinds) for place in located]
+    return [_with_triggers(sentence, words, kinds) for sentence in sentences]
 
 
-def _with_triggers(place: Located, words: Dictionary, kinds: set[str]) -> Located:
-    sentence: Sentence = place.sentence
+def _with_triggers(sentence: Sentence, words: Dictionary, kinds: set[str]) -> Sentence:
     if sentence.events or any(entity.type in kinds for entity in sentence.entities):
-        return place
+        return sentence
     taken = [span for entity in sentence.entities for span in entity.spans]
     used = {entity.id for entity in sentence.entities}
     found = []
@@ -63,7 +59,4 @@ def _with_triggers(place: Located, words: Dictionary, kinds: set[str]) -> Locate
             name += "'"
         text = sentence.text[match.start : match.end]
         found.append(Entity(name, match.term.type, ((match.start, match.end),), text))
-    if not found:
-        return place
-    made = replace(sentence, entities=(*sentence.entities, *found))
-    return place._replace(example=place.example.with_views({"sentence": made}))
+    return sentence._with(entities=(*sentence.entities, *found)) if found else sentence

@@ -1,8 +1,9 @@
-"""Candidates: what a sentence may say, to be judged by a learner."""
+"""Candidates: pairs of entities or events that may be relations."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from kernelwood.errors import StructureError
 from kernelwood.structures import check_label, shorten
@@ -15,7 +16,7 @@ __all__ = ["Candidate"]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Candidate:
-    """A hypothesis about entities of a sentence.
+    """A pair of entities, or an event, that may be a relation.
 
     Parameters
     ----------
@@ -120,6 +121,14 @@ class Candidate:
 
     def _shown(self) -> str:
         return f"candidate {shorten(repr(self.id))}"
+
+    @classmethod
+    def _trusted(cls, *fields: Any) -> Candidate:
+        """Make a candidate of fields, in the order of the class, that were checked before."""
+        made = object.__new__(cls)
+        for name, value in zip(cls.__slots__, fields, strict=True):
+            object.__setattr__(made, name, value)
+        return made
 
     @property
     def entities(self) -> tuple[Entity, ...]:

@@ -102,9 +102,7 @@ def annotate_sentences(document: Document, sentences: Iterable[Sentence]) -> Cut
     for number, (sentence, tokens) in enumerate(placed):
         start, end = shares.spans[number]
         parts = shares.parts(number)._asdict()
-        filled.append(
-            sentence.with_parts(text=text[start:end], tokens=tokens, start=start, **parts)
-        )
+        filled.append(sentence._with(text=text[start:end], tokens=tokens, start=start, **parts))
     return Cut(tuple(filled), shares.lost)
 
 

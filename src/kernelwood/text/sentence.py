@@ -227,6 +227,13 @@ class Sentence:
         """
         return replace(self, **parts)
 
+    def _with(self, **parts: Any) -> Sentence:
+        """Return a copy with parts replaced that fit together, which is not checked again."""
+        made = object.__new__(Sentence)
+        for name in _FIELDS:
+            object.__setattr__(made, name, parts[name] if name in parts else getattr(self, name))
+        return made
+
     def _check_start(self) -> None:
         if type(self.start) is not int:
             object.__setattr__(self, "start", check_number(self.start, "start of a sentence"))
@@ -316,6 +323,5 @@ def _one_each(values: Iterable[str] | None, words: list[str], what: str) -> list
     return listed
 
 
-_LISTS = tuple(
-    field.name for field in fields(Sentence) if field.name not in ("text", "tree", "amr", "start")
-)
+_FIELDS = tuple(field.name for field in fields(Sentence))
+_LISTS = tuple(name for name in _FIELDS if name not in ("text", "tree", "amr", "start"))
