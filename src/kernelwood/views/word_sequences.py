@@ -319,8 +319,9 @@ class Context(NamedTuple):
 
 
 def _join(*parts: Listing[str]) -> Sequence:
-    edges = [name for name, part in zip(Context._fields, parts, strict=True) for _ in part]
-    return Sequence.from_labels(edges, [node for part in parts for node in part])
+    before, between, after = parts
+    edges = ["before"] * len(before) + ["between"] * len(between) + ["after"] * len(after)
+    return Sequence._of(edges, [*before, *between, *after])
 
 
 def context(
