@@ -1,27 +1,19 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 
 import click
 import pytest
 from click.testing import CliRunner
+from processes import run_python
 
 import kernelwood as kw
 from kernelwood.cli import app, main
 
 
 def _run(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "kernelwood", *arguments],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
-        timeout=120,
-        check=False,
-    )
+    variables = {**os.environ, "PYTHONIOENCODING": "utf-8"}
+    return run_python("-m", "kernelwood", *arguments, encoding="utf-8", env=variables)
 
 
 def _command_that_raises(error):
@@ -58,9 +50,7 @@ def test_help_loads_no_heavy_library():
         "heavy = {'sklearn', 'scipy', 'numpy', 'rich'} & set(sys.modules); "
         "sys.exit(f'loaded {heavy}' if heavy else 0)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
-    )
+    done = run_python("-c", code)
     assert done.returncode == 0, done.stderr
 
 

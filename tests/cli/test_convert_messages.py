@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
 import sys
 import threading
-import time
+from subprocess import PIPE
 
 import pytest
 from click.testing import CliRunner
+from processes import start_python, stop, wait_until
 
 import kernelwood as kw
 from kernelwood.cli import main
@@ -246,27 +246,22 @@ def test_a_tree_is_a_text_for_standoff(file, tmp_path):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are those of POSIX")
 def test_a_request_to_end_leaves_nothing_half_written(tmp_path):
-    program = [sys.executable, "-m", "kernelwood", "convert", "-", str(tmp_path / "out.jsonl")]
-    process = subprocess.Popen(
-        [*program, "--from", "penn"], stdin=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    with process:
-        assert process.stdin is not None
-        process.stdin.write(b"(S (NP we) (VP go))\n" * 10_000)
-        process.stdin.flush()
-        deadline = time.monotonic() + 30
-        while not any(tmp_path.iterdir()) and time.monotonic() < deadline:
-            time.sleep(0.02)
-        assert any(tmp_path.iterdir())
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 128 + signal.SIGTERM
+    command = ["-m", "kernelwood", "convert", "-", tmp_path / "out.jsonl", "--from", "penn"]
+    process = start_python(*command, stdin=PIPE)
+    process.stdin.write("(S (NP we) (VP go))\n" * 10_000)
+    process.stdin.flush()
+    wait_until(lambda: any(tmp_path.iterdir()), process)
+    assert stop(process, signal.SIGTERM).returncode == 128 + signal.SIGTERM
     assert list(tmp_path.iterdir()) == []
 
 
 def test_signals_are_as_before_afterwards(file, tmp_path):
-    before = signal.getsignal(signal.SIGTERM)
-    convert(file(an_example(tree=TREE)), tmp_path / "out.mrg")
-    assert signal.getsignal(signal.SIGTERM) is before
+    before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    try:
+        convert(file(an_example(tree=TREE)), tmp_path / "out.mrg")
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def test_other_threads_leave_signals_alone():

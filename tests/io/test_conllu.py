@@ -1,13 +1,12 @@
 from __future__ import annotations
 
 import io
-import subprocess
-import sys
 import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from processes import run_python
 
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io import iter_read, read, write_conllu
@@ -591,7 +590,7 @@ def test_other_formats_are_not_recognized(head):
 
 def test_the_package_is_loaded_only_when_a_file_is_read():
     code = "import sys, kernelwood.io.conllu; sys.exit('conllu' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    assert run_python("-c", code).returncode == 0
 
 
 # Large input
