@@ -19,6 +19,18 @@ def test_a_type_has_a_direction_if_both_occur():
     assert classes.roles == {"Activates": ["Arg1", "Arg2"], "Binds": ["Arg1", "Arg2"]}
 
 
+def test_roles_stand_in_the_order_of_the_text_where_it_is_always_the_same():
+    passive = documents(4, patterns=[1, 4])  # "Raf is activated by Mek", of which Mek is Arg1
+    classes = learn_classes(located(passive), "auto", (), None)
+    assert (classes.undirected, classes.roles) == (("Activates",), {"Activates": ["Arg2", "Arg1"]})
+
+
+def test_roles_in_both_orders_have_no_names_without_direction():
+    both = documents(4, patterns=[0, 1])
+    classes = learn_classes(located(both), "type", (), None)
+    assert classes.roles == {"Activates": ["", ""]}
+
+
 def test_directions_can_be_asked_for():
     classes = learn_classes(located(documents(2)), "directed", (), None)
     assert classes.of("Binds(e1,e2)") == "Binds(e1,e2)"
