@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
-import time
 
 import pytest
 from hypothesis import given, settings, strategies as st
+from work import count_calls
 
 from kernelwood.errors import KernelInputError
+from kernelwood.parsing import analyze
 from kernelwood.parsing.constituency_backend import GrammarBackend
 from kernelwood.structures import words_and_tags
 from kernelwood.text import (
@@ -16,8 +17,8 @@ from kernelwood.text import (
     Argument,
     Document,
     Entity,
-    Example,
     Relation,
+    Sentence,
     dependencies_of_tree,
 )
 
@@ -121,18 +122,6 @@ def test_documents_keep_their_order(backend):
     assert found[2][0].text == "Ras binds."
 
 
-def test_texts_and_examples_do_as_documents(backend):
-    example = Example("d1", views={"document": Document("Raf binds.")})
-    first, second = analyze(backend, ["Raf binds.", example])
-    assert first == second
-
-
-@pytest.mark.parametrize("documents", ["Raf binds.", Document("Raf binds."), [3]])
-def test_what_are_no_documents_is_refused(backend, documents):
-    with pytest.raises(KernelInputError, match=r"several|not a Document"):
-        analyze(backend, documents)
-
-
 def test_threads_and_company_change_nothing(backend, document):
     alone = analyze(backend, [document])
     together = analyze(GrammarBackend(n_jobs=2), [Document("Raf binds. " * 300), document])
@@ -171,11 +160,27 @@ def test_fallbacks_are_counted_in_the_log(backend, caplog):
     assert "1 of 1 sentences have trees made of chunks" in caplog.text
 
 
-def test_a_long_text_without_sentences_takes_linear_time(backend):
-    started = time.process_time()
-    [[sentence]] = analyze(backend, [Document("protein binds " * 20_000)])
-    assert len(sentence.tokens) == 40_000
-    assert time.process_time() - started < 30.0
+def test_the_work_for_a_text_without_sentences_is_linear(backend):
+    short, long = Document("protein binds " * 1_000), Document("protein binds " * 4_000)
+    analyze(backend, [short])  # fills the cache of tags
+    [least] = count_calls(lambda: analyze(backend, [short]))
+    [most] = count_calls(lambda: analyze(backend, [long]))
+    assert most < 4.1 * least
+
+
+@pytest.mark.parametrize("n_words", [80, 81, 399, 400, 401])
+def test_no_more_than_80_words_are_parsed_at_once(n_words, monkeypatch):
+    backend = GrammarBackend()
+    parse_batch, lengths = backend._parser.parse_batch, []
+
+    def recorded(sentences):
+        lengths.extend(map(len, sentences))
+        return parse_batch(sentences)
+
+    monkeypatch.setattr(backend._parser, "parse_batch", recorded)
+    backend.parse([Sentence("protein " * n_words)])
+    assert max(lengths, default=0) <= 80
+    assert sum(lengths) == (n_words if n_words <= 400 else 0)
 
 
 @pytest.mark.parametrize("length", [0, 2.5, None])

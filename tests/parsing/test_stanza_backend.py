@@ -6,61 +6,18 @@ import sys
 from types import SimpleNamespace as Thing
 
 import pytest
+from parsing.stanza_stand_in import Pipeline, node
 
 from kernelwood.errors import KernelInputError
-from kernelwood.parsing import load_backend
+from kernelwood.parsing import analyze, load_backend
 from kernelwood.structures import Tree
-from kernelwood.text import ROOT, Dependency, Document, Multiword
-
-
-def word(text, head, relation, **more):
-    return Thing(
-        **{"text": text, "head": head, "deprel": relation, "lemma": text.lower()},
-        **{"upos": "X", "xpos": None, "feats": None, **more},
-    )
-
-
-def token(start, end, *words, text=None):
-    return Thing(text=text or words[0].text, start_char=start, end_char=end, words=list(words))
-
-
-def node(label, *children):
-    return Thing(label=label, children=children)
-
-
-class Pipeline:
-    """Knows the parses of a few texts."""
-
-    lang = "en"
-    processors: dict[str, object] = {}  # noqa: RUF012
-
-    def __init__(self, constituency=None):
-        self.constituency = constituency
-
-    def __call__(self, text):
-        assert text == "We go. Cannot."
-        first = Thing(
-            tokens=[
-                token(0, 2, word("We", 2, "nsubj", xpos="PRP")),
-                token(3, 5, word("go", 0, "root")),
-                token(5, 6, word(".", 2, "punct")),
-            ],
-            constituency=self.constituency,
-        )
-        second = Thing(
-            tokens=[
-                token(7, 13, word("Can", 0, "root"), word("not", 1, "advmod"), text="Cannot"),
-                token(13, 14, word(".", 1, "punct")),
-            ],
-        )
-        return Thing(sentences=[first, second], ents=[Thing(type="W", start_char=0, end_char=2)])
-
+from kernelwood.text import ROOT, Dependency, Document, Multiword, Sentence
 
 DOCUMENT = Document("We go. Cannot.")
 
 
 def test_words_become_tokens_with_offsets():
-    [[first, second]] = load_backend(Pipeline()).analyze([DOCUMENT])
+    [[first, second]] = analyze(load_backend(Pipeline()), [DOCUMENT])
     assert [(t.text, t.start, t.end, t.tag) for t in first.tokens][:2] == [
         ("We", 0, 2, "PRP"),
         ("go", 3, 5, ""),
@@ -68,8 +25,21 @@ def test_words_become_tokens_with_offsets():
     assert (second.text, second.start) == ("Cannot.", 7)
 
 
+def test_a_sentence_in_which_stanza_sees_two_has_two_roots():
+    [sentence] = load_backend(Pipeline()).parse([Sentence("We go. Cannot.")])
+    assert [edge.dependent for edge in sentence.dependencies if edge.head == ROOT] == [1, 3]
+    assert sentence.dependencies[4] == Dependency(3, "advmod", 4)
+    assert sentence.multiwords == (Multiword(3, 5, "Cannot"),)
+
+
+def test_a_sentence_in_which_stanza_sees_two_has_no_tree():
+    leaves = [node("NP", node("We")), node("VP", node("go")), node(".", node("."))]
+    [sentence] = load_backend(Pipeline(node("S", *leaves))).parse([Sentence("We go. We go.")])
+    assert sentence.tree is None
+
+
 def test_heads_count_from_the_first_word_of_their_sentence():
-    [[_, second]] = load_backend(Pipeline()).analyze([DOCUMENT])
+    [[_, second]] = analyze(load_backend(Pipeline()), [DOCUMENT])
     assert second.dependencies == (
         Dependency(ROOT, "root", 0),
         Dependency(0, "advmod", 1),
@@ -78,30 +48,37 @@ def test_heads_count_from_the_first_word_of_their_sentence():
 
 
 def test_words_written_as_one_share_its_characters():
-    [[_, second]] = load_backend(Pipeline()).analyze([DOCUMENT])
+    [[_, second]] = analyze(load_backend(Pipeline()), [DOCUMENT])
     assert second.multiwords == (Multiword(0, 2, "Cannot"),)
     assert [(t.start, t.end) for t in second.tokens] == [(0, 6), (0, 6), (6, 7)]
 
 
 def test_constituents_become_a_tree():
     leaves = [node("NP", node("We")), node("VP", node("go")), node(".", node("."))]
-    [[first, second]] = load_backend(Pipeline(node("S", *leaves))).analyze([DOCUMENT])
+    [[first, second]] = analyze(load_backend(Pipeline(node("S", *leaves))), [DOCUMENT])
     assert first.tree == Tree.from_brackets("(S (NP We) (VP go) (. .))")
     assert second.tree is None
 
 
 def test_constituents_over_other_words_are_left_out():
-    [[first, _]] = load_backend(Pipeline(node("S", node("We")))).analyze([DOCUMENT])
+    [[first, _]] = analyze(load_backend(Pipeline(node("S", node("We")))), [DOCUMENT])
     assert first.tree is None
 
 
 def test_entities_are_added_on_request():
-    [[first, _]] = load_backend(Pipeline(), entities=True).analyze([DOCUMENT])
+    [[first, _]] = analyze(load_backend(Pipeline(), entities=True), [DOCUMENT])
     assert [(entity.type, entity.text) for entity in first.entities] == [("W", "We")]
 
 
+def test_recognized_entities_have_ids_that_are_unique_in_the_document():
+    document = Document("We go. We go. We go.")
+    [sentences] = analyze(load_backend(Pipeline(), entities=True), [document])
+    entities = [entity for sentence in sentences for entity in sentence.entities]
+    assert len({entity.id for entity in entities}) == len(entities) == 3
+
+
 def test_documents_without_words_are_not_parsed():
-    assert load_backend(Pipeline()).analyze([Document(""), Document(" ")]) == [[], []]
+    assert analyze(load_backend(Pipeline()), [Document(""), Document(" ")]) == [[], []]
 
 
 @pytest.fixture

@@ -1,4 +1,5 @@
 from .base import StructureClassifier as StructureClassifier
+from .bit_forest import BitForest as BitForest
 from .hash_forest import HashForestClassifier as HashForestClassifier
 from .hash_neighbors import HashNeighborsClassifier as HashNeighborsClassifier
 from .kernel_neighbors import KernelNeighborsClassifier as KernelNeighborsClassifier
@@ -7,4 +8,3 @@ from .kernel_svc import KernelSVC as KernelSVC
 from .registry import LEARNERS as LEARNERS
 from .svc_calibration import fit_sigmoid as fit_sigmoid
 from .svc_evidence import Evidence as Evidence, Support as Support
-from .bit_forest import BitForest as BitForest

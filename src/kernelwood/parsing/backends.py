@@ -14,11 +14,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Sequence as Listing
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from kernelwood.errors import KernelInputError
 from kernelwood.structures import shorten
 from kernelwood.text import Document, Sentence, tokenize
+
+_OVER_TOKENS = ("enhanced", "empty", "multiwords", "predicates", "alignments")
 
 
 @runtime_checkable
@@ -59,6 +61,26 @@ def with_tokens(sentence: Sentence) -> Sentence:
         return sentence
     edges = {place for entity in sentence.entities for span in entity.spans for place in span}
     return sentence._with(tokens=tuple(tokenize(sentence.text, sorted(edges))))
+
+
+def replace_parse(sentence: Sentence, **parse: Any) -> Sentence:
+    """Return a sentence with another parse.
+
+    If the new tokens have other places, what refers to the former tokens by index is dropped:
+    enhanced dependencies, empty nodes, multiword tokens, semantic roles and AMR alignments.
+
+    Examples
+    --------
+    >>> sentence = Sentence.from_words(["we", "go"], predicates=[(1, "go", "01")])
+    >>> replace_parse(sentence, tokens=tuple(tokenize("we go"))).predicates
+    (Predicate(token=1, lemma='go', sense='01', arguments=()),)
+    >>> replace_parse(sentence, tokens=tuple(tokenize("we go", [4]))).predicates
+    ()
+    """
+    places, former = ([token[1:3] for token in s] for s in (parse["tokens"], sentence.tokens))
+    if places != former:
+        parse = dict.fromkeys(_OVER_TOKENS, ()) | parse
+    return sentence._with(**parse)
 
 
 def analyze(backend: Backend, documents: Iterable[Document | Sentence]) -> list[list[Sentence]]:

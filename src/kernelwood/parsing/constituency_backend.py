@@ -57,6 +57,7 @@ class GrammarBackend:
 
     Examples
     --------
+    >>> from kernelwood.text import Document
     >>> backend = GrammarBackend()
     >>> document = Document("Raf binds Ras. ERK is activated by MEK.")
     >>> first, second = backend.parse(document.sentences())

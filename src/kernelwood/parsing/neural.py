@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 from kernelwood.errors import KernelInputError
+from kernelwood.parsing.backends import replace_parse
 from kernelwood.structures import Tree
 from kernelwood.text import (
     ROOT,
@@ -82,8 +83,8 @@ def parse_sentences(
         parts = [(start, next(parsed)) for start, _ in spans]
         found = _join(0, [piece for shift, part in parts for piece in _pieces(part, shift)])
         if entities and not sentence.entities:
-            found["entities"] = _recognized(sentence.text, parts)
-        made.append(sentence._with(**found))
+            found["entities"] = _recognized(sentence.text, parts, sentence.start)
+        made.append(replace_parse(sentence, **found))
     return made
 
 
@@ -93,7 +94,7 @@ def sentences_of(
     """Return the sentences of a document whose text was parsed in parts, each with its start."""
     if entities and not document.entities:
         document = Document(
-            document.text, _recognized(document.text, parts), metadata=document.metadata
+            document.text, _recognized(document.text, parts, 0), metadata=document.metadata
         )
     pieces = [piece for shift, part in parts for piece in _pieces(part, shift)]
     spans = join_across([piece.span for piece in pieces], document)
@@ -108,12 +109,20 @@ def sentences_of(
     return list(document.annotate(bare).sentences)
 
 
-def _recognized(text: str, parts: list[tuple[int, ParsedText]]) -> tuple[Entity, ...]:
-    spans = [(kind, a + shift, b + shift) for shift, part in parts for kind, a, b in part.entities]
-    return tuple(
-        Entity(f"T{number}", kind, ((start, end),), text[start:end])
-        for number, (kind, start, end) in enumerate(spans, start=1)
+def _recognized(text: str, parts: list[tuple[int, ParsedText]], origin: int) -> tuple[Entity, ...]:
+    """Return recognized entities, named by their place in the document.
+
+    So sentences of one document have different ids, whichever of them are parsed together.
+    """
+    found = sorted(
+        (a + shift, b + shift, kind) for shift, part in parts for kind, a, b in part.entities
     )
+    entities = []
+    number = -1
+    for start, end, kind in found:
+        number = max(number + 1, origin + start)
+        entities.append(Entity(f"T{number}", kind, ((start, end),), text[start:end]))
+    return tuple(entities)
 
 
 def _spans_of(annotated: Document | Sentence) -> list[Span]:

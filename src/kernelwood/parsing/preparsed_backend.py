@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from kernelwood.errors import KernelInputError, StructureError
+from kernelwood.parsing.backends import replace_parse
 from kernelwood.structures import shorten
 from kernelwood.text import Document, Example, Sentence
 
@@ -97,23 +98,31 @@ class PreparsedBackend:
         return preparsed(documents, self._parses)
 
     def parse(self, sentences: Iterable[Sentence]) -> list[Sentence]:
-        """Return sentences with their parses, one for each."""
-        listed = list(sentences)
-        found = preparsed([Document(sentence.text) for sentence in listed], self._parses)
-        for sentence, parses in zip(listed, found, strict=True):
-            if len(parses) != 1:
+        """Return the sentences with the first parse that has the text of each.
+
+        Blanks may differ.
+
+        Raises
+        ------
+        StructureError
+            If a sentence has no parse.
+        """
+        known: dict[str, Sentence] = {}
+        for given in _as_sentences(self._parses):
+            known.setdefault("".join(given.text.split()), given)
+        parsed = []
+        for number, sentence in enumerate(sentences):
+            parse = known.get("".join(sentence.text.split()))
+            if parse is None:
                 raise StructureError(
-                    f"there are {len(parses)} parses of {shorten(repr(sentence.text))}",
-                    hint="give documents instead of sentences: the parses have boundaries of "
-                    "their own",
+                    f"there is no parse of sentence {number}, {shorten(repr(sentence.text))}",
+                    hint="give documents instead: the parses have their own sentence boundaries",
                 )
-        return [
-            sentence._with(
-                **{part: getattr(parsed, part) for part in _PARSE},
-                metadata=(*sentence.metadata, *parsed.metadata),
-            )
-            for sentence, [parsed] in zip(listed, found, strict=True)
-        ]
+            [found] = Document(sentence.text).annotate([parse]).sentences
+            parts = {part: getattr(found, part) for part in _PARSE}
+            metadata = (*sentence.metadata, *found.metadata)
+            parsed.append(replace_parse(sentence, **parts, metadata=metadata))
+        return parsed
 
 
 def _as_document(item: object, place: int) -> Document:
