@@ -23,7 +23,7 @@ from typing import Any
 from measure import QUESTIONS, peak_memory, read_view, show_table
 
 import kernelwood as kw
-from kernelwood.clustering.similarities import SelfSimilarities
+from kernelwood.clustering.lloyd import SelfSimilarities
 from kernelwood.datasets import require_data
 
 BY_LEMMA = "word-vectors/qc-standin-250.txt.gz"

@@ -31,8 +31,7 @@ from kernelwood.datasets import require_data
 from kernelwood.evaluate import Spread
 from kernelwood.features import SELECTIONS
 from kernelwood.learners import KernelNetworkClassifier
-from kernelwood.learners.network_layers import Layers
-from kernelwood.learners.network_training import Trainer
+from kernelwood.learners.kernel_network import Layers, Trainer
 
 TEST = "question-classification/TREC_10.coarse.klp.gz"
 VECTORS = "word-vectors/qc-standin-250.txt.gz"

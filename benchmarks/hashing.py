@@ -23,7 +23,7 @@ from measure import cpu_seconds, show_table
 import kernelwood as kw
 from kernelwood.datasets import require_data
 from kernelwood.features import HashIndex, nearest_codes
-from kernelwood.learners.bit_growth import grow_forest
+from kernelwood.learners.bit_forest import grow_forest
 
 GLOVE = "word-vectors/glove.6B.100d.subset.txt.gz"
 RELATIONS = [f"relation{i}" for i in range(40)]

@@ -42,8 +42,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import kernelwood as kw
-from kernelwood.io.jsonl import jsonl_text
-from kernelwood.io.standoff import standoff_files
+from kernelwood.io import standoff_files
+from kernelwood.io.formats.jsonl import jsonl_text
 from kernelwood.structures import words_and_tags
 
 ROOT = Path(__file__).parent.parent

@@ -49,7 +49,7 @@ from roles.tuning import GENEROUS, tune
 
 import kernelwood as kw
 from kernelwood.datasets import require_data
-from kernelwood.views.readings import Readings
+from kernelwood.views import Readings
 
 TRAIN = "srl-propbank/ewt-train.srl.conll.gz"
 TEST = "srl-propbank/ewt-dev.srl.conll.gz"

@@ -1,4 +1,4 @@
-"""Figures in files, and maps: structures as points, colored by class or cluster."""
+"""Figure files, and maps of structures as points colored by class or cluster."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ from kernelwood.errors import KernelInputError
 from kernelwood.io import replacing
 from kernelwood.structures import one_line, shorten
 
-__all__ = ["FIGURES", "check_figure", "draw_map", "import_matplotlib", "save_figure"]
-
-# Suffix -> what is put into the file so that it has no date in it.
+# Suffix -> metadata that keeps the date out of the file.
 FIGURES: dict[str, dict[str, Any]] = {
     ".png": {},
     ".svg": {"Date": None},
@@ -25,19 +23,19 @@ FIGURES: dict[str, dict[str, Any]] = {
 }
 _DOTS = 150  # per inch
 
-# Colors that color-blind people tell apart (Okabe and Ito, without the yellow that is lost on
-# white), and shapes for whoever prints in gray: no two groups have both in common.
+# Colors that color-blind people can distinguish (Okabe and Ito, without yellow, which is invisible
+# on white), and shapes for gray prints: no two groups share both.
 _COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
 _MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*", "<", ">", "p", "h")
 _OTHERS = "#b3b3b3"
-_SIZES = (5.0, 36.0)  # areas of markers, for many points and for few
-_INK = 6000.0  # area of all of them together
+_SIZES = (5.0, 36.0)  # areas of markers for many points and for few
+_INK = 6000.0  # area of all markers together
 _FONT = 8
 _LONGEST = 40  # characters of a name or text
 
 
 def check_figure(path: str | os.PathLike[str]) -> None:
-    """Raise KernelInputError if no figure can be written to ``path``.
+    """Raise KernelInputError if a figure cannot be written to ``path``.
 
     Examples
     --------
@@ -54,7 +52,7 @@ def check_figure(path: str | os.PathLike[str]) -> None:
 
 
 def import_matplotlib() -> None:
-    """Raise KernelInputError that says what to install if there is no matplotlib."""
+    """Raise KernelInputError with an installation command if matplotlib is missing."""
     try:
         import matplotlib  # noqa: F401
     except ImportError as failure:
@@ -66,14 +64,14 @@ def import_matplotlib() -> None:
 def save_figure(
     draw: Callable[[Any], object], path: str | os.PathLike[str], size: tuple[float, float]
 ) -> None:
-    """Write a figure to a file that is either complete or not there.
+    """Write a figure to a file atomically; equal figures give equal bytes.
 
     Parameters
     ----------
     draw : callable
-        Called with the axes of a new figure. If it draws the same, the file has the same bytes.
+        Called with the axes of a new figure.
     path : str or PathLike
-        Its suffix says what to write: ``.png``, ``.svg`` or ``.pdf``.
+        File with the suffix ``.png``, ``.svg`` or ``.pdf``, which selects the format.
     size : (float, float)
         Width and height in inches.
     """
@@ -81,7 +79,7 @@ def save_figure(
     import matplotlib
     from matplotlib.figure import Figure
 
-    # Not one of pyplot, which would keep it.
+    # Not made by pyplot, which would keep a reference to it.
     figure = Figure(figsize=size, layout="constrained")
     draw(figure.subplots())
     target = Path(os.path.realpath(path))
@@ -99,22 +97,22 @@ def draw_map(
     texts: Mapping[int, str] | None = None,
     most: int = len(_MARKERS),
 ) -> Any:
-    """Draw points, each with the color and shape of its group, and a legend.
+    """Draw points with the color and shape of their group, and a legend.
 
     Parameters
     ----------
     ax : matplotlib Axes
-        Where to draw.
+        The axes.
     points : ndarray, shape (n, 2)
-        Where each structure is on the map.
+        Position of each structure.
     groups : sequence of labels, length n, optional
-        Class or cluster of each point; None stands for no label.
+        Class or cluster of each point; None for no label.
     title : str
-        What is shown.
+        Title of the map.
     texts : mapping of int to str, optional
-        Points to put a short text to, such as the medoids of clusters.
+        Short texts of some points, such as the medoids of clusters.
     most : int
-        How many groups have a name, the largest ones; the rest are "other".
+        Number of groups with a name, the largest ones; the rest are "other".
 
     Returns
     -------
@@ -123,7 +121,7 @@ def draw_map(
     Raises
     ------
     KernelInputError
-        If points and groups do not fit together.
+        If the numbers of points and groups differ, or points are not finite pairs of numbers.
     """
     places = _checked_points(points)
     n = len(places)
@@ -131,15 +129,15 @@ def draw_map(
         raise KernelInputError(f"a map of {n:,} points cannot have {len(groups):,} groups")
     area = float(np.clip(_INK / max(n, 1), *_SIZES))
     rows = _legend_rows([""] * n if groups is None else groups, min(most, len(_MARKERS)))
-    for name, chosen, style in reversed(rows):  # small groups lie below large ones, others deepest
+    for name, chosen, style in reversed(rows):  # large groups are drawn last, on top
         ax.scatter(*places[chosen].T, s=area, linewidths=0, alpha=0.8, label=name, **style)
     if groups is not None:
         _draw_legend(ax)
     middle = (places[:, 0].min() + places[:, 0].max()) / 2 if n else 0.0
     for number, text in (texts or {}).items():
-        # Towards the middle, where there is room.
+        # Towards the middle, where there is space.
         _draw_text(ax, places[number], text, area, left=bool(places[number, 0] > middle))
-    ax.set_xticks([])  # only distances mean something
+    ax.set_xticks([])  # only distances are meaningful
     ax.set_yticks([])
     ax.set_title(title, fontsize=_FONT + 2).set_parse_math(False)
     return ax
@@ -148,7 +146,7 @@ def draw_map(
 def _checked_points(points: Any) -> NDArray[np.float64]:
     places = np.asarray(points, dtype=np.float64)
     if places.ndim != 2 or places.shape[1] != 2:
-        raise KernelInputError(f"points of a map have two coordinates, got shape {places.shape}")
+        raise KernelInputError(f"points of a map need two coordinates, got shape {places.shape}")
     if not np.isfinite(places).all():
         raise KernelInputError("points of a map must be finite numbers")
     return places
@@ -157,7 +155,7 @@ def _checked_points(points: Any) -> NDArray[np.float64]:
 def _legend_rows(
     groups: Sequence[Any], most: int
 ) -> list[tuple[str, NDArray[np.int64], dict[str, str]]]:
-    """Return name, points and style of each group, the largest first, and of all others."""
+    """Return name, points and style of each group, the largest first, and of the other points."""
     counts = Counter(groups)
     ranked = sorted(counts, key=lambda group: (-counts[group], group is None, str(group)))
     if len(ranked) > most:
@@ -197,10 +195,10 @@ def _draw_legend(ax: Any) -> None:
         frameon=False,
     )
     for handle in legend.legend_handles:
-        handle.set_sizes([_SIZES[1]])  # to be told apart, however small the points are
+        handle.set_sizes([_SIZES[1]])  # legible even if the points are small
         handle.set_alpha(1.0)
     for text in legend.get_texts():
-        text.set_parse_math(False)  # a label may have dollars in it
+        text.set_parse_math(False)  # a label may contain dollar signs
 
 
 def _draw_text(ax: Any, place: NDArray[np.float64], text: str, area: float, *, left: bool) -> None:

@@ -1,8 +1,11 @@
+"""Constructor arguments as parameters, and checks of them."""
+
 from __future__ import annotations
 
 import inspect
 import math
 from difflib import get_close_matches
+from functools import cache
 from numbers import Integral, Real
 from typing import Any, TypeVar
 
@@ -12,10 +15,10 @@ P = TypeVar("P", bound="Parameterized")
 
 
 class ChecksParameters:
-    """Checks of single parameters, with messages that name the owner, the range and the value."""
+    """Checks of single parameters, with messages that name the class, the range and the value."""
 
     def _check_number(self, name: str, low: float, high: float, interval: str) -> None:
-        """Refuse a parameter outside of ``interval``, such as ``"[0, 1)"``."""
+        """Raise KernelInputError if a parameter is outside of ``interval``, such as "[0, 1)"."""
         value = getattr(self, name)
         inside = (
             isinstance(value, Real)
@@ -30,7 +33,7 @@ class ChecksParameters:
             )
 
     def _check_choice(self, name: str, choices: tuple[Any, ...]) -> None:
-        """Refuse a parameter that is none of ``choices``; 1 is not True."""
+        """Raise KernelInputError if a parameter is not one of ``choices``; 1 is not True."""
         value = getattr(self, name)
         number = isinstance(value, Real) and not isinstance(value, bool)
         if number or not any(value == choice for choice in choices):
@@ -39,7 +42,7 @@ class ChecksParameters:
             )
 
     def _check_count(self, name: str, low: int, *, none: bool = False) -> None:
-        """Refuse a parameter that is no whole number of at least ``low`` (or None)."""
+        """Raise KernelInputError if a parameter is not an int of at least ``low`` (or None)."""
         value = getattr(self, name)
         if none and value is None:
             return
@@ -51,20 +54,22 @@ class ChecksParameters:
 
 
 class Parameterized(ChecksParameters):
-    """Constructor arguments as parameters, as scikit-learn's estimators have them.
+    """Base class with the parameter interface of scikit-learn's estimators.
 
-    The constructor only stores its arguments under their own names; everything else follows:
-    ``get_params``, ``set_params``, ``clone``, equality, ``repr`` and pickling.
+    The constructor only stores its arguments under their own names; ``get_params``, ``set_params``,
+    ``clone``, equality, ``repr`` and pickling are derived from its signature.
     """
 
     @classmethod
-    def _parameter_names(cls) -> list[str]:
+    @cache
+    def _parameter_names(cls) -> tuple[str, ...]:
         if cls.__init__ is object.__init__:
-            return []
-        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+            return ()
+        names = inspect.signature(cls.__init__).parameters
+        return tuple(name for name in names if name != "self")
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters; with ``deep`` those of kernels inside too (``kernel__decay``)."""
+        """Return the parameters; with ``deep`` also nested ones, such as ``kernel__decay``."""
         params = {name: getattr(self, name) for name in self._parameter_names()}
         if deep:
             for name, value in list(params.items()):
@@ -114,7 +119,7 @@ class Parameterized(ChecksParameters):
         return self.get_params(deep=False) == other.get_params(deep=False)
 
     def __hash__(self) -> int:
-        # Parameters can change, and equal ones may hash differently (a dtype and its name).
+        # Parameters can change, and equal parameters may have different hashes (dtype and name).
         return hash(type(self))
 
     def __repr__(self) -> str:

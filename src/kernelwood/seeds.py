@@ -6,9 +6,9 @@ import numpy as np
 
 from kernelwood.errors import KernelInputError
 
-__all__ = ["child_generator", "resolve_seed"]
+__all__ = ["LARGEST_SEED", "child_generator", "resolve_seed", "sklearn_seed"]
 
-_LARGEST_SEED = 2**63
+LARGEST_SEED = 2**63 - 1
 
 
 def resolve_seed(random_state: object) -> int:
@@ -23,19 +23,37 @@ def resolve_seed(random_state: object) -> int:
     """
     if random_state is None:
         entropy = np.random.SeedSequence().entropy
-        return int(str(entropy)) % _LARGEST_SEED
+        return int(str(entropy)) % (LARGEST_SEED + 1)
     if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(_LARGEST_SEED))
+        return int(random_state.integers(LARGEST_SEED, endpoint=True))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
     if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
         seed = int(random_state)
-        if 0 <= seed < _LARGEST_SEED:
+        if 0 <= seed <= LARGEST_SEED:
             return seed
     raise KernelInputError(
         "random_state must be None, an int from 0 to 2**63 - 1, or a numpy generator, "
         f"got {random_state!r}"
     )
+
+
+def sklearn_seed(source: int | np.random.Generator) -> int:
+    """Return a seed of at most 32 bits, as scikit-learn requires.
+
+    Parameters
+    ----------
+    source : int or Generator
+        A seed, which is returned unchanged if it is below 2**32, or a generator to draw one from.
+
+    Examples
+    --------
+    >>> sklearn_seed(7), 0 <= sklearn_seed(LARGEST_SEED) < 2**32
+    (7, True)
+    """
+    if isinstance(source, np.random.Generator):
+        return int(source.integers(2**31))
+    return source if source < 2**32 else sklearn_seed(child_generator(source))
 
 
 def child_generator(seed: int, *path: int) -> np.random.Generator:

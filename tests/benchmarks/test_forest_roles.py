@@ -15,7 +15,7 @@ import pytest
 import kernelwood as kw
 from kernelwood.errors import ReadError
 from kernelwood.text import Span
-from kernelwood.views.readings import Readings
+from kernelwood.views import Readings
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks" / "papers"))
 

@@ -33,7 +33,7 @@ def _command_that_raises(error):
 
 def _invoke_raising(monkeypatch, error):
     monkeypatch.setattr(
-        app._Commands, "get_command", lambda self, ctx, name: _command_that_raises(error)
+        app.Commands, "get_command", lambda self, ctx, name: _command_that_raises(error)
     )
     return CliRunner().invoke(main, ["doctor"])
 
@@ -52,16 +52,50 @@ def test_running_as_a_module_is_the_command():
     assert _run("--version").stdout.strip() == f"kernelwood, version {kw.__version__}"
 
 
-def test_help_loads_no_heavy_library():
-    code = (
-        "import sys; from kernelwood.cli import main; main(['--help'], standalone_mode=False); "
-        "heavy = {'sklearn', 'scipy', 'numpy', 'rich'} & set(sys.modules); "
-        "sys.exit(f'loaded {heavy}' if heavy else 0)"
+LIGHT = {
+    "help": (["--help"], 0),
+    "help of a command": (["train", "--help"], 0),
+    "unknown command": (["trian"], 2),
+    "unknown option": (["train", "--no-such-option"], 2),
+    "missing option": (["train", "missing.xml"], 2),
+    "no task": (["search", "missing.conllu"], 2),
+    "wrong suffix": (["verify", "missing.kw", "missing.jsonl", "-o", "x.xml"], 2),
+    "train": (["train", "missing.xml", "-o", "model.kw"], 1),
+    "crossval": (["crossval", "missing.xml"], 1),
+    "evaluate": (["evaluate", "missing.kw", "missing.xml"], 1),
+    "predict": (["predict", "missing.kw", "missing.xml", "-o", "found.jsonl"], 1),
+    "extract": (["extract", "missing.kw", "missing.txt"], 1),
+    "explain": (["explain", "missing.kw", "missing.xml", "id"], 1),
+    "verify": (["verify", "missing.kw", "missing.jsonl"], 1),
+    "inspect": (["inspect", "missing.kw"], 1),
+    "convert": (["convert", "missing.conllu", "out.jsonl"], 1),
+    "embed": (["embed", "missing.conllu", "-o", "vectors.npz"], 1),
+    "cluster": (["cluster", "missing.conllu", "-k", "3"], 1),
+    "search": (["search", "missing.conllu", "--save", "index.kw"], 1),
+    "learn-gates": (["learn-gates", "missing.conllu"], 1),
+}
+
+
+@pytest.mark.parametrize(("arguments", "code"), LIGHT.values(), ids=LIGHT)
+def test_help_and_wrong_calls_load_no_heavy_library(arguments, code, tmp_path):
+    program = (
+        "import sys; from kernelwood.cli import main\n"
+        f"try:\n    main({arguments!r})\n"
+        "except SystemExit as end:\n    code = end.code\n"
+        "heavy = {'sklearn', 'scipy', 'numpy', 'rich'} & set(sys.modules)\n"
+        "print(code, sorted(heavy), file=sys.stderr)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        cwd=tmp_path,
     )
-    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[-1] == f"{code} []", done.stderr
+    if code == 1:
+        assert "missing." in done.stderr and "No such file" in done.stderr
 
 
 @pytest.mark.parametrize("arguments", [["no-such-command"], ["demo", "--no-such-option"]])

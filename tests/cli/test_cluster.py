@@ -51,7 +51,7 @@ def test_landmarks_are_counted(corpus):
 
 
 def test_many_examples_get_landmarks(corpus, monkeypatch):
-    monkeypatch.setattr("kernelwood.cli.cluster._EXACT", 9)
+    monkeypatch.setattr("kernelwood.cli.commands.cluster._EXACT", 9)
     assert clustered(corpus, "-k", 2)["n_landmarks"] == 10
     assert clustered(corpus, "-k", 2, "--exact")["n_landmarks"] is None
 
@@ -137,7 +137,7 @@ def test_a_terminal_shows_the_same(corpus, monkeypatch):
 
     shown = io.StringIO()
     terminal = Console(file=shown, force_terminal=True, width=200)
-    monkeypatch.setattr("kernelwood.cli.tables.results", lambda: terminal)
+    monkeypatch.setattr("kernelwood.cli.console.results", lambda: terminal)
     assert run(corpus, "-k", 2).exit_code == 0
     assert all(text in shown.getvalue() for text in ("who 6", "where 4", "purity"))
 
@@ -168,12 +168,12 @@ def test_maps_are_drawn_and_the_same_again(corpus, tmp_path, options):
     [
         ((), "-k"),
         (("-k", 0), "-k"),
-        (("-k", 2, "--exact", "--landmarks", 5), "exclude each other"),
+        (("-k", 2, "--exact", "--landmarks", 5), "mutually exclusive"),
         (("-k", 2, "-o", "c.xls"), ".tsv, .csv, .jsonl"),
         (("-k", 2, "-o", "."), "folder"),
         (("-k", 2, "--plot", "map.doc"), ".svg"),
         (("-k", 2, "-o", "c.tsv", "--model-out", "c.tsv"), "the same file"),
-        (("-k", 2, "--kernel", "forest"), "holds sequences"),
+        (("-k", 2, "--kernel", "forest"), "contains sequences"),
     ],
 )
 def test_wrong_usage_is_told(corpus, options, message):
@@ -183,7 +183,7 @@ def test_wrong_usage_is_told(corpus, options, message):
 
 
 def test_more_clusters_than_examples_are_refused(corpus):
-    assert "-k 11: there are only 10 examples" in wrong_data(run(corpus, "-k", 11))
+    assert "-k 11 is more than the number of examples, 10" in wrong_data(run(corpus, "-k", 11))
 
 
 def test_a_missing_file_is_named(tmp_path):

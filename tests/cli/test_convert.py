@@ -1,3 +1,5 @@
+"""``kernelwood convert``."""
+
 from __future__ import annotations
 
 import json
@@ -9,7 +11,7 @@ from click.testing import CliRunner
 import kernelwood as kw
 from kernelwood.cli import main
 from kernelwood.errors import StructureError
-from kernelwood.io import Format, fit_to_format, formats, read, write
+from kernelwood.io import fit_to_format, left_out, read, write
 
 TREES = "(S (NP (PRP we)) (VP (VBP go)))\n(S (NP (PRP they)) (VP (VBP stay)))\n"
 LINES = (
@@ -67,7 +69,7 @@ def test_a_reader_that_has_seen_enough_is_no_error_to_talk_about(trees, monkeypa
     def full(*arguments, **options):
         raise BrokenPipeError(32, "Broken pipe")
 
-    monkeypatch.setattr("kernelwood.cli.convert.write", full)
+    monkeypatch.setattr("kernelwood.cli.commands.convert.write", full)
     assert convert(trees, "-", "--to", "kelp").stderr == ""
 
 
@@ -128,7 +130,7 @@ def test_skipped_parts_are_counted_with_their_reasons(tmp_path):
     result = convert(tmp_path / "in.mrg", tmp_path / "out.klp", "--errors", "skip")
     assert result.stderr.splitlines() == [
         "2 read, 2 written, 1 skipped",
-        "  reason: 1 × bracket is never closed",
+        "  skipped: 1 × bracket is never closed",
     ]
 
 
@@ -150,7 +152,10 @@ def test_ids_used_twice_can_be_skipped(tmp_path):
 def test_a_file_is_not_replaced_by_nothing(tmp_path, trees):
     (tmp_path / "out.amr").write_text("old")
     result = convert(trees, tmp_path / "out.klp", "--view", "nothing", "--errors", "skip")
-    assert (result.exit_code, "nothing is left to write" in result.stderr) == (1, True)
+    assert (result.exit_code, "no output: all 2 examples were skipped" in result.stderr) == (
+        1,
+        True,
+    )
     assert not (tmp_path / "out.klp").exists()
 
 
@@ -172,13 +177,12 @@ def test_archives_are_converted_and_what_is_ignored_is_named(tmp_path):
 
 
 def test_an_interrupted_run_leaves_nothing(tmp_path, trees, monkeypatch):
-    def interrupted(source, views):
-        yield from formats.penn.read_penn(source, views)
+    def interrupted(stream):
+        yield from stream
         raise KeyboardInterrupt
 
-    row = Format("stop", "", (".stop",), lambda head: False, interrupted)
-    monkeypatch.setattr(formats, "FORMATS", (*formats.FORMATS, row))
-    result = convert(trees, tmp_path / "out.klp", "--from", "stop")
+    monkeypatch.setattr("kernelwood.cli.commands.convert.tracked", interrupted)
+    result = convert(trees, tmp_path / "out.klp")
     assert result.exit_code == 130
     assert [path.name for path in tmp_path.iterdir()] == ["in.mrg"]
 
@@ -254,3 +258,305 @@ def test_what_does_not_fit_says_what_is_there(format, views, problem):
 def test_what_fits_is_kept(format, views, kept):
     made = fit_to_format(kw.Example("x", "LABEL", views), format)
     assert (made.label, list(made.views)) == ("LABEL", kept)
+
+
+# Messages.
+
+PARSE = kw.Tree.from_brackets("(S (NP (PRP we)) (VP (VBP go)))")
+ENTITIES = (
+    kw.text.Entity("e1", "who", ((0, 2),), "we"),
+    kw.text.Entity("e2", "do", ((3, 5),), "go"),
+)
+ARGUMENTS = (kw.text.Argument("a", "e1"), kw.text.Argument("b", "e2"))
+PARSED = kw.Sentence.from_words(["we", "go"], dependencies=[(1, "nsubj", 0), (-1, "root", 1)])
+EDGES = [(1, "nsubj", 0), (-1, "root", 1), (0, "ref", 1)]
+
+
+def an_example(name="a", **views):
+    return kw.Example(name, views=views, origin=kw.text.Origin("letters.txt", 7))
+
+
+def test_an_example_that_does_not_fit_says_where_it_is_from(file, tmp_path):
+    result = convert(file(an_example(text="we go")), tmp_path / "out.mrg")
+    assert "letters.txt:7: example 'a' has no tree: it has text (text)" in result.stderr
+
+
+def test_so_does_one_that_the_writer_refuses(file, tmp_path):
+    result = convert(file(an_example(tree=kw.Tree("two words"))), tmp_path / "out.klp")
+    assert "letters.txt:7: " in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("suffix", "names"),
+    [("mrg", "grct, lct, loct, cgrct, clct"), ("klp", "words, grct, lct, loct, cgrct, clct")],
+)
+def test_views_that_can_be_made_are_named(file, tmp_path, suffix, names):
+    result = convert(file(an_example(sentence=PARSED)), tmp_path / f"out.{suffix}")
+    assert f"with --view: {names}\n" in result.stderr
+
+
+def test_views_that_cannot_be_made_are_not_named(file, tmp_path):
+    result = convert(file(an_example(sentence=kw.Sentence("we go"))), tmp_path / "out.klp")
+    assert (result.exit_code, "--view" in result.stderr) == (1, False)
+
+
+def test_skipping_is_proposed_only_where_something_would_be_left(file, tmp_path):
+    good, bad = an_example("good", tree=PARSE), an_example("bad", text="we")
+    proposed = [
+        "--errors skip" in convert(file(*examples), tmp_path / "out.mrg").stderr
+        for examples in ([good, bad], [bad, good])
+    ]
+    assert proposed == [True, False]
+
+
+def test_a_choice_among_views_is_an_option(file, tmp_path):
+    result = convert(file(an_example(one=PARSE, two=PARSE)), tmp_path / "out.mrg")
+    assert "with --view one for example" in result.stderr
+
+
+def test_a_view_that_is_misspelled_names_one_that_can_be_made(file, tmp_path):
+    result = convert(file(an_example(sentence=PARSED)), tmp_path / "out.klp", "--view", "grtc")
+    assert "did you mean 'grct'?" in result.stderr
+
+
+def test_a_view_of_sentences_needs_a_sentence(file, tmp_path):
+    result = convert(file(an_example(text="we")), tmp_path / "out.klp", "--view", "grct")
+    assert "no view 'grct', and no sentence to make it from" in result.stderr
+
+
+def test_the_lines_of_a_file_are_quoted_as_they_are(tmp_path):
+    (tmp_path / "in.mrg").write_text("(S (NP format=...)))")
+    result = convert(tmp_path / "in.mrg", tmp_path / "out.klp")
+    assert "(S (NP format=...)))" in result.stderr
+
+
+@pytest.fixture
+def alike(tmp_path):
+    folder = tmp_path / "alike"
+    folder.mkdir()
+    for name in ("a", "b"):
+        (folder / f"{name}.jsonl").write_text('{"id": "same", "views": {"text": "x"}}\n')
+    return folder
+
+
+def test_ids_used_twice_lead_to_the_option_that_helps(alike, tmp_path):
+    result = convert(alike, tmp_path / "out.jsonl")
+    assert (result.exit_code, "--qualify-ids" in result.stderr) == (1, True)
+    assert "b.jsonl:1: the id 'same' occurs twice" in result.stderr
+
+
+def test_qualified_ids_are_unique(alike, tmp_path):
+    assert convert(alike, tmp_path / "out.jsonl", "--qualify-ids").exit_code == 0
+    assert [example.id for example in read(tmp_path / "out.jsonl")] == ["a:same", "b:same"]
+
+
+def test_formats_that_do_not_check_ids_are_protected_too(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for name in ("a", "b"):
+        (folder / f"{name}.srl").write_text("# sent_id = same\n0\twe\tPRP\t*\t-\t-\n\n")
+    assert convert(folder, tmp_path / "out.srl").exit_code == 1
+
+
+@pytest.fixture
+def document(tmp_path):
+    text = "Raf binds Ras. It was seen."
+    whole = kw.Document(text, [kw.text.Entity("T1", "Protein", ((0, 3),), "Raf")])
+    write([kw.Example("d", views={"document": whole})], tmp_path / "in.jsonl")
+    return tmp_path / "in.jsonl"
+
+
+def test_documents_can_be_cut_into_sentences(document, tmp_path):
+    assert convert(document, tmp_path / "out.conllu", "--sentences").exit_code == 0
+    assert [
+        (example.id, example.view("sentence").text) for example in read(tmp_path / "out.conllu")
+    ] == [("d.s0", "Raf binds Ras."), ("d.s1", "It was seen.")]
+
+
+def test_sentences_of_documents_keep_their_annotation(document, tmp_path):
+    convert(document, tmp_path / "out.jsonl", "--sentences")
+    assert read(tmp_path / "out.jsonl")[0].view("sentence").entities[0].text == "Raf"
+
+
+def test_views_are_made_of_the_sentences_of_documents(document, tmp_path):
+    result = convert(document, tmp_path / "out.klp", "--sentences", "--view", "words")
+    assert (result.exit_code, len(read(tmp_path / "out.klp"))) == (0, 2)
+
+
+def test_documents_that_do_not_fit_lead_to_that_option(document, tmp_path):
+    assert "--sentences" in convert(document, tmp_path / "out.conllu").stderr
+
+
+def test_cutting_leaves_sentences_alone(file, tmp_path):
+    convert(file(an_example(sentence=PARSED)), tmp_path / "out.conllu", "--sentences")
+    assert [example.id for example in read(tmp_path / "out.conllu")] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("format", "example", "lost"),
+    [
+        ("jsonl", kw.Example("a", "L", {"sentence": PARSED}), []),
+        ("conllu", kw.Example("a", "L", {"sentence": PARSED}), ["labels"]),
+        ("conllu", an_example(sentence=PARSED, other=PARSED.with_parts()), ["the view other"]),
+        ("conllu", an_example(sentence=kw.Sentence.from_tree(PARSE)), ["tree"]),
+        ("conllu", an_example(tree=PARSE), ["tree"]),
+        ("conllu", an_example(sentence=PARSED.with_parts(dependencies=EDGES)),
+         ["dependencies that are no tree, which became enhanced ones"]),
+        ("srl", an_example(tree=PARSE), []),
+        ("srl", an_example(sentence=PARSED), ["dependencies"]),
+        ("srl", an_example(sentence=kw.Sentence("Go!", [("Go", 0, 2), ("!", 2, 3)])),
+         ["the text between words"]),
+        ("penn", an_example(tree=PARSE), []),
+        ("penn", an_example(sentence=kw.Sentence.from_tree(PARSE, entities=ENTITIES)),
+         ["entities"]),
+        ("kelp", kw.Example("a", "L", {"sentence": PARSED, "text": "we go"}),
+         ["the view sentence"]),
+        ("kelp", an_example(sentence=kw.Sentence.from_tree(PARSE)), []),
+        ("standoff", an_example(document=kw.Document("we")), []),
+        ("standoff",
+         an_example(sentence=kw.Sentence("we go", entities=ENTITIES, relations=(
+             kw.text.Relation("r1", "x", ARGUMENTS, False),))),
+         ["relations that do not hold"]),
+        ("penman", an_example(sentence=kw.Sentence("go", amr=kw.Graph({"g": "go-01"}, [], "g"))),
+         []),
+    ],
+)  # fmt: skip
+def test_what_has_no_place_is_named(format, example, lost):
+    assert left_out(example, format) == lost
+
+
+def test_what_is_lost_is_reported(file, tmp_path):
+    path = file(an_example("a", sentence=PARSED), an_example("b", sentence=PARSED))
+    report = json.loads(convert(path, tmp_path / "out.srl", "--json").stdout)
+    assert report["remarks"] == {"srl cannot store dependencies": 2}
+
+
+@pytest.mark.parametrize("edges", [EDGES, [(1, "x", 0), (0, "y", 1)]])
+def test_dependencies_that_are_no_tree_are_written_as_enhanced_ones(edges):
+    sentence = kw.Sentence.from_words(["we", "go"], dependencies=edges)
+    made = fit_to_format(an_example(sentence=sentence), "conllu").view("sentence")
+    assert (made.dependencies, made.enhanced) == ((), sentence.dependencies)
+
+
+def test_dependencies_that_are_a_tree_stay_what_they_are():
+    assert fit_to_format(an_example(sentence=PARSED), "conllu").view("sentence") == PARSED
+
+
+@pytest.mark.parametrize("format", ["conllu", "srl", "standoff"])
+def test_a_tree_that_is_not_over_words_is_no_sentence(format):
+    tree = kw.Tree.from_brackets("(go (we POS##PRP SYNT##nsubj) POS##VB)")
+    with pytest.raises(StructureError, match="not one over words: 'POS##VB' stands beside"):
+        fit_to_format(an_example(tree=tree), format)
+
+
+def test_a_deep_tree_over_words_is_a_sentence():
+    tree = kw.Tree("word")
+    for _ in range(100_000):
+        tree = kw.Tree("X", [tree])
+    assert fit_to_format(an_example(tree=tree), "conllu").view("sentence").words == ("word",)
+
+
+def test_a_tree_is_a_text_for_standoff(file, tmp_path):
+    assert (
+        convert(file(an_example(tree=PARSE)), tmp_path / "out", "--to", "standoff").exit_code == 0
+    )
+    assert read(tmp_path / "out")[0].view("document").text == "we go"
+
+
+def test_help_names_the_formats():
+    shown = "".join(convert("--help").stdout.split())
+    assert "penn|conllu|srl|penman|ppi|semeval|standoff|kelp|jsonl" in shown
+
+
+def test_an_unset_variable_does_not_convert_the_current_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.mrg").write_text("(S (NP we))")
+    assert convert("", "out.jsonl").exit_code == 1
+
+
+# Candidates.
+
+RAF = kw.text.Entity("e1", "protein", ((0, 3),), "Raf")
+RAS = kw.text.Entity("e2", "protein", ((10, 13),), "Ras")
+MEK = kw.text.Entity("e3", "kinase", ((18, 21),), "Mek")
+
+
+@pytest.fixture
+def pairs(tmp_path):
+    sentence = kw.Sentence.from_words(
+        ["Raf", "binds", "Ras", "and", "Mek"],
+        dependencies=[(1, "nsubj", 0), (1, "dobj", 2)],
+        entities=[RAF, RAS, MEK],
+        relations=[
+            kw.text.Relation(
+                "p1", "binds", (kw.text.Argument("", "e2"), kw.text.Argument("", "e1"))
+            )
+        ],
+    )
+    path = tmp_path / "in.jsonl"
+    kw.write([kw.Example("s1", views={"sentence": sentence})], path)
+    return path
+
+
+def converted(pairs, *options):
+    out = pairs.parent / "out.jsonl"
+    result = convert(pairs, out, *options)
+    assert result.exit_code == 0, result.output
+    return kw.read(out)
+
+
+def test_pairs_are_written_with_their_paths(pairs):
+    examples = converted(pairs, "--candidates", "pairs")
+    assert [(example.id, example.label) for example in examples] == [
+        ("s1.e1-e2", 1),
+        ("s1.e1-e3", 0),
+        ("s1.e2-e3", 0),
+    ]
+    assert examples[0].view("path").edges == ("", "nsubj-of", "dobj")
+
+
+def test_views_types_and_labels_can_be_chosen(pairs):
+    options = ["--view", "context", "--view", "loct", "--type", "protein", "--labels", "directed"]
+    [example] = converted(pairs, "--candidates", "pairs", *options)
+    assert list(example.views) == ["context", "loct"]
+    assert example.label == "binds(e2,e1)"
+
+
+def test_fallbacks_and_dropped_candidates_are_reported(pairs):
+    out = pairs.parent / "out.jsonl"
+    report = json.loads(convert(pairs, out, "--candidates", "pairs", "--json").output)
+    assert (report["read"], report["written"]) == (1, 3)
+    assert report["remarks"] == {"path: no path": 2}
+    far = convert(pairs, out, "--candidates", "pairs", "--view", "pet", "--view", "path")
+    assert far.exit_code == 1
+    assert "3 × pet: the sentence has no constituency tree" in far.output
+
+
+def test_a_file_is_kept_when_all_candidates_are_dropped(pairs):
+    out = pairs.parent / "out.jsonl"
+    out.write_text("what was there before")
+    result = convert(pairs, out, "--candidates", "pairs", "--view", "pet")
+    assert (result.exit_code, out.read_text()) == (1, "what was there before")
+
+
+def test_events_are_written_with_their_walks(pairs):
+    trigger = kw.text.Entity("t", "Binding", ((4, 9),), "binds")
+    theme = kw.text.Event("E1", "Binding", "t", (kw.text.Argument("Theme", "e2"),))
+    [example] = kw.read(pairs)
+    sentence = example.view("sentence").with_parts(entities=[RAF, RAS, trigger], events=[theme])
+    kw.write([kw.Example("s1", views={"sentence": sentence})], pairs)
+    examples = converted(pairs, "--candidates", "events")
+    assert [example.id for example in examples if example.label == 1] == ["s1.t(e2)"]
+    assert "trigger-path" in examples[0].views
+
+
+def test_views_of_candidates_need_candidates(pairs):
+    result = convert(pairs, pairs.parent / "out.jsonl", "--view", "path")
+    assert result.exit_code == 2
+    assert "--candidates" in result.output
+
+
+def test_unknown_views_are_a_wrong_call(pairs):
+    result = convert(pairs, pairs.parent / "o.jsonl", "--candidates", "pairs", "--view", "paht")
+    assert result.exit_code == 2
+    assert "did you mean 'path'" in result.output

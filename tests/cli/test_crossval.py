@@ -10,8 +10,8 @@ from cli.interactions import a_sentence, some_documents
 from cli.running import answer, invoke, wrong_data
 
 import kernelwood as kw
-from kernelwood.cli.crossval import crossval
-from kernelwood.cli.train import train
+from kernelwood.cli.commands.crossval import crossval
+from kernelwood.cli.commands.train import train
 from kernelwood.relations import RelationExtractor
 
 run = partial(invoke, "crossval")

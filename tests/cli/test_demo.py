@@ -12,7 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 import kernelwood as kw
-from kernelwood.cli import demo, demo_job, main
+from kernelwood.cli import main
+from kernelwood.cli.commands import demo
 
 
 def run(*arguments):
@@ -92,7 +93,7 @@ def test_the_names_of_the_new_text_were_never_seen():
         entity.text for example in load_interactions("all")
         for entity in example.view("sentence").entities
     }  # fmt: skip
-    assert seen.isdisjoint(name for name, _ in demo_job.TERMS)
+    assert seen.isdisjoint(name for name, _ in demo._TERMS)
 
 
 def test_the_page_is_where_it_says(report):
@@ -110,7 +111,7 @@ def test_nothing_but_the_page_is_left_behind(report):
 
 
 def test_every_phase_is_timed(report):
-    assert list(report["timings"]) == list(demo_job.PHASES)
+    assert list(report["timings"]) == list(demo._PHASES)
 
 
 def test_progress_is_silent_where_stderr_is_no_terminal(done):
@@ -123,14 +124,14 @@ def without_times(report):
 
 def test_threads_change_nothing_but_the_time(report, folder):
     phases = []
-    other = demo_job.run_demo(str(folder / "threads.html"), 2, phases.append)
+    other = demo.run_demo(str(folder / "threads.html"), 2, phases.append)
     Path(other["report"]).unlink()
     assert without_times(json.loads(json.dumps(other))) == without_times(report)
-    assert phases == list(demo_job.PHASES)
+    assert phases == list(demo._PHASES)
 
 
 def test_smallness_of_the_data_is_said(shown):
-    assert "far too few" in " ".join(shown.split())
+    assert "too few and too simple" in " ".join(shown.split())
 
 
 def test_the_path_of_the_page_is_printed_unbroken(report, shown):
@@ -181,7 +182,8 @@ def test_expected_failures_are_one_message(tmp_path, monkeypatch, error, code, s
 def test_output_survives_a_terminal_without_unicode(report, tmp_path):
     (tmp_path / "report.json").write_text(json.dumps(report))
     code = (
-        "import json, pathlib; from kernelwood.cli import demo, main; "
+        "import json, pathlib; from kernelwood.cli import main; "
+        "from kernelwood.cli.commands import demo; "
         "demo.run_demo = lambda *a: json.loads(pathlib.Path('report.json').read_text()); "
         "main(['demo'])"
     )

@@ -6,7 +6,8 @@ import pytest
 from click.testing import CliRunner
 
 import kernelwood as kw
-from kernelwood.cli import checks, main
+from kernelwood.cli import main
+from kernelwood.cli.commands import doctor
 from kernelwood.kernels import KERNELS
 
 
@@ -106,7 +107,7 @@ def test_a_kernel_that_raises_is_a_finding(monkeypatch):
 
 def test_missing_native_core_is_a_finding(monkeypatch):
     missing = {"ok": False, "build": None, "instruction_set": None, "error": "no module _core"}
-    monkeypatch.setattr(checks, "_native", lambda: missing)
+    monkeypatch.setattr(doctor, "_native", lambda: missing)
     result = _doctor()
     assert result.exit_code == 1
     assert "missing: no module _core" in result.stdout

@@ -180,7 +180,7 @@ def test_a_map_can_do_without_labels(corpus, tmp_path):
 
 def test_a_map_of_many_shows_some(corpus, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
-    monkeypatch.setattr("kernelwood.cli.maps._MOST", 7)
+    monkeypatch.setattr("kernelwood.cli.outputs._MOST_POINTS", 7)
     result = run(corpus, *QUICK, "--plot", tmp_path / "map.png", "--map", "pca")
     assert "7 of 10" in result.stderr
 
@@ -191,13 +191,13 @@ def test_a_map_of_many_shows_some(corpus, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((), "nothing would be written"),
+        ((), "no output is requested"),
         (("-o", "v.xls"), ".npz, .npy, .csv, .tsv"),
         (("-o", "."), "folder"),
         (("--plot", "map.doc"), ".svg"),
         (("-o", "v.npy", "--model-out", "v.npy"), "the same file"),
         (("-o", "v.npy", "--kernel", "nix"), "partial-tree"),
-        (("-o", "v.npy", "--kernel", "subtree"), "holds sequences"),
+        (("-o", "v.npy", "--kernel", "subtree"), "contains sequences"),
         (("-o", "v.npy", "--similarity", "gaussian"), "--vectors"),
         (("-o", "v.npy", "--landmarks", 0), "--landmarks"),
         (("-o", "v.npy", "--model", "e.kw", "--landmarks", 5), "leave out --landmarks"),
@@ -245,13 +245,13 @@ def test_an_unclear_view_is_told(file, tmp_path):
 def test_a_model_that_is_no_embedder_is_told(corpus, tmp_path):
     kw.save(kw.SubsequenceKernel(), tmp_path / "k.kw")
     result = run(corpus, "-o", tmp_path / "v.npy", "--model", tmp_path / "k.kw")
-    assert "which is no embedder" in wrong_data(result)
+    assert "not an embedder" in wrong_data(result)
 
 
 def test_a_kernel_file_that_holds_no_kernel_is_told(corpus, examples, tmp_path):
     kw.save(kw.batch(examples), tmp_path / "k.kw")
     result = run(corpus, "-o", tmp_path / "v.npy", "--kernel", tmp_path / "k.kw")
-    assert "which is no kernel" in wrong_data(result)
+    assert "not a kernel" in wrong_data(result)
 
 
 def test_classes_that_are_missing_are_told(file, examples, tmp_path):

@@ -211,7 +211,7 @@ def test_a_missing_model_is_named(test_set, tmp_path):
 def test_a_model_that_is_no_extractor_is_told(test_set, tmp_path):
     kw.save(kw.SubtreeKernel(), tmp_path / "kernel.kw")
     told = wrong_data(run(tmp_path / "kernel.kw", test_set))
-    assert "holds a SubtreeKernel, which is no relation extractor" in told
+    assert "contains a SubtreeKernel, not a relation extractor" in told
 
 
 def test_a_corpus_in_the_place_of_the_model_is_told(test_set):

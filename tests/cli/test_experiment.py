@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 import click
 import pytest
 from click.testing import CliRunner
 from hypothesis import given, strategies as st
 
 from kernelwood.cli import main
-from kernelwood.cli.crossval import crossval
-from kernelwood.cli.evaluate import evaluate
-from kernelwood.cli.experiment import _parameters, _toml, effective, read_settings, write_settings
-from kernelwood.cli.train import train
+from kernelwood.cli.commands.crossval import crossval
+from kernelwood.cli.commands.evaluate import evaluate
+from kernelwood.cli.commands.train import train
+from kernelwood.cli.experiment import _parameters, effective, read_settings, write_settings
 
 # The commands as they are, without the work.
 
@@ -148,21 +151,21 @@ def test_a_mark_of_the_byte_order_is_passed_over(tmp_path):
 def test_an_unknown_key_is_told_with_its_line_and_the_nearest(config):
     path = config("# first", *BASE, "", "recipy = 'svm'")
     told = refused(path)
-    assert told.startswith(f"{path}:5: there is no option 'recipy'")
+    assert told.startswith(f"{path}:5: unknown option 'recipy'")
     assert "did you mean 'recipe'?" in told
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('seed = "five"', "seed must be a whole number"),
-        ("seed = 1.0", "seed must be a whole number"),
-        ("seed = true", "seed must be a whole number"),
-        ("recipe = 3", "recipe must be text in quotes"),
-        ("view = [1]", "view must be text or a list of texts"),
-        ("threshold = true", "threshold must be text or a number"),
+        ('seed = "five"', "seed must be an integer"),
+        ("seed = 1.0", "seed must be an integer"),
+        ("seed = true", "seed must be an integer"),
+        ("recipe = 3", "recipe must be a string in quotes"),
+        ("view = [1]", "view must be a string or a list of strings"),
+        ("threshold = true", "threshold must be a string or a number"),
         ('json = "yes"', "json must be true or false"),
-        ("seed = 1979-05-27", "seed must be a whole number"),
+        ("seed = 1979-05-27", "seed must be an integer"),
     ],
 )
 def test_wrong_types_are_told(config, line, message):
@@ -175,7 +178,7 @@ def test_wrong_types_are_told(config, line, message):
         ("seed = -1", "-1 is not in the range"),
         ("splits = 1", "1 is not in the range"),
         ('recipe = "magic"', "klsh-rf"),
-        ("threshold = 1.5", "no number between 0 and 1"),
+        ("threshold = 1.5", "not a number between 0 and 1"),
     ],
 )
 def test_wrong_values_are_told_with_their_line(config, line, message):
@@ -189,11 +192,11 @@ def test_wrong_values_for_another_command_are_told_as_well(config):
 
 
 def test_sections_are_refused(config):
-    assert ":3: the file is flat" in refused(config(*BASE, "[learner]", "seed = 1"))
+    assert ":3: sections are not allowed" in refused(config(*BASE, "[learner]", "seed = 1"))
 
 
 def test_the_same_option_under_two_names_is_refused(config):
-    assert "jobs is there twice" in refused(config(*BASE, "n-jobs = 1", "jobs = 2"))
+    assert "jobs is given twice" in refused(config(*BASE, "n-jobs = 1", "jobs = 2"))
 
 
 @pytest.mark.parametrize("key", ["config", "save-config"])
@@ -251,7 +254,7 @@ def test_paths_are_written_as_seen_from_the_file(tmp_path):
     settings = {"corpus": [str(tmp_path / "in.jsonl"), "-"], "out": str(tmp_path / "m.kw")}
     write_settings(str(tmp_path / "runs" / "run.toml"), settings)
     text = (tmp_path / "runs" / "run.toml").read_text()
-    assert text == 'corpus = ["../in.jsonl", "-"]\nout = "../m.kw"\n'
+    assert read_settings(text, "run.toml") == {"corpus": ["../in.jsonl", "-"], "out": "../m.kw"}
 
 
 def test_what_changes_no_result_is_not_written(tmp_path):
@@ -260,14 +263,16 @@ def test_what_changes_no_result_is_not_written(tmp_path):
     assert not {"jobs", "n-jobs", "json", "save-config", "config"} & set(settings)
 
 
-@given(st.text(st.characters(exclude_categories=["Cs"])))
-def test_any_text_survives(text):
-    assert read_settings(f"a = {_toml(text)}", "x.toml") == {"a": text}
-
-
-@given(st.floats(allow_nan=False, allow_infinity=False))
-def test_any_number_survives(number):
-    assert read_settings(f"a = {_toml(number)}", "x.toml") == {"a": number}
+@given(
+    st.text(st.characters(exclude_categories=["Cs"])),
+    st.floats(allow_nan=False, allow_infinity=False),
+)
+def test_any_text_and_number_survives(text, number):
+    settings = {"license": text, "threshold": number, "view": [text]}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "run.toml")
+        write_settings(str(path), settings)
+        assert read_settings(path.read_text(encoding="utf-8"), str(path)) == settings
 
 
 def test_names_mean_the_same_in_all_commands():

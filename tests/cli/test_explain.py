@@ -116,14 +116,14 @@ def test_the_sentence_is_shown_with_its_entities(model, corpus):
 
 def test_the_decision_is_shown_with_score_and_threshold(model, corpus):
     shown = run(model, corpus, "d20.s3.e1-e2").stdout
-    assert "binds does not hold: score 0.0" in shown
-    assert "< threshold 0." in shown and "the annotation says none" in shown
+    assert "binds: predicted negative, score 0.0" in shown
+    assert "< threshold 0." in shown and "annotated as none" in shown
 
 
 def test_cases_are_shown_with_what_they_share(model, corpus):
     shown = run(model, corpus, "d20.s0.e1-e2").stdout
     titles = next(line for line in shown.splitlines() if line.startswith("similarity"))
-    assert titles.split() == "similarity type adds case sentence".split()
+    assert titles.split() == "similarity type contribution case sentence".split()
     assert "shared" in shown and "<nsubj-of> bind <dobj>" in shown
 
 
@@ -134,7 +134,7 @@ def test_entities_are_colored_in_a_terminal(model, corpus, monkeypatch):
 
     out = io.StringIO()
     console = Console(file=out, force_terminal=True, width=100, highlight=False)
-    monkeypatch.setattr("kernelwood.cli.explain.results", lambda: console)
+    monkeypatch.setattr("kernelwood.cli.commands.explain.results", lambda: console)
     run(model, corpus, "d20.s0.e1-e2")
     assert "\x1b[" in out.getvalue() and "[Sos]" not in out.getvalue()
 
@@ -145,8 +145,8 @@ def test_entities_are_colored_in_a_terminal(model, corpus, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "name a CORPUS and an ID"),
-        (["corpus.xml"], "name a CORPUS and an ID"),
+        ([], "give a CORPUS and an ID"),
+        (["corpus.xml"], "give a CORPUS and an ID"),
         (["--text", "Raf"], "--text needs --entities"),
         (["corpus.xml", "a", "--text", "Raf"], "leave out CORPUS"),
         (["corpus.xml", "a", "--entities", "t.tsv"], "leave out --entities"),
@@ -159,13 +159,13 @@ def test_wrong_usage_is_explained(model, arguments, message):
 
 def test_an_unknown_name_is_refused_with_the_nearest(model, corpus):
     message = wrong_data(run(model, corpus, "d20.s0.e1-e3"))
-    assert "called 'd20.s0.e1-e3'; did you mean 'd20.s0.e1-e2'?" in message
+    assert "with the id 'd20.s0.e1-e3'; did you mean 'd20.s0.e1-e2'?" in message
 
 
 def test_without_relations_the_best_score_is_told(model, corpus):
     message = wrong_data(run(model, corpus, "d20.s3"))
     assert (
-        "no relation was found in d20.s3: of 1 candidate the best" in message and "--all" in message
+        "no relations in d20.s3: the best score of 1 candidate is" in message and "--all" in message
     )
 
 
@@ -178,17 +178,17 @@ def test_stored_predictions_without_evidence_are_refused(model, corpus, tmp_path
 def test_a_name_that_is_not_stored_is_refused(model, corpus, tmp_path):
     path = tmp_path / "found.jsonl"
     run(model, corpus, "-o", path, "--evidence", 1, command="predict")
-    assert "no prediction called 'x'" in wrong_data(run(model, path, "x"))
+    assert "no prediction with the id 'x'" in wrong_data(run(model, path, "x"))
 
 
 def test_a_text_with_a_single_entity_is_refused(words_model, terms):
     result = run(words_model, "--text", "Raf binds something.", "--entities", terms, "--all")
-    assert "no sentence has entities that could be related" in wrong_data(result)
+    assert "no sentence has entities that can be related" in wrong_data(result)
 
 
 def test_a_text_without_terms_is_refused(words_model, terms):
     message = wrong_data(run(words_model, "--text", "Nothing.", "--entities", terms))
-    assert "none of the terms is in the text" in message
+    assert "the text contains no term of" in message
 
 
 def test_a_broken_corpus_is_refused_with_its_line(model, tmp_path):

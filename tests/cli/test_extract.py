@@ -152,7 +152,7 @@ def test_two_texts_of_one_name_are_refused(model, tmp_path, text, terms):
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / "a.txt").write_text(TEXT)
     result = run(model, text, tmp_path / "b" / "a.txt", "--entities", terms)
-    assert "two texts are called 'a'" in wrong_data(result)
+    assert "two texts have the name 'a'" in wrong_data(result)
 
 
 def test_offsets_are_those_of_the_file(model, tmp_path, terms):
@@ -201,7 +201,7 @@ def test_the_size_of_batches_changes_nothing(model, tmp_path, terms, monkeypatch
     for i in range(5):
         (tmp_path / "in" / f"{i}.txt").write_text(TEXT)
     run(model, tmp_path / "in", "--entities", terms, "-o", tmp_path / "whole.jsonl")
-    monkeypatch.setattr("kernelwood.cli.relation_outputs._CHARACTERS", size)
+    monkeypatch.setattr("kernelwood.cli.outputs._CHARACTERS", size)
     run(model, tmp_path / "in", "--entities", terms, "-o", tmp_path / "parts.jsonl")
     assert (tmp_path / "whole.jsonl").read_bytes() == (tmp_path / "parts.jsonl").read_bytes()
 
@@ -217,7 +217,7 @@ def test_texts_are_judged_as_they_are_read(model, tmp_path, terms, monkeypatch):
     (tmp_path / "in").mkdir()
     for i in range(5):
         (tmp_path / "in" / f"{i}.txt").write_text(TEXT)
-    monkeypatch.setattr("kernelwood.cli.relation_outputs._CHARACTERS", 2 * len(TEXT))
+    monkeypatch.setattr("kernelwood.cli.outputs._CHARACTERS", 2 * len(TEXT))
     monkeypatch.setattr(RelationExtractor, "extract", watched)
     extracted(model, tmp_path / "in", "--entities", terms)
     assert sizes == [2, 2, 1]
@@ -305,11 +305,11 @@ def test_names_that_a_parser_finds_are_entities(model, text, tmp_path, monkeypat
     ("options", "message"),
     [
         (["--ner"], "--ner needs --parser spacy"),
-        (["--ner", "--parser", "biomedical"], "finds no names"),
+        (["--ner", "--parser", "biomedical"], "does not recognize entities"),
         (["--parser", "spicy"], "did you mean 'spacy'?"),
         (["--parser", "spacy", "--parses", "a.conllu"], "leave out --parser"),
         (["--ner", "--parses", "a.conllu"], "leave out --ner"),
-        (["-", "-"], "only one of the files"),
+        (["-", "-"], "only one file"),
         (["-o", "out.doc"], "must end in one of .jsonl, .tsv, .ann"),
     ],
 )

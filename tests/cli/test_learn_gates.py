@@ -4,7 +4,6 @@ import inspect
 import io
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -16,9 +15,9 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 import kernelwood as kw
-from kernelwood.cli import learn_gates as command, main
-from kernelwood.cli.checkpoint import CheckpointError, fingerprint, open_checkpoint
-from kernelwood.cli.gate_options import _BOTH, _INFORMATION, _NEIGHBORS
+from kernelwood.cli import main
+from kernelwood.cli.commands import learn_gates as command
+from kernelwood.cli.commands.learn_gates import CheckpointError, fingerprint, open_checkpoint
 
 QUICK = ("--share", "1", "--trials", "1", "--samples", "20", "--passes", "1")
 
@@ -71,11 +70,11 @@ def test_help_tells_the_defaults_of_the_library():
     parameters = inspect.signature(kw.GateLearner).parameters
     compared = 0
     for option in main.get_command(None, "learn-gates").params:
-        told = re.search(r"Default: ([\w.]+)\.$", getattr(option, "help", None) or "")
-        name = {**_NEIGHBORS, **_INFORMATION, **_BOTH}.get(option.name)
-        if told and name:
-            default = parameters[name].default
-            assert type(default)(told[1]) == default, option.name
+        shown = getattr(option, "show_default", None)
+        names = {**command._NEIGHBORS, **command._INFORMATION, **command._BOTH}
+        if isinstance(shown, str) and " " not in shown and option.name in names:
+            default = parameters[names[option.name]].default
+            assert type(default)(shown) == default, option.name
             compared += 1
     assert compared >= 12
 
@@ -394,16 +393,19 @@ def test_figures_are_written(corpus, tmp_path, suffix):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--steps", 5), "--steps is not for --method neighbors"),
-        (("--learn", "decay=0.4"), "--learn is not for --method neighbors"),
-        (("--method", "information", "--trials", 5), "--trials is not for --method information"),
+        (("--steps", 5), "--steps does not apply to --method neighbors"),
+        (("--learn", "decay=0.4"), "--learn does not apply to --method neighbors"),
+        (
+            ("--method", "information", "--trials", 5),
+            "--trials does not apply to",
+        ),
         (("--method", "information", "--by-document"), "--by-document"),
         (("--method", "information", "--search", "grid"), "--learn"),
         (("--method", "information", "--learn", "nix=1"), "kernel__decay"),
-        (("--share", 1, "--top", 3), "exclude each other"),
+        (("--share", 1, "--top", 3), "mutually exclusive"),
         (("--share", 0), "--share"),
         (("--similarity", "gaussian"), "--vectors"),
-        (("--kernel", "subtree"), "holds sequences"),
+        (("--kernel", "subtree"), "contains sequences"),
         (("--negative", "nix"), "class 0, class 1"),
         (("--figure", "gates.doc"), ".svg"),
         (("--out", "a.kw", "--gates-out", "a.kw"), "the same file"),
@@ -509,7 +511,7 @@ def test_a_search_without_a_checkpoint_gives_the_same(corpus, finished):
 
 def test_decisions_are_not_made_again(corpus, finished, tmp_path, monkeypatch):
     monkeypatch.setattr(
-        "kernelwood.tuning.neighbors._decide", lambda *arguments: pytest.fail("made again")
+        "kernelwood.tuning.neighbor_search._decide", lambda *arguments: pytest.fail("made again")
     )
     assert resumed(corpus, tmp_path / "gates.jsonl", finished[0]) == finished[1]
 
@@ -619,7 +621,7 @@ def test_a_stopped_search_leaves_a_checkpoint_to_go_on_from(tmp_path, name, code
     process.send_signal(getattr(signal, name))
     shown, said = process.communicate(timeout=30)
     assert (process.returncode, shown) == (code, b"")
-    assert b"the same command goes on" in said
+    assert b"run the same command to resume" in said
     before = path.read_bytes()
     report = learned(*options, path)
     assert {**report, "seconds": 0} == {

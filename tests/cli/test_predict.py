@@ -73,7 +73,7 @@ def test_a_share_of_all_candidates_is_found(extractor, model, corpus, tmp_path):
 def test_the_share_counts_over_all_batches(extractor, model, tmp_path, monkeypatch):
     kw.write(some_documents(4, start=20), tmp_path / "in.jsonl")
     whole = predicted(model, tmp_path / "in.jsonl", "--positive-rate", "0.3")
-    monkeypatch.setattr("kernelwood.cli.relation_outputs._EXAMPLES", 5)
+    monkeypatch.setattr("kernelwood.cli.outputs._EXAMPLES", 5)
     parts = predicted(model, tmp_path / "in.jsonl", "--positive-rate", "0.3")
     assert parts["predictions"] == whole["predictions"] != []
 
@@ -90,13 +90,13 @@ def test_the_share_of_the_training_documents_has_a_name(extractor, model, corpus
 def test_a_share_that_is_none_is_refused(model, corpus, share):
     result = run(model, corpus, "--positive-rate", share)
     assert result.exit_code == 2
-    assert "no number between 0 and 1" in " ".join(result.stderr.split())
+    assert "not a number between 0 and 1" in " ".join(result.stderr.split())
 
 
 def test_a_share_and_a_threshold_contradict_each_other(model, corpus):
     result = run(model, corpus, "--positive-rate", "0.5", "--threshold", "0.5")
     assert result.exit_code == 2
-    assert "give one of them" in result.stderr
+    assert "mutually exclusive" in result.stderr
 
 
 def test_the_report_counts(model, corpus, tmp_path):
@@ -123,7 +123,7 @@ def test_a_threshold_replaces_that_of_the_model(model, corpus):
 @pytest.mark.parametrize("size", [1, 5])
 def test_the_size_of_batches_changes_nothing(model, corpus, tmp_path, monkeypatch, size):
     predicted(model, corpus, "-o", tmp_path / "whole.jsonl")
-    monkeypatch.setattr("kernelwood.cli.relation_outputs._EXAMPLES", size)
+    monkeypatch.setattr("kernelwood.cli.outputs._EXAMPLES", size)
     predicted(model, corpus, "-o", tmp_path / "parts.jsonl")
     assert (tmp_path / "whole.jsonl").read_bytes() == (tmp_path / "parts.jsonl").read_bytes()
 
@@ -142,7 +142,7 @@ def test_documents_are_judged_as_they_are_read(model, corpus, monkeypatch):
         sizes.append(len(documents))
         return predict(self, documents, **options)
 
-    monkeypatch.setattr("kernelwood.cli.relation_outputs._EXAMPLES", 5)
+    monkeypatch.setattr("kernelwood.cli.outputs._EXAMPLES", 5)
     monkeypatch.setattr(RelationExtractor, "predict", watched)
     predicted(model, corpus)
     assert sizes == [5, 5, 2]
@@ -198,8 +198,8 @@ def test_the_format_can_be_named(model, corpus, tmp_path):
     [
         (["-o", "out.xml"], "must end in one of .jsonl, .tsv, .ann"),
         (["-o", "out.ann", "--all"], "leave out --all"),
-        (["-o", "-", "--to", "ann"], "name a folder"),
-        (["-o", "-", "--json"], "both want standard output"),
+        (["-o", "-", "--to", "ann"], "give a folder"),
+        (["-o", "-", "--json"], "both write to standard output"),
         (["--to", "tsv"], "give --out"),
         (["--threshold", "2"], "is not in the range"),
     ],
@@ -222,7 +222,7 @@ def test_the_corpus_is_not_overwritten(model, corpus):
 
 def test_a_model_of_something_else_is_refused(corpus, tmp_path):
     kw.save(kw.SubsequenceKernel(), tmp_path / "kernel.kw")
-    assert "no relation extractor" in wrong_data(run(tmp_path / "kernel.kw", corpus))
+    assert "not a relation extractor" in wrong_data(run(tmp_path / "kernel.kw", corpus))
 
 
 def test_a_missing_model_is_named(corpus, tmp_path):
@@ -249,7 +249,7 @@ def test_a_corpus_without_sentences_is_refused(model, file):
 def test_a_corpus_without_entities_is_refused_and_nothing_overwritten(model, file, tmp_path):
     path = file(kw.Example("a", views={"sentence": kw.Sentence("Raf binds Ras.")}))
     (tmp_path / "out.jsonl").write_text("old")
-    assert "there are no entities" in wrong_data(run(model, path, "-o", tmp_path / "out.jsonl"))
+    assert "the input has no entities" in wrong_data(run(model, path, "-o", tmp_path / "out.jsonl"))
     assert (tmp_path / "out.jsonl").read_text() == "old"
 
 

@@ -144,7 +144,7 @@ def test_duplicates_are_listed(file):
 def test_duplicates_of_many_are_sought_among_neighbors(corpus, monkeypatch):
     options = (corpus, *CODES, "--duplicates", "0.5")
     exact = found(*options)["duplicates"]
-    monkeypatch.setattr("kernelwood.cli.lookup._ALL_PAIRS", 5)
+    monkeypatch.setattr("kernelwood.cli.commands.search._ALL_PAIRS", 5)
     some = found(*options)["duplicates"]
     assert (exact["all_pairs"], some["all_pairs"]) == (True, False)
     assert some["pairs"] == exact["pairs"]
@@ -229,12 +229,12 @@ def test_making_an_index_tells_its_size(corpus, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((), "nothing is asked for"),
+        ((), "no task is given"),
         (("--id", "s0", "-k", 0), "-k"),
         (("--id", "s0", "--by", "magic"), "codes"),
         (("--duplicates", "0"), "--duplicates"),
         (("--save", "."), "folder"),
-        (("--id", "s0", "--kernel", "subtree"), "holds sequences"),
+        (("--id", "s0", "--kernel", "subtree"), "contains sequences"),
     ],
 )
 def test_wrong_usage_is_told(corpus, options, message):
@@ -275,7 +275,7 @@ def test_a_missing_folder_is_told_before_the_work(tmp_path):
 
 def test_what_is_no_index_is_told(tmp_path):
     kw.save(kw.SubsequenceKernel(), tmp_path / "k.kw")
-    assert "holds a SubsequenceKernel" in wrong_data(run(tmp_path / "k.kw", "--id", "a"))
+    assert "contains a SubsequenceKernel" in wrong_data(run(tmp_path / "k.kw", "--id", "a"))
 
 
 def test_a_file_that_is_no_model_is_told(tmp_path):

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import errno
-import io
 import json
-import logging
 import os
 import signal
 import subprocess
 import sys
 import time
-import warnings
 from dataclasses import replace
 from functools import partial
 
 import pytest
 from cli.interactions import a_sentence, some_documents
 from cli.running import answer, invoke, wrong_data
-from rich.console import Console
 
 import kernelwood as kw
-from kernelwood.cli.relation_options import RECIPES, stages
+from kernelwood.cli.options import RECIPES
 from kernelwood.relations import RECIPES as KNOWN, RelationExtractor
 
 run = partial(invoke, "train")
@@ -65,7 +61,7 @@ def test_a_saved_kernel_is_learned_with(corpus, model, tmp_path):
 def test_something_else_than_a_kernel_is_refused(corpus, model, tmp_path):
     kw.save(kw.Vectors(["a"], [[1.0]]), tmp_path / "kernel.kw")
     message = wrong_data(run(corpus, "-o", model, "--kernel", tmp_path / "kernel.kw"))
-    assert "holds a Vectors, which is no kernel" in message
+    assert "contains a Vectors, not a kernel" in message
 
 
 @pytest.mark.parametrize(
@@ -105,8 +101,9 @@ def test_settings_of_what_learns_can_be_given(corpus, model):
         ("n_references=3", "recipe 'svm' has no option 'n_references'"),
     ],
 )
-def test_settings_that_are_none_are_refused_before_anything_is_read(model, given, told):
-    result = run("missing.jsonl", "-o", model, "--option", given)
+def test_unknown_settings_are_refused_before_anything_is_read(tmp_path, model, given, told):
+    (tmp_path / "in.jsonl").write_text("{broken\n")
+    result = run(tmp_path / "in.jsonl", "-o", model, "--option", given)
     assert result.exit_code == 2
     assert told in " ".join(result.stderr.split())
 
@@ -287,7 +284,7 @@ def test_an_empty_corpus_is_told(tmp_path, model):
 
 def test_a_saved_model_is_no_corpus(tmp_path, model):
     kw.save(kw.SubtreeKernel(), tmp_path / "kernel.kw")
-    assert "no annotated sentences" in wrong_data(run(tmp_path / "kernel.kw", "-o", model))
+    assert "without annotated sentences" in wrong_data(run(tmp_path / "kernel.kw", "-o", model))
 
 
 def test_a_corpus_without_sentences_is_told(tmp_path, model):
@@ -379,49 +376,3 @@ def test_a_run_that_is_stopped_leaves_nothing(corpus, tmp_path, name, code):
         process.send_signal(getattr(signal, name))
         shown, _ = process.communicate(timeout=60)
     assert (process.returncode, shown, files(tmp_path)) == (code, b"", ["pipe"])
-
-
-# Progress.
-
-
-@pytest.fixture
-def terminal(monkeypatch):
-    """Return what is written to a terminal by a console that is made from now on."""
-    written = io.StringIO()
-    monkeypatch.setattr(
-        "rich.console.Console", partial(Console, file=written, force_terminal=True, width=80)
-    )
-    return written
-
-
-def test_a_terminal_shows_what_is_done(terminal):
-    with stages(None) as begin:
-        begin("learning")
-        kw.compute.get_config().progress(1, 2)
-    assert "learning" in terminal.getvalue()
-
-
-def test_stages_that_the_library_logs_are_shown(terminal):
-    with stages(None):
-        logging.getLogger("kernelwood.relations.extractor").info("making views")
-    assert "making views" in terminal.getvalue()
-
-
-def test_the_log_is_left_as_it_was(terminal):
-    logger = logging.getLogger("kernelwood.relations")
-    before = (logger.level, list(logger.handlers))
-    with stages(None):
-        pass
-    assert (logger.level, logger.handlers) == before
-
-
-def test_threads_are_set(terminal):
-    with stages(2):
-        assert kw.compute.get_config().n_jobs == 2
-
-
-def test_warnings_are_told_once_in_plain_words(capsys):
-    with stages(None):
-        for _ in range(2):
-            warnings.warn("mind this", UserWarning, stacklevel=1)
-    assert capsys.readouterr().err == "warning: mind this\n"

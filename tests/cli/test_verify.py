@@ -12,7 +12,8 @@ from cli.interactions import a_sentence, some_documents
 from cli.running import answer, invoke, wrong_data
 
 import kernelwood as kw
-from kernelwood.relations import RelationExtractor, read_claims
+from kernelwood.io import read_claims
+from kernelwood.relations import RelationExtractor
 from kernelwood.relations.verification import verify
 
 run = partial(invoke, "verify")
@@ -102,7 +103,7 @@ def test_a_table_shows_claims_and_verdicts(model, claims):
 
 def test_the_size_of_batches_changes_nothing(model, claims, tmp_path, monkeypatch):
     run(model, claims, "-o", tmp_path / "whole.jsonl")
-    for module in ("kernelwood.cli.verify", "kernelwood.relations.verification"):
+    for module in ("kernelwood.cli.commands.verify", "kernelwood.relations.verification"):
         monkeypatch.setattr(f"{module}._AT_ONCE", 2)
     run(model, claims, "-o", tmp_path / "parts.jsonl")
     assert (tmp_path / "whole.jsonl").read_bytes() == (tmp_path / "parts.jsonl").read_bytes()
@@ -115,7 +116,7 @@ def test_the_size_of_batches_changes_nothing(model, claims, tmp_path, monkeypatc
     ("arguments", "message"),
     [
         (["-o", "out.tsv"], "must end in one of .jsonl"),
-        (["-o", "-", "--json"], "both want standard output"),
+        (["-o", "-", "--json"], "both write to standard output"),
         (["--parser", "spicy"], "did you mean 'spacy'?"),
     ],
 )

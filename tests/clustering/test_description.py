@@ -10,8 +10,7 @@ from strategies import chain, sequences, star, trees
 
 import kernelwood as kw
 from kernelwood.clustering import KernelKMeans
-from kernelwood.clustering.common import common_fragments, is_part
-from kernelwood.clustering.description import structure_text
+from kernelwood.clustering.description import common_fragments, is_part, structure_text
 from kernelwood.datasets import load_questions
 from kernelwood.features import NystromEmbedder
 
@@ -150,7 +149,7 @@ def test_a_description_reads_well():
         "cluster 0: 2 structures (2 HUM)",
         "  [0] who sang it",
         "  [1] who wrote it",
-        "  the first one shares, with so many of the others nearest to the center:",
+        "  fragments of the first, with the number of structures near the center that share them:",
         "    1 of 1  who … it",
     ]
     assert str(second).splitlines() == [

@@ -301,7 +301,7 @@ def test_equal_structures_are_in_one_cluster(structures, k):
         ({"kernel": "linear"}, "kernel must be a kernel"),
         ({"random_state": "x"}, "random_state must be"),
         ({"embedder": KMeans()}, "embedder must be None or a kernelwood.NystromEmbedder"),
-        ({"embedder": NystromEmbedder(kw.SubtreeKernel())}, "the embedder has another kernel"),
+        ({"embedder": NystromEmbedder(kw.SubtreeKernel())}, "the kernel of the embedder"),
         ({"embedder": NystromEmbedder(KERNEL, n_landmarks=0)}, "n_landmarks must be"),
     ],
 )

@@ -12,9 +12,14 @@ from sklearn.cluster import KMeans
 from strategies import sample_trees, trees
 
 import kernelwood as kw
-from kernelwood.clustering.lloyd import Lloyd, first_nearest, order_of_clusters, run
-from kernelwood.clustering.seeding import spread_labels
-from kernelwood.clustering.similarities import SelfSimilarities
+from kernelwood.clustering.lloyd import (
+    Lloyd,
+    SelfSimilarities,
+    first_nearest,
+    order_of_clusters,
+    run,
+    spread_labels,
+)
 
 KERNEL = kw.PartialTreeKernel()
 

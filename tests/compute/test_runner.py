@@ -1,3 +1,7 @@
+"""Blocks on threads, progress, Ctrl-C, counters."""
+
+from __future__ import annotations
+
 import signal
 import subprocess
 import sys
@@ -9,10 +13,14 @@ import pytest
 from strategies import sample_sequences, sample_trees
 
 import kernelwood as kw
-from kernelwood.compute import Runner
+from kernelwood.compute import Counters, Runner, count_evaluations
 from kernelwood.errors import KernelInputError
+from kernelwood.structures import Sequence
 
 LARGE, SMALL = 10**12, 0  # costs that run on threads, and inline
+
+KERNEL = kw.SubsequenceKernel()
+SEQUENCES = [Sequence(["a", "b"]), Sequence(["b"]), Sequence(["a"])]
 
 
 def run(work, n_units, *, n_jobs=2, cost=LARGE, progress=None):
@@ -126,19 +134,27 @@ except KeyboardInterrupt:
     sys.exit(0)
 print("finished", flush=True)
 """
+
+
 MANY_SEQUENCES = """
 words = [str(i) for i in range(50)]
 X = kw.batch([kw.Sequence(rng.choices(words, k=60)) for _ in range(6000)])
 kernel = kw.SubsequenceKernel(n_jobs={n_jobs})
 """
+
+
 LONG_SEQUENCES = """
 X = kw.batch([kw.Sequence(rng.choices("ab", k=40_000)) for _ in range(3)])
 kernel = kw.SubsequenceKernel(decay=0.5, n_jobs={n_jobs})
 """
+
+
 LONGISH_SEQUENCES = """
 X = kw.batch([kw.Sequence(rng.choices("abcdef", k=2000)) for _ in range(1500)])
 kernel = kw.SubsequenceKernel(decay=0.5, n_jobs={n_jobs})
 """
+
+
 WIDE_TREES = """
 X = kw.batch([kw.Tree("n", [kw.Tree("x")] * n) for n in range(20_000, 20_004)])
 kernel = kw.PartialTreeKernel(decay=0.5, n_jobs={n_jobs})
@@ -196,3 +212,49 @@ def test_computing_in_two_threads_at_once_changes_no_bit(kernel, structures, mon
         thread.join()
     for matrix in (*found[0], *found[1]):
         np.testing.assert_array_equal(matrix, alone)
+
+
+def test_counting_starts_at_nothing():
+    with kw.compute.counting() as counters:
+        pass
+    assert counters == Counters()
+
+
+def test_computations_add_up():
+    with kw.compute.counting() as counters:
+        KERNEL.gram(SEQUENCES)
+        KERNEL.cross(SEQUENCES, SEQUENCES[:1])
+    assert counters.kernel_evaluations == 6 + 3
+    assert counters.blocks >= 2 and counters.seconds > 0
+
+
+def test_counting_ends_with_its_block():
+    with kw.compute.counting() as counters:
+        KERNEL.gram(SEQUENCES)
+    KERNEL.gram(SEQUENCES)
+    assert counters.kernel_evaluations == 6
+
+
+def test_nested_counters_count_the_same():
+    with kw.compute.counting() as outer:
+        KERNEL.gram(SEQUENCES)
+        with kw.compute.counting() as inner:
+            KERNEL.gram(SEQUENCES)
+    assert (outer.kernel_evaluations, inner.kernel_evaluations) == (12, 6)
+
+
+def test_counters_add_up_across_threads():
+    counters = Counters()
+    threads = [
+        threading.Thread(target=lambda: [counters.add(1, 0.0, 1) for _ in range(5000)])
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (counters.kernel_evaluations, counters.blocks) == (20_000, 20_000)
+
+
+def test_counting_nothing_is_harmless():
+    count_evaluations(1, 0.1, 1)

@@ -8,7 +8,7 @@ import pytest
 
 import kernelwood as kw
 from kernelwood.datasets import interactions_path, load_interactions
-from kernelwood.datasets._interactions import Part, Split
+from kernelwood.datasets.bundled import Part, Split
 from kernelwood.io import Examples
 from kernelwood.text import dependencies_of_tree
 

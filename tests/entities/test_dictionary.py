@@ -15,7 +15,7 @@ from hypothesis import given, strategies as st
 from kernelwood.entities import Dictionary
 from kernelwood.entities.dictionary import Term
 from kernelwood.errors import ModelFormatError, ReadError, StructureError
-from kernelwood.io.standoff_lines import format_line, parse_line
+from kernelwood.io.formats.standoff import format_line, parse_line
 from kernelwood.text import Argument, Attribute, Document, Entity, Event, Relation, tokenize
 
 

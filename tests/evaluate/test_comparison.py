@@ -208,9 +208,9 @@ def test_names_are_escaped_in_html():
     [
         ({"test": "t"}, "test must be one of mcnemar, bootstrap, randomization; got 't'"),
         ({"metric": "auc"}, "metric must be one of accuracy, precision"),
-        ({"metric": "f1"}, "over all classes is the accuracy; name the class"),
+        ({"metric": "f1"}, "over all classes is the accuracy; name the positive classes"),
         ({"metric": "macro_f1"}, "'mcnemar' compares accuracies, not macro_f1; use"),
-        ({"groups": [1, 2]}, "'mcnemar' takes examples to be independent"),
+        ({"groups": [1, 2]}, "'mcnemar' assumes independent examples"),
         ({"groups": [1, 1], "test": "bootstrap"}, "all examples are in one group"),
         ({"groups": [1], "test": "bootstrap"}, "groups has 1 entries"),
         ({"n_resamples": 0}, "n_resamples must be at least 1"),

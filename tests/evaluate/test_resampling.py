@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from kernelwood.evaluate import resampling
-from kernelwood.evaluate.labels import encode, encode_groups
-from kernelwood.evaluate.resampling import Units, draw_bootstrap, draw_swaps, resolve_seed, weigh
+from kernelwood.evaluate.class_labels import encode, encode_groups
+from kernelwood.evaluate.resampling import Units, draw_bootstrap, draw_swaps, weigh
 
 LABELS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 2)), min_size=1)
 
@@ -64,12 +64,3 @@ def test_draws_do_not_depend_on_the_size_of_pieces(draw, sizes, monkeypatch):
     monkeypatch.setattr(resampling, "_CHUNK", 20)
     pieces = [*draw(np.array(sizes), 40, np.random.default_rng(1))]
     assert len(pieces) > 1 and np.concatenate(pieces).tolist() == whole.tolist()
-
-
-def test_no_seed_is_another_seed_each_time():
-    assert len({resolve_seed(None) for _ in range(5)}) > 1
-
-
-def test_a_generator_moves_on():
-    rng = np.random.default_rng(0)
-    assert resolve_seed(rng) != resolve_seed(rng)

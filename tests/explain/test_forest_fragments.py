@@ -286,7 +286,7 @@ def test_a_deep_forest_of_equal_labels_is_explained(order):
 def test_what_a_bounded_search_returns_is_exact(order):
     a, b = _chain(30, lambda level: "A"), _chain(20, lambda level: "A")
     exact = {f.structure: f.weight for f in _explain(a, b, "weight")}
-    with pytest.warns(RuntimeWarning, match="raise max_steps"):
+    with pytest.warns(RuntimeWarning, match="increase max_steps"):
         bounded = _explain(a, b, order, max_steps=300)
     assert bounded
     assert all(exact[f.structure] == pytest.approx(f.weight) for f in bounded)

@@ -177,7 +177,7 @@ def test_long_sequences_are_explained(order):
 def test_more_labels_than_can_be_compared_are_told():
     words, similarity = _everything_matches(100)
     sequence = kw.Sequence(words)
-    with pytest.warns(RuntimeWarning, match="raise max_steps"):
+    with pytest.warns(RuntimeWarning, match="increase max_steps"):
         kw.shared_fragments(
             kw.SubsequenceKernel(similarity=similarity), sequence, sequence, max_steps=100
         )

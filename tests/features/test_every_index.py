@@ -89,7 +89,7 @@ def test_any_sequence_of_additions_and_removals(make, data):
 @every_index
 def test_removal_with_few_results_at_once(make, monkeypatch):
     made = make().fit(TREES)
-    monkeypatch.setattr(f"{type(made).__module__}._FOUND_AT_ONCE", 20)
+    monkeypatch.setattr("kernelwood.features.collection._FOUND_AT_ONCE", 20)
     made.remove([3, 8, 11])
     found = pairs(made.search(QUERIES, 7))
     assert found == nearest_by_definition(made, QUERIES, 7)

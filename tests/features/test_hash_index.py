@@ -22,7 +22,7 @@ from sklearn.exceptions import NotFittedError
 import kernelwood as kw
 from kernelwood.datasets import load_questions
 from kernelwood.features import GrowingArray, HashIndex, pack
-from kernelwood.features.growing import growing_batch
+from kernelwood.features.collection import growing_batch
 from kernelwood.persist.estimators import estimator_state, restore_estimator
 
 # Searching.
@@ -145,7 +145,7 @@ def test_wrong_parameters_are_named(parameters, message):
     [
         ({"k": 121}, "k must be an int from 1 to 120"),
         ({"k": 0}, "k must be an int from 1 to 120"),
-        ({"k": 5, "n_rerank": 4}, "n_rerank=4 structures are too few to choose k=5 from"),
+        ({"k": 5, "n_rerank": 4}, "n_rerank=4 is smaller than k=5"),
         ({"k": 5, "n_rerank": 7.0}, "n_rerank must be an int"),
     ],
 )
@@ -215,7 +215,7 @@ def test_a_restored_index_finds_the_same_and_goes_on():
     ids=lambda changes: next(iter(changes)),
 )
 def test_hostile_state_is_refused(changes):
-    with pytest.raises(ValueError, match=r"must be|have other bits"):
+    with pytest.raises(ValueError, match=r"must be|have bits set beyond"):
         restored(index().fit(TREES), **changes)
 
 
@@ -286,7 +286,7 @@ def test_faiss_orders_many_equal_distances_by_id():
     faiss = pytest.importorskip("faiss")
     random = np.random.default_rng(0)
     codes = pack(random.integers(0, 2, size=(3000, 6)))
-    from kernelwood.features.code_search import CodeSearch, FaissSearch
+    from kernelwood.features.codes import CodeSearch, FaissSearch
 
     expected, found = (s().finder(codes, 0)(codes[:50], 700) for s in (CodeSearch, FaissSearch))
     assert faiss and (expected[0] == found[0]).all() and (expected[1] == found[1]).all()

@@ -375,7 +375,7 @@ def test_generators_are_seeds_too():
 
 
 def test_fewer_structures_than_references_is_told():
-    with pytest.warns(UserWarning, match="there are 10 structures for n_references=20"):
+    with pytest.warns(UserWarning, match="10 structures are fewer than n_references=20"):
         fitted = hasher().fit(TREES[:10])
     assert len(fitted.references_) == 10
 
@@ -489,7 +489,7 @@ def test_codes_of_chosen_references_do_not_depend_on_threads(force_threads):
 @pytest.mark.parametrize("references", ["information", "coverage", CHOICE], ids=["i", "c", "s"])
 def test_references_by_classes_need_classes(references):
     with pytest.raises(
-        kw.errors.KernelInputError, match="KernelHasher: y is missing, the classes that"
+        kw.errors.KernelInputError, match="y is missing, and references are chosen by classes"
     ):
         hasher(references=references).fit(TREES)
 

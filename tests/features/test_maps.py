@@ -78,7 +78,7 @@ def test_principal_axes_are_ordered_by_what_they_tell(vectors):
 
 
 def test_an_unknown_map_is_refused():
-    with pytest.raises(kw.errors.KernelInputError, match="'tsne', 'pca', got 'umap'"):
+    with pytest.raises(kw.errors.KernelInputError, match=r"\('tsne', 'pca'\), got 'umap'"):
         map_2d(np.eye(3), "umap")
 
 

@@ -21,11 +21,16 @@ from kernelwood.features import (
     draw_sample,
     make_bits,
     n_words,
-    slot_search,
+    reference_selection,
     unpack,
 )
-from kernelwood.features.label_coverage import label_table
-from kernelwood.features.slot_search import Comparisons, Swap, changed_bits, swapped_bits
+from kernelwood.features.reference_selection import (
+    Comparisons,
+    Swap,
+    changed_bits,
+    label_table,
+    swapped_bits,
+)
 from kernelwood.information import explain_classes, mutual_information
 from kernelwood.seeds import child_generator
 
@@ -209,7 +214,7 @@ def whole_bits(method, values, subsets, references, first):
 @pytest.mark.parametrize("method", METHODS)
 def test_choices_do_not_depend_on_how_many_candidates_are_held(method, monkeypatch):
     expected = selector(method=method).fit(X, Y).trace_
-    monkeypatch.setattr(slot_search, "_CANDIDATES_AT_ONCE", 5)
+    monkeypatch.setattr(reference_selection, "_CANDIDATES_AT_ONCE", 5)
     assert selector(method=method).fit(X, Y).trace_ == expected
 
 
@@ -344,7 +349,7 @@ def test_structures_without_a_label_have_a_part_in_the_objective():
 
 
 def test_at_most_half_of_the_examples_have_no_label():
-    search = slot_search.SlotSearch(
+    search = reference_selection.SlotSearch(
         None, np.arange(20) % 2, None, None, None, method="rmm", n_pool=2000,
         n_candidates=9, n_samples=30, seed=0,
     )  # fmt: skip
@@ -379,7 +384,7 @@ def test_with_as_many_references_as_structures_there_is_no_choice():
 
 
 def test_fewer_structures_than_references_are_told():
-    with pytest.warns(UserWarning, match="ReferenceSelector: there are 5 structures"):
+    with pytest.warns(UserWarning, match="ReferenceSelector: 5 structures are fewer"):
         fitted = selector(n_references=10).fit(X[:5], ["no", "yes", *Y[:3]])
     assert len(fitted.references_) == 5
 

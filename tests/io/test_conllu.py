@@ -10,8 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io import Source, iter_read, read, write_conllu
-from kernelwood.io.conllu import conllu_text, looks_like_conllu, read_conllu
-from kernelwood.io.conllu_checks import find_circle
+from kernelwood.io.formats.conllu import conllu_text, find_cycle, looks_like_conllu, read_conllu
 from kernelwood.io.source import Remark
 from kernelwood.structures import Tree
 from kernelwood.text import ROOT, Dependency, EmptyNode, Entity, Example, Multiword, Sentence, Token
@@ -156,7 +155,7 @@ def test_a_word_after_the_end_of_the_text_is_an_error():
 def test_text_after_the_last_word_is_an_error():
     problem = problem_of("# text = We go\n", row(1, "We"))
     assert (problem.line, problem.column) == (1, 13)
-    assert "goes on after the last word" in problem.problem
+    assert "continues after the last word" in problem.problem
 
 
 def test_an_empty_text_is_no_missing_text():
@@ -212,7 +211,7 @@ def test_a_word_is_not_its_own_head():
 def test_heads_in_a_circle_are_named():
     words = row(1, "a", "0"), row(2, "b", "4"), row(3, "c", "2"), row(4, "d", "3")
     problem = problem_of(*words)
-    assert problem.problem == "the heads of 3 words run in a circle: 2 'b', 4 'd', 3 'c'"
+    assert problem.problem == "the heads of 3 words form a cycle: 2 'b', 4 'd', 3 'c'"
     assert problem.line == 2
 
 
@@ -234,9 +233,9 @@ def test_a_circle_is_found_where_one_is(heads):
                 return False
         return True
 
-    circle = find_circle(heads)
-    assert bool(circle) == any(goes_round(word) for word in range(len(heads)))
-    assert [heads[word] for word in circle] == circle[1:] + circle[:1]
+    cycle = find_cycle(heads)
+    assert bool(cycle) == any(goes_round(word) for word in range(len(heads)))
+    assert [heads[word] for word in cycle] == cycle[1:] + cycle[:1]
 
 
 # Enhanced dependencies, ranges and empty nodes
@@ -580,7 +579,7 @@ def test_other_formats_are_not_recognized(head):
 
 
 def test_the_package_is_loaded_only_when_a_file_is_read():
-    code = "import sys, kernelwood.io.conllu; sys.exit('conllu' in sys.modules)"
+    code = "import sys, kernelwood.io.formats.conllu; sys.exit('conllu.parser' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
@@ -589,7 +588,7 @@ def test_the_package_is_loaded_only_when_a_file_is_read():
 
 def test_a_very_long_circle_is_found():
     words = [row(i + 1, "a", str((i + 1) % MANY + 1)) for i in range(MANY)]
-    assert f"{MANY} words run in a circle" in problem_of(*words).problem
+    assert f"{MANY} words form a cycle" in problem_of(*words).problem
 
 
 def test_very_many_enhanced_heads_are_read():
@@ -677,10 +676,10 @@ def test_an_example_without_a_sentence_is_refused():
         (Sentence("_", [Token("_", 0, 1)]), "has no lemma"),
         (Sentence("a", [Token("", 0, 0), Token("a", 0, 1)]), "a word is empty"),
         (Sentence("a b", [Token("b", 2, 3)]), "word 1 'b' does not continue the text"),
-        (Sentence("a b", [Token("a", 0, 1)]), "goes on after the last word"),
+        (Sentence("a b", [Token("a", 0, 1)]), "continues after the last word"),
         (Sentence("a a", [Token("a", 2, 3), Token("a", 0, 1)]), r"stands at \[2, 3\)"),
         (Sentence("a", [Token("a", 0, 1)], [(ROOT, "x", 0), (ROOT, "y", 0)]), "two heads"),
-        (Sentence("a", [Token("a", 0, 1)], [(0, "x", 0)]), "circle"),
+        (Sentence("a", [Token("a", 0, 1)], [(0, "x", 0)]), "cycle"),
         (Sentence("a", [Token("a", 0, 1)], [(ROOT, "_", 0)]), "DEPREL is '_'"),
         (Sentence("a", [Token("a", 0, 1)], enhanced=[(ROOT, "x|y", 0)]), "has a '|'"),
         (Sentence("a", [Token("a", 0, 1)], enhanced=[(ROOT, "_", 0)]), "DEPS is '_'"),

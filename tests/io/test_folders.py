@@ -9,8 +9,9 @@ import pytest
 
 import kernelwood as kw
 from kernelwood.errors import ReadError, StructureError
-from kernelwood.io import Format, formats, iter_read, read, write, write_folder
-from kernelwood.io.folders import Folder
+from kernelwood.io import Format, iter_read, read, write, write_folder
+from kernelwood.io.containers.folders import Folder
+from kernelwood.io.formats import table
 
 TREE = "(S (NP we) (VP go))\n"
 LINE = "NUM |BT:tree| (A(B)) |ET|\n"
@@ -114,7 +115,9 @@ def test_files_that_only_leaves_out_are_not_listed(tmp_path):
 
 def test_only_that_fits_nothing_says_what_is_there(tmp_path):
     fill(tmp_path, {"a.mrg": TREE})
-    with pytest.raises(ReadError, match=r"none of its 1 files fits only='\*\.klp'; it has a\.mrg"):
+    with pytest.raises(
+        ReadError, match=r"none of its 1 files matches only='\*\.klp'; it has a\.mrg"
+    ):
         read(tmp_path, only="*.klp")
 
 
@@ -152,7 +155,7 @@ def test_a_reader_that_raises_does_not_stop_the_others(tmp_path, monkeypatch):
         raise source.error("no way to go on")
 
     row = Format("odd", "", (".odd",), lambda head: False, fail)
-    monkeypatch.setattr(formats, "FORMATS", (row, *formats.FORMATS))
+    monkeypatch.setattr(table, "FORMATS", (row, *table.FORMATS))
     fill(tmp_path, {"a.odd": "", "b.odd": "", "c.mrg": TREE})
     examples = read(tmp_path, errors="skip")
     assert (ids(examples), examples.tally.skipped) == (["a", "b", "c:1"], 2)
@@ -233,8 +236,8 @@ def notes(monkeypatch):
         "notes", "", (".note",), lambda head: head.startswith("#"), read_notes,
         companions=(".txt", ".note", ".more"), write_files=notes_files,
     )  # fmt: skip
-    rows = [row for row in formats.FORMATS if not row.companions]
-    monkeypatch.setattr(formats, "FORMATS", (*rows, row))
+    rows = [row for row in table.FORMATS if not row.companions]
+    monkeypatch.setattr(table, "FORMATS", (*rows, row))
 
 
 @pytest.mark.usefixtures("notes")

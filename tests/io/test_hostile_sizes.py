@@ -16,13 +16,13 @@ from hypothesis import given, strategies as st
 import kernelwood.io.source as source_module
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io import LimitError, Line, Source, general_reason, iter_read, read
-from kernelwood.io.blocks import cut_at_blank_lines
-from kernelwood.io.formats import find_format
-from kernelwood.io.penman_parts import _depth_after
-from kernelwood.io.penn import _recorded
-from kernelwood.io.plan import make_plan
-from kernelwood.io.ppi import looks_like_ppi
-from kernelwood.io.standoff import read_standoff
+from kernelwood.io.formats.penman import _depth_after
+from kernelwood.io.formats.penn import _recorded
+from kernelwood.io.formats.ppi import looks_like_ppi
+from kernelwood.io.formats.standoff import read_standoff
+from kernelwood.io.formats.table import find_format
+from kernelwood.io.inputs import make_plan
+from kernelwood.io.lines import cut_at_blank_lines
 from kernelwood.structures import Graph
 from kernelwood.text import Example
 

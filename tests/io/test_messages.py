@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 import kernelwood as kw
 from kernelwood.errors import ReadError
 from kernelwood.io import Limits, iter_read, read, write
-from kernelwood.io.encodings import encoding_hint
+from kernelwood.io.source import encoding_hint
 
 ROWS = "1|we|we|PRON|_|_|2|nsubj|_|_\n2|go|go|VERB|_|_|0|root|_|_\n\n".replace("|", "\t")
 TREES = "(S (NP we) (VP go))\n"
@@ -53,9 +53,7 @@ def test_ordinary_text_raises_no_suspicion(text):
 @pytest.mark.parametrize("format", ["penn", "srl", "penman", "ppi", "semeval", "kelp", "jsonl"])
 def test_a_wrong_format_is_told_what_it_looks_like(format):
     found = problem_of(io.StringIO(ROWS), format=format)
-    assert found.hint == (
-        f"this does not look like {format} but like conllu; format='conllu' reads it so"
-    )
+    assert found.hint == (f"this does not look like {format} but like conllu; give format='conllu'")
 
 
 def test_a_wrong_suffix_is_told_what_it_looks_like_and_where(tmp_path):
@@ -86,7 +84,7 @@ def test_an_empty_folder_is_not_told_about_suffixes(tmp_path):
 
 def test_a_glob_that_fits_nothing_is_told_how_globs_work(tmp_path):
     (tmp_path / "a.mrg").write_text(TREES)
-    assert "* stands for" in problem_of(tmp_path, only="b*").hint
+    assert "* matches any" in problem_of(tmp_path, only="b*").hint
 
 
 def test_a_link_to_itself_is_passed_over(tmp_path):

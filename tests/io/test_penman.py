@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io import Source, iter_read, write_penman
-from kernelwood.io.penman import looks_like_penman, penman_text, read_penman
+from kernelwood.io.formats.penman import looks_like_penman, penman_text, read_penman
 from kernelwood.io.source import Remark
 from kernelwood.structures import Graph
 from kernelwood.text import Dependency, Example, Sentence, Token

@@ -161,7 +161,10 @@ def test_a_tree_with_its_own_empty_root_survives():
 
 
 def test_a_missing_view_names_those_there_are():
-    with pytest.raises(StructureError, match=r"'q7' has no tree in view 'tree'\n    it has parse"):
+    with pytest.raises(
+        StructureError,
+        match=r"'q7' cannot be written: it has no tree in view 'tree'\n    it has parse",
+    ):
         write_penn([Example("q7", views={"parse": Tree("x")})], io.StringIO())
 
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from kernelwood.errors import ReadError
-from kernelwood.io import iter_read, ppi_xml, read
+from kernelwood.io import iter_read, read
+from kernelwood.io.formats import ppi
 from kernelwood.text import Argument, Dependency, Entity, Relation, Token
 
 TOKENS = """<token POS="NN" charOffset="0-2" id="t1" text="Raf" />
@@ -202,10 +203,10 @@ def test_a_token_that_differs_is_kept_with_a_remark():
         (entity("0-13", "Raf"), "the offsets '0-13' do not fit a text of 13 characters"),
         (entity("4-2", "Raf"), "the offsets '4-2' do not fit"),
         (entity("10-12,0-2", "Ras Raf"), "the offsets '10-12,0-2' do not fit"),
-        (entity("x", "Raf"), "'x' is no pair of offsets"),
-        (entity("0-2,", "Raf"), "'' is no pair of offsets"),
-        (entity("٠-٢", "Raf"), "is no pair of offsets"),
-        (entity("0-" + "9" * 5000, "Raf"), "is no pair of offsets"),
+        (entity("x", "Raf"), "'x' is not a pair of offsets"),
+        (entity("0-2,", "Raf"), "'' is not a pair of offsets"),
+        (entity("٠-٢", "Raf"), "is not a pair of offsets"),
+        (entity("0-" + "9" * 5000, "Raf"), "is not a pair of offsets"),
         (ENTITIES + entity("0-2", "Raf", "e0"), "the id 'e0' belongs to another entity"),
         ('<entity id="e" text="Raf" />', "the attribute charOffset is missing"),
         ('<entity charOffset="0-2" text="Raf" />', "the attribute id is missing"),
@@ -343,7 +344,7 @@ def test_nesting_without_end_is_refused(name):
 
 
 def test_a_tag_without_end_is_refused(monkeypatch):
-    monkeypatch.setattr(ppi_xml, "_MAX_BYTES", 1 << 18)
+    monkeypatch.setattr(ppi, "_MAX_BYTES", 1 << 18)
 
     class Endless(io.RawIOBase):
         served = 0
@@ -363,7 +364,7 @@ def test_a_tag_without_end_is_refused(monkeypatch):
 
 
 def test_a_sentence_that_is_too_long_is_left_out(monkeypatch):
-    monkeypatch.setattr(ppi_xml, "_MAX_BYTES", 1 << 18)
+    monkeypatch.setattr(ppi, "_MAX_BYTES", 1 << 18)
     tokens = "".join(f'<token charOffset="0-2" id="t{i}" text="Raf" />\n' for i in range(20_000))
     body = f'<tokenization tokenizer="split">\n{tokens}</tokenization>\n'
     examples = parse(corpus(sentence(body), sentence(name="after")), "collect")
@@ -373,7 +374,7 @@ def test_a_sentence_that_is_too_long_is_left_out(monkeypatch):
 
 
 def test_a_sentence_without_end_is_reported_before_the_end_of_the_file(monkeypatch):
-    monkeypatch.setattr(ppi_xml, "_MAX_BYTES", 1 << 18)
+    monkeypatch.setattr(ppi, "_MAX_BYTES", 1 << 18)
     found = problem(b"<corpus>" + sentence("<a/>" * 200_000).encode()[:-20])
     assert "the sentence has more than" in found.problem
 

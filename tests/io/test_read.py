@@ -19,11 +19,11 @@ from kernelwood.io import (
     LimitError,
     Limits,
     Tally,
-    formats,
     iter_read,
-    limits,
     read,
 )
+from kernelwood.io.containers import limits
+from kernelwood.io.formats import table
 from kernelwood.io.source import Remark
 
 TREES = "(S (NP we) (VP go))\n(S (NP they) (VP stay))\n"
@@ -294,7 +294,7 @@ def remarking(source, views):
 @pytest.fixture
 def remarks(monkeypatch, trees):
     row = Format("odd", "", (".mrg",), lambda head: False, remarking)
-    monkeypatch.setattr(formats, "FORMATS", (row,))
+    monkeypatch.setattr(table, "FORMATS", (row,))
     return read(trees).tally
 
 

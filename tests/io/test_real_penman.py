@@ -8,7 +8,7 @@ from corpora import data_file
 from penman.models import amr
 
 from kernelwood.io import Source, read
-from kernelwood.io.penman import penman_text
+from kernelwood.io.formats.penman import penman_text
 
 
 def plain(example):

@@ -8,7 +8,7 @@ import pytest
 from corpora import data_file
 
 from kernelwood.io import iter_read, read
-from kernelwood.io.srl import VERB_ROLES, srl_text
+from kernelwood.io.formats.srl import VERB_ROLES, srl_text
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from corpora import data_file
 
 from kernelwood.io import Source
-from kernelwood.io.standoff import read_standoff, standoff_files
+from kernelwood.io.formats.standoff import read_standoff, standoff_files
 
 
 def parse(files):

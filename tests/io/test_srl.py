@@ -10,8 +10,8 @@ from hypothesis import given, settings, strategies as st
 
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io import Source, iter_read, write_srl
+from kernelwood.io.formats.srl import VERB_ROLES, looks_like_srl, read_srl, srl_text
 from kernelwood.io.source import Remark
-from kernelwood.io.srl import VERB_ROLES, looks_like_srl, read_srl, srl_text
 from kernelwood.structures import Tree
 from kernelwood.text import Dependency, Entity, Example, Predicate, RoleSpan, Sentence
 
@@ -388,14 +388,14 @@ def predicate(*arguments, sense="go.01", lemma="", token=0):
     ("view", "message"),
     [
         (Sentence("text only"), "it has no words"),
-        (Sentence.from_words(["a\tb"]), r"the word 'a\\tb' fits no column"),
-        (Sentence.from_words([""]), "the word '' fits no column"),
+        (Sentence.from_words(["a\tb"]), r"the word 'a\\tb' does not fit in a column"),
+        (Sentence.from_words([""]), "the word '' does not fit in a column"),
         (Sentence.from_words(["a"], tags=["-"]), 'the tag is "-", which stands for none'),
-        (Sentence.from_words(["a"], lemmas=["b\n"]), "the lemma .* fits no column"),
+        (Sentence.from_words(["a"], lemmas=["b\n"]), "the lemma .* does not fit in a column"),
         (predicate(sense=""), "the predicate 'a' has no sense"),
         (predicate(sense="-"), "the predicate 'a' has no sense"),
-        (predicate(RoleSpan("x(", 0, 1)), r"the role 'x\(' fits no bracket"),
-        (predicate(RoleSpan("", 0, 1)), "the role '' fits no bracket"),
+        (predicate(RoleSpan("x(", 0, 1)), r"the role 'x\(' does not fit in a bracket"),
+        (predicate(RoleSpan("", 0, 1)), "the role '' does not fit in a bracket"),
         (predicate(RoleSpan("A", 0, 2), RoleSpan("B", 1, 3)), "'B' .* overlaps another"),
         (
             words_with(predicates=[Predicate(0, "", "x.01"), Predicate(0, "", "y.01")]),
@@ -418,7 +418,7 @@ def predicate(*arguments, sense="go.01", lemma="", token=0):
         ),
         (
             Sentence.from_words(["a"], tags=["X"], tree=Tree("(", [Tree("X", [Tree("a")])])),
-            r"the constituent '\(' fits no bracket",
+            r"the constituent '\(' does not fit in a bracket",
         ),
         (words_with(metadata=[("a\nb", None)]), "the comment .* would not read back"),
         (words_with(metadata=[("a=b", "c")]), "the comment .* would not read back"),

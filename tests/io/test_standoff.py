@@ -8,11 +8,11 @@ import re
 import pytest
 from hypothesis import given, settings, strategies as st
 
-import kernelwood.io.standoff as module
+import kernelwood.io.formats.standoff as module
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io import FORMATS, Source, read, write_standoff
+from kernelwood.io.formats.standoff import looks_like_standoff, read_standoff, standoff_files
 from kernelwood.io.source import Remark
-from kernelwood.io.standoff import looks_like_standoff, read_standoff, standoff_files
 from kernelwood.structures import Sequence
 from kernelwood.text import (
     Argument,
@@ -180,19 +180,19 @@ def test_a_blank_at_the_end_of_an_entity_is_kept():
 @pytest.mark.parametrize("line", ["# written by hand", "#1\twritten"])
 def test_comments_that_name_no_annotation_are_remarked(line):
     remark, example = items(f"{RAF}{line}\n")
-    assert remark == Remark("a comment that names no annotation was left out")
+    assert remark == Remark("a comment without an annotation was left out")
     assert example.view("document").attributes == ()
 
 
 def test_a_note_on_an_attribute_is_remarked():
     remark, example = items(f"{RAF}A1\tNegation T1\n#1\tAnnotatorNotes A1\twhy?\n")
-    assert remark == Remark("a remark on an attribute was left out")
+    assert remark == Remark("a note on an attribute was left out")
     assert [item.id for item in example.view("document").attributes] == ["A1"]
 
 
 def test_a_note_on_what_is_not_there_is_remarked():
     remark, example = items(f"{RAF}#1\tAnnotatorNotes T7\twhy?\n")
-    assert remark == Remark("a note on what is not there was left out")
+    assert remark == Remark("a note on a missing annotation was left out")
     assert example.view("document").attributes == ()
 
 
@@ -200,23 +200,23 @@ def test_a_note_on_what_is_not_there_is_remarked():
     ("line", "column", "words"),
     [
         ("T1", 3, "no tab"),
-        ("X1\tProtein 0 3\tRaf", 1, "no id"),
-        ("T 1\tProtein 0 3\tRaf", 1, "no id"),
+        ("X1\tProtein 0 3\tRaf", 1, "not the id"),
+        ("T 1\tProtein 0 3\tRaf", 1, "not the id"),
         ("T1\tProtein 0 3", 15, "text of the entity is missing"),
-        ("T1\tProtein zero 3\tRaf", 4, "no entity"),
+        ("T1\tProtein zero 3\tRaf", 4, "not an entity"),
         ("T1\tProtein 0 3 \tRas", 4, "reads 'Ras', but at its offsets stands 'Raf'"),
         ("T1\tProtein 3 3\t", 12, "empty or not in order"),
         ("T1\tProtein 4 6;0 3\tbi Raf", 12, "empty or not in order"),
         ("T1\tProtein 40 49\tMEK", 4, "the text has 42 characters"),
-        (f"T1\tProtein 0 {'9' * 5000}\tRaf", 4, "no entity"),
+        (f"T1\tProtein 0 {'9' * 5000}\tRaf", 4, "not an entity"),
         ("E1\tBinding", 4, "not of the form role:target"),
         ("E1\tBinding:T1 :T1", 15, "not of the form role:target"),
         ("E1\t", 4, "second column is empty"),
         ("E1\tBinding:T1\tTheme:T1", 14, "column too many"),
         ("R1\tPart", 8, "no arguments"),
         ("*\tEquiv", 8, "no arguments"),
-        ("A1\tNegation", 4, "no attribute"),
-        ("N1\tReference T1\tRaf", 4, "no normalization"),
+        ("A1\tNegation", 4, "not an attribute"),
+        ("N1\tReference T1\tRaf", 4, "not a normalization"),
     ],
 )
 def test_a_bad_line_is_located(line, column, words):

@@ -1,3 +1,7 @@
+"""Combinations of kernels and views of examples."""
+
+from __future__ import annotations
+
 import pickle
 import tracemalloc
 
@@ -7,7 +11,7 @@ from cases import sample
 from strategies import preterminals
 
 import kernelwood as kw
-from kernelwood.errors import KernelInputError, KernelOverflowError
+from kernelwood.errors import KernelInputError, KernelOverflowError, StructureError
 from kernelwood.kernels import (
     Normalized,
     OnView,
@@ -17,6 +21,8 @@ from kernelwood.kernels import (
     SubsequenceKernel,
     SubsetTreeKernel,
     Sum,
+    drop_unread_views,
+    needed_views,
 )
 from kernelwood.structures import Sequence, Tree
 
@@ -24,6 +30,9 @@ SST, PTK = SubsetTreeKernel(), PartialTreeKernel()
 RAW_SST, RAW_PTK = SubsetTreeKernel(normalize=False), PartialTreeKernel(normalize=False)
 WORDS = SubsequenceKernel()
 TREES = sample(SST, 25)
+
+ON_WORDS = kw.OnView("words", kw.SubsequenceKernel())
+ON_TREE = kw.OnView("tree", kw.SubsetTreeKernel())
 
 
 def examples(n=25):
@@ -45,6 +54,8 @@ COMBINED = [
     (Normalized(PTK), lambda s, p: p),
     (0 * SST + PTK, lambda s, p: p),
 ]
+
+
 every_combination = pytest.mark.parametrize(
     ("kernel", "formula"), COMBINED, ids=[repr(k) for k, _ in COMBINED]
 )
@@ -106,7 +117,7 @@ def test_the_repr_of_a_combination_can_be_evaluated(kernel, formula):
 def test_tile_size_changes_no_bit_of_a_combination(kernel, formula, monkeypatch):
     trees = kw.batch(TREES * 10)
     whole = kernel.gram(trees)
-    monkeypatch.setattr("kernelwood.kernels.base.TILE", 128)
+    monkeypatch.setattr("kernelwood.kernels.kernel.TILE", 128)
     np.testing.assert_array_equal(kernel.gram(trees), whole)
 
 
@@ -141,8 +152,8 @@ def test_what_comes_twice_is_computed_once(combine, formula):
 
 def test_what_comes_twice_is_not_kept_from_block_to_block(monkeypatch):
     # Neighbors are found block by block, so that the matrix is never held.
-    monkeypatch.setattr("kernelwood.kernels.neighbors.QUERIES", 128)
-    monkeypatch.setattr("kernelwood.kernels.neighbors.SEARCHED", 512)
+    monkeypatch.setattr("kernelwood.kernels.kernel._QUERIES", 128)
+    monkeypatch.setattr("kernelwood.kernels.kernel._SEARCHED", 512)
     sequences = kw.batch(sample(WORDS, 3000, seed=5))
     kernel = (WORDS + WORDS**2) * (WORDS + 0.5 * WORDS**2)
     tracemalloc.start()
@@ -412,7 +423,7 @@ def test_a_kernel_with_only_a_reference_combines():
 def test_a_kernel_with_only_a_reference_ignores_tiles(monkeypatch):
     trees = TREES * 6
     whole = LeafOverlapKernel().gram(trees)
-    monkeypatch.setattr("kernelwood.kernels.base.TILE", 128)
+    monkeypatch.setattr("kernelwood.kernels.kernel.TILE", 128)
     np.testing.assert_array_equal(LeafOverlapKernel().gram(trees), whole)
 
 
@@ -429,7 +440,7 @@ def test_a_kernel_without_reference_says_so():
         def __init__(self):
             pass
 
-    with pytest.raises(NotImplementedError, match="Empty defines no reference"):
+    with pytest.raises(NotImplementedError, match="Empty does not define reference"):
         Empty().gram([Tree("x")])
 
 
@@ -447,3 +458,73 @@ def test_sequences_work_in_combinations_too():
     sequences = [Sequence(["a"]), Sequence(["a", "b"])]
     single = WORDS.value(*sequences)
     assert kernel.value(*sequences) == pytest.approx(single + single**2)
+
+
+class Whole(kw.Kernel):
+    """A kernel of somebody else that looks at three_examples as it likes."""
+
+    accepts = kw.arrays.ExampleBatch
+
+    def reference(self, a, b):
+        return float(a.view("text") == b.view("text"))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "names"),
+    [
+        (kw.SubsetTreeKernel(), ()),
+        (0.5 * kw.SubsetTreeKernel() + kw.SubtreeKernel(), ()),
+        (ON_WORDS, ("words",)),
+        (kw.Normalized(2 * ON_TREE**3) * ON_WORDS, ("tree", "words")),
+        (ON_WORDS + ON_TREE + ON_WORDS, ("words", "tree")),
+        (Whole(), None),
+        (ON_WORDS + 0.5 * Whole(), None),
+    ],
+    ids=repr,
+)
+def test_the_views_of_a_kernel_are_those_it_names(kernel, names):
+    assert needed_views(kernel) == names
+
+
+def test_a_combination_of_100000_kernels_is_walked_without_recursion():
+    kernel = ON_WORDS
+    for _ in range(100_000):
+        kernel = kernel + ON_TREE
+    assert needed_views(kernel) == ("words", "tree")
+
+
+def test_a_kernel_that_is_inside_again_and_again_is_looked_at_once():
+    kernel = ON_WORDS
+    for _ in range(200):
+        kernel = kernel + kernel
+    assert needed_views(kernel) == ("words",)
+
+
+@pytest.fixture
+def three_examples():
+    views = {"words": kw.Sequence(["a"]), "tree": kw.Tree("a"), "text": "a"}
+    return kw.batch([kw.Example(str(i), i, views, kw.text.Origin("f")) for i in range(3)])
+
+
+def test_other_views_are_dropped_and_the_rest_of_an_example_is_kept(three_examples):
+    kept = drop_unread_views(three_examples, ON_TREE)
+    assert list(kept) == [
+        kw.Example(str(i), i, {"tree": kw.Tree("a")}, kw.text.Origin("f")) for i in range(3)
+    ]
+
+
+def test_views_that_are_batched_stay_so(three_examples):
+    assert drop_unread_views(three_examples, ON_WORDS).view("words") is three_examples.view("words")
+
+
+def test_all_views_are_kept_if_nobody_knows_which_are_read(three_examples):
+    assert drop_unread_views(three_examples, Whole()) is three_examples
+
+
+def test_no_examples_have_no_views():
+    assert len(drop_unread_views(kw.batch([], kind=kw.arrays.ExampleBatch), ON_WORDS)) == 0
+
+
+def test_a_missing_view_is_an_error(three_examples):
+    with pytest.raises(StructureError, match="has no view 'path'"):
+        drop_unread_views(three_examples, kw.OnView("path", kw.SubsequenceKernel()))

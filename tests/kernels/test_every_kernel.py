@@ -167,7 +167,7 @@ def test_tile_size_changes_no_bit_of_a_gram(kernel, dtype, monkeypatch):
     structures = kw.batch(sample(kernel, 300))
     whole = kernel.gram(structures, dtype=dtype)
     # Sequences are sorted by length in windows of 256, which tiles must not cut.
-    monkeypatch.setattr("kernelwood.kernels.base.TILE", 256)
+    monkeypatch.setattr("kernelwood.kernels.kernel.TILE", 256)
     np.testing.assert_array_equal(kernel.gram(structures, dtype=dtype), whole)
 
 
@@ -175,7 +175,7 @@ def test_tile_size_changes_no_bit_of_a_gram(kernel, dtype, monkeypatch):
 def test_tile_size_changes_no_bit_of_a_cross(kernel, monkeypatch):
     structures = kw.batch(sample(kernel, 300))
     whole = kernel.cross(structures, structures[:150])
-    monkeypatch.setattr("kernelwood.kernels.base.TILE", 128)
+    monkeypatch.setattr("kernelwood.kernels.kernel.TILE", 128)
     np.testing.assert_array_equal(kernel.cross(structures, structures[:150]), whole)
 
 
@@ -184,8 +184,8 @@ def test_tile_size_changes_no_bit_of_a_cross(kernel, monkeypatch):
 def test_block_size_changes_no_neighbor(kernel, queries, searched, monkeypatch):
     structures = kw.batch(sample(kernel, 200))
     whole = kernel.neighbors(structures[:50], structures, 5)
-    monkeypatch.setattr("kernelwood.kernels.neighbors.QUERIES", queries)
-    monkeypatch.setattr("kernelwood.kernels.neighbors.SEARCHED", searched)
+    monkeypatch.setattr("kernelwood.kernels.kernel._QUERIES", queries)
+    monkeypatch.setattr("kernelwood.kernels.kernel._SEARCHED", searched)
     cut = kernel.neighbors(structures[:50], structures, 5)
     np.testing.assert_array_equal(cut[0], whole[0])
     np.testing.assert_array_equal(cut[1], whole[1])

@@ -275,7 +275,7 @@ def test_tile_size_changes_no_bit_of_a_mixture(mixture, monkeypatch):
     ordinary = [together[i] for i in where]
     structures = [*ordinary, *ordinary, *ordinary, together[0], *ordinary, together[21]]
     whole = kernel.gram(structures)
-    monkeypatch.setattr("kernelwood.kernels.base.TILE", 128)
+    monkeypatch.setattr("kernelwood.kernels.kernel.TILE", 128)
     np.testing.assert_array_equal(kernel.gram(structures), whole)
 
 

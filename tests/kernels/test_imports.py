@@ -34,7 +34,7 @@ def test_every_public_name_is_listed():
 
 
 def test_an_unknown_name_is_refused():
-    with pytest.raises(AttributeError, match="'kernelwood' has no attribute 'Kernle'"):
+    with pytest.raises(AttributeError, match="No kernelwood attribute Kernle"):
         _ = kw.Kernle
 
 

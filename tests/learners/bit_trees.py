@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from kernelwood.features import pack
 from kernelwood.learners import bit_forest
-from kernelwood.learners.bit_growth import grow_forest
+from kernelwood.learners.bit_forest import grow_forest
 
 
 def gini(weights):

@@ -352,7 +352,7 @@ def test_a_class_of_two_is_learned_beside_large_ones(name):
         (LABELS[:-1], "120 structures, but 119 labels"),
         ([None, *LABELS[1:]], "1 of 120 labels are missing, the first at position 0"),
         ([float("nan")] * 120, "120 of 120 labels are missing"),
-        ([1, *LABELS[1:]], "strings or numbers, not some of both"),
+        ([1, *LABELS[1:]], "all strings or all numbers, got both"),
         (np.zeros((120, 2)), "one label for each structure"),
         (None, "y is missing"),
     ],

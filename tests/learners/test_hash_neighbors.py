@@ -130,8 +130,8 @@ def test_results_do_not_depend_on_company_order_or_threads(parameters):
 def test_results_do_not_depend_on_how_much_is_held_at_once(monkeypatch):
     model = fitted()
     expected = pairs(model.kneighbors(QUERIES))
-    monkeypatch.setattr("kernelwood.learners.buckets._PAIRS_AT_ONCE", 100)
-    monkeypatch.setattr("kernelwood.learners.buckets._BUCKETS_AT_ONCE", 10)
+    monkeypatch.setattr("kernelwood.learners.hash_neighbors._PAIRS_AT_ONCE", 100)
+    monkeypatch.setattr("kernelwood.learners.hash_neighbors._BUCKETS_AT_ONCE", 10)
     assert pairs(model.kneighbors(QUERIES)) == expected
 
 
@@ -139,7 +139,7 @@ def test_results_do_not_depend_on_how_much_is_held_at_once(monkeypatch):
 def test_blocks_by_code_and_by_bucket_give_the_same(cost, monkeypatch):
     model = fitted(n_bits=4)
     expected = pairs(model.kneighbors(QUERIES))
-    monkeypatch.setattr("kernelwood.learners.buckets._BLOCK_COST", cost)
+    monkeypatch.setattr("kernelwood.learners.hash_neighbors._BLOCK_COST", cost)
     assert pairs(model.kneighbors(QUERIES)) == expected
 
 
@@ -242,7 +242,7 @@ def test_an_id_that_is_not_there_removes_nothing():
     model = fitted()
     model.remove([7])
     for ids in ([3, 7], [3, 150], [-1, 3]):
-        with pytest.raises(kw.errors.KernelInputError, match="there is no structure with the id"):
+        with pytest.raises(kw.errors.KernelInputError, match="no structure with the id"):
             model.remove(ids)
     assert len(model) == 149
     with pytest.raises(kw.errors.KernelInputError, match="ids must be a list of whole numbers"):
@@ -250,7 +250,7 @@ def test_an_id_that_is_not_there_removes_nothing():
 
 
 def test_another_class_is_refused():
-    with pytest.raises(kw.errors.KernelInputError, match="'new' is none of the classes"):
+    with pytest.raises(kw.errors.KernelInputError, match="'new' is not one of the classes"):
         fitted().add(TREES[:2], ["new", LABELS[0]])
 
 

@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import kernelwood as kw
 from kernelwood.datasets import load_questions
 from kernelwood.learners import KernelNeighborsClassifier
-from kernelwood.learners.votes import Neighbors, probabilities, without_self
+from kernelwood.learners.kernel_neighbors import Neighbors, probabilities, without_self
 from kernelwood.persist.estimators import estimator_state, restore_estimator
 
 TREES = strategies.sample_trees(60, seed=1, max_nodes=15)

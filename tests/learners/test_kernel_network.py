@@ -11,8 +11,14 @@ import kernelwood as kw
 from kernelwood.errors import KernelInputError
 from kernelwood.features import NystromEmbedder
 from kernelwood.learners import KernelNetworkClassifier
-from kernelwood.learners.network_layers import ACTIVATIONS, Layers, layer_shapes, softmax
-from kernelwood.learners.network_training import Trainer, held_out_part
+from kernelwood.learners.kernel_network import (
+    ACTIVATIONS,
+    Layers,
+    Trainer,
+    held_out_part,
+    layer_shapes,
+    softmax,
+)
 
 WORDS = {"calm": "sea sky sun sand", "wild": "storm wave wind rain", "cold": "ice snow fog hail"}
 KINDS = tuple(WORDS)
@@ -241,7 +247,7 @@ def test_probabilities_are_those_of_scikit_learn(activation, n_classes, hidden, 
         made.append(MLPClassifier(*args, **options))
         return made[-1]
 
-    monkeypatch.setattr("kernelwood.learners.network_training.MLPClassifier", make)
+    monkeypatch.setattr("kernelwood.learners.kernel_network.MLPClassifier", make)
     vectors, numbers = points(n_classes=n_classes)
     setting = trainer(hidden=hidden, activation=activation, n_classes=n_classes)
     trained = setting.train(vectors, numbers, 0, nothing)
@@ -408,7 +414,7 @@ def test_evidence_shows_similarities_of_the_kernel():
 
 
 @pytest.mark.parametrize(
-    ("options", "message"), [({"k": 0}, "k must be"), ({"label": "hot"}, "label is 'hot'")]
+    ("options", "message"), [({"k": 0}, "k must be"), ({"label": "hot"}, "label names 'hot'")]
 )
 def test_evidence_that_cannot_be_is_refused(options, message):
     X, y = sample(30)

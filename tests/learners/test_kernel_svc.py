@@ -1,3 +1,5 @@
+"""Scores of structures by machines that have not seen their fold."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -13,8 +15,13 @@ from sklearn.svm import SVC
 import kernelwood as kw
 from kernelwood.datasets import load_questions
 from kernelwood.learners import KernelSVC, fit_sigmoid
-from kernelwood.learners.svc_calibration import deal_folds, probabilities
-from kernelwood.learners.svc_machines import class_scores, decide, pairs_of_classes
+from kernelwood.learners.kernel_svc import (
+    class_scores,
+    deal_folds,
+    decide,
+    pairs_of_classes,
+    probabilities,
+)
 
 QUESTIONS = load_questions()
 TREES = [question.view("tree") for question in QUESTIONS]
@@ -267,7 +274,7 @@ def test_a_class_of_two_structures_has_probabilities():
 def test_a_class_of_one_structure_has_none():
     labels = np.where(np.arange(120) < 1, "rare", LABELS)
     with pytest.raises(
-        kw.errors.KernelInputError, match=r"needs 2 structures of each class.*'rare'"
+        kw.errors.KernelInputError, match=r"needs at least 2 structures of each class.*'rare'"
     ):
         svc(probability=True).fit(TREES, labels)
     assert "rare" in svc().fit(TREES, labels).classes_
@@ -333,9 +340,9 @@ def test_evidence_is_a_table_to_read():
 
 def test_evidence_is_asked_rightly():
     fitted = svc().fit(*half())
-    with pytest.raises(kw.errors.KernelInputError, match="k must be an int from 1 on, got 0"):
+    with pytest.raises(kw.errors.KernelInputError, match="k must be an int of at least 1, got 0"):
         fitted.evidence(TREES[0], k=0)
-    with pytest.raises(kw.errors.KernelInputError, match="label is 'WHO', but the labels are"):
+    with pytest.raises(kw.errors.KernelInputError, match="label names 'WHO', but the labels are"):
         fitted.evidence(TREES[0], label="WHO")
 
 
@@ -449,3 +456,75 @@ def test_real_questions_are_classified_as_by_kelp(questions, kernel, kelp):
     train, test = questions
     fitted = KernelSVC(kernel, C=3, class_weight="balanced").fit(*train)
     assert fitted.score(*test) == pytest.approx(kelp, abs=0.006)
+
+
+# Cross-validation scores.
+
+
+@pytest.fixture(scope="module")
+def sample():
+    loaded = load_questions()
+    return [q.view("tree") for q in loaded], np.array([q.label for q in loaded])
+
+
+@pytest.mark.parametrize(
+    ("strategy", "weights"), [("ovr", None), ("ovr", "balanced"), ("ovo", None)]
+)
+def test_scores_are_those_of_machines_trained_without_the_fold(sample, strategy, weights):
+    X, y = sample
+    folds = np.arange(len(y)) // 6 % 3
+    make = {"C": 2.0, "strategy": strategy, "class_weight": weights}
+    model = kw.KernelSVC(kw.SubsetTreeKernel(), **make)
+    scores = model.fit_held_out(X, y, folds)
+    for fold in range(3):
+        kept = [x for x, f in zip(X, folds, strict=True) if f != fold]
+        other = kw.KernelSVC(kw.SubsetTreeKernel(), **make).fit(kept, y[folds != fold])
+        held = [x for x, f in zip(X, folds, strict=True) if f == fold]
+        np.testing.assert_allclose(other.decision_function(held), scores[folds == fold], atol=5e-3)
+
+
+def test_the_model_is_that_of_fit(sample):
+    X, y = sample
+    held, plain = (kw.KernelSVC(kw.SubsetTreeKernel()) for _ in range(2))
+    held.fit_held_out(X, y, np.arange(len(y)) % 2)
+    plain.fit(X, y)
+    assert np.array_equal(held.coefficients_, plain.coefficients_)
+    assert held.kernel_evaluations_ == plain.kernel_evaluations_
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_threads_change_nothing(sample, n_jobs):
+    X, y = sample
+    two = np.where(y == "HUM", "HUM", "other")
+    folds = np.arange(len(y)) % 4
+    first = kw.KernelSVC(kw.SubsetTreeKernel(), n_jobs=1).fit_held_out(X, two, folds)
+    again = kw.KernelSVC(kw.SubsetTreeKernel(), n_jobs=n_jobs).fit_held_out(X, two, folds)
+    assert first.shape == (len(y),)
+    assert np.array_equal(first, again)
+
+
+def test_a_class_in_one_fold_only_scores_lowest_there(sample):
+    X, y = sample
+    folds = (y == "ABBR").astype(int)
+    model = kw.KernelSVC(kw.SubsetTreeKernel())
+    scores = model.fit_held_out(X, y, folds)
+    at = model.classes_.tolist().index("ABBR")
+    assert (scores[folds == 1, at] == -1.0).all()
+
+
+def test_pairs_of_classes_need_every_class_in_two_folds(sample):
+    X, y = sample
+    model = kw.KernelSVC(kw.SubsetTreeKernel(), strategy="ovo")
+    with pytest.raises(kw.errors.KernelInputError, match="'ABBR' is in one fold only"):
+        model.fit_held_out(X, y, (y == "ABBR").astype(int))
+
+
+@pytest.mark.parametrize(
+    ("folds", "message"),
+    [([0, 1], "one for each"), (None, "give the fold"), ("same", "two different numbers")],
+)
+def test_wrong_folds_are_refused(sample, folds, message):
+    X, y = sample
+    given = np.zeros(len(y), dtype=int) if folds == "same" else folds
+    with pytest.raises(kw.errors.KernelInputError, match=message):
+        kw.KernelSVC(kw.SubsetTreeKernel()).fit_held_out(X, y, given)

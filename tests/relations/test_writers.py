@@ -13,7 +13,7 @@ import kernelwood as kw
 from kernelwood.relations import (
     Case,
     CaseFragment,
-    Judged,
+    DocumentPredictions,
     Participant,
     Prediction,
     output_format,
@@ -57,14 +57,14 @@ def an_event(name, trigger, roles=("participant", "participant")):
     return a_prediction(kind="Binding", name=name, roles=roles, trigger=trigger)
 
 
-def written(judged, **options):
+def written(predicted, **options):
     out = io.StringIO()
-    write_predictions(judged, out, **options)
+    write_predictions(predicted, out, **options)
     return out.getvalue()
 
 
-def table(judged, **options):
-    lines = written(judged, format="tsv", **options)
+def table(predicted, **options):
+    lines = written(predicted, format="tsv", **options)
     return list(csv.DictReader(io.StringIO(lines), delimiter="\t"))
 
 
@@ -93,20 +93,20 @@ def test_other_suffixes_are_refused_with_those_that_are_known():
 
 def test_a_line_is_the_prediction_as_plain_values():
     one = a_prediction()
-    [line] = written([Judged("doc", DOCUMENT, [one])], format="jsonl").splitlines()
+    [line] = written([DocumentPredictions("doc", DOCUMENT, [one])], format="jsonl").splitlines()
     assert json.loads(line) == one.to_dict()
 
 
 def test_evidence_is_written_with_its_prediction():
-    judged = Judged("doc", DOCUMENT, [a_prediction()], [CASES])
-    [line] = written([judged], format="jsonl").splitlines()
+    predicted = DocumentPredictions("doc", DOCUMENT, [a_prediction()], [CASES])
+    [line] = written([predicted], format="jsonl").splitlines()
     assert json.loads(line)["evidence"] == [CASES[0].to_dict()]
 
 
 def test_numbers_keep_every_bit():
     one = a_prediction()
     object.__setattr__(one, "score", 0.1 + 0.2)
-    [line] = written([Judged("doc", DOCUMENT, [one])], format="jsonl").splitlines()
+    [line] = written([DocumentPredictions("doc", DOCUMENT, [one])], format="jsonl").splitlines()
     assert json.loads(line)["score"] == 0.1 + 0.2
 
 
@@ -116,7 +116,7 @@ def test_documents_are_taken_one_after_the_other(tmp_path):
     def documents():
         for i in range(3):
             alive.append(i)
-            yield Judged(f"d{i}", DOCUMENT, [a_prediction(name=f"p{i}")])
+            yield DocumentPredictions(f"d{i}", DOCUMENT, [a_prediction(name=f"p{i}")])
 
     class Watched(io.StringIO):
         def writelines(self, lines):
@@ -133,14 +133,14 @@ def test_documents_are_taken_one_after_the_other(tmp_path):
 
 def test_a_table_has_titles_and_a_line_for_each_prediction():
     ones = [a_prediction(), a_prediction(positive=False, name="p2")]
-    rows = table([Judged("doc", DOCUMENT, ones)])
+    rows = table([DocumentPredictions("doc", DOCUMENT, ones)])
     assert [(row["id"], row["type"], row["positive"]) for row in rows] == [
         ("p1", "binds", "yes"), ("p2", "binds", "no"),
     ]  # fmt: skip
 
 
 def test_participants_have_columns_of_their_own():
-    [row] = table([Judged("doc", DOCUMENT, [a_prediction()])])
+    [row] = table([DocumentPredictions("doc", DOCUMENT, [a_prediction()])])
     assert (row["text1"], row["spans1"], row["role2"]) == ("Raf", "0 3", "second")
 
 
@@ -150,7 +150,7 @@ def test_an_empty_table_has_its_titles():
 
 def test_events_have_columns_for_the_trigger_and_a_third_participant():
     trigger = Participant("trigger", "T9", "Binding", "binds", ((4, 9),))
-    [row] = table([Judged("doc", DOCUMENT, [an_event("e1", trigger)])], events=True)
+    [row] = table([DocumentPredictions("doc", DOCUMENT, [an_event("e1", trigger)])], events=True)
     assert (row["trigger_text"], row["role3"]) == ("binds", "")
 
 
@@ -158,15 +158,15 @@ def test_events_have_columns_for_the_trigger_and_a_third_participant():
 def test_any_text_stays_in_its_cell(text):
     one = a_prediction()
     object.__setattr__(one, "text", text)
-    lines = written([Judged("doc", DOCUMENT, [one])], format="tsv")
+    lines = written([DocumentPredictions("doc", DOCUMENT, [one])], format="tsv")
     rows = list(csv.reader(io.StringIO(lines), delimiter="\t"))
     assert [len(row) for row in rows] == [len(titles())] * 2
     assert lines.count("\n") == 2
 
 
 def test_the_evidence_of_a_table_is_told_in_short():
-    judged = Judged("doc", DOCUMENT, [a_prediction()], [CASES])
-    [row] = table([judged], evidence=True)
+    predicted = DocumentPredictions("doc", DOCUMENT, [a_prediction()], [CASES])
+    [row] = table([predicted], evidence=True)
     assert row["evidence"] == "d1.p0 (binds, 0.750)"
 
 
@@ -174,7 +174,9 @@ def test_the_evidence_of_a_table_is_told_in_short():
 
 
 def test_standoff_reads_back_with_entities_and_relations(tmp_path):
-    write_predictions([Judged("doc", DOCUMENT, [a_prediction()])], tmp_path / "out.ann")
+    write_predictions(
+        [DocumentPredictions("doc", DOCUMENT, [a_prediction()])], tmp_path / "out.ann"
+    )
     [example] = kw.read(tmp_path / "out.ann")
     document = example.view("document")
     assert document.entities == ENTITIES
@@ -186,21 +188,23 @@ def test_standoff_reads_back_with_entities_and_relations(tmp_path):
 
 
 def test_scores_are_notes(tmp_path):
-    write_predictions([Judged("doc", DOCUMENT, [a_prediction()])], tmp_path / "out.ann")
+    write_predictions(
+        [DocumentPredictions("doc", DOCUMENT, [a_prediction()])], tmp_path / "out.ann"
+    )
     lines = (tmp_path / "out.ann" / "doc.ann").read_text().splitlines()
     assert lines[-1] == "#1\tAnnotatorNotes R1\tscore 0.900"
 
 
 def test_evidence_is_a_further_note():
-    document = annotated_document(Judged("doc", DOCUMENT, [a_prediction()], [CASES]))
+    document = annotated_document(DocumentPredictions("doc", DOCUMENT, [a_prediction()], [CASES]))
     assert [note.value for note in document.attributes] == [
         "score 0.900", "like d1.p0 (binds, 0.750): [Sos] binds [Grb]",
     ]  # fmt: skip
 
 
 def test_what_does_not_hold_is_not_annotated():
-    judged = Judged("doc", DOCUMENT, [a_prediction(positive=False)])
-    assert annotated_document(judged).relations == ()
+    predicted = DocumentPredictions("doc", DOCUMENT, [a_prediction(positive=False)])
+    assert annotated_document(predicted).relations == ()
 
 
 def test_relations_of_the_annotation_are_left_out():
@@ -208,30 +212,32 @@ def test_relations_of_the_annotation_are_left_out():
         "R7", "old", (kw.text.Argument("a", "T1"), kw.text.Argument("b", "T3"))
     )
     document = kw.Document(TEXT, ENTITIES, [known], attributes=[("A1", "Sure", "R7")])
-    made = annotated_document(Judged("doc", document, []))
+    made = annotated_document(DocumentPredictions("doc", document, []))
     assert (made.relations, made.attributes) == ((), ())
 
 
 def test_references_of_entities_are_kept():
     reference = kw.text.Attribute("N1", "Reference", "T1", "DB:7\tRaf")
     document = kw.Document(TEXT, ENTITIES, attributes=[reference])
-    assert annotated_document(Judged("doc", document, [])).attributes == (reference,)
+    assert annotated_document(DocumentPredictions("doc", document, [])).attributes == (reference,)
 
 
 def test_notes_take_no_id_that_is_used():
     document = kw.Document(TEXT, ENTITIES, attributes=[("#1", "AnnotatorNotes", "T1", "new")])
-    made = annotated_document(Judged("doc", document, [a_prediction()]))
+    made = annotated_document(DocumentPredictions("doc", document, [a_prediction()]))
     assert [item.id for item in made.attributes] == ["#1", "#2"]
 
 
 def test_roles_of_the_annotation_are_kept():
-    made = annotated_document(Judged("doc", DOCUMENT, [a_prediction(roles=("Agent", "Target"))]))
+    made = annotated_document(
+        DocumentPredictions("doc", DOCUMENT, [a_prediction(roles=("Agent", "Target"))])
+    )
     assert [argument.role for argument in made.relations[0].arguments] == ["Agent", "Target"]
 
 
 def test_events_have_themes_and_triggers():
     trigger = Participant("trigger", "t1", "Binding", "binds", ((4, 9),))
-    made = annotated_document(Judged("doc", DOCUMENT, [an_event("e1", trigger)]))
+    made = annotated_document(DocumentPredictions("doc", DOCUMENT, [an_event("e1", trigger)]))
     [event] = made.events
     assert [argument.role for argument in event.arguments] == ["Theme", "Theme2"]
     assert made.entities[-1][:3] == ("t1", "Binding", ((4, 9),))
@@ -240,22 +246,26 @@ def test_events_have_themes_and_triggers():
 def test_triggers_of_two_sentences_with_one_id_stay_apart():
     first = Participant("trigger", "trigger1", "Binding", "binds", ((4, 9),))
     second = Participant("trigger", "trigger1", "Sight", "seen", ((23, 27),))
-    judged = Judged("doc", DOCUMENT, [an_event("e1", first), an_event("e2", second)])
-    one, two = annotated_document(judged).events
+    predicted = DocumentPredictions(
+        "doc", DOCUMENT, [an_event("e1", first), an_event("e2", second)]
+    )
+    one, two = annotated_document(predicted).events
     assert one.trigger != two.trigger
 
 
 def test_a_catalyst_is_a_cause():
     trigger = Participant("trigger", "t1", "Binding", "binds", ((4, 9),))
     roles = ("catalyst", "participant")
-    made = annotated_document(Judged("doc", DOCUMENT, [an_event("e1", trigger, roles)]))
+    made = annotated_document(
+        DocumentPredictions("doc", DOCUMENT, [an_event("e1", trigger, roles)])
+    )
     assert [argument.role for argument in made.events[0].arguments] == ["Cause", "Theme"]
 
 
 def test_blanks_in_types_are_written_as_underscores(tmp_path):
     document = kw.Document(TEXT, [entity._replace(type="gene product") for entity in ENTITIES])
-    judged = Judged("doc", document, [a_prediction(kind="binds to")])
-    write_predictions([judged], tmp_path / "out.ann")
+    predicted = DocumentPredictions("doc", document, [a_prediction(kind="binds to")])
+    write_predictions([predicted], tmp_path / "out.ann")
     [example] = kw.read(tmp_path / "out.ann")
     assert example.view("document").relations[0].type == "binds_to"
 
@@ -266,7 +276,7 @@ def test_a_sentence_of_a_document_is_a_document_of_its_own(tmp_path):
     pairs = zip(("first", "second"), ENTITIES[:2], strict=True)
     moved = tuple(participant(role, entity, shift=100) for role, entity in pairs)
     object.__setattr__(one, "participants", moved)
-    made = annotated_document(Judged("doc", sentence, [one]))
+    made = annotated_document(DocumentPredictions("doc", sentence, [one]))
     assert made.entities == ENTITIES[:2]
 
 
@@ -274,7 +284,7 @@ def test_a_folder_that_is_there_is_kept(tmp_path):
     (tmp_path / "out.ann").mkdir()
     (tmp_path / "out.ann" / "old.txt").write_text("old")
     with pytest.raises(FileExistsError):
-        write_predictions([Judged("doc", DOCUMENT, [])], tmp_path / "out.ann")
+        write_predictions([DocumentPredictions("doc", DOCUMENT, [])], tmp_path / "out.ann")
     assert [path.name for path in tmp_path.rglob("*")] == ["out.ann", "old.txt"]
 
 
@@ -286,7 +296,7 @@ def test_standoff_cannot_go_to_a_stream():
 @pytest.mark.parametrize("name", ["out.jsonl", "out.tsv", "out.ann"])
 def test_a_failure_leaves_nothing_behind(tmp_path, name):
     def documents():
-        yield Judged("doc", DOCUMENT, [a_prediction()])
+        yield DocumentPredictions("doc", DOCUMENT, [a_prediction()])
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -76,7 +76,7 @@ def test_groups_are_what_pairs_join(structures, threshold):
 @pytest.mark.parametrize("n_pairs", [1, 10, 300])
 def test_no_bit_depends_on_blocks(monkeypatch, n_pairs):
     expected = rows(find_duplicates(TREES[:25], KERNEL, threshold=0.1))
-    monkeypatch.setattr("kernelwood.search.blocks._PAIRS", n_pairs)
+    monkeypatch.setattr("kernelwood.search.block_comparison._PAIRS", n_pairs)
     assert rows(find_duplicates(kw.batch(TREES[:25]), KERNEL, threshold=0.1)) == expected
 
 
@@ -126,7 +126,7 @@ def test_what_is_found_says_how_much_it_is():
 
 
 def test_progress_ends_with_the_total(monkeypatch):
-    monkeypatch.setattr("kernelwood.search.blocks._PAIRS", 400)
+    monkeypatch.setattr("kernelwood.search.block_comparison._PAIRS", 400)
     calls = []
     with kw.config_context(progress=lambda done, total: calls.append((done, total))):
         find_duplicates(TREES, KERNEL)

@@ -182,7 +182,7 @@ def test_an_empty_index_finds_nothing_and_can_be_filled_again(by):
     made = index(by=by).fit(SENTENCES)
     made.remove(made.ids_)
     assert made.search(QUERIES[0]) == [] and made.search(QUERIES) == [[]] * 6
-    with pytest.raises(kw.errors.KernelInputError, match="no sentences to choose from"):
+    with pytest.raises(kw.errors.KernelInputError, match="the index is empty"):
         made.refit()
     assert made.add(SENTENCES[:1]).tolist() == [80]
     assert [match.id for match in made.search(QUERIES[0])] == [80]

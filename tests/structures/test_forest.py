@@ -226,7 +226,7 @@ def test_the_same_edge_twice():
 
 
 def test_a_cycle_is_named_by_its_labels():
-    with pytest.raises(StructureError, match=r"circle: VP -> S2 -> VP \(node 1"):
+    with pytest.raises(StructureError, match=r"cycle: VP -> S2 -> VP \(node 1"):
         Forest(
             ["S", "VP", "S2", "x"],
             [(0, (1,), 1.0), (1, (2,), 0.5), (2, (1,), 0.5), (2, (3,), 0.5)],
@@ -235,7 +235,7 @@ def test_a_cycle_is_named_by_its_labels():
 
 
 def test_a_node_below_itself():
-    with pytest.raises(StructureError, match="circle: S -> S"):
+    with pytest.raises(StructureError, match="cycle: S -> S"):
         Forest(["S", "x"], [(0, (1,), 0.5), (0, (0, 1), 0.5)], 0)
 
 
@@ -260,7 +260,7 @@ def test_span_that_is_no_pair(span):
 
 @pytest.mark.parametrize("span", [(-1, 1), (4, 3), (10**5000, 1)])
 def test_span_that_is_no_part_of_a_sentence(span):
-    assert "no part of a sentence" in refusal(spans=[*SPANS[:-1], span])
+    assert "not a range of words" in refusal(spans=[*SPANS[:-1], span])
 
 
 @pytest.mark.parametrize("span", [(3.0, 4), (3, "4"), (None, 4)])

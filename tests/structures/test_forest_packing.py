@@ -188,7 +188,7 @@ def test_no_trees():
 
 @pytest.mark.parametrize("trees", [Tree("x"), 3, None])
 def test_what_is_no_list_of_trees(trees):
-    with pytest.raises(StructureError, match="several trees"):
+    with pytest.raises(StructureError, match="iterable of trees"):
         Forest.from_trees(trees)
 
 

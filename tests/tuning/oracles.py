@@ -1,7 +1,7 @@
 """Algorithm 1 of gate learning in plain Python, kernel values by definition."""
 
 from kernelwood.seeds import child_generator
-from kernelwood.tuning.labels import with_gates
+from kernelwood.tuning.problem import with_gates
 
 
 class Reference:

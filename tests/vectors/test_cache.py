@@ -25,16 +25,16 @@ def cache_small_files(monkeypatch):
 @pytest.fixture
 def reads(monkeypatch):
     """Every reading of a file, as opposed to its copy."""
-    from kernelwood.vectors import table
+    from kernelwood.vectors import word_vectors
 
     made = []
 
-    class CountedFeed(table.Feed):
+    class CountedFeed(word_vectors.Feed):
         def __init__(self, path, progress=None):
             made.append(path)
             super().__init__(path, progress)
 
-    monkeypatch.setattr(table, "Feed", CountedFeed)
+    monkeypatch.setattr(word_vectors, "Feed", CountedFeed)
     return made
 
 

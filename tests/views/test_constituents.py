@@ -88,7 +88,7 @@ def test_exact_constituents_are_refused_unless_a_node_has_the_span(drawn):
     if any(found == span for _, found, _ in with_spans(tree)):
         assert constituent(tree, *span, exact=True) == smallest(tree, *span)[0]
     else:
-        with pytest.raises(StructureError, match="are no constituent"):
+        with pytest.raises(StructureError, match="are not a constituent"):
             constituent(tree, *span, exact=True)
 
 
@@ -99,7 +99,7 @@ def test_a_missing_constituent_is_told_with_the_smallest_around_it(sentence):
 
 @pytest.mark.parametrize("span", [(-1, 2), (3, 3), (2, 1), (8, 10)])
 def test_words_that_are_not_there_are_refused(sentence, span):
-    with pytest.raises(StructureError, match="is no span of the words"):
+    with pytest.raises(StructureError, match="is not a span of the words"):
         constituent(sentence, *span)
 
 
@@ -131,7 +131,7 @@ def test_an_entity_without_tokens_has_no_span():
 
 
 def test_a_sentence_without_tokens_is_to_be_tokenized():
-    with pytest.raises(StructureError, match="cut the text into tokens first"):
+    with pytest.raises(StructureError, match="tokenize the sentence first"):
         entity_span(Sentence("T cells"), Entity("e", "cell", ((0, 1),)))
 
 
@@ -263,7 +263,7 @@ def test_a_path_starts_where_the_ways_part():
 
 
 def test_an_argument_that_is_no_constituent_has_no_path(sentence):
-    with pytest.raises(StructureError, match=r"\[4, 6\) are no constituent"):
+    with pytest.raises(StructureError, match=r"\[4, 6\) are not a constituent"):
         argument_path(sentence, HERE, EAT, BREAD + 1)
 
 
@@ -273,7 +273,7 @@ def test_a_predicate_inside_its_argument_is_refused(sentence):
 
 
 def test_a_predicate_that_is_not_there_is_refused(sentence):
-    with pytest.raises(StructureError, match="the predicate is word 9"):
+    with pytest.raises(StructureError, match="predicate 9 is not one of the words"):
         argument_path(sentence, 9, 0, 1)
 
 

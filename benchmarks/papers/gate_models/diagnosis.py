@@ -10,7 +10,7 @@ from gate_models.corpora import OTHER, PathCorpus
 from gate_models.protocol import VARIANTS, halves, learn_gates
 
 import kernelwood as kw
-from kernelwood.tuning.losses import LOSSES, NeighborLoss, nearest_others
+from kernelwood.tuning.neighbor_search import LOSSES, NeighborLoss, nearest_others
 
 __all__ = ["neighbors_of", "run_diagnosis"]
 

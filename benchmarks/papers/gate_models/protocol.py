@@ -17,7 +17,7 @@ import kernelwood as kw
 __all__ = [
     "MODELS",
     "VARIANTS",
-    "Judged",
+    "DocumentPredictions",
     "Learned",
     "halves",
     "judge",
@@ -61,7 +61,7 @@ class Learned:
 
 
 @dataclass(frozen=True)
-class Judged:
+class DocumentPredictions:
     """What a model with a kernel did on the half that nothing was learned from.
 
     Attributes
@@ -118,7 +118,7 @@ def judge(
     kernel: kw.Kernel,
     model: str,
     seed: int,
-) -> Judged:
+) -> DocumentPredictions:
     """Train on one half and predict the other."""
     fitted = MODELS[model](kernel, seed).fit(corpus.X[learning], corpus.y[learning])
     shares = fitted.predict_proba(corpus.X[testing])
@@ -128,7 +128,7 @@ def judge(
         line = threshold(corpus, learning, kernel, model, seed)
         predicted = (shares[:, 1] >= line).astype(np.int64)
     truth = corpus.y[testing]
-    return Judged(f1(corpus, truth, predicted), f1(corpus, truth, voted), predicted)
+    return DocumentPredictions(f1(corpus, truth, predicted), f1(corpus, truth, voted), predicted)
 
 
 def threshold(
@@ -163,7 +163,7 @@ def run_corpus(
 ) -> Iterator[dict[str, Any]]:
     """Yield figures of each division, variant and model, in plain values."""
     for number, (seed, learning, testing) in enumerate(halves(corpus, seeds)):
-        plain: dict[str, Judged] = {}
+        plain: dict[str, DocumentPredictions] = {}
         for variant in variants:
             learned = learn_gates(corpus, learning, kernel, variant, seed)
             for model in models:
@@ -185,7 +185,9 @@ def run_corpus(
                 }
 
 
-def p_value(corpus: PathCorpus, testing: Indices, judged: Judged, plain: Judged) -> float | None:
+def p_value(
+    corpus: PathCorpus, testing: Indices, judged: DocumentPredictions, plain: DocumentPredictions
+) -> float | None:
     """Return how probable a difference to the plain kernel is by chance; None for itself."""
     if judged is plain:
         return None

@@ -6,7 +6,7 @@ from typing import Any
 
 import kernelwood as kw
 from kernelwood.features import ReferenceSelector
-from kernelwood.features.label_coverage import cover, label_information, label_table
+from kernelwood.features.reference_selection import cover, label_information, label_table
 
 __all__ = ["CoverageForest", "cover", "label_information", "label_table"]
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kernelwood.text import Span
-from kernelwood.views.readings import Readings
+from kernelwood.views import Readings
 
 __all__ = ["Candidate", "find_candidates", "thin_out"]
 

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import IO
 
 import kernelwood as kw
-from kernelwood.io import iter_read
-from kernelwood.io.srl import VERB_ROLES
+from kernelwood.io import VERB_ROLES, iter_read
 
 __all__ = ["arguments", "document", "read_sentences"]
 

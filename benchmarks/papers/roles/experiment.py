@@ -14,8 +14,7 @@ from roles.learning import NONE, Machines, Matrix, Proposal, resolve, train
 
 import kernelwood as kw
 from kernelwood.text import Span
-from kernelwood.views import argument_forest, argument_path_forest
-from kernelwood.views.readings import Readings
+from kernelwood.views import Readings, argument_forest, argument_path_forest
 
 __all__ = [
     "Coverage",

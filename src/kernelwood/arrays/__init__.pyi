@@ -8,5 +8,5 @@ from .build import as_batch as as_batch, batch as batch
 from .example_batch import ExampleBatch as ExampleBatch, ViewColumn as ViewColumn
 from .forests import ForestBatch as ForestBatch
 from .onedim import OneDimensional as OneDimensional
-from .ragged import Ragged as Ragged
+from .ragged import Ragged as Ragged, rises as rises
 from .vocabulary import Vocabulary as Vocabulary

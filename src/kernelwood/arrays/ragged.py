@@ -75,7 +75,7 @@ class Ragged:
     def check(self, names: tuple[str, ...]) -> None:
         """Refuse offsets that fall or reach beyond the arrays, and arrays that differ in length."""
         offsets = self.offsets
-        if len(offsets) == 0 or offsets[0] < 0 or np.any(np.diff(offsets) < 0):
+        if len(offsets) == 0 or not rises(offsets):
             raise StructureError("offsets must start at 0 or above and never fall")
         lengths = {len(array) for array in self.arrays}
         if len(lengths) > 1 or offsets[-1] > min(lengths):
@@ -83,6 +83,34 @@ class Ragged:
                 f"offsets end at {offsets[-1]}, but {', '.join(names)} have lengths "
                 f"{sorted(lengths)}"
             )
+
+
+def rises(values: Any, most: int | None = None, *, strictly: bool = False) -> bool:
+    """Return whether ``values`` is a flat array of int64 that starts at 0 or above and never falls.
+
+    Values are compared, never subtracted: a difference of values from a file can overflow.
+
+    Parameters
+    ----------
+    values : ndarray
+        May be empty.
+    most : int, optional
+        The largest value allowed.
+    strictly : bool
+        Whether equal neighbors are refused, too.
+
+    Examples
+    --------
+    >>> rises(np.array([0, 3, 3, 12]), 12), rises(np.array([0, 2**63 - 1, -2, 12]), 12)
+    (True, False)
+    """
+    if not isinstance(values, np.ndarray) or values.dtype != np.int64 or values.ndim != 1:
+        return False
+    if len(values) == 0:
+        return True
+    before, after = values[:-1], values[1:]
+    ordered = before < after if strictly else before <= after
+    return bool(ordered.all() and values[0] >= 0 and (most is None or values[-1] <= most))
 
 
 def checked(array: Any, dtype: type, name: str) -> NDArray[Any]:

@@ -1,8 +1,7 @@
-"""Experiments on the command line: options in a file, and the file that repeats a run.
+"""Experiments: command-line options in a flat TOML file.
 
-The file is flat TOML. Its keys are the long names of options, or names of arguments, of the
-commands that share it; what another command takes is passed over, so that one file serves them
-all. What stands on the command line beats the file.
+The keys are the long names of options and the names of arguments of the commands that share the
+file. Each command uses the keys that it has an option for. The command line takes precedence.
 """
 
 from __future__ import annotations
@@ -19,28 +18,21 @@ from typing import Any
 
 import click
 
-__all__ = ["Named", "config_option", "effective", "read_settings", "write_settings"]
-
-# Commands that share a file.
-_COMMANDS = {
-    "train": "kernelwood.cli.train",
-    "crossval": "kernelwood.cli.crossval",
-    "evaluate": "kernelwood.cli.evaluate",
-}
-# Options that hold names of files, which are meant from the folder of the file.
+_COMMANDS = ("train", "crossval", "evaluate")  # which share a file
+# Parameters that are paths, relative to the folder of the file.
 _PATHS = ("corpus", "test", "model", "out", "kernel", "vectors", "errors_out", "save_config")
-_OWN = ("config", "save_config", "help")  # what a file cannot say
-_MOMENTARY = ("n_jobs", "as_json")  # choices that change no result
+_OWN = ("config", "save_config", "help")  # not allowed in a file
+_MOMENTARY = ("n_jobs", "as_json")  # without influence on results, so not saved
 _TEXTS_OR_NUMBERS = ("threshold", "positive_rate")
-_STANDARD = "-"  # standard input, which has no folder
+_STANDARD = "-"
 _POSITION = re.compile(r"\s*\(at line (\d+), column (\d+)\)$")
 
 
 class Named(click.Argument):
-    """An argument that a file can give as well."""
+    """An argument that may come from a settings file."""
 
     def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> Any:
-        """Return the value and its source; of many values none are as if not given."""
+        """Return the value and its source; an empty list counts as not given."""
         value, source = super().consume_value(ctx, opts)
         if not value and self.name is not None:
             given = ctx.lookup_default(self.name)
@@ -57,19 +49,19 @@ def _use(ctx: click.Context, param: click.Parameter, value: str | None) -> str |
     except OSError as failure:
         raise click.ClickException(f"{value}: {failure.strerror or failure}") from failure
     except UnicodeDecodeError as failure:
-        raise click.ClickException(f"{value}: this is no text in UTF-8") from failure
+        raise click.ClickException(f"{value}: not a text in UTF-8") from failure
     ctx.default_map = _defaults(ctx, read_settings(text, value), text, value)
     return value
 
 
 config_option = click.option(
     "--config", metavar="FILE.toml", is_eager=True, callback=_use,
-    help="Take options from this file; those of the command line come first.",
+    help="Read options from this file; the command line takes precedence.",
 )  # fmt: skip
 
 
 def read_settings(text: str, path: str) -> dict[str, Any]:
-    """Return what a file of settings says, as it says it.
+    """Return the content of a settings file.
 
     Examples
     --------
@@ -83,7 +75,7 @@ def read_settings(text: str, path: str) -> dict[str, Any]:
         place = _POSITION.search(str(failure))
         where = f"{path}:{place[1]}:{place[2]}" if place else path
         problem = _POSITION.sub("", str(failure))
-        raise click.ClickException(f"{where}: this is no TOML: {problem}") from failure
+        raise click.ClickException(f"{where}: not valid TOML: {problem}") from failure
     return found
 
 
@@ -93,10 +85,11 @@ def _parser() -> Any:
 
 
 def _defaults(ctx: click.Context, settings: dict[str, Any], text: str, path: str) -> dict[str, Any]:
-    """Return the values of options of a command that a file gives, by parameter."""
+    """Return the values in a file for the parameters of a command."""
     own, known = _parameters(ctx.command), {}
-    for name, module in _COMMANDS.items():
-        known.update(_parameters(getattr(importlib.import_module(module), name)))
+    for name in _COMMANDS:
+        module = importlib.import_module(f"kernelwood.cli.commands.{name}")
+        known.update(_parameters(getattr(module, name)))
     made: dict[str, Any] = {}
     for key, value in settings.items():
         where = f"{path}:{line}" if (line := _line_of(key, text)) else path
@@ -105,7 +98,7 @@ def _defaults(ctx: click.Context, settings: dict[str, Any], text: str, path: str
             raise click.UsageError(f"{where}: {_unknown(key, value, known)}")
         param = own.get(plain, known[plain])
         if str(param.name) in made:
-            raise click.UsageError(f"{where}: {key} is there twice")
+            raise click.UsageError(f"{where}: {key} is given twice")
         checked = _checked(ctx, param, value, where, key)
         if plain in own:
             made[str(param.name)] = _from_folder(str(param.name), checked, path)
@@ -113,7 +106,7 @@ def _defaults(ctx: click.Context, settings: dict[str, Any], text: str, path: str
 
 
 def _parameters(command: click.Command) -> dict[str, click.Parameter]:
-    """Return the parameters of a command by the names that a file has for them."""
+    """Return the parameters of a command by their keys in a file."""
     named: dict[str, click.Parameter] = {}
     for param in command.params:
         if param.name in _OWN:
@@ -128,16 +121,16 @@ def _parameters(command: click.Command) -> dict[str, click.Parameter]:
 
 def _unknown(key: str, value: Any, known: Iterable[str]) -> str:
     if isinstance(value, dict):
-        return f"the file is flat; write the keys of [{key}] before any bracket, without it"
+        return f"sections are not allowed; move the keys of [{key}] to the top level"
     if key.replace("-", "_") in _OWN:
-        return f"{key} is for the command line only; take it out of the file"
+        return f"{key} is allowed on the command line only; remove it from the file"
     near = get_close_matches(key.replace("_", "-"), known, n=1)
     guess = f"; did you mean {near[0]!r}?" if near else ""
-    return f"there is no option {key!r}{guess} (options: {', '.join(sorted(known))})"
+    return f"unknown option {key!r}{guess} (options: {', '.join(sorted(known))})"
 
 
 def _checked(ctx: click.Context, param: click.Parameter, value: Any, where: str, key: str) -> Any:
-    """Return a value that the option takes, or raise an error that names the place."""
+    """Return a value that an option accepts, or raise an error with its position."""
     many = param.multiple if isinstance(param, click.Option) else param.nargs == -1
     if many and isinstance(value, str):
         value = [value]
@@ -152,18 +145,18 @@ def _checked(ctx: click.Context, param: click.Parameter, value: Any, where: str,
 
 
 def _expected(param: click.Parameter, *, many: bool) -> tuple[str, Callable[[Any], bool]]:
-    """Return what a file must have for a parameter, in words and as a test."""
+    """Return a description and a test of the values of a parameter in a file."""
     if many:
-        return "text or a list of texts", _is_texts
+        return "a string or a list of strings", _is_texts
     if isinstance(param, click.Option) and param.is_flag:
         return "true or false", lambda value: isinstance(value, bool)
     if isinstance(param.type, click.types.IntParamType):
-        return "a whole number", lambda value: type(value) is int
+        return "an integer", lambda value: type(value) is int
     if isinstance(param.type, click.types.FloatParamType):
         return "a number", lambda value: type(value) in (int, float)
     if param.name in _TEXTS_OR_NUMBERS:
-        return "text or a number", lambda value: type(value) in (str, int, float)
-    return "text in quotes", lambda value: isinstance(value, str)
+        return "a string or a number", lambda value: type(value) in (str, int, float)
+    return "a string in quotes", lambda value: isinstance(value, str)
 
 
 def _is_texts(value: Any) -> bool:
@@ -175,7 +168,7 @@ def _shown(value: Any) -> str:
 
 
 def _line_of(key: str, text: str) -> int | None:
-    """Return the line where a key begins, or None if that cannot be told."""
+    """Return the line of a key, or None if it is not found."""
     pattern = re.compile(rf"""^\s*\[*\s*["']?{re.escape(key)}["']?\s*[\].=]""", re.MULTILINE)
     found = pattern.search(text)
     if found is None:
@@ -185,7 +178,7 @@ def _line_of(key: str, text: str) -> int | None:
 
 
 def _from_folder(name: str, value: Any, path: str) -> Any:
-    """Return names of files as they are seen from here, not from the folder of the file."""
+    """Return paths in a file relative to the current folder."""
     if name not in _PATHS:
         return value
     if isinstance(value, list):
@@ -194,16 +187,14 @@ def _from_folder(name: str, value: Any, path: str) -> Any:
 
 
 def effective(ctx: click.Context) -> dict[str, Any]:
-    """Return the settings of a run by the names that a file has for them.
+    """Return the settings of a run by their keys in a file.
 
-    Those that change no result are left out, and those that are not given and have no default.
+    Settings without influence on results and those without a value are left out.
     """
     settings: dict[str, Any] = {}
     for param in ctx.command.params:
         value = ctx.params.get(str(param.name))
-        if param.name in (*_OWN, *_MOMENTARY) or value is None or value is False:
-            continue
-        if value in ((), ""):
+        if param.name in (*_OWN, *_MOMENTARY) or value in (None, (), "") or value is False:
             continue
         key = next((flag for flag in param.opts if flag.startswith("--")), str(param.name))
         name = key.removeprefix("--").replace("_", "-")
@@ -212,15 +203,16 @@ def effective(ctx: click.Context) -> dict[str, Any]:
 
 
 def write_settings(path: str, settings: Mapping[str, Any]) -> None:
-    """Write settings to a file that :func:`read_settings` reads, with paths from its folder."""
+    """Write a settings file, with paths relative to its folder."""
+    import tomli_w
+
     from kernelwood.io import write_text
 
     folder = Path(path).resolve().parent
-    lines = [
-        f"{key} = {_toml(_to_folder(key.replace('-', '_'), value, folder))}\n"
-        for key, value in settings.items()
-    ]
-    write_text(path, lines)
+    values = {
+        key: _to_folder(key.replace("-", "_"), value, folder) for key, value in settings.items()
+    }
+    write_text(path, [tomli_w.dumps(values)])
 
 
 def _to_folder(name: str, value: Any, folder: Path) -> Any:
@@ -233,19 +225,3 @@ def _to_folder(name: str, value: Any, folder: Path) -> Any:
         return Path(os.path.relpath(whole, folder)).as_posix()
     except ValueError:  # on another drive
         return whole.as_posix()
-
-
-def _toml(value: Any) -> str:
-    r"""Return a value as TOML writes it.
-
-    Examples
-    --------
-    >>> print(_toml(['a "b"', "c\n"]), _toml(True), _toml(0.5))
-    ["a \"b\"", "c\n"] true 0.5
-    """
-    if isinstance(value, list):
-        return f"[{', '.join(map(_toml, value))}]"
-    if isinstance(value, str):
-        # As JSON writes it, but for a control character that JSON allows.
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    return json.dumps(value)

@@ -1,4 +1,4 @@
-"""Options that several commands share: what to read, and what compares it."""
+"""Options that several commands share, each defined once."""
 
 from __future__ import annotations
 
@@ -8,95 +8,281 @@ from typing import Any, TypeVar
 
 import click
 
-from kernelwood.cli.corpus import (
-    candidates_option,
-    errors_option,
-    from_option,
-    labels_option,
-    only_option,
-    sentences_option,
-    types_option,
-)
-from kernelwood.cli.examples import Asked
-from kernelwood.cli.kernels import COMPARING, SOFT
-
-__all__ = [
-    "asked",
-    "corpus_options",
-    "decay_option",
-    "kernel_options",
-    "seed_option",
-    "similarity_option",
-    "together",
-    "vectors_option",
-]
+from kernelwood.cli.console import usage
+from kernelwood.io import FORMATS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_view_option = click.option(
-    "--view", "views", metavar="NAME", multiple=True,
-    help="What to compare: a view of the file, or one made of its sentences, such as words or "
-    "grct, or of candidates, such as path. Repeated, kernels are added.",
-)  # fmt: skip
-decay_option = click.option("--decay", type=float, help="Decay of the kernel.")
-vectors_option = click.option(
-    "--vectors", metavar="FILE", help="Word vectors, for words that match in part."
-)
-similarity_option = click.option(
-    "--similarity", type=click.Choice(SOFT), help="What to make of vectors. Default: gaussian."
-)
-seed_option = click.option(
-    "--seed", type=click.IntRange(0, 2**63 - 1), metavar="N", default=0, show_default=True,
-    help="Where random numbers come from.",
-)  # fmt: skip
-
-
-def _check_kernel(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    if value is not None and value not in COMPARING and not value.endswith(".kw"):
-        known = ", ".join(COMPARING)
-        raise click.BadParameter(f"{value!r} is none of {known}, and no file that ends in .kw")
-    return value
-
-
-_kernel_option = click.option(
-    "--kernel", metavar="NAME|FILE.kw", callback=_check_kernel,
-    help=f"{', '.join(COMPARING)}; or a file with a saved kernel. Default: subsequence for "
-    "sequences, partial-tree for trees, forest for forests.",
-)  # fmt: skip
+# Names of the library, repeated here because importing it takes long.
+RECIPES = ("svm", "klsh-rf", "klsh-knn", "nystrom")
+GATED = ("subsequence", "rooted-tree", "subtree", "subset-tree", "partial-tree")
+KERNELS = (*GATED, "forest")
+_SIMILARITIES = ("gaussian", "sigmoid", "exponential", "lexical", "compositional")
+_THRESHOLDS = ("f1", "cautious", "half")
+# Value of --candidates -> the view that is compared unless --view names others.
+CANDIDATES = {"pairs": "path", "events": "trigger-path", "amr": "amr-path"}
+_OF_MODEL = "that of the model"
+_OF_RECIPE = "that of the recipe"
 
 
 def together(*options: Any) -> Callable[[F], F]:
-    """Return what gives a command several options, in this order."""
+    """Return a decorator that adds several options to a command, in this order."""
 
-    def give(command: F) -> F:
+    def add(command: F) -> F:
         return reduce(lambda inner, option: option(inner), reversed(options), command)
 
-    return give
+    return add
 
 
-corpus_options = together(
-    from_option,
-    errors_option,
-    _view_option,
-    candidates_option,
-    types_option,
-    labels_option,
-    sentences_option,
-    only_option,
+def refuse(options: dict[str, Any], names: tuple[str, ...], reason: str) -> None:
+    """Raise a usage error if one of the named options is given although it has no effect."""
+    flags = {"views": "view", "source_format": "from"}
+    for name in names:
+        if options[name] not in (None, (), False):
+            flag = flags.get(name, name.replace("_", "-"))
+            raise click.UsageError(f"{reason}; leave out --{flag}")
+
+
+def exclusive(options: dict[str, Any], *names: str) -> None:
+    """Raise a usage error if more than one of the named options is given."""
+    if sum(options[name] not in (None, (), False) for name in names) > 1:
+        *first, last = (f"--{name.replace('_', '-')}" for name in names)
+        raise click.UsageError(f"{', '.join(first)} and {last} are mutually exclusive")
+
+
+def _word_or_fraction(text: str, words: tuple[str, ...]) -> str | float:
+    """Return one of some words, or a number between 0 and 1.
+
+    Examples
+    --------
+    >>> _word_or_fraction("half", ("half",)), _word_or_fraction("0.3", ("half",))
+    ('half', 0.3)
+    """
+    if text in words:
+        return text
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 < number < 1:
+        raise click.BadParameter(
+            f"{text!r} is not a number between 0 and 1, and not one of: {', '.join(words)}"
+        )
+    return number
+
+
+def _check_jobs(ctx: click.Context, param: click.Parameter, value: int | None) -> int | None:
+    if value == 0:
+        raise click.BadParameter("must be a positive number, or -1 for all cores")
+    return value
+
+
+def _check_kernel(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    if value is not None and value not in KERNELS and not value.endswith(".kw"):
+        raise click.BadParameter(
+            f"{value!r} is not a file ending in .kw, and not one of: {', '.join(KERNELS)}"
+        )
+    return value
+
+
+def _check_views(
+    ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
+) -> tuple[str, ...]:
+    if value:
+        from kernelwood.views import find_view
+
+        with usage():
+            for name in value:
+                find_view(name)
+    return value
+
+
+def _check_settings(
+    ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
+) -> tuple[str, ...]:
+    for text in value:
+        name, _, given = text.partition("=")
+        if not (name and given):
+            raise click.BadParameter(f"{text!r} is not of the form NAME=VALUE, such as C=10")
+    return value
+
+
+# All commands.
+
+jobs_option = click.option(
+    "--jobs", "--n-jobs", "n_jobs", type=int, metavar="N", callback=_check_jobs,
+    help="Number of threads; -1 uses all cores.",
+)  # fmt: skip
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+seed_option = click.option(
+    "--seed", type=click.IntRange(0, 2**63 - 1), metavar="N", default=0,
+    help="Seed of the random number generator.",
+)  # fmt: skip
+
+# Input.
+
+from_option = click.option(
+    "--from", "--format", "source_format", type=click.Choice([row.name for row in FORMATS]),
+    help="Input format, if not recognized by name or content.",
+)  # fmt: skip
+errors_option = click.option(
+    "--errors", type=click.Choice(["raise", "skip"]), default="raise",
+    help="Stop at invalid input, or skip and count it.",
+)  # fmt: skip
+only_option = click.option(
+    "--only", metavar="GLOB", help="Only files of a folder or archive with a matching path."
 )
-kernel_options = together(_kernel_option, decay_option, vectors_option, similarity_option)
+types_option = click.option(
+    "--type", "types", metavar="TYPE", multiple=True,
+    help="Only entities of this type (repeatable).",
+)  # fmt: skip
+documents_options = together(from_option, errors_option, only_option)
+corpus_options = together(
+    documents_options,
+    click.option(
+        "--view", "views", metavar="NAME", multiple=True,
+        help="View to use (repeatable), such as words, grct or path.",
+    ),
+    click.option(
+        "--candidates", type=click.Choice(list(CANDIDATES)),
+        help="Use pairs of entities or events instead of sentences.",
+    ),
+    types_option,
+    click.option(
+        "--labels", type=click.Choice(["binary", "type", "directed", "example"]),
+        default="binary", help="Labels of candidate pairs.",
+    ),
+    click.option("--sentences", is_flag=True, help="Split documents into sentences."),
+)  # fmt: skip
+entities_option = click.option(
+    "--entities", metavar="FILE",
+    help="Terms to mark as entities; tab-separated: term, type, optional id.",
+)  # fmt: skip
+case_option = click.option(
+    "--case", type=click.Choice(["smart", "exact", "ignore"]), default="smart",
+    help="Case of terms; smart: matters in short or mixed-case terms.",
+)  # fmt: skip
+parser_option = click.option(
+    "--parser", metavar="NAME", show_default=_OF_MODEL,
+    help="Parser: biomedical, spacy[:MODEL] or stanza[:LANGUAGE].",
+)  # fmt: skip
 
+# Kernels.
 
-def asked(source: str, options: dict[str, Any], **changes: Any) -> Asked:
-    """Return what the options say of a corpus."""
-    said = {
-        "format": options["source_format"],
-        "errors": options["errors"],
-        "views": options["views"],
-        "candidates": options["candidates"],
-        "types": options["types"],
-        "labels": options["labels"],
-        "sentences": options["sentences"],
-        "only": options["only"],
-    }
-    return Asked(source, **{**said, **changes})
+decay_option = click.option("--decay", type=float, help="Decay factor of the kernel.")
+vectors_option = click.option(
+    "--vectors", metavar="FILE", help="Word vectors for soft matching of labels."
+)
+similarity_option = click.option(
+    "--similarity", type=click.Choice(_SIMILARITIES), show_default="gaussian",
+    help="Similarity of word vectors.",
+)  # fmt: skip
+kernel_options = together(
+    click.option(
+        "--kernel", metavar="NAME|FILE.kw", callback=_check_kernel,
+        show_default="subsequence, partial-tree or forest, depending on the view",
+        help=f"Kernel: {', '.join(KERNELS)}, or a saved kernel.",
+    ),
+    decay_option,
+    vectors_option,
+    similarity_option,
+)  # fmt: skip
+plot_options = together(
+    click.option("--plot", metavar="FILE", help="Draw a map of the examples (.png, .svg or .pdf)."),
+    click.option(
+        "--map", "map_method", type=click.Choice(["tsne", "pca"]), default="tsne",
+        help="Projection: tsne preserves neighbors, pca preserves distances.",
+    ),
+)  # fmt: skip
+
+# Predictions.
+
+threshold_option = click.option(
+    "--threshold", type=click.FloatRange(0, 1), metavar="P", show_default=_OF_MODEL,
+    help="Decision threshold.",
+)  # fmt: skip
+positive_rate_option = click.option(
+    "--positive-rate", metavar="P|trained",
+    callback=lambda ctx, param, value: (
+        None if value is None else _word_or_fraction(value, ("trained",))
+    ),
+    help="Fraction of candidates to predict positive; trained: as in training data.",
+)  # fmt: skip
+prediction_options = together(
+    click.option(
+        "-o", "--out", metavar="FILE", show_default="table on standard output",
+        help="Output: .jsonl, .tsv, .ann (standoff folder), or - (standard output).",
+    ),
+    click.option(
+        "--to", "target_format", type=click.Choice(["jsonl", "tsv", "ann"]),
+        help="Output format, if the file name does not determine it.",
+    ),
+    click.option(
+        "--all", "every", is_flag=True, help="Include candidates that are predicted negative."
+    ),
+    click.option(
+        "--evidence", "n_evidence", type=click.IntRange(min=0), metavar="N", default=0,
+        help="Number of similar training cases to add to each relation.",
+    ),
+    threshold_option,
+    positive_rate_option,
+)  # fmt: skip
+extractor_options = together(
+    click.option(
+        "--recipe", type=click.Choice(RECIPES), default="svm", help="Learning algorithm preset."
+    ),
+    click.option(
+        "--candidates", type=click.Choice(["pairs", "events"]), default="pairs",
+        help="Candidates: pairs of entities, or triggers with participants.",
+    ),
+    click.option(
+        "--view", "views", metavar="NAME", multiple=True, callback=_check_views,
+        show_default=_OF_RECIPE,
+        help="View to compare (repeatable), such as path or context.",
+    ),
+    click.option(
+        "--kernel", metavar="FILE.kw", show_default=_OF_RECIPE,
+        help="Saved kernel on views of candidates, such as from learn-gates.",
+    ),
+    click.option(
+        "--option", "settings", metavar="NAME=VALUE", multiple=True, callback=_check_settings,
+        help="Parameter of the learning algorithm, such as C=10 (repeatable).",
+    ),
+    vectors_option,
+    click.option(
+        "--labels", type=click.Choice(["auto", "binary", "type", "directed"]), default="auto",
+        help="Classes: relation or none, relation types, or types with direction.",
+    ),
+    click.option(
+        "--symmetric", metavar="TYPE", multiple=True,
+        help="Relation type without direction (repeatable).",
+    ),
+    types_option,
+    click.option(
+        "--relation", "relations", metavar="TYPE", multiple=True,
+        help="Learn only relations of this type (repeatable).",
+    ),
+    click.option(
+        "--max-distance", type=click.IntRange(min=0), metavar="N",
+        help="Maximum number of words between the entities of a pair.",
+    ),
+    click.option(
+        "--max-entities", type=click.IntRange(min=2), metavar="N", default=60,
+        help="Skip sentences with more entities.",
+    ),
+    click.option(
+        "--threshold", metavar="f1|cautious|half|NUMBER", default="f1",
+        callback=lambda ctx, param, value: _word_or_fraction(value, _THRESHOLDS),
+        help="Decision threshold: best F1, lower (cautious), one half, or a number.",
+    ),
+    click.option(
+        "--splits", type=click.IntRange(min=2), metavar="N", default=3,
+        help="Number of folds used to set the decision threshold.",
+    ),
+    click.option(
+        "--parser", metavar="NAME", default="auto",
+        help="Parser: auto, given, biomedical, spacy[:MODEL] or stanza[:LANGUAGE].",
+    ),
+    click.option("--license", metavar="TEXT", help="License of the model."),
+    click.option("--description", metavar="TEXT", help="Description of the model."),
+)  # fmt: skip

@@ -1,111 +1,126 @@
-"""Files that commands write, checked before the work; and what they say meanwhile."""
+"""Files that commands write, checked before the work begins."""
 
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
 import os
-import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 import click
 
-from kernelwood.cli.output import steps
+from kernelwood.cli.console import counted, show_counts, show_table, usage, write_json
+from kernelwood.cli.corpora import Counts, annotated_view
+from kernelwood.cli.options import exclusive
+from kernelwood.errors import KernelInputError
+from kernelwood.structures import one_line, shorten
+from kernelwood.text import Example
 
-__all__ = ["ROWS", "check_outputs", "opened", "say_counts", "working", "write_rows"]
+if TYPE_CHECKING:
+    from kernelwood import RelationExtractor
+    from kernelwood.relations import DocumentPredictions, Prediction, Predictions
 
-# Suffix of a file with a row for each example -> what separates cells; None for JSON.
+# A function from examples to these, perhaps with more entities, and all predictions for them.
+Predictor: TypeAlias = "Callable[[list[Example]], tuple[list[Example], Predictions]]"
+
+STANDARD = "-"  # standard input or output
+# Suffix of a table -> separator of its cells; None for JSON lines.
 ROWS: dict[str, str | None] = {".tsv": "\t", ".csv": ",", ".jsonl": None}
+_EXAMPLES = 512  # examples in a batch of predictions, unless they are long
+_CHARACTERS = 200_000
+_WIDTH = 60  # of a sentence in a table
+_MOST_POINTS = 3000  # of a map; more take minutes and overlap
+_SAMPLED = 7  # number of the random stream that chooses them
+_MAP_SIZE = (8.5, 6.0)  # inches
 
 
-class Tallied(Protocol):
-    """Something that knows what became of the examples that are not used as they are."""
-
-    skipped: dict[str, int]
-    dropped: dict[str, int]
-    remarks: dict[str, int]
+# Checks.
 
 
-def check_outputs(
+def check_files(
     sources: Mapping[str, str | None],
     outputs: Mapping[str, str | None],
     *,
     figure: str | None = None,
     suffixes: Mapping[str, Iterable[str]] | None = None,
 ) -> None:
-    """Refuse outputs that cannot be written before the work, not after it.
+    """Check that inputs exist and that outputs can be written, before anything is imported.
 
     Parameters
     ----------
     sources, outputs : mapping of str to str or None
-        Files by the argument or option that names them; None for one that is not given.
+        Paths by the argument or option that gives them; None and ``-`` are not checked.
     figure : str, optional
-        The option that names a figure.
+        The option for a figure.
     suffixes : mapping of str to iterable of str, optional
-        How the names of files given by some options may end.
+        Allowed suffixes by option.
 
     Raises
     ------
     click.UsageError
-        If two are the same file, one is a folder, or ends in something that cannot be written.
+        If two paths are the same file, or an output is a folder or has a wrong suffix.
+    FileNotFoundError
+        If an input or the folder of an output does not exist.
     """
-    from kernelwood.figures import FIGURES, check_figure
     from kernelwood.io import check_parent
 
-    named = {Path(path).resolve(): name for name, path in sources.items() if path is not None}
-    allowed = {**(suffixes or {}), **({figure: FIGURES} if figure else {})}
+    inputs = {name: path for name, path in sources.items() if path not in (None, STANDARD)}
+    named = {Path(str(path)).resolve(): name for name, path in inputs.items()}
+    allowed = dict(suffixes or {})
+    if figure is not None and outputs[figure] is not None:
+        from kernelwood.figures import FIGURES, check_figure
+
+        allowed[figure] = FIGURES
     for flag, given in outputs.items():
-        if given is None:
+        if given in (None, STANDARD):
             continue
-        path = Path(given)
+        path = Path(str(given))
         other = named.setdefault(path.resolve(), flag)
         if other != flag:
-            raise click.UsageError(f"{other} and {flag} are the same file; give one another name")
+            raise click.UsageError(f"{other} and {flag} are the same file; rename one")
         if path.is_dir():
-            raise click.UsageError(f"{flag} {path} is a folder; give the name of a file")
+            raise click.UsageError(f"{flag} {path} is a folder; give a file name")
         if flag in allowed and path.suffix.lower() not in allowed[flag]:
             raise click.UsageError(f"{flag} must end in one of {', '.join(allowed[flag])}")
         check_parent(path)
         if flag == figure:
             check_figure(path)
+    check_inputs(*inputs.values())
 
 
-def say_counts(tallied: Tallied) -> None:
-    """Tell on standard error what was left out, and why."""
-    told = (
-        ("skipped", tallied.skipped),
-        ("dropped", tallied.dropped),
-        ("remark", tallied.remarks),
-    )
-    for title, counts in told:
-        for reason, count in counts.items():
-            click.echo(f"  {title}: {count:,} × {reason}", err=True)
+def check_inputs(*paths: str | None) -> None:
+    """Raise FileNotFoundError if a path does not exist; None and ``-`` are not checked."""
+    for path in paths:
+        # The reader has better messages for addresses and for text in place of a path.
+        if path in (None, STANDARD) or "://" in str(path) or "\n" in str(path):
+            continue
+        if not Path(str(path)).exists():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
 
 
-@contextmanager
-def working(what: str, n_jobs: int | None) -> Iterator[None]:
-    """Show progress on standard error, use threads, and tell warnings in plain words."""
-    from kernelwood import config_context
+def compared_files(corpus: str | None, options: dict[str, Any]) -> dict[str, str | None]:
+    """Return the input files of a command that compares examples, for `check_files`."""
+    kernel = options["kernel"]
+    saved = kernel if kernel is not None and kernel.endswith(".kw") else None
+    return {"CORPUS": corpus, "--kernel": saved, "--vectors": options["vectors"]}
 
-    with warnings.catch_warnings(record=True) as caught, ExitStack() as stack:
-        warnings.simplefilter("default")
-        show = stack.enter_context(steps(what))
-        stack.enter_context(config_context(progress=show))
-        if n_jobs is not None:
-            stack.enter_context(config_context(n_jobs=n_jobs))
-        yield
-    for message in dict.fromkeys(str(warning.message) for warning in caught):
-        click.echo(f"warning: {message}", err=True)
+
+# Files.
 
 
 @contextmanager
 def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a file for bytes that takes its place only when all are written."""
+    """Open a binary file that replaces an older one only when it is complete."""
     from kernelwood.io import replacing
 
     target = Path(os.path.realpath(path))
@@ -114,8 +129,14 @@ def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         yield file
 
 
+def use_utf8(target: str | None) -> None:
+    """Encode standard output in UTF-8, if it is the target."""
+    if target == STANDARD and hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(encoding="utf-8", newline="\n")
+
+
 def write_rows(path: str, titles: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Write a row for each example, as the suffix of the file says."""
+    """Write a table in the format of the suffix."""
     from kernelwood.io import write_text
 
     separator = ROWS[Path(path).suffix.lower()]
@@ -137,3 +158,256 @@ def _separated(rows: Iterable[Sequence[Any]], separator: str) -> Iterator[str]:
         yield buffer.getvalue()
         buffer.seek(0)
         buffer.truncate()
+
+
+def save_map(
+    vectors: Any,
+    groups: Sequence[Any] | None,
+    options: dict[str, Any],
+    *,
+    title: str,
+    texts: Mapping[int, str] | None = None,
+) -> None:
+    """Draw vectors as points of a map, a sample if there are many; those with texts are in it."""
+    import numpy as np
+
+    from kernelwood.features import map_2d
+    from kernelwood.figures import draw_map, save_figure
+    from kernelwood.seeds import child_generator
+
+    n, seed, texts = len(vectors), options["seed"], texts or {}
+    shown = np.arange(n)
+    if n > _MOST_POINTS:
+        drawn = child_generator(seed, _SAMPLED).permutation(n)[:_MOST_POINTS]
+        shown = np.union1d(drawn, np.array(list(texts), dtype=np.int64))
+        click.echo(f"the map shows {len(shown):,} of {n:,} examples", err=True)
+        title += f" ({len(shown):,} shown)"
+    place = {int(number): position for position, number in enumerate(shown)}
+    points = map_2d(vectors[shown], options["map_method"], seed=seed)
+    chosen = None if groups is None else [groups[number] for number in shown.tolist()]
+    written = {place[number]: text for number, text in texts.items()}
+    save_figure(
+        lambda ax: draw_map(ax, points, chosen, title=title, texts=written),
+        options["plot"],
+        _MAP_SIZE,
+    )
+
+
+# Predictions.
+
+
+@dataclass
+class PredictionCounts(Counts):
+    """Numbers of documents, candidates and relations so far."""
+
+    threshold: float = 0.0
+    n_documents: int = 0
+    n_entities: int = 0
+    n_candidates: int = 0
+    types: Counter[str] = field(default_factory=Counter)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {
+            "threshold": self.threshold,
+            "n_documents": self.n_documents,
+            "n_entities": self.n_entities,
+            "n_candidates": self.n_candidates,
+            "n_relations": self.types.total(),
+            "types": dict(self.types.most_common()),
+            **super().to_dict(),
+        }
+
+
+def check_prediction_files(
+    sources: dict[str, str | None], options: dict[str, Any], *, as_json: bool
+) -> str | None:
+    """Check the options and files of a command that writes predictions; return the format."""
+    from kernelwood.io import check_vacant
+
+    out, format = options["out"], options["target_format"]
+    if as_json and out == STANDARD:
+        raise click.UsageError("--json and --out - both write to standard output")
+    exclusive(options, "threshold", "positive_rate")
+    if out is None and format is not None:
+        raise click.UsageError("--to is the format of --out; give --out, too")
+    check_inputs(*sources.values())
+    if out is not None and format is None:
+        format = "jsonl" if out == STANDARD else _format_of(out)
+    if format != "ann":
+        check_files(sources, {"--out": out})
+        return str(format) if format else None
+    if options["every"]:
+        raise click.UsageError("standoff annotation contains relations only; leave out --all")
+    if out == STANDARD:
+        raise click.UsageError("standoff annotation consists of several files; give a folder")
+    check_vacant(Path(out))
+    return "ann"
+
+
+def _format_of(out: str) -> str:
+    from kernelwood.relations import output_format
+
+    with usage():
+        return output_format(out)
+
+
+def positive_rate_of(extractor: RelationExtractor, rate: str | float) -> float:
+    """Return a positive rate as a number; ``"trained"`` is that of the training documents."""
+    return extractor.positive_rate_ if isinstance(rate, str) else rate
+
+
+def write_predictions(
+    extractor: RelationExtractor,
+    examples: Iterable[Example],
+    predict: Predictor,
+    counts: PredictionCounts,
+    options: dict[str, Any],
+    format: str | None,
+    *,
+    advice: str = "",
+) -> list[tuple[Prediction, Any]]:
+    """Write predictions to a file; without one, return them with their evidence.
+
+    Parameters
+    ----------
+    extractor : RelationExtractor
+        Finds the evidence.
+    examples : iterable of Example
+        Each with a sentence or a document; predicted in batches as they are read.
+    predict : callable
+        Returns a list of examples, which may have got entities, and their predictions, negative
+        ones included.
+    counts : PredictionCounts
+        Updated on the way.
+    options : dict
+        With ``out``, ``n_evidence``, ``every`` and ``positive_rate``.
+    format : str or None
+        Of the file.
+    advice : str
+        How to get entities; with it, no entities at all are an error. It is raised before an
+        older file is replaced.
+    """
+    from kernelwood import relations
+
+    results = _predicted(extractor, examples, predict, counts, options, advice)
+    out = options["out"]
+    if out is None:
+        return [pair for one in results for pair in one.explained()]
+    use_utf8(out)
+    relations.write_predictions(
+        results,
+        out,
+        format=format,
+        events=extractor.candidates == "events",
+        evidence=options["n_evidence"] > 0,
+    )
+    return []
+
+
+def _predicted(
+    extractor: RelationExtractor,
+    examples: Iterable[Example],
+    predict: Predictor,
+    counts: PredictionCounts,
+    options: dict[str, Any],
+    advice: str,
+) -> Iterator[DocumentPredictions]:
+    from kernelwood.relations import DocumentPredictions
+
+    n_evidence, every, rate = (options[name] for name in ("n_evidence", "every", "positive_rate"))
+    counts.threshold = extractor.threshold_
+    batches: Iterable[tuple[list[Example], Predictions]] = map(predict, _in_batches(examples))
+    if rate is not None:
+        batches = _at_positive_rate(list(batches), positive_rate_of(extractor, rate), counts)
+    for batch, predictions in batches:
+        counts.n_documents += len(batch)
+        counts.n_entities += sum(len(annotated_view(example).entities) for example in batch)
+        counts.n_candidates += len(predictions)
+        counts.types.update(one.type for one in predictions if one.positive)
+        counts.dropped.update(predictions.tally.reasons)
+        kept = [one for one in predictions if every or one.positive]
+        cases = extractor.explain(kept, n_evidence) if n_evidence and kept else [()] * len(kept)
+        by_document: dict[str, list[tuple[Prediction, Any]]] = {}
+        for one, evidence in zip(kept, cases, strict=True):
+            by_document.setdefault(one.document, []).append((one, evidence))
+        for example in batch:
+            # Popped, so that a second example with the same name does not get them again.
+            pairs = by_document.pop(example.id, [])
+            ones, evidences = [one for one, _ in pairs], [some for _, some in pairs]
+            yield DocumentPredictions(
+                example.id, annotated_view(example), ones, evidences if n_evidence else None
+            )
+    if counts.n_documents and not counts.n_entities and advice:
+        raise KernelInputError(f"the input has no entities, so it has no relations: {advice}")
+
+
+def _in_batches(examples: Iterable[Example]) -> Iterator[list[Example]]:
+    """Yield examples in lists that fit in memory."""
+    batch: list[Example] = []
+    size = 0
+    for example in examples:
+        batch.append(example)
+        size += len(annotated_view(example).text)
+        if len(batch) == _EXAMPLES or size >= _CHARACTERS:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _at_positive_rate(
+    batches: list[tuple[list[Example], Predictions]], rate: float, counts: PredictionCounts
+) -> Iterator[tuple[list[Example], Predictions]]:
+    """Yield predictions with the threshold that gives a positive rate over all batches."""
+    from kernelwood.relations import positive_rate_threshold
+
+    scores = [one.score for _, predictions in batches for one in predictions]
+    if scores:
+        counts.threshold = positive_rate_threshold(scores, rate)
+    for batch, predictions in batches:
+        yield batch, predictions.with_threshold(counts.threshold)
+
+
+def show_predictions(
+    model: str,
+    counts: PredictionCounts,
+    shown: list[tuple[Prediction, Any]],
+    out: str | None,
+    started: float,
+    *,
+    as_json: bool,
+) -> None:
+    """Print predictions that are not written to a file, and the counts."""
+    from kernelwood.relations import prediction_object
+
+    if as_json:
+        seconds = round(time.perf_counter() - started, 3)
+        report = {"model": model, **counts.to_dict(), "out": out, "seconds": seconds}
+        if out is None:
+            report["predictions"] = [prediction_object(*pair) for pair in shown]
+        write_json(report)
+        return
+    if shown:
+        show_table(["document", "type", ">score", "participants", "sentence"], _rows(shown))
+        click.echo()
+    relations, candidates = counts.types.total(), counts.n_candidates
+    click.echo(
+        f"{counted(relations, 'relation')} among {counted(candidates, 'candidate')} in "
+        f"{counted(counts.n_documents, 'document')}",
+        err=out == STANDARD,
+    )
+    show_counts(counts)
+
+
+def _rows(shown: list[tuple[Prediction, Any]]) -> list[list[str]]:
+    rows = []
+    for prediction, cases in shown:
+        participants = ", ".join(one_line(one.text) for one in prediction.participants)
+        kind = prediction.type if prediction.positive else f"not {prediction.type}"
+        score, text = f"{prediction.score:.3f}", shorten(one_line(prediction.text), _WIDTH)
+        rows.append([prediction.document, kind, score, participants, text])
+        for case in cases or ():
+            like = f"  like {case.type} {case.similarity:.3f}"
+            rows.append(["", like, "", case.id, shorten(one_line(case.text), _WIDTH)])
+    return rows

@@ -1,4 +1,4 @@
-"""Which structures belong together: clusters by a kernel, and what they have in common."""
+"""Clusters of structures by a kernel, and descriptions of clusters."""
 
 import lazy_loader
 

@@ -1,49 +1,216 @@
-"""Clusters that can be read: typical structures, what they share, and their classes."""
+"""Readable descriptions of clusters: typical structures, shared fragments, class counts."""
 
 from __future__ import annotations
 
+import warnings
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernelwood.clustering.common import CommonFragment, common_fragments
-from kernelwood.clustering.representatives import MOST_REPRESENTATIVES
 from kernelwood.errors import KernelInputError, KernelOverflowError
+from kernelwood.explain import Fragment, sequence_text, shared_fragments
 from kernelwood.features import encode_labels
+from kernelwood.kernels import Kernel
 from kernelwood.structures import Forest, Sequence, Tree, one_line, shorten
 from kernelwood.text import Example
 
 if TYPE_CHECKING:
     from kernelwood.clustering.kernel_kmeans import KernelKMeans
 
-__all__ = ["ClusterDescription", "CommonFragment", "describe_clusters", "structure_text"]
-
+Part = Tree | Sequence
 Label = str | float
 
+MOST_REPRESENTATIVES = 12  # structures nearest to the center that are stored for each cluster
+
+_FRAGMENTS = 8  # largest fragments of each pair
+_STEPS = 50_000  # for each pair, about 0.1 s
+_PAIRS_OF_NODES = 250_000  # above which trees are only compared for equality
 _WIDTH = 88
 _CLASSES = 6
 
 
 @dataclass(frozen=True, slots=True)
+class CommonFragment:
+    """A fragment that the medoid of a cluster shares with other structures near the center.
+
+    Attributes
+    ----------
+    text : str
+        The fragment as text, as it occurs in the medoid.
+    structure : Tree or Sequence
+        The fragment.
+    count, n_compared : int
+        Number of structures that share it, and that were compared.
+    view : str
+        The view it was found in, "" for a kernel of plain structures.
+    """
+
+    text: str
+    structure: Part
+    count: int
+    n_compared: int
+    view: str = ""
+
+    @property
+    def size(self) -> int:
+        """Number of nodes of a tree, or of elements of a sequence."""
+        structure = self.structure
+        return structure.n_nodes if isinstance(structure, Tree) else len(structure)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {
+            "text": self.text,
+            "count": self.count,
+            "n_compared": self.n_compared,
+            "view": self.view,
+        }
+
+
+def common_fragments(
+    kernel: Kernel, medoid: Any, others: Iterable[Any], top: int
+) -> list[CommonFragment]:
+    """Return the fragments that a structure shares with most others.
+
+    A structure counts for a fragment if it shares a fragment that contains it. Fragments shared by
+    at least half of the structures are listed, or any if there are none, in descending order of
+    size times count. Fragments that are part of a listed one are omitted.
+
+    Raises
+    ------
+    KernelInputError
+        If the kernel cannot be explained.
+
+    Examples
+    --------
+    >>> import kernelwood as kw
+    >>> first, *others = [kw.Sequence(t.split()) for t in ("who is it", "who was it", "it is she")]
+    >>> [(f.text, f.count) for f in common_fragments(kw.SubsequenceKernel(), first, others, 3)]
+    [('it', 2), ('who … it', 1), ('is', 1)]
+    """
+    shared = [_shared(kernel, medoid, other) for other in others]
+    found: dict[tuple[str, Part], CommonFragment] = {}
+    for fragment in (fragment for fragments in shared for fragment in fragments):
+        key = fragment.view, fragment.structure
+        if key not in found:
+            text = _text(fragment, medoid)
+            count = sum(any(_within(fragment, other) for other in each) for each in shared)
+            found[key] = CommonFragment(text, fragment.structure, count, len(shared), fragment.view)
+    candidates = [each for each in found.values() if 2 * each.count >= each.n_compared]
+    listed: list[CommonFragment] = []
+    for candidate in sorted(candidates or found.values(), key=_rank):
+        if len(listed) == top:
+            break
+        if not any(_within(candidate, other) for other in listed):
+            listed.append(candidate)
+    return listed
+
+
+def is_part(part: Part, whole: Part) -> bool:
+    """Return whether a structure results from another by removing nodes or elements.
+
+    A child of a tree node is removed with everything below it.
+
+    Examples
+    --------
+    >>> whole = Tree.from_brackets("(S (NP (DT the) (NN cat)) (VP sat))")
+    >>> is_part(Tree.from_brackets("(NP (NN cat))"), whole)
+    True
+    >>> is_part(Tree.from_brackets("(S cat)"), whole)
+    False
+    >>> is_part(Sequence(["a", "c"]), Sequence(["a", "b", "c"]))
+    True
+    """
+    if isinstance(part, Tree) and isinstance(whole, Tree):
+        return _is_tree_part(part, whole)
+    if isinstance(part, Tree) or isinstance(whole, Tree):
+        return False
+    rest = iter(whole)
+    return all(element in rest for element in part)
+
+
+def _is_tree_part(part: Tree, whole: Tree) -> bool:
+    if part == whole:
+        return True
+    if part.n_nodes * whole.n_nodes > _PAIRS_OF_NODES or _labels(part) - _labels(whole):
+        return False
+    wholes, below = _numbered(whole)
+    matches: list[set[int]] = []  # for each node of the part, the nodes it can be mapped to
+    nodes, children = _numbered(part)
+    for node, inner in zip(nodes, children, strict=True):
+        found = set()
+        for number, other in enumerate(wholes):
+            if (node.label, node.edge) == (other.label, other.edge):
+                rest = iter(below[number])
+                if all(any(place in matches[child] for place in rest) for child in inner):
+                    found.add(number)
+        matches.append(found)
+    return bool(matches[-1])
+
+
+def _numbered(tree: Tree) -> tuple[list[Tree], list[list[int]]]:
+    """Return the nodes in post-order, and the numbers of the children of each."""
+    nodes, children, roots = [], [], list[int]()
+    for number, node in enumerate(tree.postorder()):
+        n = len(node.children)
+        nodes.append(node)
+        children.append(roots[len(roots) - n :])
+        del roots[len(roots) - n :]
+        roots.append(number)
+    return nodes, children
+
+
+def _labels(tree: Tree) -> Counter[tuple[str, str]]:
+    return Counter((node.label, node.edge) for node in tree.postorder())
+
+
+def _shared(kernel: Kernel, medoid: Any, other: Any) -> list[Fragment]:
+    with warnings.catch_warnings():
+        # An incomplete list is enough.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return shared_fragments(kernel, medoid, other, _FRAGMENTS, max_steps=_STEPS)
+
+
+def _within(fragment: Fragment | CommonFragment, other: Fragment | CommonFragment) -> bool:
+    return fragment.view == other.view and is_part(fragment.structure, other.structure)
+
+
+def _rank(fragment: CommonFragment) -> tuple[int, int, str, str]:
+    weight = fragment.size * fragment.count
+    return -weight, -fragment.count, fragment.view, fragment.text
+
+
+def _text(fragment: Fragment, medoid: Any) -> str:
+    """Return the text of a fragment as it occurs in the medoid."""
+    structure = fragment.structure
+    if isinstance(structure, Tree):
+        return fragment.text if fragment.counterpart is None else structure.to_brackets()
+    whole: Any = medoid.view(fragment.view) if isinstance(medoid, Example) else medoid
+    elements = list(structure)
+    return sequence_text(elements, elements, [1.0] * len(elements), (whole, whole))
+
+
+@dataclass(frozen=True, slots=True)
 class ClusterDescription:
-    """What a cluster is about; ``print`` shows it.
+    """Description of a cluster; ``print`` shows it.
 
     Attributes
     ----------
     number, size : int
-        Number of the cluster, and of its structures.
+        Number of the cluster, and number of its structures.
     medoid_indices : tuple of int
-        The structures nearest to the center, by their places in what the clusters were fitted on.
+        Indices of the structures nearest to the center, in the data the clusters were fitted on.
     medoids : tuple of structures
         These structures.
     classes : dict from label to int, or None
-        How many structures of each class there are, the most frequent first; None if classes were
-        not given.
+        Number of structures of each class, in descending order; None if classes were not given.
     fragments : tuple of CommonFragment
-        What the first medoid shares with the others nearest to the center.
+        Fragments that the first medoid shares with the other structures near the center.
     note : str
-        Why there are no fragments, or "".
+        Reason why there are no fragments, or "".
     """
 
     number: int
@@ -73,7 +240,8 @@ class ClusterDescription:
             lines.append(f"  [{index}] {_folded(structure_text(medoid))}")
         if self.fragments:
             lines.append(
-                "  the first one shares, with so many of the others nearest to the center:"
+                "  fragments of the first, with the number of structures near the center that "
+                "share them:"
             )
         for fragment in self.fragments:
             view = f"{fragment.view}: " if fragment.view else ""
@@ -133,7 +301,7 @@ def structure_text(structure: Any) -> str:
     'we go'
     """
     if isinstance(structure, Example):
-        # Words first: they are what people read most easily.
+        # Sequences of words first, because they are the most readable.
         views = sorted(structure.views.values(), key=lambda view: not isinstance(view, Sequence))
         return ": ".join([structure.id, *map(structure_text, views[:1])])
     if isinstance(structure, Sequence):
@@ -146,7 +314,7 @@ def structure_text(structure: Any) -> str:
 
 
 def _fragments(kernel: Any, near: list[Any], top: int) -> tuple[tuple[CommonFragment, ...], str]:
-    """Return what the first structure shares with the others, or why that cannot be told."""
+    """Return the fragments that the first structure shares with the others, and a note."""
     if top == 0 or len(near) == 1:
         return (), ""
     try:

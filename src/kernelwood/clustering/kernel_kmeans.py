@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -11,29 +12,37 @@ from numpy.typing import NDArray
 from sklearn.base import ClusterMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 
-from kernelwood.clustering.description import ClusterDescription, describe_clusters
-from kernelwood.clustering.embedded import cluster_vectors, squared_distances, squared_lengths
-from kernelwood.clustering.lloyd import Lloyd, first_nearest, order_of_clusters, run
-from kernelwood.clustering.representatives import choose_representatives
-from kernelwood.clustering.restored import check_clusters
-from kernelwood.clustering.seeding import spread_labels
-from kernelwood.clustering.similarities import SelfSimilarities, noise_of
+from kernelwood.clustering.description import (
+    MOST_REPRESENTATIVES,
+    ClusterDescription,
+    describe_clusters,
+)
+from kernelwood.clustering.lloyd import (
+    Lloyd,
+    SelfSimilarities,
+    cluster_vectors,
+    first_nearest,
+    noise_of,
+    order_of_clusters,
+    run,
+    spread_labels,
+    squared_distances,
+    squared_lengths,
+)
 from kernelwood.compute import budget
 from kernelwood.errors import KernelInputError
 from kernelwood.features import (
     NystromEmbedder,
     StructureEstimator,
     StructureTransformer,
+    check_array,
     compare_rows,
 )
 from kernelwood.kernels import TILE
 from kernelwood.seeds import child_generator
 
-__all__ = ["KernelKMeans"]
-
 Array = NDArray[np.float64]
-
-_EMBEDDER = 2  # what the random numbers of a child generator are for
+_EMBEDDER = 2  # purpose of a child generator
 
 
 class KernelKMeans(StructureTransformer, ClusterMixin, StructureEstimator):  # type: ignore[misc]
@@ -44,57 +53,56 @@ class KernelKMeans(StructureTransformer, ClusterMixin, StructureEstimator):  # t
     .. math:: d^2(x, c) = K(x, x) - \frac{2}{|c|} \sum_{j \in c} K(x, x_j)
               + \frac{1}{|c|^2} \sum_{j, l \in c} K(x_j, x_l) .
 
-    Starting from structures that are far apart (k-means++), every structure goes to the nearest
-    center until none moves. The Gram matrix is computed once, and held if it fits the memory
-    budget; otherwise its rows are computed for the structures that have moved. A round costs
-    :math:`O(n^2)` additions at most, and fewer the fewer structures move.
+    Starting from structures that are far apart (k-means++), every structure is assigned to the
+    nearest center until none moves. The Gram matrix is computed once and held if it fits the memory
+    budget; otherwise the rows of moved structures are computed in each iteration. An iteration
+    costs at most :math:`O(n^2)` additions, in proportion to the number of structures that move.
 
-    With an embedder, vectors take the place of the exact kernel: ``n_landmarks`` kernel evaluations
-    a structure, then k-means on vectors. That is the way for many structures.
+    With an embedder, k-means runs on vectors, which cost ``n_landmarks`` kernel evaluations per
+    structure. Prefer it for many structures.
 
     Parameters
     ----------
     n_clusters : int
-        Number of clusters, :math:`K`. There will be fewer, with a warning, if not so many
-        structures differ.
+        Number of clusters, :math:`K`. There are fewer, with a warning, if fewer structures differ.
     kernel : Kernel
-        What compares structures, normalized preferably.
+        The kernel, preferably normalized.
     embedder : NystromEmbedder, optional
-        Cluster its vectors; give it unfitted, with the same kernel. By default the kernel is exact.
-        If it has no ``random_state`` it gets one from that of the clusters.
+        Unfitted embedder with the same kernel, whose vectors are clustered. By default the exact
+        kernel is used. If its ``random_state`` is None, it gets one derived from the seed.
     n_init : int
-        How many starts to try. The one with the smallest inertia stays.
+        Number of starts. The one with the smallest inertia is used.
     max_iter : int
-        How many times structures may move in each.
+        Maximum number of iterations of each start.
     random_state : None, int, Generator or RandomState
         Seed.
     n_jobs : int, optional
-        Threads; no result depends on them.
+        Number of threads; results do not depend on it.
 
     Attributes
     ----------
     labels_ : ndarray of int32, shape (n,)
-        Cluster of each structure. Clusters are numbered by falling size; of equal ones, that with
-        the earliest structure comes first.
+        Cluster of each structure. Clusters are numbered by descending size; ties are broken by the
+        earliest structure.
     inertia_ : float
         Sum of the squared distances of structures to their centers.
     n_iter_ : int
-        Rounds of the best start.
+        Iterations of the best start.
     cluster_sizes_ : ndarray of int64, shape (n_clusters,)
         Number of structures in each cluster.
     medoid_indices_ : ndarray of int64, shape (n_clusters,)
-        The structure of each cluster that is nearest to its center.
+        The structure nearest to the center of each cluster.
     medoids_ : batch
         These structures.
     representative_indices_ : ndarray of int64, shape (n_clusters, up to 12)
-        The structures nearest to each center, medoids first; -1 where a cluster has no more.
+        The structures nearest to each center, medoids first; -1 fills the rows of small clusters.
     representatives_ : batch
         These structures, cluster by cluster.
     center_norms_ : ndarray of float64, shape (n_clusters,)
-        Similarity of each center with itself, the last term of the formula.
+        Self-similarity of each center, the last term of the formula.
     structures_ : batch or None
-        What the clusters were fitted on, which predictions by the exact kernel need; None with an
-        embedder.
+        The structures the clusters were fitted on, needed for predictions by the exact kernel; None
+        with an embedder.
     embedder_ : NystromEmbedder or None
         The fitted embedder.
     centers_ : ndarray of float64, shape (n_clusters, rank of the embedder), or None
@@ -105,14 +113,14 @@ class KernelKMeans(StructureTransformer, ClusterMixin, StructureEstimator):  # t
     See Also
     --------
     NystromEmbedder : Vectors of structures.
-    kernelwood.evaluate.cluster_scores : How well clusters agree with classes.
+    kernelwood.evaluate.cluster_scores : Agreement of clusters with classes.
 
     Notes
     -----
-    A structure that is equally far from two centers, but for rounding, goes to the larger cluster.
-    A cluster that loses all its structures gets the one that is farthest from its center. If
-    the kernel is not positive semidefinite, squared distances below 0 count as 0, and rounds may go
-    on until ``max_iter``.
+    A structure at the same distance from two centers, except for rounding, is assigned to the
+    larger cluster. A cluster that becomes empty gets the structure that is farthest from its
+    center. If the kernel is not positive semidefinite, squared distances below 0 count as 0, and
+    the algorithm may not converge within ``max_iter`` iterations.
 
     References
     ----------
@@ -181,7 +189,7 @@ class KernelKMeans(StructureTransformer, ClusterMixin, StructureEstimator):  # t
         if self.n_clusters > len(X):
             raise KernelInputError(
                 f"KernelKMeans: there are {len(X)} structures for n_clusters={self.n_clusters}; "
-                "ask for fewer clusters"
+                "use fewer clusters"
             )
         with self._threads():
             if self.embedder is None:
@@ -189,7 +197,7 @@ class KernelKMeans(StructureTransformer, ClusterMixin, StructureEstimator):  # t
             else:
                 inside, converged = self._fit_vectors(X, y)
         self.inertia_ = float(np.add.accumulate(np.maximum(inside, 0.0))[-1])
-        self.representative_indices_ = choose_representatives(
+        self.representative_indices_ = _choose_representatives(
             self.labels_, inside, noise_of(self.kernel_)
         )
         chosen = self.representative_indices_[self.representative_indices_ >= 0]
@@ -198,7 +206,7 @@ class KernelKMeans(StructureTransformer, ClusterMixin, StructureEstimator):  # t
         return self
 
     def _fit_exact(self, X: Any) -> tuple[Array, bool]:
-        """Return the squared distance of each structure to its center, and whether all is quiet."""
+        """Return the squared distance of each structure to its center, and the convergence."""
         similarities = SelfSimilarities(self.kernel_, X)
         draws = [child_generator(self.seed_, 1, number) for number in range(self.n_init)]
         starts = spread_labels(similarities, int(self.n_clusters), draws)
@@ -207,7 +215,7 @@ class KernelKMeans(StructureTransformer, ClusterMixin, StructureEstimator):  # t
         least = min(state.inertia for state in states)
         slack = similarities.noise * (least + float(np.abs(similarities.own).sum()))
         best = next(state for state in states if state.inertia <= least + slack)
-        # Once more without what rows that came and went have left in the last digits.
+        # Again without the rounding errors of added and subtracted rows.
         best.forget()
         run(similarities, [best])
         order = order_of_clusters(best.labels, best.n_clusters)
@@ -222,7 +230,7 @@ class KernelKMeans(StructureTransformer, ClusterMixin, StructureEstimator):  # t
         return best.distances()[best.labels, np.arange(len(X))], best.converged
 
     def _embed(self, X: Any, y: Any) -> Array:
-        """Fit a copy of the embedder, and return the vectors of structures."""
+        """Fit a copy of the embedder and return the vectors of structures."""
         embedder: NystromEmbedder = clone(self.embedder)
         if embedder.random_state is None:
             drawn = child_generator(self.seed_, _EMBEDDER).integers(2**62)
@@ -232,7 +240,7 @@ class KernelKMeans(StructureTransformer, ClusterMixin, StructureEstimator):  # t
 
     def _fit_vectors(self, X: Any, y: Any) -> tuple[Array, bool]:
         vectors = self._embed(X, y)
-        found = cluster_vectors(
+        labels, self.centers_, self.n_iter_, converged = cluster_vectors(
             vectors,
             int(self.n_clusters),
             n_init=int(self.n_init),
@@ -240,13 +248,11 @@ class KernelKMeans(StructureTransformer, ClusterMixin, StructureEstimator):  # t
             seed=self.seed_,
             noise=noise_of(self.kernel_),
         )
-        self.labels_ = found.labels.astype(np.int32)
-        self.centers_ = found.centers
-        self.center_norms_ = squared_lengths(found.centers)
-        self.n_iter_ = found.n_iter
+        self.labels_ = labels.astype(np.int32)
+        self.center_norms_ = squared_lengths(self.centers_)
         self.structures_ = None
-        distances = squared_distances(vectors, found.centers)
-        return distances[np.arange(len(vectors)), found.labels], found.converged
+        distances = squared_distances(vectors, self.centers_)
+        return distances[np.arange(len(vectors)), labels], converged
 
     def predict(self, X: Any) -> NDArray[np.int32]:
         """Return the cluster with the nearest center for each structure, shape (n,)."""
@@ -259,30 +265,30 @@ class KernelKMeans(StructureTransformer, ClusterMixin, StructureEstimator):  # t
     def transform(self, X: Any) -> Array:
         """Return the distances of structures to the centers, shape (n, n_clusters).
 
-        Those of the kernel or, with an embedder, those of vectors.
+        Distances in the space of the kernel or, with an embedder, of vectors.
         """
         blocks = [np.sqrt(np.maximum(distances, 0.0)) for distances, _ in self._distances(X)]
         return np.concatenate(blocks)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return minus the sum of squared distances of structures to the nearest centers."""
+        """Return the negative sum of squared distances of structures to the nearest centers."""
         nearest = [distances.min(axis=1) for distances, _ in self._distances(X)]
         return -float(np.add.accumulate(np.maximum(np.concatenate(nearest), 0.0))[-1])
 
     def describe(
         self, y: Any = None, *, n_medoids: int = 3, n_fragments: int = 5
     ) -> list[ClusterDescription]:
-        """Say what clusters are about: typical structures, what they share, their classes.
+        """Return descriptions of the clusters: typical structures, shared fragments, classes.
 
         Parameters
         ----------
         y : list or ndarray of labels, length n, optional
             Classes of the structures that the clusters were fitted on, to be counted.
         n_medoids : int
-            How many of the structures nearest to the center to show, 12 at most.
+            Number of structures nearest to the center to show, at most 12.
         n_fragments : int
-            How many pieces to show that the medoid shares with the others nearest to the center.
-            None are looked for if it is 0.
+            Number of fragments to show that the medoid shares with the structures nearest to the
+            center; 0 for none.
 
         Returns
         -------
@@ -291,7 +297,7 @@ class KernelKMeans(StructureTransformer, ClusterMixin, StructureEstimator):  # t
 
         See Also
         --------
-        kernelwood.shared_fragments : What two structures share.
+        kernelwood.shared_fragments : Fragments that two structures share.
 
         Examples
         --------
@@ -303,7 +309,7 @@ class KernelKMeans(StructureTransformer, ClusterMixin, StructureEstimator):  # t
         cluster 0: 2 structures (2 HUM)
           [0] who sang it
           [1] who wrote it
-          the first one shares, with so many of the others nearest to the center:
+          fragments of the first, with the number of structures near the center that share them:
             1 of 1  who … it
         """
         self._check_is_fitted()
@@ -311,12 +317,12 @@ class KernelKMeans(StructureTransformer, ClusterMixin, StructureEstimator):  # t
 
     @property
     def cluster_sizes_(self) -> NDArray[np.int64]:
-        """Number of structures in each cluster, falling."""
+        """Number of structures in each cluster, in descending order."""
         return np.bincount(self.labels_).astype(np.int64)
 
     @property
     def medoid_indices_(self) -> NDArray[np.int64]:
-        """The structure of each cluster that is nearest to its center."""
+        """The structure nearest to the center of each cluster."""
         medoids: NDArray[np.int64] = self.representative_indices_[:, 0]
         return medoids
 
@@ -331,7 +337,7 @@ class KernelKMeans(StructureTransformer, ClusterMixin, StructureEstimator):  # t
         return len(self.center_norms_)
 
     def _distances(self, X: Any) -> Iterator[tuple[Array, Array]]:
-        """Yield squared distances to the centers, some structures at a time, and their scale."""
+        """Yield squared distances to the centers and their scale, some structures at a time."""
         self._check_is_fitted()
         X = self._prepare(X)
         with self._threads():
@@ -361,14 +367,14 @@ class KernelKMeans(StructureTransformer, ClusterMixin, StructureEstimator):  # t
         found = len(self.center_norms_)
         if found < self.n_clusters:
             warnings.warn(
-                f"KernelKMeans: only {found} structures differ in the eyes of the kernel, so that "
+                f"KernelKMeans: only {found} structures differ according to the kernel, so that "
                 f"there are {found} clusters instead of n_clusters={self.n_clusters}",
                 ConvergenceWarning,
                 stacklevel=3,
             )
         if not converged:
             warnings.warn(
-                f"KernelKMeans: structures still moved after max_iter={self.max_iter} rounds; "
+                f"KernelKMeans: not converged after max_iter={self.max_iter} iterations; "
                 "raise it, or check that the kernel is positive semidefinite",
                 ConvergenceWarning,
                 stacklevel=3,
@@ -389,10 +395,120 @@ class KernelKMeans(StructureTransformer, ClusterMixin, StructureEstimator):  # t
         self.embedder._check_parameters()
         if self.embedder.kernel != self.kernel:
             raise KernelInputError(
-                f"KernelKMeans: the embedder has another kernel, {self.embedder.kernel!r}, than "
-                f"the clusters, {self.kernel!r}; give both the same"
+                f"KernelKMeans: the kernel of the embedder, {self.embedder.kernel!r}, differs from "
+                f"that of the clusters, {self.kernel!r}; give both the same"
             )
 
     def _check_restored(self) -> None:
         super()._check_restored()
-        check_clusters(self)
+        _check_clusters(self)
+
+
+def _choose_representatives(
+    labels: NDArray[np.int32], distances: NDArray[np.float64], noise: float
+) -> NDArray[np.int64]:
+    """Return the members nearest to each center, in order, a row for each cluster.
+
+    Parameters
+    ----------
+    labels : ndarray of int32, shape (n,)
+        Numbers of clusters, each of which occurs.
+    distances : ndarray of float64, shape (n,)
+        Squared distance to the center of its cluster.
+    noise : float
+        Size of rounding errors; members whose distances differ by less are in order of position.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_clusters, up to 12)
+        Filled with -1.
+
+    Examples
+    --------
+    >>> distances = np.array([1.0, 0.5, 1.0 - 1e-16, 0.5])
+    >>> _choose_representatives(np.array([0, 1, 0, 0]), distances, 1e-12)
+    array([[ 3,  0,  2],
+           [ 1, -1, -1]])
+    """
+    scale = float(distances.max())
+    digits = max(0, round(-math.log10(noise)) - 3)
+    rounded = np.round(distances / scale, digits) if scale > 0 else np.zeros(len(distances))
+    order = np.lexsort((np.arange(len(labels)), rounded, labels))
+    sizes = np.bincount(labels)
+    begins = np.cumsum(sizes) - sizes
+    places = np.arange(len(labels)) - np.repeat(begins, sizes)
+    nearest = np.full((len(sizes), min(MOST_REPRESENTATIVES, int(sizes.max()))), -1, dtype=np.int64)
+    near = places < nearest.shape[1]
+    nearest[labels[order][near], places[near]] = order[near]
+    return nearest
+
+
+def _check_representatives(indices: Any, labels: NDArray[np.int32]) -> None:
+    """Raise ValueError unless these can be the representatives of the clusters."""
+    sizes = np.bincount(labels)
+    width = min(MOST_REPRESENTATIVES, int(sizes.max()))
+    check_array("representative_indices_", indices, np.int64, (len(sizes), width))
+    there = np.arange(width) < sizes[:, None]
+    if (indices[~there] != -1).any() or (indices[there] < 0).any():
+        raise ValueError("representative_indices_ must be filled with members, then with -1")
+    if (indices >= len(labels)).any():
+        raise ValueError("representative_indices_ must be indices of structures")
+    clusters = np.broadcast_to(np.arange(len(sizes))[:, None], indices.shape)
+    if (labels[indices[there]] != clusters[there]).any():
+        raise ValueError("representative_indices_ must be members of their clusters")
+    if len(np.unique(indices[there])) < np.count_nonzero(there):
+        raise ValueError("representative_indices_ must be different structures")
+
+
+def _check_clusters(model: KernelKMeans) -> None:
+    """Raise ValueError if restored attributes are not a possible result of ``fit``."""
+    _check_numbers(model)
+    n_clusters = _check_labels(model)
+    check_array("center_norms_", model.center_norms_, np.float64, (n_clusters,))
+    _check_representatives(model.representative_indices_, model.labels_)
+    n_chosen = int(np.count_nonzero(model.representative_indices_ >= 0))
+    _check_batch(model, "representatives_", model.representatives_, n_chosen)
+    if (model.embedder is None) != (model.embedder_ is None):
+        raise ValueError("embedder_ must be None if and only if embedder is None")
+    if model.embedder_ is None:
+        _check_batch(model, "structures_", model.structures_, len(model.labels_))
+        if model.centers_ is not None:
+            raise ValueError("centers_ must be None without an embedder")
+    else:
+        _check_vectors(model, n_clusters)
+
+
+def _check_numbers(model: KernelKMeans) -> None:
+    inertia, n_iter = model.inertia_, model.n_iter_
+    if not isinstance(inertia, float) or not 0 <= inertia < np.inf:
+        raise ValueError("inertia_ must be a number of at least 0")
+    if isinstance(n_iter, bool) or not isinstance(n_iter, int) or n_iter < 0:
+        raise ValueError("n_iter_ must be a whole number")
+
+
+def _check_labels(model: KernelKMeans) -> int:
+    """Return the number of clusters."""
+    check_array("labels_", model.labels_, np.int32, (np.size(model.labels_),))
+    n_clusters = int(model.labels_.max(initial=-1)) + 1
+    if model.labels_.min(initial=0) < 0 or not 1 <= n_clusters <= model.n_clusters:
+        raise ValueError(f"labels_ must be numbers of up to {model.n_clusters} clusters")
+    sizes = np.bincount(model.labels_)
+    if not sizes.all() or (np.diff(sizes) > 0).any():
+        raise ValueError("clusters must not be empty, and be numbered by descending size")
+    return n_clusters
+
+
+def _check_vectors(model: KernelKMeans, n_clusters: int) -> None:
+    embedder = model.embedder_
+    if type(embedder) is not NystromEmbedder or not embedder.__sklearn_is_fitted__():
+        raise ValueError("embedder_ must be a fitted NystromEmbedder")
+    if embedder.kernel_._accepts() is not model.kernel_._accepts():
+        raise ValueError("embedder_ and kernel_ must be for the same structures")
+    check_array("centers_", model.centers_, np.float64, (n_clusters, embedder.rank_))
+    if model.structures_ is not None:
+        raise ValueError("structures_ must be None with an embedder")
+
+
+def _check_batch(model: KernelKMeans, name: str, batch: Any, n: int) -> None:
+    if not isinstance(batch, model.kernel_._accepts()) or len(batch) != n:
+        raise ValueError(f"{name} must be a batch of {n} structures that the kernel reads")

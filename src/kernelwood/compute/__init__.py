@@ -1,4 +1,4 @@
-"""Which block next, on how many threads, within what memory."""
+"""Settings, memory budget and threads of all computations."""
 
 import lazy_loader
 

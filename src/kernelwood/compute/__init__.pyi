@@ -1,15 +1,18 @@
 from .config import (
     Config as Config,
     Progress as Progress,
+    budget as budget,
+    check_budget as check_budget,
     config_context as config_context,
+    format_bytes as format_bytes,
     get_config as get_config,
     resolve_jobs as resolve_jobs,
     set_config as set_config,
 )
-from .counters import (
+from .runner import (
     Counters as Counters,
+    Runner as Runner,
+    StopFlag as StopFlag,
     count_evaluations as count_evaluations,
     counting as counting,
 )
-from .memory import budget as budget, check_budget as check_budget, format_bytes as format_bytes
-from .runner import Runner as Runner, StopFlag as StopFlag

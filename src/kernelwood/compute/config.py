@@ -1,3 +1,5 @@
+"""Settings of all computations: threads, memory budget, progress."""
+
 from __future__ import annotations
 
 import operator
@@ -9,24 +11,27 @@ from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from kernelwood.errors import KernelInputError
+from kernelwood.errors import KernelInputError, MemoryBudgetError
 
 Progress = Callable[[int, int], object]
+
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_DEFAULT_BUDGET = 0.75  # fraction of the machine's memory
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """Settings that hold for every computation unless a call says otherwise.
+    """Settings that apply to every computation unless a call overrides them.
 
     Parameters
     ----------
     n_jobs : int
-        Threads to use where a kernel says ``n_jobs=None``; -1 for all cores.
+        Number of threads where a kernel has ``n_jobs=None``; -1 for all cores.
     memory : int, str or None
         Largest result to allocate, in bytes or as ``"1GB"``; None for three quarters of the
-        memory the machine has.
+        memory of the machine.
     progress : callable or None
-        Called as ``progress(done, total)`` with kernel evaluations while work goes on.
+        Called as ``progress(done, total)`` with kernel evaluations during a computation.
     """
 
     n_jobs: int = 1
@@ -34,13 +39,12 @@ class Config:
     progress: Progress | None = None
 
 
-_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _config: ContextVar[Config | None] = ContextVar("kernelwood_config", default=None)
 _default = Config()
 
 
 def get_config() -> Config:
-    """Return the settings in force."""
+    """Return the current settings."""
     return _config.get() or _default
 
 
@@ -69,7 +73,7 @@ def config_context(**settings: Any) -> Iterator[Config]:
 
 
 def resolve_jobs(n_jobs: int | None) -> int:
-    """Return the number of threads meant by ``n_jobs`` (None: the setting, -1: all cores)."""
+    """Return the number of threads for ``n_jobs`` (None: the setting, -1: all cores)."""
     wanted = get_config().n_jobs if n_jobs is None else n_jobs
     _check_jobs(wanted)
     return int(wanted) if wanted > 0 else max(1, (os.cpu_count() or 1) + 1 + int(wanted))
@@ -81,7 +85,26 @@ def _check_jobs(n_jobs: object) -> None:
             return
     except TypeError:
         pass
-    raise KernelInputError(f"n_jobs must be a positive int, negative or None, got {n_jobs!r}")
+    raise KernelInputError(f"n_jobs must be a nonzero int or None, got {n_jobs!r}")
+
+
+def _changed(config: Config, settings: dict[str, Any]) -> Config:
+    known = {field.name for field in fields(Config)}
+    unknown = sorted(set(settings) - known)
+    if unknown:
+        raise KernelInputError(
+            f"unknown setting {unknown[0]!r}; the settings are {', '.join(sorted(known))}"
+        )
+    changed = replace(config, **settings)
+    _check_jobs(changed.n_jobs)
+    if changed.memory is not None:
+        parse_bytes(changed.memory)
+    if changed.progress is not None and not callable(changed.progress):
+        raise KernelInputError(f"progress must be callable or None, got {changed.progress!r}")
+    return changed
+
+
+# Memory.
 
 
 def parse_bytes(text: int | str) -> int:
@@ -100,17 +123,45 @@ def parse_bytes(text: int | str) -> int:
     return int(float(match[1]) * factor)
 
 
-def _changed(config: Config, settings: dict[str, Any]) -> Config:
-    known = {field.name for field in fields(Config)}
-    unknown = sorted(set(settings) - known)
-    if unknown:
-        raise KernelInputError(
-            f"unknown setting {unknown[0]!r}; the settings are {', '.join(sorted(known))}"
+def format_bytes(n_bytes: int) -> str:
+    """Return a number of bytes with a unit.
+
+    >>> format_bytes(80_000_000_000)
+    '80.0 GB'
+    """
+    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if n_bytes >= size:
+            return f"{n_bytes / size:.1f} {unit}"
+    return f"{n_bytes} bytes"
+
+
+def budget() -> int:
+    """Return the memory budget in bytes."""
+    setting = get_config().memory
+    if setting is not None:
+        return parse_bytes(setting)
+    try:
+        return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * _DEFAULT_BUDGET)
+    except (ValueError, OSError, AttributeError):  # unknown on this platform
+        return 4 * 10**9
+
+
+def check_budget(n_bytes: int, what: str, instead: str) -> None:
+    """Raise MemoryBudgetError if a result would exceed the budget.
+
+    Parameters
+    ----------
+    n_bytes : int
+        Size of the result.
+    what : str
+        Name of the result, the first words of the message.
+    instead : str
+        Advice to the user.
+    """
+    allowed = budget()
+    if n_bytes > allowed:
+        raise MemoryBudgetError(
+            f"{what} needs {format_bytes(n_bytes)}, but the memory budget is "
+            f"{format_bytes(allowed)}.\n    {instead}\n    Or raise the budget: "
+            f"kw.config_context(memory='{-(-n_bytes // 10**9)}GB')"
         )
-    changed = replace(config, **settings)
-    _check_jobs(changed.n_jobs)
-    if changed.memory is not None:
-        parse_bytes(changed.memory)
-    if changed.progress is not None and not callable(changed.progress):
-        raise KernelInputError(f"progress must be callable or None, got {changed.progress!r}")
-    return changed

@@ -1,33 +1,96 @@
+"""Native work in blocks on threads, with progress, Ctrl-C and counters of kernel evaluations."""
+
 from __future__ import annotations
 
 import logging
 import threading
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood.compute.config import Progress, get_config, resolve_jobs
-from kernelwood.compute.counters import count_evaluations
 
 logger = logging.getLogger("kernelwood")
 
 StopFlag = NDArray[np.int32]
 Work = Callable[[int, int, StopFlag], None]
+T = TypeVar("T")
 
-_BLOCK_SECONDS = 0.05  # short enough for progress and Ctrl-C, long enough to drown overheads
-_SECONDS_PER_COST = 1e-10  # a first guess, per pair of nodes; later blocks go by the clock
-_INLINE_COST = 10**8  # pairs of nodes below which starting threads is not worth it
+_BLOCK_SECONDS = 0.05  # short enough for progress and Ctrl-C, long enough to hide overheads
+_SECONDS_PER_COST = 1e-10  # first guess, per pair of nodes; later blocks are timed
+_INLINE_COST = 10**8  # pairs of nodes below which starting threads does not pay
+
+
+@dataclass
+class Counters:
+    """Cost of the computations inside a :func:`counting` block.
+
+    Attributes
+    ----------
+    kernel_evaluations : int
+        Number of pairs of structures compared. A combination of kernels compares a pair once.
+    seconds : float
+        Wall-clock time of these computations.
+    blocks : int
+        Number of native blocks.
+    """
+
+    kernel_evaluations: int = 0
+    seconds: float = 0.0
+    blocks: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    def add(self, kernel_evaluations: int, seconds: float, blocks: int) -> None:
+        """Add the cost of one computation."""
+        with self._lock:
+            self.kernel_evaluations += kernel_evaluations
+            self.seconds += seconds
+            self.blocks += blocks
+
+
+_active: ContextVar[tuple[Counters, ...]] = ContextVar("kernelwood_counters", default=())
+
+
+@contextmanager
+def counting() -> Iterator[Counters]:
+    """Count the kernel evaluations made inside a ``with`` block.
+
+    Examples
+    --------
+    >>> import kernelwood as kw
+    >>> sequences = [kw.Sequence("a b".split()), kw.Sequence("b c".split())]
+    >>> with kw.compute.counting() as counters:
+    ...     _ = kw.SubsequenceKernel(normalize=False).cross(sequences, sequences[:1])
+    >>> counters.kernel_evaluations
+    2
+    """
+    counters = Counters()
+    token = _active.set((*_active.get(), counters))
+    try:
+        yield counters
+    finally:
+        _active.reset(token)
+
+
+def count_evaluations(kernel_evaluations: int, seconds: float, blocks: int) -> None:
+    """Add the cost of a computation to every active counter."""
+    for counters in _active.get():
+        counters.add(kernel_evaluations, seconds, blocks)
 
 
 class Runner:
     """Runs native work in blocks on threads, with progress, prompt Ctrl-C and counters.
 
     The work is a function ``work(begin, end, stop)`` over a range of units (panels), which
-    releases the GIL and returns early when ``stop`` is set. Blocks grow until they take about
-    50 ms, whatever the units cost; results must not depend on how they are cut.
+    releases the GIL and returns early when ``stop`` is set. Block sizes adapt so that a block
+    takes about 50 ms; results must not depend on them.
 
     Parameters
     ----------
@@ -36,7 +99,7 @@ class Runner:
     total : int
         Kernel evaluations of the whole computation, for progress.
     progress : callable, optional
-        ``progress(done, total)``; by default the one of the settings.
+        ``progress(done, total)``; by default that of the settings.
     """
 
     def __init__(self, n_jobs: int | None, total: int, progress: Progress | None = None) -> None:
@@ -45,14 +108,12 @@ class Runner:
         self.progress = progress or get_config().progress
         self.done = 0
         self.blocks = 0
-        self.memo: Any = None  # what parts of the computation leave for each other
         self._started = time.perf_counter()
 
     def quiet(self) -> Runner:
-        """Return a runner for work that is only a means: no progress, no count."""
+        """Return a runner for auxiliary work: without progress and counters."""
         quiet = Runner(self.n_jobs, 0)
         quiet.progress = None
-        quiet.memo = self.memo
         return quiet
 
     def run(
@@ -60,9 +121,9 @@ class Runner:
     ) -> None:
         """Run ``work`` over ``n_units`` units that make up ``evaluations`` kernel values.
 
-        ``cost`` is a rough number of node pairs, from which the first block is sized. With one
-        job, and for small work, everything happens in the calling thread, unless single units
-        are ``large``: then it must stay free to hear Ctrl-C.
+        ``cost`` is a rough number of node pairs, which determines the size of the first block.
+        Small work runs in the calling thread. So does all work with one job, unless single units
+        are ``large``: then the calling thread only waits, so that it can handle Ctrl-C.
         """
         if n_units == 0:
             return
@@ -70,21 +131,33 @@ class Runner:
         threads = 1 if inline else min(self.n_jobs, n_units)
         first = int(n_units * _BLOCK_SECONDS / (_SECONDS_PER_COST * max(cost, 1)))
         job = _Job(work, n_units, threads=threads, first=max(1, min(first, n_units)))
+
+        def report() -> None:
+            self._report(self.done + evaluations * job.units_done // n_units)
+
         if inline:
             while job.run_block():
-                self._report(self.done + evaluations * job.units_done // n_units)
+                report()
         else:
-            self._run_threads(job, evaluations)
+            _run_threads([job.run_blocks] * threads, job.stop, report)
         self.blocks += job.blocks
         self.advance(evaluations)
 
+    def call(self, work: Callable[[StopFlag], T], *, cost: int) -> T:
+        """Return ``work(stop)``, run in a thread if its cost in node pairs is large."""
+        stop: StopFlag = np.zeros(1, dtype=np.int32)
+        if cost < _INLINE_COST:
+            return work(stop)
+        [result] = _run_threads([lambda: work(stop)], stop, lambda: None)
+        return result
+
     def advance(self, evaluations: int) -> None:
-        """Count kernel values that are done."""
+        """Count finished kernel evaluations."""
         self.done += evaluations
         self._report(self.done)
 
     def finish(self) -> None:
-        """Tell the counters what it all cost."""
+        """Add the cost of everything that was run to the active counters."""
         seconds = time.perf_counter() - self._started
         count_evaluations(self.done, seconds, self.blocks)
         logger.debug("%d kernel evaluations in %d blocks, %.3f s", self.done, self.blocks, seconds)
@@ -93,39 +166,35 @@ class Runner:
         if self.progress is not None:
             self.progress(min(done, self.total), self.total)
 
-    def _run_threads(self, job: _Job, evaluations: int) -> None:
-        threads = [threading.Thread(target=job.run_worker, daemon=True) for _ in range(job.threads)]
-        for thread in threads:
-            thread.start()
+
+def _run_threads(
+    works: list[Callable[[], T]], stop: StopFlag, report: Callable[[], object]
+) -> list[T]:
+    """Return the results of functions run in a thread each; any exception sets the stop flag."""
+    with ThreadPoolExecutor(len(works)) as pool:
+        futures = [pool.submit(work) for work in works]
         try:
-            while not job.finished.wait(timeout=0.1):
-                self._report(self.done + evaluations * job.units_done // job.n_units)
+            while wait(futures, timeout=0.1).not_done:
+                report()
         except BaseException:
-            job.stop[0] = 1
+            stop[0] = 1
             raise
-        finally:
-            for thread in threads:
-                thread.join()
-        if job.error is not None:
-            raise job.error
+    return [future.result() for future in futures]
 
 
 class _Job:
-    """One piece of work: hands out ranges of units and remembers the first error."""
+    """Divides one piece of work into blocks and hands them out to threads."""
 
     def __init__(self, work: Work, n_units: int, threads: int, first: int) -> None:
         self.work, self.n_units, self.threads = work, n_units, threads
-        self.stop = np.zeros(1, dtype=np.int32)
-        self.finished = threading.Event()
-        self.error: BaseException | None = None
+        self.stop: StopFlag = np.zeros(1, dtype=np.int32)
         self.units_done = self.blocks = 0
         self._size = first
         self._next = 0
-        self._running = threads
         self._lock = threading.Lock()
 
     def run_block(self) -> bool:
-        """Run the next block; return whether there is more."""
+        """Run the next block; return whether there are more."""
         begin, end = self._claim()
         if begin == end:
             return False
@@ -139,23 +208,18 @@ class _Job:
             self._size = max(1, min(fitting, 4 * self._size))
         return self._next < self.n_units
 
-    def run_worker(self) -> None:
-        """Run blocks until there are none, or another worker failed."""
+    def run_blocks(self) -> None:
+        """Run blocks until there are none, or another thread failed."""
         try:
             while not self.stop[0] and self.run_block():
                 pass
-        except BaseException as error:
+        except BaseException:
             self.stop[0] = 1
-            self.error = self.error or error
-        finally:
-            with self._lock:
-                self._running -= 1
-                if self._running == 0:
-                    self.finished.set()
+            raise
 
     def _claim(self) -> tuple[int, int]:
         with self._lock:
-            # Leave the other workers something to do near the end.
+            # Near the end, leave some units to the other threads.
             fair = -(-(self.n_units - self._next) // self.threads)
             begin = self._next
             self._next = min(self.n_units, begin + max(1, min(self._size, fair)))

@@ -1,4 +1,4 @@
-"""The bundled example data, and the way to corpora that are not bundled."""
+"""Bundled example data, and the folder of corpora that are not bundled."""
 
 import lazy_loader
 

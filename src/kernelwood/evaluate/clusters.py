@@ -1,8 +1,7 @@
-"""How well clusters agree with classes."""
+"""Agreement of clusters with classes."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -16,30 +15,26 @@ from sklearn.metrics import (
 )
 
 from kernelwood.errors import KernelInputError
-from kernelwood.evaluate.labels import encode
-from kernelwood.evaluate.tables import html_table, text_table
-
-__all__ = ["ClusterScores", "cluster_scores"]
-
-_HEADER = ("measure", "value")
+from kernelwood.evaluate.class_labels import encode
+from kernelwood.evaluate.table_rendering import TabularResult
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ClusterScores:
-    """How well clusters agree with classes; made by :func:`cluster_scores`.
+class ClusterScores(TabularResult):
+    """Agreement of clusters with classes; made by :func:`cluster_scores`.
 
     Attributes
     ----------
     purity : float
-        Share of examples that belong to the most frequent class of their cluster.
+        Fraction of examples that belong to the most frequent class of their cluster.
     nmi : float
         Normalized mutual information of clusters and classes, from 0 for independent to 1.
     ari : float
         Adjusted Rand index: 1 for the same partition, 0 on average for one at random.
     homogeneity, completeness : float
-        How far clusters hold one class only, and classes lie in one cluster, from 0 to 1.
+        Degree to which a cluster holds one class, and a class lies in one cluster, from 0 to 1.
     n_clusters, n_classes, n_examples : int
-        How many there are.
+        Number of clusters, classes and examples.
     """
 
     purity: float
@@ -55,23 +50,13 @@ class ClusterScores:
         """Return plain JSON values."""
         return asdict(self)
 
-    def to_json(self, indent: int | None = 2) -> str:
-        """Return JSON text."""
-        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
-
     def __repr__(self) -> str:
         return (
             f"<ClusterScores: {self.n_examples:,} examples, {self.n_clusters:,} clusters, "
             f"purity {self.purity:.3f}, NMI {self.nmi:.3f}, ARI {self.ari:.3f}>"
         )
 
-    def __str__(self) -> str:
-        return f"{text_table(_HEADER, self._rows())}\n\n{self._note()}"
-
-    def _repr_html_(self) -> str:
-        return html_table(_HEADER, self._rows(), self._note())
-
-    def _rows(self) -> list[list[str]]:
+    def _table(self) -> tuple[list[str], list[list[str]]]:
         named = {
             "purity": self.purity,
             "NMI": self.nmi,
@@ -79,7 +64,8 @@ class ClusterScores:
             "homogeneity": self.homogeneity,
             "completeness": self.completeness,
         }
-        return [[name, f"{value:.3f}"] for name, value in named.items()]
+        rows = [[name, f"{value:.3f}"] for name, value in named.items()]
+        return ["measure", "value"], rows
 
     def _note(self) -> str:
         return (
@@ -89,12 +75,12 @@ class ClusterScores:
 
 
 def cluster_scores(y_true: Iterable[Any], y_pred: Iterable[Any]) -> ClusterScores:
-    r"""Say how well clusters agree with classes.
+    r"""Return measures of the agreement of clusters with classes.
 
     With :math:`n_{kc}` examples of class :math:`c` in cluster :math:`k`, purity is
-    :math:`\frac{1}{n} \sum_k \max_c n_{kc}`. It rises with the number of clusters, up to 1 for
-    clusters of one example each: compare it for equal numbers only, or look at ``ari``, which is
-    adjusted for chance.
+    :math:`\frac{1}{n} \sum_k \max_c n_{kc}`. It increases with the number of clusters, up to 1 for
+    clusters of one example each: compare it only for equal numbers of clusters, or use ``ari``,
+    which is adjusted for chance.
 
     Parameters
     ----------
@@ -124,7 +110,7 @@ def cluster_scores(y_true: Iterable[Any], y_pred: Iterable[Any]) -> ClusterScore
     <BLANKLINE>
     5 examples, 2 clusters, 3 classes
     """
-    # One by one: classes and clusters need not be labels of the same kind.
+    # Separately, because classes and clusters may be labels of different kinds.
     classes, clusters = encode({"y_true": y_true}), encode({"y_pred": y_pred})
     [true], [found] = classes.codes, clusters.codes
     if len(true) != len(found):

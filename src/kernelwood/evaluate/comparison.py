@@ -1,8 +1,7 @@
-"""Whether one classifier is better than another, or luckier."""
+"""Significance tests of the difference between two classifiers."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -12,8 +11,7 @@ from numpy.typing import NDArray
 from scipy.stats import binomtest
 
 from kernelwood.errors import KernelInputError
-from kernelwood.evaluate.estimates import Estimate
-from kernelwood.evaluate.labels import (
+from kernelwood.evaluate.class_labels import (
     ClassLabel,
     Encoded,
     Groups,
@@ -21,51 +19,49 @@ from kernelwood.evaluate.labels import (
     encode_groups,
     encode_positive,
 )
-from kernelwood.evaluate.measures import check_metric, measures
+from kernelwood.evaluate.classification import Estimate, check_metric, measures
 from kernelwood.evaluate.resampling import (
     Counts,
     Units,
     check_resampling,
     draw_bootstrap,
     draw_swaps,
-    resolve_seed,
     weigh,
 )
-from kernelwood.evaluate.tables import html_table, label_text, text_table
-
-__all__ = ["Comparison", "Test", "compare"]
+from kernelwood.evaluate.table_rendering import TabularResult, label_text
+from kernelwood.seeds import resolve_seed
 
 Test: TypeAlias = Literal["mcnemar", "bootstrap", "randomization"]
 
 _TESTS = ("mcnemar", "bootstrap", "randomization")
-_ROUNDING = 1e-12  # differences that are equal but for the last digits
+_ROUNDING = 1e-12  # differences of measures that count as equal
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Comparison:
-    """Two vectors of predictions for the same examples; made by :func:`compare`.
+class Comparison(TabularResult):
+    """Comparison of two vectors of predictions; made by :func:`compare`.
 
     Attributes
     ----------
     names : pair of str
-        What the two are called.
+        Names of the classifiers.
     first, second : float
-        The measure of each.
+        The metric of each.
     difference : Estimate
         ``first - second``, with the interval of a paired bootstrap.
     p_value : float
-        How probable a difference as large as this is, in either direction, if the two are equally
+        Probability of a difference at least as large, in either direction, if both are equally
         good.
     test, metric : str
-        How it was tested, and what was measured.
+        The test and the metric.
     positive : tuple of labels
-        The classes that averages are taken over.
+        The classes that are averaged.
     both_right, only_first, only_second, both_wrong : int
-        Number of examples by who predicted them rightly.
+        Number of examples by the classifiers that predicted them correctly.
     n_examples, n_groups : int
-        Number of examples; of groups, 0 if examples were drawn one by one.
+        Number of examples; number of groups, 0 if single examples were resampled.
     n_resamples, confidence, seed
-        How the interval, and unless it is McNemar's the p-value, was made.
+        Settings of the interval and, except for McNemar's test, of the p-value.
     """
 
     names: tuple[str, str]
@@ -102,21 +98,11 @@ class Comparison:
             **{name: getattr(self, name) for name in (*agreement, *settings)},
         }
 
-    def to_json(self, indent: int | None = 2) -> str:
-        """Return JSON text."""
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
-
     def __repr__(self) -> str:
         return (
             f"<Comparison: {self.metric} {self.first:.3f} and {self.second:.3f}, "
             f"p = {_p_text(self.p_value)} ({self.test})>"
         )
-
-    def __str__(self) -> str:
-        return f"{text_table(*self._table())}\n\n{self._note()}"
-
-    def _repr_html_(self) -> str:
-        return html_table(*self._table(), self._note())
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
         first, second = (label_text(name) for name in self.names)
@@ -154,36 +140,35 @@ def compare(
     confidence: float = 0.95,
     random_state: Any = 0,
 ) -> Comparison:
-    r"""Test whether two classifiers differ, from their predictions for the same examples.
+    r"""Return a test of the difference of two classifiers on the same examples.
 
     ``"mcnemar"``
-        Of the examples that only one of them got right, is the share of each a half? The exact
-        binomial test; for accuracy, and examples that are independent.
+        The exact binomial test on the examples that only one of them predicted correctly; for
+        accuracy and independent examples.
     ``"randomization"``
-        How often is the difference as large if their predictions for each example, or group, are
-        exchanged by the toss of a coin [1]_?
+        Compares the difference with those after random exchanges of the two predictions of each
+        example or group [1]_.
     ``"bootstrap"``
-        How often does the difference over a sample drawn with replacement lie as far from the
-        one observed as that lies from 0 [2]_?
+        Compares the difference with its deviations over samples drawn with replacement [2]_.
 
-    The last two take any metric, and groups; their p-value is :math:`(1+k)/(1+n)` where :math:`k`
+    The last two take any metric, and groups; their p-value is :math:`(1+k)/(1+n)` if :math:`k`
     of :math:`n` resamples are as extreme. All tests are two-sided.
 
     Parameters
     ----------
     y_true, first, second : sequences of str, number or tuple
-        The label of each example, and what the two predicted.
+        The label of each example and both predictions.
     test : {"mcnemar", "bootstrap", "randomization"}
         The test.
     metric : str
-        ``"accuracy"``; ``"precision"``, ``"recall"`` or ``"f1"`` of the positive classes taken
-        together; or their means ``"macro_precision"``, ``"macro_recall"``, ``"macro_f1"``.
+        ``"accuracy"``; ``"precision"``, ``"recall"`` or ``"f1"`` from the summed counts of the
+        positive classes; or the means ``"macro_precision"``, ``"macro_recall"``, ``"macro_f1"``.
     classes, positive, groups, confidence, random_state
         As in :func:`score`.
     names : pair of str
-        What to call the two in the table.
+        Names of the classifiers in the table.
     n_resamples : int
-        Number of resamples, of the test and of the interval.
+        Number of resamples of the test and of the interval.
 
     Returns
     -------
@@ -248,7 +233,7 @@ def compare(
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """Two vectors of predictions as counts, and the one measure they are compared by."""
+    """Counts of two vectors of predictions, and the metric by which they are compared."""
 
     units: Units
     positive: Sequence[int]
@@ -259,7 +244,7 @@ class _Pair:
         return float(first), float(second)
 
     def bootstrap(self, n_resamples: int, rng: np.random.Generator) -> NDArray[np.float64]:
-        """Return the differences over resamples, the same ones for both."""
+        """Return the differences over resamples, which are the same for both."""
         drawn = []
         for weights in draw_bootstrap(self.units.sizes, n_resamples, rng):
             first, second = (self._measure(weigh(table, weights)) for table in self.units.tables)
@@ -267,7 +252,7 @@ class _Pair:
         return np.concatenate(drawn)
 
     def randomize(self, n_resamples: int, rng: np.random.Generator) -> NDArray[np.float64]:
-        """Return the differences after exchanging predictions by the toss of a coin."""
+        """Return the differences after random exchanges of predictions."""
         first, second = self.units.totals()
         moved = self.units.tables[1] - self.units.tables[0]
         drawn = []
@@ -305,7 +290,7 @@ def _check_mcnemar(metric: str, groups: Groups | None) -> None:
         )
     if groups is not None:
         raise KernelInputError(
-            "test='mcnemar' takes examples to be independent, which those of one group are not; "
+            "test='mcnemar' assumes independent examples, which those of one group are not; "
             "use test='randomization' or test='bootstrap' with groups"
         )
 

@@ -1,10 +1,10 @@
 """Resampling without a loop over examples.
 
 A measure depends on three counts of each class: correct predictions, true examples, predicted
-examples. They are sums over *units*: groups of examples that are drawn together, or, where
-examples are drawn one by one, the kinds of examples with equal labels and predictions. To resample
-is to draw how often each unit counts; a product with a sparse matrix then gives the counts of all
-resamples at once. All numbers are integers, so that sums are exact in any order.
+examples. They are sums over *units*: groups that are drawn as a whole or, without groups, sets of
+examples with equal labels and predictions. A resample is a weight of each unit; a product with a
+sparse matrix gives the counts of all resamples at once. All numbers are integers, so that sums are
+exact in any order.
 """
 
 from __future__ import annotations
@@ -18,26 +18,23 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from kernelwood.errors import KernelInputError
-from kernelwood.evaluate.labels import Encoded, Groups
-
-__all__ = ["Counts", "Units", "check_resampling", "draw_bootstrap", "draw_swaps", "resolve_seed"]
+from kernelwood.evaluate.class_labels import Encoded, Groups
 
 Counts: TypeAlias = NDArray[np.int64]
 
 _CHUNK = 4_000_000  # numbers in one piece of a table of draws, 32 MB
-_MAX_SEED = 2**32 - 1  # what scikit-learn takes as well
 
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """What is drawn.
+    """The units of resampling.
 
     Attributes
     ----------
     sizes : ndarray of int64, shape (n_units,)
-        How many interchangeable members each unit has; 1 for groups.
+        Number of interchangeable members of each unit; 1 for groups.
     tables : tuple of sparse matrices, shape (n_units, 3 * n_classes)
-        For each vector of predictions: what one member counts; correct, true and predicted
+        For each vector of predictions, the counts of one member: correct, true and predicted
         examples of all classes.
     """
 
@@ -50,7 +47,7 @@ class Units:
 
         Examples
         --------
-        >>> from kernelwood.evaluate.labels import encode
+        >>> from kernelwood.evaluate.class_labels import encode
         >>> units = Units.of(encode({"y_true": list("aab"), "y_pred": list("aaa")}))
         >>> units.sizes.tolist(), units.totals()[0].tolist()
         ([2, 1], [2, 0, 2, 1, 3, 0])
@@ -68,7 +65,7 @@ class Units:
         )
 
     def totals(self) -> list[Counts]:
-        """Return the counts of the data themselves, one vector for each table."""
+        """Return the counts of the data, one vector for each table."""
         return [weigh(table, self.sizes[np.newaxis])[0] for table in self.tables]
 
 
@@ -78,17 +75,17 @@ def _table(true: Counts, predicted: Counts, rows: Counts, shape: tuple[int, int]
     columns = np.concatenate([true[right], n_classes + true, 2 * n_classes + predicted])
     repeated = np.concatenate([rows[right], rows, rows])
     ones = np.ones(len(columns), dtype=np.int64)
-    return sparse.csr_matrix((ones, (repeated, columns)), shape=shape)  # sums what is twice
+    return sparse.csr_matrix((ones, (repeated, columns)), shape=shape)  # sums duplicates
 
 
 def weigh(table: Any, weights: Counts) -> Counts:
-    """Return the counts for each row of weights, which say how often each unit counts."""
+    """Return the counts for each row of weights of the units."""
     counts: Counts = np.asarray((table.T @ weights.T).T)
     return counts
 
 
 def draw_bootstrap(sizes: Counts, n_resamples: int, rng: np.random.Generator) -> Iterator[Counts]:
-    """Yield weights of resamples with replacement, as many members as there are.
+    """Yield the weights of resamples with replacement, each as large as the data.
 
     Examples
     --------
@@ -108,7 +105,7 @@ def draw_bootstrap(sizes: Counts, n_resamples: int, rng: np.random.Generator) ->
 
 
 def draw_swaps(sizes: Counts, n_resamples: int, rng: np.random.Generator) -> Iterator[Counts]:
-    """Yield how many members of each unit have their two predictions exchanged."""
+    """Yield the number of members of each unit whose two predictions are exchanged."""
     for n_rows in _chunks(n_resamples, len(sizes)):
         yield rng.binomial(sizes, 0.5, size=(n_rows, len(sizes)))
 
@@ -122,7 +119,7 @@ def _chunks(n_resamples: int, n_units: int) -> Iterator[int]:
 def check_resampling(
     name: str, n_resamples: Any, confidence: Any, groups: Groups | None, *, least: int
 ) -> None:
-    """Refuse numbers of resamples, levels of confidence and groups that cannot be used."""
+    """Raise KernelInputError for a wrong number of resamples, confidence level or groups."""
     if not isinstance(n_resamples, (int, np.integer)) or isinstance(n_resamples, bool):
         raise KernelInputError(f"{name} must be an int, got {n_resamples!r}")
     if n_resamples < least:
@@ -134,34 +131,6 @@ def check_resampling(
         )
     if groups is not None and groups.n_groups < 2 and n_resamples:
         raise KernelInputError(
-            "all examples are in one group, so that no other sample of groups can be drawn; "
-            "give finer groups, or leave groups out to draw examples"
+            "all examples are in one group, so that groups cannot be resampled; "
+            "give finer groups, or remove groups to resample examples"
         )
-
-
-def resolve_seed(random_state: Any) -> int:
-    """Return the seed that ``random_state`` stands for.
-
-    Parameters
-    ----------
-    random_state : None, int, numpy Generator or RandomState
-        None draws one; generators are advanced.
-
-    Examples
-    --------
-    >>> resolve_seed(7)
-    7
-    """
-    if random_state is None:
-        return int(np.random.default_rng().integers(_MAX_SEED))
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(_MAX_SEED))
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(_MAX_SEED, dtype=np.uint32))
-    number = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
-    if number and 0 <= random_state <= _MAX_SEED:
-        return int(random_state)
-    raise KernelInputError(
-        f"random_state must be None, an int from 0 to {_MAX_SEED}, a Generator or a RandomState, "
-        f"got {random_state!r}"
-    )

@@ -1,23 +1,38 @@
-"""Cutting examples into those to learn from and those to be tested on."""
+"""Splits into training and test examples: folds, whole documents, whole corpora."""
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Iterable
-from typing import Any, TypeAlias
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, StratifiedKFold
 
+from kernelwood.arrays import OneDimensional, batch
 from kernelwood.errors import KernelInputError
-from kernelwood.evaluate.labels import Groups, encode, encode_groups, show
-from kernelwood.evaluate.resampling import resolve_seed
-
-__all__ = ["Split", "check_splits", "group_splits", "split_examples"]
+from kernelwood.evaluate.class_labels import Groups, encode, encode_groups, labels_of, show
+from kernelwood.seeds import resolve_seed, sklearn_seed
+from kernelwood.text import Candidate, Document, Example, Sentence
 
 Indices: TypeAlias = NDArray[np.int64]
 Split: TypeAlias = tuple[Indices, Indices]
+
+Starts: TypeAlias = Mapping[str, list[tuple[int, str]]]
+# The id of a sentence or of a candidate in it, which begins with that of the document.
+_IN_SENTENCE = re.compile(r"(?P<document>.+?)\.s[0-9]+(?:\.|$)", re.DOTALL)
+_AMR_ID = re.compile(r"(?P<document>.+)\.[0-9]+", re.DOTALL)
+_NAMED_BY = ("document", "doc")  # keys of metadata
+_BEGUN_BY = ("newdoc id", "newdoc")
+
+Scheme: TypeAlias = Literal["pairs", "leave_one_out"]
+_SCHEMES = ("pairs", "leave_one_out")
 
 
 def group_splits(
@@ -27,22 +42,22 @@ def group_splits(
     n_splits: int = 5,
     random_state: Any = 0,
 ) -> list[Split]:
-    """Cut examples into parts of whole groups, each of which is once the test part.
+    """Return the folds of a cross-validation that keeps groups together.
 
-    Sentences of one document resemble each other, so one that is tested on must not have been
-    learned from: give ``groups=documents(examples)``.
+    Sentences of one document resemble each other, so a document must not be in both the training
+    and the test part: use ``groups=documents(examples)``.
 
     Parameters
     ----------
     groups : sequence
         The group of each example.
     y : sequence of labels, optional
-        Makes the shares of the classes as alike as whole groups allow. Without labels the parts
-        are as equal in size as they can be.
+        Labels by which folds are stratified, as far as whole groups allow. Without labels the
+        folds are as equal in size as possible.
     n_splits : int
-        Number of parts, at least 2 and at most the number of groups.
+        Number of folds, at least 2 and at most the number of groups.
     random_state : None, int, Generator or RandomState
-        Which groups go together; an int gives the same parts every time.
+        Seed.
 
     Returns
     -------
@@ -67,7 +82,7 @@ def group_splits(
 
 
 def split_examples(splits: Any, y: Indices, groups: Groups | None, *, seed: int) -> list[Split]:
-    """Return the splits meant by a number of parts, a splitter of scikit-learn, or a list."""
+    """Return the splits given by a number of folds, a splitter of scikit-learn, or a list."""
     n = len(y)
     if isinstance(splits, (int, np.integer)) and not isinstance(splits, bool):
         if groups is not None:
@@ -80,12 +95,12 @@ def split_examples(splits: Any, y: Indices, groups: Groups | None, *, seed: int)
 
 
 def check_splits(splits: Any, n_examples: int) -> list[Split]:
-    """Return given splits as arrays of indices; refuse those that would mislead."""
+    """Return splits as arrays of indices; raise KernelInputError if parts overlap."""
     try:
         pairs = [(np.asarray(train), np.asarray(test)) for train, test in splits]
     except (TypeError, ValueError):
         raise KernelInputError(
-            f"splits must be a number of parts or a list of (train, test), got {show(splits)}"
+            f"splits must be a number of folds or a list of (train, test), got {show(splits)}"
         ) from None
     if not pairs:
         raise KernelInputError("splits is empty; give at least one pair (train, test)")
@@ -99,15 +114,15 @@ def check_splits(splits: Any, n_examples: int) -> list[Split]:
         shared = np.intersect1d(train, test)
         if len(shared):
             raise KernelInputError(
-                f"splits[{number}]: example {shared[0]} is in both parts, so that it would be "
-                "tested on what was learned from; take it out of one"
+                f"splits[{number}]: example {shared[0]} is in both the training and the test part; "
+                "remove it from one"
             )
         tested[test] += 1
         made.append((train, test))
     if tested.max() > 1:
         raise KernelInputError(
-            f"splits: example {int(np.argmax(tested > 1))} is tested more than once, which would "
-            "count it as several; evaluate repeated splits one after the other"
+            f"splits: example {int(np.argmax(tested > 1))} is tested more than once; evaluate "
+            "repeated splits one after the other"
         )
     return made
 
@@ -127,7 +142,7 @@ def _check_indices(part: NDArray[Any], name: str, number: int, n_examples: int) 
         )
     indices = part.astype(np.int64)
     if len(np.unique(indices)) < len(indices):
-        raise KernelInputError(f"{where} has an index twice; name each example once")
+        raise KernelInputError(f"{where} has an index twice; list each example once")
     return indices
 
 
@@ -135,16 +150,16 @@ def _cut_groups(groups: Groups, y: Indices | None, n_splits: Any, seed: int) -> 
     _check_number(n_splits, groups.n_groups, "groups")
     nothing = np.zeros((len(groups.codes), 1))
     if y is None:
-        # Groups of one size are taken in the order of their numbers, so these are shuffled.
+        # GroupKFold assigns groups of equal size in the order of their numbers: shuffle these.
         shuffled = np.random.default_rng(seed).permutation(groups.n_groups)[groups.codes]
         return list(GroupKFold(n_splits).split(nothing, groups=shuffled))
-    splitter = StratifiedGroupKFold(n_splits, shuffle=True, random_state=seed)
+    splitter = StratifiedGroupKFold(n_splits, shuffle=True, random_state=sklearn_seed(seed))
     return _stratified(splitter, nothing, y, groups.codes)
 
 
 def _cut_examples(y: Indices, n_splits: Any, seed: int) -> list[Split]:
     _check_number(n_splits, len(y), "examples")
-    splitter = StratifiedKFold(n_splits, shuffle=True, random_state=seed)
+    splitter = StratifiedKFold(n_splits, shuffle=True, random_state=sklearn_seed(seed))
     return _stratified(splitter, np.zeros((len(y), 1)), y, None)
 
 
@@ -154,11 +169,11 @@ def _stratified(
     largest = int(np.bincount(y).max())
     if largest < splitter.n_splits:
         raise KernelInputError(
-            f"the largest class has {largest} examples, too few for {splitter.n_splits} parts "
-            "with some of it in each; ask for fewer parts, or give splits of your own"
+            f"the largest class has {largest} examples, too few for {splitter.n_splits} folds; "
+            "use fewer folds, or pass a list of splits"
         )
     with warnings.catch_warnings():
-        # A rare class is in as many parts as it has examples: all that can be done.
+        # A rare class is in as many folds as it has examples.
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
         return list(splitter.split(nothing, y, groups))
 
@@ -170,9 +185,238 @@ def _check_number(n_splits: Any, available: int, what: str) -> None:
             f"the number of splits must be an int of at least 2, got {n_splits!r}"
         )
     if available < n_splits:
-        remedy = f"ask for at most {available} splits, or " if available > 1 else ""
+        remedy = f"use at most {available} splits, or " if available > 1 else ""
         more = "finer groups" if what == "groups" else "more examples"
         raise KernelInputError(
             f"{n_splits} splits need at least {n_splits} {what}, but there "
             f"{'is' if available == 1 else 'are'} only {available:,}; {remedy}give {more}"
         )
+
+
+def documents(items: Iterable[Example | Candidate]) -> list[str]:
+    """Return the document of each example or candidate, for use as ``groups``.
+
+    The document is named by the first of these that exists:
+
+    1. metadata of the sentence: ``document`` (interaction corpora, CoNLL-2012), ``doc`` (CoNLL),
+       the last ``newdoc`` before it (CoNLL-U);
+    2. the id up to the number of the sentence: ``"AIMed.d7"`` of ``"AIMed.d7.s2.p0"``, as in
+       interaction corpora and candidates of documents;
+    3. the id of a meaning representation up to its number: ``"bolt_4"`` of ``"bolt_4.12"``;
+    4. the id of an example that is a document itself;
+    5. the file.
+
+    Groups may be too large, but a document is never in two of them.
+
+    Parameters
+    ----------
+    items : iterable of Example or Candidate
+        The examples or candidates.
+
+    Returns
+    -------
+    list of str
+        The name of the document of each.
+
+    Raises
+    ------
+    KernelInputError
+        If none of these exists.
+
+    Examples
+    --------
+    >>> documents([Example("AIMed.d7.s2.p0"), Example("AIMed.d7.s3.p0"), Example("AIMed.d8.s0")])
+    ['AIMed.d7', 'AIMed.d7', 'AIMed.d8']
+    """
+    listed = list(items)
+    for index, item in enumerate(listed):
+        if not isinstance(item, (Example, Candidate)):
+            raise KernelInputError(
+                f"item {index} is {show(item)} of type {type(item).__name__}; "
+                "give examples or candidates"
+            )
+    starts = _document_starts(listed)
+    return [_document_of(item, starts) for item in listed]
+
+
+def _document_of(item: Example | Candidate, starts: Starts) -> str:
+    sentence = _sentence(item)
+    named = _facts(sentence)
+    for key in _NAMED_BY:
+        if named.get(key):
+            return str(named[key])
+    origin = item.origin
+    if sentence is not None and origin is not None and origin.path in starts:
+        return _last_start(starts[origin.path], origin.line or 0, origin.path)
+    match = _IN_SENTENCE.match(item.id)
+    if match is None and sentence is not None and sentence.amr is not None:
+        match = _AMR_ID.fullmatch(named.get("id") or "")
+    if match is not None:
+        return match["document"]
+    if isinstance(item, Example) and any(isinstance(v, Document) for v in item.views.values()):
+        return item.id
+    if origin is not None:
+        return origin.path
+    raise KernelInputError(
+        f"the document of {show(item.id)} is unknown: it has no origin, its sentence names no "
+        "document, and its id is not like 'document.s3'; pass a list of groups"
+    )
+
+
+def _sentence(item: Example | Candidate) -> Sentence | None:
+    if isinstance(item, Candidate):
+        return item.sentence
+    return next((view for view in item.views.values() if isinstance(view, Sentence)), None)
+
+
+def _facts(sentence: Sentence | None) -> dict[str, str | None]:
+    return {} if sentence is None else dict(reversed(sentence.metadata))  # the first value counts
+
+
+def _document_starts(items: Iterable[Example | Candidate]) -> Starts:
+    """Return the first lines of documents, with their names, by file.
+
+    Only the first sentence of a document names it. If that sentence is not among the items, its
+    document counts as part of the one before.
+    """
+    starts: dict[str, set[tuple[int, str]]] = defaultdict(set)
+    for item in items:
+        origin = item.origin
+        if origin is None or origin.line is None:
+            continue
+        facts = _facts(_sentence(item))
+        for key in _BEGUN_BY:
+            if key in facts:
+                name = facts[key] or f"{origin.path}:{origin.line}"
+                starts[origin.path].add((origin.line, name))
+                break
+    return {path: sorted(lines) for path, lines in starts.items()}
+
+
+def _last_start(starts: list[tuple[int, str]], line: int, path: str) -> str:
+    place = bisect_right(starts, line, key=lambda start: start[0])
+    return starts[place - 1][1] if place else path
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CorpusSplit:
+    """One or more training corpora and a test corpus.
+
+    Attributes
+    ----------
+    train : tuple of str
+        Names of the training corpora.
+    test : str
+        Name of the test corpus.
+    X_train, y_train, X_test, y_test
+        Their structures and labels.
+    """
+
+    train: tuple[str, ...]
+    test: str
+    X_train: Any
+    y_train: list[Any]
+    X_test: Any
+    y_test: list[Any]
+
+    @property
+    def name(self) -> str:
+        """Training and test corpora, such as ``"AIMed → BioInfer"``."""
+        return f"{' + '.join(self.train)} → {self.test}"
+
+    @property
+    def data(self) -> tuple[Any, list[Any], Any, list[Any]]:
+        """Structures and labels in the order of the arguments of :func:`train_and_test`."""
+        return self.X_train, self.y_train, self.X_test, self.y_test
+
+    def __repr__(self) -> str:
+        sizes = f"{len(self.y_train):,} and {len(self.y_test):,} examples"
+        return f"<CorpusSplit: {self.name}, {sizes}>"
+
+
+def cross_corpus(
+    corpora: Mapping[str, tuple[Any, Any]], *, scheme: Scheme = "pairs"
+) -> Iterator[CorpusSplit]:
+    """Return an iterator over splits into training and test corpora.
+
+    Parameters
+    ----------
+    corpora : mapping of str to (X, y)
+        Structures and labels by the name of the corpus; two or more.
+    scheme : {"pairs", "leave_one_out"}
+        Train on each corpus and test on each other; or train on all but the test corpus.
+
+    Returns
+    -------
+    iterator of CorpusSplit
+        In the order of the mapping. Corpora are joined one split at a time.
+
+    Raises
+    ------
+    KernelInputError
+        If there are fewer than two corpora, or lengths differ.
+
+    Examples
+    --------
+    >>> corpora = {"A": (["a1", "a2"], [0, 1]), "B": (["b1"], [1]), "C": (["c1"], [0])}
+    >>> [split.name for split in cross_corpus(corpora, scheme="leave_one_out")]
+    ['B + C → A', 'A + C → B', 'A + B → C']
+    >>> len(list(cross_corpus(corpora)))
+    6
+    """
+    if scheme not in _SCHEMES:
+        raise KernelInputError(f"scheme must be one of {', '.join(_SCHEMES)}; got {scheme!r}")
+    if not isinstance(corpora, Mapping) or len(corpora) < 2:
+        raise KernelInputError(
+            f"cross_corpus needs two corpora or more, as {{name: (X, y)}}; got {show(corpora)}"
+        )
+    checked = {str(name): _check_corpus(name, corpus) for name, corpus in corpora.items()}
+    return _splits(checked, scheme)
+
+
+def join_structures(parts: Sequence[Any]) -> Any:
+    """Return the concatenation of collections of structures, or of arrays.
+
+    Examples
+    --------
+    >>> join_structures([["a"], ("b", "c")])
+    ['a', 'b', 'c']
+    """
+    if len(parts) == 1:
+        return parts[0]
+    if any(isinstance(part, OneDimensional) for part in parts):
+        return batch([structure for part in parts for structure in part])
+    if any(sparse.issparse(part) for part in parts):
+        return sparse.vstack(parts, format="csr")
+    if any(isinstance(part, np.ndarray) for part in parts):
+        return np.concatenate(parts)
+    return [structure for part in parts for structure in part]
+
+
+def _splits(corpora: Mapping[str, tuple[Any, list[Any]]], scheme: str) -> Iterator[CorpusSplit]:
+    for train, test in _names(list(corpora), scheme):
+        X_train = join_structures([corpora[name][0] for name in train])
+        y_train = [label for name in train for label in corpora[name][1]]
+        yield CorpusSplit(train, test, X_train, y_train, *corpora[test])
+
+
+def _names(names: list[str], scheme: str) -> Iterator[tuple[tuple[str, ...], str]]:
+    if scheme == "leave_one_out":
+        for test in names:
+            yield tuple(name for name in names if name != test), test
+    else:
+        for train in names:
+            for test in names:
+                if train != test:
+                    yield (train,), test
+
+
+def _check_corpus(name: object, corpus: Any) -> tuple[Any, list[Any]]:
+    try:
+        X, y = corpus
+    except (TypeError, ValueError):
+        raise KernelInputError(
+            f"corpus {show(name)} must be a pair (X, y), got {show(corpus)}"
+        ) from None
+    shown = show(name)
+    return X, labels_of(X, y, f"X of corpus {shown}", f"y of corpus {shown}")

@@ -1,4 +1,4 @@
-"""Why is this number what it is? The fragments two structures share."""
+"""Explanations of kernel values by the fragments that two structures share."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Structures as features: hashcodes and vectors, what they compare with, and search by them."""
+"""Hashcodes and vectors of structures, their references and landmarks, and search by them."""
 
 import lazy_loader
 

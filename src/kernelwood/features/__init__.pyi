@@ -4,7 +4,6 @@ from .bit_blocks import (
     draw_bits as draw_bits,
     make_bits as make_bits,
 )
-from .checks import check_array as check_array, check_positive as check_positive
 from .codes import (
     WORD as WORD,
     Codes as Codes,
@@ -14,22 +13,30 @@ from .codes import (
     pack as pack,
     unpack as unpack,
 )
-from .collection import collected as collected
-from .comparing import compare_rows as compare_rows
+from .collection import (
+    GrowingArray as GrowingArray,
+    Ids as Ids,
+    IdTable as IdTable,
+    check_ids as check_ids,
+    collected as collected,
+    stored as stored,
+)
 from .embedding_index import EmbeddingIndex as EmbeddingIndex
 from .estimator import (
     StructureEstimator as StructureEstimator,
     StructureTransformer as StructureTransformer,
+    check_array as check_array,
+    check_int as check_int,
+    encode_groups as encode_groups,
+    encode_labels as encode_labels,
 )
-from .growing import GrowingArray as GrowingArray
-from .hash_collection import HashCollection as HashCollection
 from .hash_index import HashIndex as HashIndex
-from .hashing import HashingEstimator as HashingEstimator, KernelHasher as KernelHasher
-from .id_table import Ids as Ids, IdTable as IdTable, check_ids as check_ids, stored as stored
-from .landmarks import SELECTIONS as SELECTIONS
+from .hashing import (
+    HashCollection as HashCollection,
+    HashingEstimator as HashingEstimator,
+    KernelHasher as KernelHasher,
+)
 from .maps import map_2d as map_2d
-from .nystrom import NystromEmbedder as NystromEmbedder
-from .products import product as product
-from .reference_selection import ReferenceSelector as ReferenceSelector
-from .slot_search import draw_sample as draw_sample
-from .targets import encode_groups as encode_groups, encode_labels as encode_labels
+from .nystrom import SELECTIONS as SELECTIONS, NystromEmbedder as NystromEmbedder
+from .reference_selection import ReferenceSelector as ReferenceSelector, draw_sample as draw_sample
+from .rowwise import compare_rows as compare_rows, product as product

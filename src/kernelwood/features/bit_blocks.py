@@ -1,4 +1,4 @@
-"""Bits as functions of the similarities to a reference set."""
+"""Bits of hashcodes as functions of the similarities to references."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from numpy.typing import NDArray
 
 from kernelwood import _native
 from kernelwood.compute import Runner
+from kernelwood.errors import KernelInputError
 from kernelwood.features.codes import Codes, n_words, unpack
-from kernelwood.features.products import product
+from kernelwood.features.estimator import StructureEstimator
+from kernelwood.features.rowwise import product
 from kernelwood.seeds import child_generator
-
-__all__ = ["METHODS", "BitBlock", "constant_bits", "draw_bits", "make_bits"]
 
 Subsets = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
-_SUBSETS = 1  # what the random numbers of a child generator are for
-_ATTEMPTS = 10  # draws of a bit that does not tell any two references apart
-_SMALLEST = 1e-10  # eigenvalues below this share of the largest are taken for 0
+_SUBSETS = 1  # purpose of a child generator
+_ATTEMPTS = 10  # draws of a bit that is the same for all references
+_SMALLEST = 1e-10  # eigenvalues below this fraction of the largest count as 0
 
 
 @dataclass(frozen=True)
@@ -39,14 +39,14 @@ class BitBlock:
     ----------
     method : {"rknn", "rmm", "kulis"}
     n_references : int
-        So many references are used, the first ones.
+        The first references are used, this many.
     subsets : ndarray of int32, shape (n_bits, 2, subset_size)
-        Numbers of references.
+        Reference numbers.
     weights : ndarray of float64, shape (n_bits, 2 * subset_size)
-        Without rows for rknn, as ``thresholds``.
+        Empty for rknn, as ``thresholds``.
     thresholds : ndarray of float64, shape (n_bits,)
     projection : ndarray of float64, shape (n_references, n_references)
-        Without rows unless the method is kulis.
+        Empty unless the method is kulis.
     """
 
     method: str
@@ -62,7 +62,7 @@ class BitBlock:
         return len(self.subsets)
 
     def fill(self, similarities: NDArray[Any], first_bit: int, codes: Codes) -> None:
-        """Set the bits from ``first_bit`` on in codes, one for each row of ``similarities``."""
+        """Set the bits from ``first_bit`` in codes, one row for each row of ``similarities``."""
         used = np.ascontiguousarray(similarities[:, : self.n_references])
         if self.method == "rknn":
 
@@ -82,7 +82,7 @@ class BitBlock:
         Runner(None, 0).quiet().run(work, len(used), evaluations=0, cost=cost)
 
     def starting_at(self, bit: int) -> BitBlock:
-        """Return the bits from one on."""
+        """Return the bits from number ``bit``."""
         if bit == 0:
             return self
         linear = 0 if self.method == "rknn" else bit
@@ -94,7 +94,7 @@ class BitBlock:
         )
 
     def check(self) -> None:
-        """Raise ValueError unless the arrays fit each other, and hold numbers that can be used."""
+        """Raise ValueError unless the arrays have consistent shapes and valid numbers."""
         bits, sides, size = self.subsets.shape
         linear = 0 if self.method == "rknn" else bits
         projected = self.n_references if self.method == "kulis" else 0
@@ -106,7 +106,7 @@ class BitBlock:
         if self.method not in METHODS or self.subsets.dtype != np.int32 or sides != 2 or size < 1:
             raise ValueError("subsets must be two for each bit of a known method")
         if ((self.subsets < 0) | (self.subsets >= self.n_references)).any():
-            raise ValueError("a subset holds a reference that is not there")
+            raise ValueError("a subset holds a reference that does not exist")
         for name, shape in shapes.items():
             array = getattr(self, name)
             if array.shape != shape or array.dtype != np.float64 or not np.isfinite(array).all():
@@ -120,10 +120,14 @@ class BitBlock:
     def _from_saved(
         cls, parameters: dict[str, Any], texts: dict[str, list[str]], arrays: dict[str, Any]
     ) -> BitBlock:
-        if set(parameters) != {"method", "n_references"} or texts or set(arrays) != set(_ARRAYS):
-            raise ValueError("a block of bits has other parts")
-        if type(parameters["n_references"]) is not int or arrays["subsets"].ndim != 3:
-            raise ValueError("a block of bits has other parts")
+        if (
+            set(parameters) != {"method", "n_references"}
+            or texts
+            or set(arrays) != set(_ARRAYS)
+            or type(parameters["n_references"]) is not int
+            or arrays["subsets"].ndim != 3
+        ):
+            raise ValueError("unexpected parameters or arrays of a block of bits")
         block = cls(**parameters, **arrays)
         block.check()
         return block
@@ -150,14 +154,14 @@ def _margins(gram: Floats, subsets: Subsets) -> dict[str, Floats]:
 def _hyperplanes(gram: Floats, subsets: Subsets) -> dict[str, Floats]:
     r"""Return random hyperplanes through the mean of the references, in their whitened space.
 
-    With the centered Gram matrix :math:`K`, a point with similarities k lies on the side of
-    :math:`(k - \bar k) K^{-1/2} e_S`, where :math:`e_S` marks the sampled references.
+    With the centered Gram matrix :math:`K`, the side of a point with similarities :math:`k` is the
+    sign of :math:`(k - \bar k) K^{-1/2} e_S`, where :math:`e_S` marks the sampled references.
     """
     projection = inverse_root(gram)
     thresholds = product(gram.mean(axis=0)[None], projection)[0][subsets.reshape(len(subsets), -1)]
     return {
         "weights": np.ones((len(subsets), subsets[0].size)),
-        # In order, as the sum that is compared with it.
+        # Summed in order, as the values compared with it.
         "thresholds": np.add.accumulate(thresholds, axis=1)[:, -1].copy(),
         "projection": projection,
     }
@@ -171,10 +175,10 @@ METHODS: dict[str, Callable[[Floats, Subsets], dict[str, Floats]]] = {
 
 
 def inverse_root(gram: Floats) -> Floats:
-    """Return :math:`K^{-1/2}` of a centered Gram matrix; directions without extent become 0.
+    """Return :math:`K^{-1/2}` of a centered Gram matrix, on the span of its positive eigenvalues.
 
-    Centering makes the matrix singular, similar references nearly so, and a similarity that is no
-    inner product can make eigenvalues negative: all these are left out.
+    Centering makes the matrix singular, similar references nearly so, and an indefinite kernel can
+    make eigenvalues negative: these directions become 0.
 
     Examples
     --------
@@ -184,7 +188,7 @@ def inverse_root(gram: Floats) -> Floats:
     """
     means = gram.mean(axis=0)
     values, vectors = np.linalg.eigh(gram - means[:, None] - means[None, :] + means.mean())
-    # Equal references leave nothing but rounding, which must not pass for extent.
+    # Equal references leave only rounding errors, which must not count.
     extent = max(float(np.abs(gram).max()), np.finfo(float).tiny)
     kept = values > _SMALLEST * max(values[-1], extent * _SMALLEST)
     root: Floats = (vectors[:, kept] / np.sqrt(values[kept])) @ vectors[:, kept].T
@@ -196,8 +200,8 @@ def draw_bits(
 ) -> BitBlock:
     """Draw the bits ``first_bit``, ``first_bit + 1``, ... from the references of a Gram matrix.
 
-    A bit depends on the seed, its number and the references. One that is equal for all references
-    would tell nothing, and is drawn again a few times.
+    A bit depends on the seed, its number and the references. Bits that are equal for all references
+    carry no information and are drawn again, up to ten times.
     """
     subsets = np.empty((n_bits, 2, subset_size), dtype=np.int32)
     wanted = np.arange(n_bits)
@@ -225,8 +229,31 @@ def make_bits(method: str, gram: Floats, subsets: Subsets) -> BitBlock:
 
 
 def constant_bits(block: BitBlock, gram: Floats) -> NDArray[np.bool_]:
-    """Return which bits of a block are equal for all references."""
+    """Return a mask of the bits that are equal for all references."""
     codes = np.zeros((len(gram), n_words(block.n_bits)), dtype=np.uint64)
     block.fill(gram, 0, codes)
     ones = unpack(codes, block.n_bits).sum(axis=0, dtype=np.int64)
     return np.asarray((ones == 0) | (ones == len(gram)))
+
+
+class HashParameters(StructureEstimator):
+    """Base class of estimators with parameters of hashcodes; see :class:`KernelHasher`."""
+
+    method: str
+    n_references: int
+    n_bits: int
+    subset_size: int
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        self._check_choice("method", tuple(METHODS))
+        self._check_count("n_references", 2)
+        self._check_count("n_bits", 1)
+        self._check_count("subset_size", 1)
+
+    def _check_subsets(self, n_references: int) -> None:
+        if 2 * self.subset_size > n_references:
+            raise KernelInputError(
+                f"{type(self).__name__}: two subsets of subset_size={self.subset_size} need "
+                f"{2 * self.subset_size} references, there are {n_references}"
+            )

@@ -1,32 +1,37 @@
-"""Hashcodes as packed words: bit ``l`` is bit ``l % 64``, least first, of word ``l // 64``."""
+"""Hashcodes as packed words, and search for the nearest by Hamming distance.
+
+Bit ``l`` of a code is bit ``l % 64``, least significant first, of word ``l // 64``.
+"""
 
 from __future__ import annotations
 
+import importlib
 import sys
+import threading
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood import _native
-from kernelwood.compute import Runner
+from kernelwood.compute import Runner, resolve_jobs
 from kernelwood.errors import KernelInputError
-
-__all__ = ["Codes", "check_codes", "n_words", "nearest_codes", "pack", "unpack"]
+from kernelwood.features.estimator import check_int
 
 Codes = NDArray[np.uint64]
 
 WORD = 64
-_SCAN_COST = 30  # of comparing one word, in the unit in which a pair of nodes costs 1
+_SCAN_COST = 30  # of comparing one word, in pairs of nodes
 
 
 def n_words(n_bits: int) -> int:
-    """Return how many words hold a code."""
+    """Return the number of words of a code."""
     return -(-n_bits // WORD)
 
 
 def pack(bits: NDArray[Any]) -> Codes:
-    """Return bits, one a byte, as packed codes.
+    """Return bits, one per byte, as packed codes.
 
     Parameters
     ----------
@@ -53,7 +58,7 @@ def pack(bits: NDArray[Any]) -> Codes:
 
 
 def unpack(codes: Codes, n_bits: int) -> NDArray[np.uint8]:
-    """Return packed codes as bits, one a byte; the inverse of :func:`pack`.
+    """Return packed codes as bits, one per byte; the inverse of :func:`pack`.
 
     Examples
     --------
@@ -68,7 +73,7 @@ def unpack(codes: Codes, n_bits: int) -> NDArray[np.uint8]:
 
 
 def check_codes(codes: Any, n_bits: int) -> Codes:
-    """Return codes that are packed as they should be, or raise KernelInputError."""
+    """Return packed codes as a contiguous array, or raise KernelInputError."""
     words = n_words(n_bits)
     if not isinstance(codes, np.ndarray) or codes.dtype != np.uint64 or codes.ndim != 2:
         raise KernelInputError(
@@ -81,14 +86,14 @@ def check_codes(codes: Any, n_bits: int) -> Codes:
         )
     spare = n_bits % WORD
     if spare and len(codes) and (codes[:, -1] >> np.uint64(spare)).any():
-        raise KernelInputError(f"codes of {n_bits} bits have other bits set")
+        raise KernelInputError(f"codes of {n_bits} bits have bits set beyond these")
     return np.ascontiguousarray(codes)
 
 
 def nearest_codes(
     queries: Codes, codes: Codes, k: int, *, n_jobs: int | None = None
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return the ``k`` nearest codes of every query by Hamming distance, an exact scan.
+    """Return the ``k`` nearest codes of every query by Hamming distance, by an exact scan.
 
     Returns
     -------
@@ -103,12 +108,11 @@ def nearest_codes(
     >>> indices.tolist(), distances.tolist()
     ([[0, 2]], [[0, 2]])
     """
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= len(codes):
-        raise KernelInputError(f"k must be an int from 1 to {len(codes)}, got {k!r}")
+    k = check_int("nearest_codes", "k", k, 1, len(codes))
     if queries.shape[1] != codes.shape[1]:
         raise KernelInputError(f"queries have {queries.shape[1]} words, the codes {codes.shape[1]}")
     queries, codes = np.ascontiguousarray(queries), np.ascontiguousarray(codes)
-    indices = np.empty((len(queries), int(k)), dtype=np.int64)
+    indices = np.empty((len(queries), k), dtype=np.int64)
     distances = np.empty(indices.shape, dtype=np.int32)
     runner = Runner(n_jobs, 0).quiet()
 
@@ -118,3 +122,86 @@ def nearest_codes(
     cost = _SCAN_COST * len(queries) * codes.size
     runner.run(scan, len(queries), evaluations=0, cost=cost)
     return indices, distances
+
+
+_LOCK = threading.Lock()
+
+Find = Callable[[Codes, int], tuple[NDArray[np.int64], NDArray[np.int32]]]
+
+
+class CodeSearch:
+    """Exact search by :func:`nearest_codes`."""
+
+    def finder(self, codes: Codes, layout: int) -> Find:
+        """Return a function that finds the k nearest of some codes.
+
+        Parameters
+        ----------
+        codes : ndarray of uint64
+            The codes to search.
+        layout : int
+            Unchanged as long as codes are only appended.
+
+        Returns
+        -------
+        callable
+            ``find(queries, k)`` returns indices and distances, by rising distance; equal distances
+            by rising index.
+        """
+
+        def find(queries: Codes, k: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+            return nearest_codes(queries, codes, k)
+
+        return find
+
+
+class FaissSearch(CodeSearch):
+    """Exact binary index of faiss, built and extended when a search needs it."""
+
+    def __init__(self) -> None:
+        self._faiss = _import_faiss()
+        self._index: Any = None
+        self._layout = -1
+
+    def finder(self, codes: Codes, layout: int) -> Find:
+        """Return a function that finds the k nearest of some codes."""
+        with _LOCK:
+            index = self._updated(codes, layout)
+
+        def find(queries: Codes, k: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+            self._faiss.omp_set_num_threads(resolve_jobs(None))
+            distances, indices = index.search(_bytes(queries), k)
+            return indices, distances
+
+        return find
+
+    def _updated(self, codes: Codes, layout: int) -> Any:
+        if layout != self._layout:
+            self._index = self._faiss.IndexBinaryFlat(codes.shape[1] * WORD)
+            # Counting, unlike a heap, keeps codes at the same distance in order.
+            self._index.use_heap = False
+            self._layout = layout
+        if self._index.ntotal < len(codes):
+            self._index.add(_bytes(codes[self._index.ntotal :]))
+        return self._index
+
+    def __reduce__(self) -> tuple[type[FaissSearch], tuple[()]]:
+        # The index of faiss cannot be copied; it is rebuilt.
+        return type(self), ()
+
+
+BACKENDS: dict[str, type[CodeSearch]] = {"scan": CodeSearch, "faiss": FaissSearch}
+
+
+def _bytes(codes: Codes) -> NDArray[np.uint8]:
+    return np.ascontiguousarray(codes).view(np.uint8)
+
+
+def _import_faiss() -> Any:
+    try:
+        return importlib.import_module("faiss")
+    except ImportError:
+        raise KernelInputError(
+            "HashIndex: backend='faiss' needs faiss, which is not installed; "
+            "pip install kernelwood[faiss], or use backend='scan', which gives the same results"
+        ) from None

@@ -1,39 +1,327 @@
-"""Structures under ids that never change; others are added, and some removed."""
+"""Collections of structures with permanent ids, to which structures are added and removed.
+
+Removed rows are only marked at first; when they exceed an eighth, and before the rows are read
+from outside, the others are moved together. Ids rise with positions, so that an order by position
+is an order by id.
+"""
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwood.features.checks import check_array
-from kernelwood.features.estimator import StructureEstimator
-from kernelwood.features.growing import growing_batch
-from kernelwood.features.id_table import Ids, IdTable, check_ids, stored
-from kernelwood.kernels import Kernel
+from kernelwood.arrays import Batch, ExampleBatch, Ragged, Vocabulary, rises
+from kernelwood.errors import KernelInputError
+from kernelwood.features.estimator import StructureEstimator, check_array, check_int
+from kernelwood.kernels import Kernel, needed_views
 
-__all__ = ["Collection", "CollectionEstimator", "collected"]
+Ids = NDArray[np.int64]
+Find = Callable[[Any, int], tuple[Ids, NDArray[Any]]]  # (queries, k) -> positions and scores
 
-# A property for a fitted attribute that is part of the collection.
+_MOST_REMOVED = 8  # at most 1 of 8 rows is marked as removed
+_LARGEST_ID = 2**62
+_FOUND_AT_ONCE = 2**21  # neighbors held while searching, up to 32 MB
+
+
+class GrowingArray:
+    """Rows of an array, with spare capacity for more.
+
+    The capacity is doubled when it is used up, so that appending n rows one by one copies fewer
+    than 2 n. The initial array is never written to.
+
+    Examples
+    --------
+    >>> numbers = GrowingArray(np.array([1, 2]))
+    >>> numbers.append(np.array([3]))
+    >>> numbers.rows
+    array([1, 2, 3])
+    """
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self._room = array
+        self._n = len(array)
+
+    @property
+    def rows(self) -> NDArray[Any]:
+        """All rows so far; read-only, and not changed by later additions."""
+        rows = self._room[: self._n]
+        rows.flags.writeable = False
+        return rows
+
+    def append(self, rows: NDArray[Any]) -> None:
+        """Append rows."""
+        end = self._n + len(rows)
+        if end > len(self._room):
+            shape = (max(end, 2 * self._n), *self._room.shape[1:])
+            room = np.empty(shape, dtype=self._room.dtype)
+            room[: self._n] = self._room[: self._n]
+            self._room = room
+        self._room[self._n : end] = rows
+        self._n = end
+
+
+class GrowingBatch:
+    """Batch of sequences, trees or forests to which others can be appended.
+
+    From the first addition on it has a vocabulary of its own; the vocabularies of appended batches
+    do not change.
+    """
+
+    def __init__(self, batch: Batch) -> None:
+        self._kind: Any = type(batch)
+        alone = [part.alone() for part in batch.parts]
+        self._offsets = [GrowingArray(part.offsets) for part in alone]
+        self._arrays = [[GrowingArray(array) for array in part.arrays] for part in alone]
+        self._vocabulary = batch.vocabulary
+        self._grown = False
+
+    @property
+    def batch(self) -> Any:
+        """All structures so far."""
+        parts = (
+            Ragged(offsets.rows, tuple(array.rows for array in arrays))
+            for offsets, arrays in zip(self._offsets, self._arrays, strict=True)
+        )
+        return self._kind._wrap(tuple(parts), self._vocabulary)
+
+    def append(self, batch: Any) -> None:
+        """Append structures."""
+        if not self._grown:
+            self._vocabulary = Vocabulary(list(self._vocabulary)[1:])
+            self._grown = True
+        for number, part in enumerate(batch.parts):
+            part = part.alone()
+            arrays = list(part.arrays)
+            if number == 0:
+                labels = arrays[: batch.n_label_fields]
+                arrays[: batch.n_label_fields] = self._renumber(labels, batch.vocabulary)
+            offsets = self._offsets[number]
+            offsets.append(offsets.rows[-1] + part.offsets[1:])
+            for growing, array in zip(self._arrays[number], arrays, strict=True):
+                growing.append(array)
+
+    def take(self, positions: NDArray[np.int64]) -> Any:
+        """Return the structures at some positions, in that order, as a batch."""
+        return self.batch.take(positions)
+
+    def _renumber(
+        self, fields: list[NDArray[np.int32]], vocabulary: Vocabulary
+    ) -> list[NDArray[np.int32]]:
+        used = np.unique(np.concatenate(fields))
+        numbers = np.array(self._vocabulary.add_all(vocabulary.labels(used)), dtype=np.int32)
+        return [numbers[np.searchsorted(used, field)] for field in fields]
+
+
+class GrowingExamples:
+    """Batch of examples to which others can be appended.
+
+    Parameters
+    ----------
+    examples : ExampleBatch
+    kernel : Kernel
+        Only the views that it reads are kept.
+    """
+
+    def __init__(self, examples: ExampleBatch, kernel: Kernel) -> None:
+        names = needed_views(kernel) or ()
+        self._ids, self._labels = list(examples.ids), list(examples.labels)
+        self._views = {name: GrowingBatch(examples.view(name)) for name in names}
+
+    @property
+    def batch(self) -> ExampleBatch:
+        """All examples so far."""
+        views = {name: view.batch for name, view in self._views.items()}
+        return ExampleBatch(self._ids, self._labels, views)
+
+    def append(self, examples: ExampleBatch) -> None:
+        """Add examples at the end."""
+        batches = {name: examples.view(name) for name in self._views}
+        self._ids += examples.ids
+        self._labels += examples.labels
+        for name, view in self._views.items():
+            view.append(batches[name])
+
+    def take(self, positions: NDArray[np.int64]) -> ExampleBatch:
+        """Return the examples at some positions, in that order, as a batch."""
+        views = {name: view.take(positions) for name, view in self._views.items()}
+        rows = positions.tolist()
+        ids, labels = ([column[row] for row in rows] for column in (self._ids, self._labels))
+        return ExampleBatch(ids, labels, views)
+
+
+def growing_batch(batch: Any, kernel: Kernel) -> GrowingBatch | GrowingExamples:
+    """Return structures as a batch that can grow.
+
+    Examples
+    --------
+    >>> import kernelwood as kw
+    >>> trees = kw.batch([kw.Tree.from_brackets("(S (NP x))")])
+    >>> growing = growing_batch(trees, kw.SubsetTreeKernel())
+    >>> growing.append(kw.batch([kw.Tree.from_brackets("(S (VP y))")]))
+    >>> list(growing.batch)
+    [Tree('(S (NP x))'), Tree('(S (VP y))')]
+    """
+    if isinstance(batch, ExampleBatch):
+        return GrowingExamples(batch, kernel)
+    return GrowingBatch(batch)
+
+
+class IdTable:
+    """Arrays with a row for each id.
+
+    Parameters
+    ----------
+    what : str
+        Name of a row, for messages.
+    columns : dict from str to ndarray
+    ids : ndarray of int64
+        In rising order.
+    next_id : int
+        Greater than all ids that were ever used.
+
+    Examples
+    --------
+    >>> table = IdTable("word", {"size": np.array([3, 5])}, ids=np.array([0, 1]), next_id=2)
+    >>> table.append({"size": np.array([4])})
+    array([2])
+    >>> table.remove("Example", [0])
+    >>> table.attribute("ids"), table.attribute("size")
+    (array([1, 2]), array([5, 4]))
+    """
+
+    def __init__(
+        self, what: str, columns: dict[str, NDArray[Any]], *, ids: Ids, next_id: int
+    ) -> None:
+        self.next_id = next_id
+        self.version = 0  # rises with every change
+        self.layout = 0  # rises when rows get other positions
+        self._what = what
+        self._fill({"ids": ids, **columns})
+
+    def _fill(self, columns: dict[str, NDArray[Any]]) -> None:
+        self._columns = {name: GrowingArray(array) for name, array in columns.items()}
+        self.removed = np.empty(0, dtype=np.int64)  # positions, in rising order
+
+    def __len__(self) -> int:
+        return len(self.column("ids")) - len(self.removed)
+
+    def column(self, name: str) -> NDArray[Any]:
+        """Return an array with a row for each position, including removed rows."""
+        return self._columns[name].rows
+
+    def attribute(self, name: str) -> Any:
+        """Return a column without removed rows, or the next id."""
+        return self.next_id if name == "next_id" else self.tidy().column(name)
+
+    def positions(self) -> Ids:
+        """Return the positions that are not removed."""
+        return np.delete(np.arange(len(self.column("ids"))), self.removed)
+
+    def append(self, columns: dict[str, NDArray[Any]]) -> Ids:
+        """Append rows, and return their ids."""
+        n = len(next(iter(columns.values())))
+        ids = np.arange(self.next_id, self.next_id + n, dtype=np.int64)
+        for name, rows in {"ids": ids, **columns}.items():
+            self._columns[name].append(rows)
+        self.next_id += n
+        self.version += 1
+        return ids
+
+    def find(self, owner: str, ids: Any) -> Ids:
+        """Return the positions of ids, or raise KernelInputError if one does not exist."""
+        wanted = np.atleast_1d(np.asarray(ids))
+        if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iu"):
+            raise KernelInputError(f"{owner}: ids must be a list of whole numbers, got {ids!r}")
+        wanted, known = wanted.astype(np.int64), self.column("ids")
+        positions = np.searchsorted(known, wanted).astype(np.int64)
+        found = positions < len(known)
+        found[found] = known[positions[found]] == wanted[found]
+        found &= ~np.isin(positions, self.removed)
+        if not found.all():
+            raise KernelInputError(
+                f"{owner}: no {self._what} with the id {wanted[~found][0]} exists; "
+                "it was never added, or was removed before"
+            )
+        return positions
+
+    def remove(self, owner: str, ids: Any) -> None:
+        """Remove rows; if an id does not exist, raise KernelInputError and remove none."""
+        positions = self.find(owner, ids)
+        self.removed = np.union1d(self.removed, positions).astype(np.int64)
+        self.version += 1
+        if _MOST_REMOVED * len(self.removed) > len(self.column("ids")):
+            self.tidy()
+
+    def tidy(self) -> IdTable:
+        """Move the rows that are not removed together, and return the table."""
+        if len(self.removed):
+            self._keep(self.positions())
+            self.version += 1
+            self.layout += 1
+        return self
+
+    def _keep(self, positions: Ids) -> None:
+        self._fill({name: self.column(name)[positions] for name in self._columns})
+
+
+def check_ids(ids: Any, next_id: Any, n: int) -> None:
+    """Raise ValueError unless loaded ids are valid for n rows."""
+    if not rises(ids, strictly=True) or len(ids) != n:
+        raise ValueError(f"ids_ must be {n} whole numbers in rising order")
+    if type(next_id) is not int or not (int(ids[-1]) if n else -1) < next_id < _LARGEST_ID:
+        raise ValueError("next_id_ must be greater than all ids")
+
+
+def stored(table: str, name: str, doc: str) -> Any:
+    """Return a property for a fitted attribute that is part of a table.
+
+    Its setter is for loading an estimator: ``_check_restored`` then builds the table.
+
+    Parameters
+    ----------
+    table : str
+        Name of the attribute that holds the table.
+    name : str
+        Name of the column or value in the table.
+    doc : str
+    """
+
+    def get(estimator: Any) -> Any:
+        if table in estimator.__dict__:
+            return estimator.__dict__[table].attribute(name)
+        if name in estimator.__dict__.get("_restored", {}):
+            return estimator._restored[name]
+        raise AttributeError(f"this {type(estimator).__name__} is not fitted yet")
+
+    def put(estimator: Any, value: Any) -> None:
+        estimator.__dict__.setdefault("_restored", {})[name] = value
+
+    return property(get, put, doc=doc)
+
+
+# Property for a fitted attribute that is part of the collection.
 collected = partial(stored, "_collection")
 
 
 class Collection(IdTable):
-    """Structures, their ids, and a row of some arrays for each.
+    """Structures with ids and with a row of some arrays for each.
 
     Parameters
     ----------
     kernel : Kernel
-        What compares the structures.
+        Kernel that compares the structures.
     structures : batch
     columns : dict from str to ndarray
         Arrays with a row for each structure.
     ids : ndarray of int64
         In rising order.
     next_id : int
-        Above all ids that were ever given.
+        Greater than all ids that were ever used.
     """
 
     def __init__(
@@ -50,11 +338,11 @@ class Collection(IdTable):
         super().__init__("structure", columns, ids=ids, next_id=next_id)
 
     def structures(self) -> Any:
-        """Return a batch with a structure for each position."""
+        """Return a batch with a structure for each position, including removed ones."""
         return self._structures.batch
 
     def attribute(self, name: str) -> Any:
-        """Return what is seen from outside: structures, a column, or the next id."""
+        """Return the structures or a column without removed ones, or the next id."""
         if name == "structures":
             self.tidy()
             return self.structures()
@@ -65,7 +353,7 @@ class Collection(IdTable):
         return self._structures.take(positions)
 
     def add(self, structures: Any, columns: dict[str, NDArray[Any]]) -> Ids:
-        """Add structures and their rows; return the ids they get."""
+        """Add structures and their rows, and return their ids."""
         self._structures.append(structures)
         return self.append(columns)
 
@@ -75,7 +363,7 @@ class Collection(IdTable):
 
 
 class CollectionEstimator(StructureEstimator):
-    """An estimator that keeps structures, adds others and removes some."""
+    """Estimator that stores structures, and can add and remove some."""
 
     _collection: Collection
     _restored: dict[str, Any]
@@ -85,7 +373,7 @@ class CollectionEstimator(StructureEstimator):
     next_id_ = collected("next_id", "The id that the next structure gets.")
 
     def __sklearn_is_fitted__(self) -> bool:
-        # Looking at the attributes would move what is not removed together.
+        # Reading the attributes would compact the collection.
         return "_collection" in self.__dict__
 
     def __len__(self) -> int:
@@ -94,7 +382,7 @@ class CollectionEstimator(StructureEstimator):
         return len(self._collection)
 
     def __bool__(self) -> bool:
-        """True: an estimator without structures is one, too."""
+        """True, even without structures."""
         return True
 
     def remove(self, ids: Any) -> None:
@@ -103,28 +391,28 @@ class CollectionEstimator(StructureEstimator):
         Parameters
         ----------
         ids : list or ndarray of int
-            As :meth:`add` returned them; those of ``fit`` count from 0.
+            As :meth:`add` returned them; structures of ``fit`` have the ids 0, 1, ...
         """
         self._check_is_fitted()
         self._collection.remove(type(self).__name__, ids)
 
     def _collect(self, structures: Any, **columns: NDArray[Any]) -> None:
-        """Begin with the structures of ``fit``."""
+        """Set the collection to the structures of ``fit``."""
         n = len(structures)
         ids = np.arange(n, dtype=np.int64)
         self.__dict__.pop("_restored", None)
         self._collection = Collection(self.kernel_, structures, columns, ids=ids, next_id=n)
 
     def _column_types(self) -> dict[str, tuple[Any, tuple[int, ...]]]:
-        """Return number type and shape of a row for each column beside the ids."""
+        """Return the data type and the shape of a row of each column except the ids."""
         return {}
 
     def _check_columns(self, columns: dict[str, NDArray[Any]]) -> None:
-        """Raise ValueError if loaded columns, of the right types and shapes, hold wrong values."""
+        """Raise ValueError if loaded columns of the right types and shapes hold invalid values."""
 
     def _check_restored(self) -> None:
         super()._check_restored()
-        # Without it, nothing was loaded: an estimator is checked before it is saved.
+        # Not set before saving, when the estimator is checked too.
         if "_restored" not in self.__dict__:
             return
         ids, structures, next_id = (
@@ -140,3 +428,128 @@ class CollectionEstimator(StructureEstimator):
         self._check_columns(columns)
         self._collection = Collection(self.kernel_, structures, columns, ids=ids, next_id=next_id)
         del self._restored
+
+
+class StructureIndex(CollectionEstimator):
+    """Base class of indexes that search by codes or vectors.
+
+    A subclass makes codes or vectors of structures, which are columns of the collection, and finds
+    the nearest ones. Adding, removing and re-ranking by the kernel are common to all.
+    """
+
+    _plain_scores: ClassVar[str]  # name of the scores without re-ranking, for messages
+
+    n_rerank: int | None
+
+    @abstractmethod
+    def _stand_ins(self, X: Any) -> dict[str, NDArray[Any]]:
+        """Return the columns of a batch: arrays with a row for each structure."""
+
+    @abstractmethod
+    def _search_plain(self, X: Any, k: int) -> tuple[Ids, NDArray[Any]]:
+        """Return positions and scores of the nearest structures by codes or vectors."""
+
+    def add(self, X: Any) -> Ids:
+        """Add structures, and return their ids.
+
+        Parameters
+        ----------
+        X : list of structures or batch, length n
+
+        Returns
+        -------
+        ndarray of int64, shape (n,)
+        """
+        self._check_is_fitted()
+        X = self._prepare(X)
+        with self._threads():
+            return self._collection.add(X, self._stand_ins(X))
+
+    def search(
+        self, X: Any, k: int = 10, *, n_rerank: int | None = None
+    ) -> tuple[Ids, NDArray[Any]]:
+        """Return the ``k`` most similar structures of the index for each query.
+
+        Parameters
+        ----------
+        X : list of structures or batch, length n
+            Queries.
+        k : int
+            Number of structures to return.
+        n_rerank : int, optional
+            Number of nearest structures to compare by the kernel, 0 for none; by default the
+            parameter of the index.
+
+        Returns
+        -------
+        ids : ndarray of int64, shape (n, k)
+        scores : ndarray, shape (n, k)
+            With re-ranking, similarities in falling order. Without, rising Hamming distances of
+            codes (int32) or falling approximate similarities of vectors. Equal scores by rising id.
+        """
+        self._check_is_fitted()
+        self._check_k(k)
+        n_rerank = self._check_rerank(k, n_rerank)
+        X = self._prepare(X)
+        with self._threads():
+            positions, scores = self._search_plain(X, max(k, n_rerank))
+            if n_rerank:
+                positions, scores = self._rerank(X, positions, k)
+        return self._collection.column("ids")[positions], scores
+
+    def _rerank(self, X: Any, positions: Ids, k: int) -> tuple[Ids, NDArray[Any]]:
+        best = np.empty((len(X), k), dtype=np.int64)
+        similarities = np.empty(best.shape, dtype=self.kernel_._dtype(None))
+        for row in range(len(X)):
+            candidates = np.sort(positions[row])
+            found, values = self.kernel_.neighbors(
+                X[row : row + 1], self._collection.take(candidates), k
+            )
+            best[row], similarities[row] = candidates[found[0]], values[0]
+        return best, similarities
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        self._check_count("n_rerank", 0, none=True)
+
+    def _check_k(self, k: Any) -> None:
+        check_int(type(self).__name__, "k", k, 1, len(self))
+
+    def _check_rerank(self, k: int, n_rerank: Any) -> int:
+        given = self.n_rerank if n_rerank is None else n_rerank
+        if given is None:
+            return 0
+        given = check_int(type(self).__name__, "n_rerank", given, 0)
+        if 0 < given < k:
+            raise KernelInputError(
+                f"{type(self).__name__}: n_rerank={given} is smaller than k={k}; raise it to "
+                f"about ten times k, or give n_rerank=0 for {self._plain_scores}"
+            )
+        return min(int(given), len(self))
+
+
+def nearest_kept(
+    find: Find, queries: NDArray[Any], k: int, removed: Ids
+) -> tuple[Ids, NDArray[Any]]:
+    """Return positions and scores of the ``k`` nearest structures that are not removed.
+
+    ``find(queries, k)`` returns positions and scores, best first; equal scores by rising position.
+    Removed structures can be among the nearest: that many more are found, and left out.
+    """
+    at_once = max(1, _FOUND_AT_ONCE // (k + len(removed)))
+    blocks = [
+        _leave_out(*find(queries[begin : begin + at_once], k + len(removed)), k, removed)
+        for begin in range(0, len(queries), at_once)
+    ]
+    positions, scores = zip(*blocks, strict=True)
+    return np.concatenate(positions), np.concatenate(scores)
+
+
+def _leave_out(
+    positions: Ids, scores: NDArray[Any], k: int, removed: Ids
+) -> tuple[Ids, NDArray[Any]]:
+    if len(removed) == 0:
+        return positions, scores
+    kept = ~np.isin(positions, removed)
+    kept &= np.cumsum(kept, axis=1) <= k
+    return positions[kept].reshape(-1, k), scores[kept].reshape(-1, k)

@@ -8,58 +8,52 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood.compute import config_context
-from kernelwood.features.collection import collected
-from kernelwood.features.comparing import compare_rows
-from kernelwood.features.landmarks import SELECTIONS
-from kernelwood.features.nystrom import NystromEmbedder
-from kernelwood.features.structure_index import Ids, StructureIndex, nearest_kept
+from kernelwood.features.collection import Ids, StructureIndex, collected, nearest_kept
+from kernelwood.features.nystrom import SELECTIONS, NystromEmbedder
+from kernelwood.features.rowwise import compare_rows
 from kernelwood.features.vector_search import check_quantized, nearest_vectors, padded, quantize
-
-__all__ = ["EmbeddingIndex", "stretched"]
-
-_FOUND_AT_ONCE = 2**21  # ids of neighbors held while searching, about 32 MB
 
 
 class EmbeddingIndex(StructureIndex):
     r"""Search for the most similar structures by their vectors, refined by the kernel.
 
-    Structures are found by the product of their vectors (:class:`NystromEmbedder`, see the notes),
-    which approximates the kernel: an exact scan over all of them, which compares no structures. A
-    query costs ``n_landmarks`` kernel evaluations. With re-ranking, the ``n_rerank`` nearest are
-    compared by the kernel, at one evaluation each, and come back in order of their similarity.
+    Structures are found by the inner product of their vectors (:class:`NystromEmbedder`, see the
+    notes), which approximates the kernel, in an exact scan: a query costs ``n_landmarks`` kernel
+    evaluations. With re-ranking, the ``n_rerank`` nearest are compared by the kernel, one
+    evaluation each, and sorted by similarity.
 
     Parameters
     ----------
     kernel : Kernel
-        What compares structures, positive semidefinite, and normalized preferably: without that,
-        large structures are similar to everything.
+        Positive semidefinite kernel, preferably normalized: with an unnormalized kernel, large
+        structures are similar to everything.
     n_landmarks : int
-        How many landmarks to choose from what the index is fitted on.
+        Number of landmarks, chosen from the structures of ``fit``.
     n_components : int, optional
-        How many dimensions to keep at most, those of the largest eigenvalues. Memory is a byte for
-        each dimension of a structure, in groups of 32.
+        Maximum number of dimensions, those of the largest eigenvalues. A structure takes one byte
+        for each dimension, in multiples of 32.
     selection : {"uniform", "kmeans++", "stratified", "leverage"}
-        How landmarks are chosen, see :class:`NystromEmbedder`.
+        Landmark selection; see :class:`NystromEmbedder`.
     n_rerank : int, optional
-        How many of the nearest vectors to compare by the kernel. By default none.
+        Number of nearest structures to compare by the kernel. By default none.
     random_state : None, int, Generator or RandomState
         Seed.
     n_jobs : int, optional
-        Threads; no result depends on them.
+        Number of threads; no result depends on it.
 
     Attributes
     ----------
     ids_ : ndarray of int64, shape (n,)
-        Ids of the structures in the index, in rising order: 0, 1, ... for those it was fitted on,
-        and so on for those that were added. No id is used twice.
+        Ids of the structures, rising: 0, 1, ... for those of ``fit``, then those of ``add``. No id
+        is used twice.
     structures_ : batch
         The structures, in that order.
     vectors_ : ndarray of int8, shape (n, rank of the embedder rounded up to a multiple of 32)
-        Their vectors, stretched, as whole numbers from -127 to 127.
+        Their rescaled vectors, quantized from -127 to 127.
     scales_ : ndarray of float32, shape (n,)
-        What the numbers of each are multiplied by.
+        Scale of each quantized vector.
     embedder_ : NystromEmbedder
-        What makes vectors.
+        The embedder that makes vectors.
     seed_ : int
         The seed that was used.
 
@@ -67,19 +61,19 @@ class EmbeddingIndex(StructureIndex):
     --------
     HashIndex : Search by hashcodes, which take less memory and time.
     NystromEmbedder : The vectors themselves.
-    Kernel.neighbors : The most similar structures without vectors.
+    Kernel.neighbors : Exact search by the kernel alone.
 
     Notes
     -----
-    The vector of a structure is shorter than the structure itself, :math:`\sqrt{K(x, x)}`, by what
-    the landmarks miss of it. Products of vectors as they are would be too small, most of all for
-    structures unlike all landmarks, which might not even find themselves; cosines would be too
-    large. So the vectors in the index, not those of queries, are stretched to the geometric mean of
-    both lengths: more of the nearest are found than by either.
+    The vector of a structure is shorter than :math:`\sqrt{K(x, x)}` by the part that the landmarks
+    do not represent. Products of plain vectors would underestimate similarities, most of all for
+    structures unlike all landmarks; cosines would overestimate them. Therefore the vectors in the
+    index, not those of queries, are rescaled to the geometric mean of both lengths, which finds
+    more of the nearest than either.
 
-    Numbers of 8 bits change a product by some thousandths; re-ranking makes up for it. Additions
-    are amortized, and removals cheap: neither copies what is there. Several threads may search at
-    the same time, but none while another adds or removes.
+    Quantization changes a product by some thousandths; re-ranking corrects it. Adding and removing
+    do not copy the whole index. Several threads may search at the same time, but not while another
+    adds or removes.
 
     Examples
     --------
@@ -102,8 +96,8 @@ class EmbeddingIndex(StructureIndex):
 
     embedder_: NystromEmbedder
 
-    vectors_ = collected("vectors", "Vectors of the structures, as whole numbers.")
-    scales_ = collected("scales", "What the numbers of each vector are multiplied by.")
+    vectors_ = collected("vectors", "Quantized vectors of the structures.")
+    scales_ = collected("scales", "Scale of each quantized vector.")
 
     def __init__(
         self,
@@ -125,7 +119,7 @@ class EmbeddingIndex(StructureIndex):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> EmbeddingIndex:
-        """Choose landmarks from ``X``, and put ``X`` into the index.
+        """Choose landmarks from ``X``, and add ``X`` to the index.
 
         Parameters
         ----------
@@ -146,41 +140,17 @@ class EmbeddingIndex(StructureIndex):
             self._collect(X, **self._stand_ins(X))
         return self
 
-    def search(
-        self, X: Any, k: int = 10, *, n_rerank: int | None = None
-    ) -> tuple[Ids, NDArray[Any]]:
-        """Return the ``k`` structures of the index that are most like each query.
-
-        Parameters
-        ----------
-        X : list of structures or batch, length n
-            Queries.
-        k : int
-            How many to return.
-        n_rerank : int, optional
-            How many of the nearest vectors to compare by the kernel, 0 for none; by default the
-            parameter of the index.
-
-        Returns
-        -------
-        ids : ndarray of int64, shape (n, k)
-        scores : ndarray, shape (n, k)
-            Similarities, falling: approximate ones without re-ranking, exact ones with it. Equal
-            ones are in order of their ids.
-        """
-        return self._found(X, k, n_rerank)
-
     def _stand_ins(self, X: Any) -> dict[str, NDArray[Any]]:
         embedder = self.embedder_
         numbers = np.empty((len(X), padded(embedder.rank_)), dtype=np.int8)
         scales = np.empty(len(X), dtype=np.float32)
-        with config_context(progress=None):  # that of the comparisons is enough
+        with config_context(progress=None):  # progress is that of the comparisons
             own = embedder.kernel_.diag(X, dtype="float64")
-        # Vectors in double precision are never held all at once.
+        # Not all vectors in double precision at once.
         for some, similarities in compare_rows(
             embedder.kernel_, X, embedder.landmarks_, dtype="float64"
         ):
-            vectors = stretched(embedder.embed(similarities), own[some])
+            vectors = _rescaled(embedder.embed(similarities), own[some])
             numbers[some], scales[some] = quantize(vectors)
         return {"vectors": numbers, "scales": scales}
 
@@ -191,8 +161,7 @@ class EmbeddingIndex(StructureIndex):
         def find(queries: NDArray[np.float64], k: int) -> tuple[Ids, NDArray[np.float64]]:
             return nearest_vectors(queries, rows, scales, k)
 
-        vectors, removed = self.embedder_.transform(X), collection.removed
-        return nearest_kept(find, vectors, k, removed=removed, most_found=_FOUND_AT_ONCE)
+        return nearest_kept(find, self.embedder_.transform(X), k, collection.removed)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -217,21 +186,21 @@ class EmbeddingIndex(StructureIndex):
             raise ValueError("embedder_ must be a NystromEmbedder")
         super()._check_restored()
         if self.embedder_.kernel_._accepts() is not self.kernel_._accepts():
-            raise ValueError("embedder_ and kernel_ must be for the same structures")
+            raise ValueError("embedder_ and kernel_ must be for the same kind of structures")
 
 
-def stretched(vectors: NDArray[np.float64], own: NDArray[Any]) -> NDArray[np.float64]:
-    """Return vectors with the geometric mean of their length and that of their structures.
+def _rescaled(vectors: NDArray[np.float64], own: NDArray[Any]) -> NDArray[np.float64]:
+    """Return vectors rescaled to the geometric mean of their length and that of their structures.
 
     Parameters
     ----------
     vectors : ndarray of float64, shape (n, d)
     own : ndarray, shape (n,)
-        Similarities of structures with themselves, which are their squared lengths.
+        Self-similarities of the structures, their squared lengths.
 
     Examples
     --------
-    >>> stretched(np.array([[0.6, 0.0], [0.0, 0.0]]), np.array([1.44, 1.0]))
+    >>> _rescaled(np.array([[0.6, 0.0], [0.0, 0.0]]), np.array([1.44, 1.0]))
     array([[0.84852814, 0.        ],
            [0.        , 0.        ]])
     """

@@ -1,4 +1,4 @@
-"""What all estimators over structures share."""
+"""Base classes of estimators over structures; checks of arguments, labels and loaded arrays."""
 
 from __future__ import annotations
 
@@ -6,25 +6,26 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
 from kernelwood.arrays import ExampleBatch
 from kernelwood.compute import config_context, resolve_jobs
 from kernelwood.errors import KernelInputError
-from kernelwood.kernels import Kernel, keep_views
+from kernelwood.kernels import Kernel, drop_unread_views
 from kernelwood.parameters import ChecksParameters
 from kernelwood.seeds import resolve_seed
-
-__all__ = ["StructureEstimator", "StructureTransformer"]
+from kernelwood.text import Example
 
 
 class StructureEstimator(ChecksParameters, BaseEstimator):  # type: ignore[misc]
     """Base class of estimators whose ``X`` are structures, compared by a kernel.
 
-    The constructor stores its arguments; checks wait for ``fit``. ``X`` is a list of structures or
-    a batch. What ``fit`` learns is named in ``_fitted``: that, and the parameters, is what
-    :func:`kernelwood.save` stores.
+    The constructor stores its arguments; ``fit`` checks them. ``X`` is a list of structures or a
+    batch. The parameters and the attributes named in ``_fitted`` are what :func:`kernelwood.save`
+    stores.
     """
 
     # Names of fitted attributes: arrays, plain values, batches, kernels, other estimators.
@@ -46,17 +47,16 @@ class StructureEstimator(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             resolve_jobs(self.n_jobs)
 
     def _check_restored(self) -> None:
-        """Raise ValueError if fitted attributes that were loaded from a file do not fit."""
+        """Raise ValueError if fitted attributes loaded from a file are inconsistent."""
         if not isinstance(self.kernel_, Kernel):
             raise ValueError("kernel_ must be a kernel")
         if "seed_" in self._fitted and resolve_seed(self.seed_) != self.seed_:
             raise ValueError("seed_ must be a whole number")
 
     def _start(self, X: Any) -> Any:
-        """Check the parameters, keep a copy of the kernel and the seed, return ``X`` as a batch."""
+        """Check the parameters, set ``kernel_`` and ``seed_``, and return ``X`` as a batch."""
         self._check_parameters()
-        # A copy: what is learned must not change when the caller's kernel does.
-        self.kernel_ = self.kernel.clone()
+        self.kernel_ = self.kernel.clone()  # later changes to the caller's kernel have no effect
         if hasattr(self, "random_state"):
             self.seed_ = resolve_seed(self.random_state)
         return self._prepare(X)
@@ -69,14 +69,14 @@ class StructureEstimator(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         return X
 
     def _keep(self, structures: Any) -> Any:
-        """Return structures as an estimator keeps them: examples with the views that are read."""
+        """Return structures to store; examples keep only the views that the kernel reads."""
         if isinstance(structures, ExampleBatch):
-            return keep_views(structures, self.kernel_)
+            return drop_unread_views(structures, self.kernel_)
         return structures
 
     @contextmanager
     def _threads(self) -> Iterator[None]:
-        """Let kernels and native work use the threads of ``n_jobs``."""
+        """Let kernels and native code use ``n_jobs`` threads."""
         with nullcontext() if self.n_jobs is None else config_context(n_jobs=self.n_jobs):
             yield
 
@@ -87,7 +87,7 @@ class StructureEstimator(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             )
 
     def __sklearn_is_fitted__(self) -> bool:
-        # All of them: a fit that failed half-way has left some.
+        # All of them: a fit that failed half-way has set some.
         return all(hasattr(self, name) for name in self._fitted)
 
     def __sklearn_tags__(self) -> Any:
@@ -99,4 +99,112 @@ class StructureEstimator(ChecksParameters, BaseEstimator):  # type: ignore[misc]
 
 
 class StructureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: ignore[misc]
-    """What scikit-learn expects of something with a ``transform``; a base beside the one above."""
+    """Mixin of scikit-learn for estimators with a ``transform``."""
+
+
+def check_int(owner: str, name: str, value: Any, low: int = 1, high: int | None = None) -> int:
+    """Return a whole number in a range, or raise KernelInputError.
+
+    Examples
+    --------
+    >>> check_int("Example", "k", 0)
+    Traceback (most recent call last):
+    ...
+    kernelwood.errors.KernelInputError: Example: k must be an int of at least 1, got 0
+    """
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, (int, np.integer))
+        or value < low
+        or (high is not None and value > high)
+    ):
+        expected = f"of at least {low}" if high is None else f"from {low} to {high}"
+        raise KernelInputError(f"{owner}: {name} must be an int {expected}, got {value!r}")
+    return int(value)
+
+
+def check_matrix(owner: str, name: str, value: Any, n_columns: int) -> NDArray[Any]:
+    """Return rows of finite numbers as an array, or raise KernelInputError.
+
+    Examples
+    --------
+    >>> check_matrix("Example", "vectors", [[1.0, 2.0]], 3)
+    Traceback (most recent call last):
+    ...
+    kernelwood.errors.KernelInputError: Example: vectors must have 3 columns, got shape (1, 2)
+    """
+    matrix = np.asarray(value)
+    if matrix.ndim != 2 or matrix.shape[1] != n_columns:
+        raise KernelInputError(
+            f"{owner}: {name} must have {n_columns} columns, got shape {matrix.shape}"
+        )
+    if matrix.dtype.kind not in "fiu" or not np.isfinite(matrix).all():
+        raise KernelInputError(f"{owner}: {name} must be finite numbers")
+    return matrix
+
+
+def check_array(name: str, array: Any, dtype: Any, shape: tuple[int, ...]) -> None:
+    """Raise ValueError unless a loaded array is finite and has this type and shape.
+
+    Examples
+    --------
+    >>> check_array("weights_", np.zeros(3), np.float64, (2,))
+    Traceback (most recent call last):
+    ...
+    ValueError: weights_ must be an array of float64 of shape (2,)
+    """
+    if not isinstance(array, np.ndarray) or array.dtype != dtype or array.shape != shape:
+        raise ValueError(f"{name} must be an array of {np.dtype(dtype)} of shape {shape}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite")
+
+
+def encode_labels(owner: str, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    """Return the sorted distinct labels, and the class number of each structure.
+
+    With ``y=None`` the labels are those of the examples in ``X``.
+    """
+    labels = _labels(owner, X, y)
+    if len(labels) != len(X):
+        raise KernelInputError(f"{owner}: {len(X):,} structures, but {len(labels):,} labels")
+    missing = [i for i, label in enumerate(labels) if label is None or label != label]
+    if missing:
+        raise KernelInputError(
+            f"{owner}: {len(missing):,} of {len(labels):,} labels are missing, the first at "
+            f"position {missing[0]}; leave those structures out"
+        )
+    kinds = {str if isinstance(label, (str, np.str_)) else float for label in labels}
+    if len(kinds) > 1:
+        raise KernelInputError(f"{owner}: labels must be all strings or all numbers, got both")
+    classes, numbers = np.unique(np.array(labels), return_inverse=True)
+    if classes.dtype.kind not in "Ubiuf":
+        raise KernelInputError(
+            f"{owner}: labels must be strings or numbers, got {type(labels[0]).__name__}"
+        )
+    return classes, numbers.reshape(-1).astype(np.int32)
+
+
+def _labels(owner: str, X: Any, y: Any) -> list[Any]:
+    if y is None:
+        if len(X) and isinstance(X[0], Example):
+            return [example.label for example in X]
+        raise KernelInputError(f"{owner}: y is missing; only examples have labels of their own")
+    if np.ndim(y) != 1:
+        raise KernelInputError(
+            f"{owner}: y must be one label for each structure, got an array of shape {np.shape(y)}"
+        )
+    return list(y)
+
+
+def encode_groups(owner: str, X: Any, groups: Any) -> NDArray[np.int64] | None:
+    """Return the group number of each structure; None without groups."""
+    if groups is None:
+        return None
+    if np.ndim(groups) != 1:
+        raise KernelInputError(
+            f"{owner}: groups must name the group of each structure, got {groups!r}"
+        )
+    if len(groups) != len(X):
+        raise KernelInputError(f"{owner}: {len(X):,} structures, but {len(groups):,} groups")
+    numbers: dict[Any, int] = {}
+    return np.array([numbers.setdefault(group, len(numbers)) for group in groups], dtype=np.int64)

@@ -7,71 +7,66 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwood.features.code_search import BACKENDS, CodeSearch
-from kernelwood.features.codes import Codes, check_codes
-from kernelwood.features.hash_collection import HashCollection
-from kernelwood.features.structure_index import Ids, StructureIndex, nearest_kept
-
-__all__ = ["HashIndex"]
-
-_FOUND_AT_ONCE = 2**21  # ids of neighbors held while searching, about 24 MB
+from kernelwood.features.codes import BACKENDS, Codes, CodeSearch, check_codes
+from kernelwood.features.collection import Ids, StructureIndex, nearest_kept
+from kernelwood.features.hashing import HashCollection
 
 
 class HashIndex(StructureIndex, HashCollection):
-    r"""Search for the most similar structures by their codes, refined by the kernel.
+    r"""Search for the most similar structures by their hashcodes, refined by the kernel.
 
-    Structures are found by the Hamming distance of their codes (:class:`KernelHasher`), an exact
-    scan over all of them, which compares no structures: a query costs ``n_references`` kernel
-    evaluations. With re-ranking, the ``n_rerank`` nearest are compared by the kernel, at one
-    evaluation each, and come back in order of their similarity.
+    Structures are found by the Hamming distance of their codes (:class:`KernelHasher`), in an exact
+    scan that evaluates no kernel: a query costs ``n_references`` kernel evaluations. With
+    re-ranking, the ``n_rerank`` nearest are compared by the kernel, one evaluation each, and sorted
+    by similarity.
 
     Parameters
     ----------
     kernel : Kernel
-        What compares structures, normalized preferably.
+        Kernel that compares structures, preferably normalized.
     method : {"rmm", "rknn", "kulis"}
-        Kind of the bits.
+        Hashing method; see :class:`KernelHasher`.
     n_references : int
-        Size of the reference set, :math:`M`, taken from what the index is fitted on.
+        Number of references, :math:`M`.
     n_bits : int
-        Length of the codes, :math:`H`. Memory is ``n_bits / 8`` bytes a structure.
+        Length of the codes, :math:`H`. A structure takes ``n_bits / 8`` bytes.
     subset_size : int
-        References in each of the two subsets of a bit, :math:`\alpha`.
+        Number of references in each of the two subsets of a bit, :math:`\alpha`.
     references : {"random", "information", "coverage"} or ReferenceSelector
-        How references are chosen, see :class:`KernelHasher`; by classes if not at random.
+        Reference selection; see :class:`KernelHasher`. All but "random" need classes.
     n_rerank : int, optional
-        How many of the nearest codes to compare by the kernel. By default none.
+        Number of nearest structures to compare by the kernel. By default none.
     backend : {"scan", "faiss"}
-        What scans codes. Both give the same results; faiss is an extra
-        (``pip install kernelwood[faiss]``), and holds the codes a second time.
+        Implementation of the scan. Both give the same results; faiss is an extra
+        (``pip install kernelwood[faiss]``), and keeps a second copy of the codes.
     random_state : None, int, Generator or RandomState
         Seed.
     n_jobs : int, optional
-        Threads; no result depends on them.
+        Number of threads; no result depends on it.
 
     Attributes
     ----------
     ids_ : ndarray of int64, shape (n,)
-        Ids of the structures in the index, in rising order: 0, 1, ... for those it was fitted on,
-        and so on for those that were added. No id is used twice.
+        Ids of the structures, rising: 0, 1, ... for those of ``fit``, then those of ``add``. No id
+        is used twice.
     structures_ : batch
         The structures, in that order.
     codes_ : ndarray of uint64, shape (n, ceil(n_bits / 64))
         Their codes.
     hasher_ : KernelHasher
-        What makes codes.
+        The hasher that makes codes.
     seed_ : int
         The seed that was used.
 
     See Also
     --------
-    HashNeighborsClassifier : Classes by neighbors, from buckets of short codes.
-    Kernel.neighbors : The most similar structures without codes.
+    HashNeighborsClassifier : Classification by neighbors, from buckets of short codes.
+    Kernel.neighbors : Exact search by the kernel alone.
 
     Notes
     -----
-    Additions are amortized, and removals cheap: neither copies what is there. Several threads may
-    search at the same time, but none while another adds or removes.
+    Adding and removing do not copy the whole index. Several threads may search at the same time,
+    but not while another adds or removes.
 
     Examples
     --------
@@ -119,13 +114,13 @@ class HashIndex(StructureIndex, HashCollection):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> HashIndex:
-        """Choose references from ``X``, and put ``X`` into the index.
+        """Choose references from ``X``, and add ``X`` to the index.
 
         Parameters
         ----------
         X : list of structures or batch, length n
         y : list or ndarray of labels, length n, optional
-            By default the labels of examples. Not used if references are drawn at random.
+            By default the labels of examples. Not used for random references.
         """
         X = self._start(X)
         self._search: CodeSearch = BACKENDS[self.backend]()
@@ -134,39 +129,15 @@ class HashIndex(StructureIndex, HashCollection):
             self._collect(X, **self._stand_ins(X))
         return self
 
-    def search(
-        self, X: Any, k: int = 10, *, n_rerank: int | None = None
-    ) -> tuple[Ids, NDArray[Any]]:
-        """Return the ``k`` structures of the index that are most like each query.
-
-        Parameters
-        ----------
-        X : list of structures or batch, length n
-            Queries.
-        k : int
-            How many to return.
-        n_rerank : int, optional
-            How many of the nearest codes to compare by the kernel, 0 for none; by default the
-            parameter of the index.
-
-        Returns
-        -------
-        ids : ndarray of int64, shape (n, k)
-        scores : ndarray, shape (n, k)
-            Without re-ranking Hamming distances (int32), rising; with it similarities, falling.
-            Equal ones are in order of their ids.
-        """
-        return self._found(X, k, n_rerank)
-
     def search_codes(self, codes: Codes, k: int = 10) -> tuple[Ids, NDArray[np.int32]]:
-        """Return the ids of the ``k`` nearest codes of each query, and their Hamming distances.
+        """Return the ids and the Hamming distances of the ``k`` nearest codes of each query.
 
         Parameters
         ----------
         codes : ndarray of uint64, shape (n, ceil(n_bits / 64))
-            As ``hasher_.codes`` makes them.
+            As of ``hasher_.codes``.
         k : int
-            How many to return.
+            Number of codes to return.
         """
         self._check_is_fitted()
         self._check_k(k)
@@ -184,8 +155,7 @@ class HashIndex(StructureIndex, HashCollection):
     def _nearest(self, queries: Codes, k: int) -> tuple[Ids, NDArray[np.int32]]:
         collection = self._collection
         find = self._search.finder(collection.column("codes"), collection.layout)
-        removed = collection.removed
-        return nearest_kept(find, queries, k, removed=removed, most_found=_FOUND_AT_ONCE)
+        return nearest_kept(find, queries, k, collection.removed)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

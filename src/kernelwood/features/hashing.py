@@ -3,70 +3,129 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood.errors import KernelInputError
-from kernelwood.features.bit_blocks import BitBlock, constant_bits, draw_bits, make_bits
-from kernelwood.features.codes import Codes, n_words, unpack
-from kernelwood.features.comparing import compare_rows, compare_unknown
-from kernelwood.features.estimator import StructureTransformer
-from kernelwood.features.reference_parameters import ReferenceParameters
-from kernelwood.features.reference_selection import random_references
+from kernelwood.features.bit_blocks import (
+    BitBlock,
+    HashParameters,
+    constant_bits,
+    draw_bits,
+    make_bits,
+)
+from kernelwood.features.codes import Codes, check_codes, n_words, unpack
+from kernelwood.features.collection import CollectionEstimator, collected
+from kernelwood.features.estimator import StructureTransformer, check_array, check_int
+from kernelwood.features.reference_selection import STRATEGIES, ReferenceSelector, random_references
+from kernelwood.features.rowwise import compare_rows, compare_unknown
+from kernelwood.text import Example
 
-__all__ = ["HashingEstimator", "KernelHasher"]
+_RANDOM = "random"
+_OF_SELECTORS = ("strategy", "n_candidates", "n_samples", "n_steps")
 
-_IDLE = 0.1  # share of bits that may tell nothing without a warning
+
+class ReferenceParameters(HashParameters):
+    """Base class of estimators with a parameter ``references``; see :class:`KernelHasher`."""
+
+    # Model files written before the parameter existed mean this.
+    _added_parameters: ClassVar[dict[str, Any]] = {"references": _RANDOM}
+
+    references: Any
+
+    def _selector(self, n_references: int) -> ReferenceSelector | None:
+        """Return a selector of this many references for the hashcodes of this estimator.
+
+        None if they are drawn at random.
+        """
+        options: dict[str, Any] = {"strategy": self.references}
+        if isinstance(self.references, ReferenceSelector):
+            options = {name: getattr(self.references, name) for name in _OF_SELECTORS}
+        elif self.references == _RANDOM:
+            return None
+        return ReferenceSelector(
+            getattr(self, "kernel_", self.kernel),
+            n_references=n_references,
+            method=self.method,
+            n_bits=self.n_bits,
+            subset_size=self.subset_size,
+            random_state=getattr(self, "seed_", None),
+            **options,
+        )
+
+    def _check_labels(self, X: Any, y: Any) -> None:
+        """Raise KernelInputError if references are chosen by classes, but there are none."""
+        if y is None and not (len(X) and isinstance(X[0], Example)):
+            raise KernelInputError(
+                f"{type(self).__name__}: y is missing, and references are chosen by classes; "
+                "call fit(X, y), or use references='random'"
+            )
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        names = (_RANDOM, *STRATEGIES)
+        if isinstance(self.references, ReferenceSelector):
+            selector = self._selector(self.n_references)
+            assert selector is not None
+            selector._check_parameters()
+        elif not isinstance(self.references, str) or self.references not in names:
+            raise KernelInputError(
+                f"{type(self).__name__}: references must be one of {names} or a "
+                f"ReferenceSelector, got {self.references!r}"
+            )
+
+
+_MOST_CONSTANT = 0.1  # fraction of constant bits above which a warning is issued
 
 
 class KernelHasher(StructureTransformer, ReferenceParameters):
-    r"""Hashcodes of structures, by their similarities to a few references.
+    r"""Hashcodes of structures, from their similarities to a few references.
 
     Similar structures get codes at a small Hamming distance. A structure costs ``n_references``
-    kernel evaluations, however many bits there are. With the similarities :math:`k_j` of a
-    structure to the references :math:`R` and, for each bit, two disjoint random subsets
-    :math:`R_1, R_2` of ``subset_size`` references each, the bit is 1 iff
+    kernel evaluations, for any number of bits. With the similarities :math:`k_j` of a structure to
+    the references :math:`R` and, for each bit, two disjoint random subsets :math:`R_1, R_2` of
+    ``subset_size`` references each, the bit is 1 iff
 
     * ``"rknn"``: :math:`\max_{j \in R_1} k_j < \max_{j \in R_2} k_j`, the nearest reference is in
       the second subset;
-    * ``"rmm"``: it lies on the second subset's side of the maximum-margin boundary between the
-      two;
+    * ``"rmm"``: the structure is on the second subset's side of the maximum-margin boundary between
+      the two;
     * ``"kulis"``: :math:`(k - \bar k) K^{-1/2} e_{R_1 \cup R_2} > 0` with the centered Gram matrix
       :math:`K` of the references, a random hyperplane through their mean.
 
     Parameters
     ----------
     kernel : Kernel
-        What compares structures, normalized preferably.
+        Kernel that compares structures, preferably normalized.
     method : {"rmm", "rknn", "kulis"}
-        Kind of the bits.
+        Hashing method.
     n_references : int
-        Size of the reference set, :math:`M`, taken from what the hasher is fitted on.
+        Number of references, :math:`M`, chosen from the structures of ``fit``.
     n_bits : int
         Length of the codes, :math:`H`.
     subset_size : int
-        References in each of the two subsets of a bit, :math:`\alpha`.
+        Number of references in each of the two subsets of a bit, :math:`\alpha`.
     references : {"random", "information", "coverage"} or ReferenceSelector
-        How references are chosen: at random, or by the classes of structures, which ``fit`` then
-        needs. A name stands for a :class:`ReferenceSelector` of that strategy. A selector gives its
-        ``strategy``, ``n_candidates``, ``n_samples`` and ``n_steps``; whatever else it shares with
-        the hasher is the hasher's.
+        Reference selection: at random, or by classes, which ``fit`` then needs. A name stands for a
+        :class:`ReferenceSelector` with that strategy. Only ``strategy``, ``n_candidates``,
+        ``n_samples`` and ``n_steps`` of a selector are used; other parameters are those of the
+        hasher.
     random_state : None, int, Generator or RandomState
-        Seed. More bits of the same seed begin with the same ones, and so do more references,
-        unless they are chosen by information.
+        Seed. The first bits do not depend on ``n_bits``, and the first references not on
+        ``n_references``, unless they are chosen by information.
     n_jobs : int, optional
-        Threads; no bit depends on them.
+        Number of threads; no bit depends on it.
 
     Attributes
     ----------
     reference_indices_ : ndarray of int64, shape (n_references,)
-        Where the references were in what the hasher was fitted on; -1 if they were added later.
+        Positions of the references in the structures of ``fit``; -1 if they were added later.
     references_ : batch
         The references.
     subsets_ : ndarray of int32, shape (n_bits, 2, subset_size)
-        The references of each bit, by number.
+        Reference numbers of each bit.
     gram_ : ndarray of float64, shape (n_references, n_references)
         Similarities of the references.
     seed_ : int
@@ -77,13 +136,14 @@ class KernelHasher(StructureTransformer, ReferenceParameters):
     HashForestClassifier : Decision trees on random bits.
     HashNeighborsClassifier : Neighbors within buckets of short codes.
     HashIndex : Search for similar structures by their codes.
-    ReferenceSelector : References by the classes of structures.
+    ReferenceSelector : Reference selection by classes.
 
     Notes
     -----
-    A bit that is the same for all references would tell nothing; it is drawn again, several times.
-    Where structures repeat, large subsets are likely to share one, and between such subsets there
-    is no boundary (``"rmm"``). If more than a tenth of the bits are idle, a warning says so.
+    A bit that is the same for all references carries no information; it is drawn again, up to ten
+    times. If structures repeat, large subsets are likely to share one, and there is no boundary
+    between such subsets (``"rmm"``). A warning is issued if more than a tenth of the bits are
+    constant.
 
     References
     ----------
@@ -137,13 +197,13 @@ class KernelHasher(StructureTransformer, ReferenceParameters):
         ----------
         X : list of structures or batch, length n
         y : list or ndarray of labels, length n, optional
-            By default the labels of examples. Not used if references are drawn at random.
+            By default the labels of examples. Not used for random references.
         """
         X = self._start(X)
         n = min(self.n_references, len(X))
         if n < self.n_references:
             warnings.warn(
-                f"KernelHasher: there are {n} structures for n_references={self.n_references}; "
+                f"KernelHasher: {n} structures are fewer than n_references={self.n_references}; "
                 "all of them become references",
                 stacklevel=2,
             )
@@ -155,13 +215,15 @@ class KernelHasher(StructureTransformer, ReferenceParameters):
             if subsets is None:
                 self.blocks_ = (self._draw(self.n_bits, first_bit=0),)
             else:
-                self.blocks_ = (self._warn_of_idle(make_bits(self.method, self.gram_, subsets)),)
+                self.blocks_ = (
+                    self._warn_if_constant(make_bits(self.method, self.gram_, subsets)),
+                )
         return self
 
     def _choose_references(
         self, X: Any, y: Any, n: int
     ) -> tuple[NDArray[np.int64], NDArray[np.int32] | None]:
-        """Return the positions of n references, and their subsets if these belong to them."""
+        """Return the positions of n references, and their subsets if chosen with them."""
         selector = self._selector(n)
         if selector is None:
             return random_references(self.seed_, len(X), n), None
@@ -170,16 +232,16 @@ class KernelHasher(StructureTransformer, ReferenceParameters):
         return selector.indices_, selector.subsets_
 
     def transform(self, X: Any) -> NDArray[np.uint8]:
-        """Return the bits of structures, one a byte, shape (n, n_bits)."""
+        """Return the bits of structures, one per byte, shape (n, n_bits)."""
         return unpack(self.codes(X), self._n_features_out)
 
     def codes(self, X: Any) -> Codes:
-        """Return the codes of structures, packed into words of 64 bits.
+        """Return the codes of structures, packed into 64-bit words.
 
         Returns
         -------
         ndarray of uint64, shape (n, ceil(n_bits / 64))
-            Bit ``l`` is bit ``l % 64``, least first, of word ``l // 64``.
+            Bit ``l`` is bit ``l % 64``, least significant first, of word ``l // 64``.
         """
         self._check_is_fitted()
         X = self._prepare(X)
@@ -190,13 +252,13 @@ class KernelHasher(StructureTransformer, ReferenceParameters):
         return codes
 
     def similarities(self, X: Any, *, known: NDArray[Any] | None = None) -> NDArray[Any]:
-        """Return the similarities of structures to the references, from which bits are made.
+        """Return the similarities of structures to the references.
 
         Parameters
         ----------
         X : list of structures or batch, length n
         known : ndarray, shape (n, m), optional
-            Similarities to the first ``m`` references, which are not computed again.
+            Similarities to the first ``m`` references, which are not recomputed.
 
         Returns
         -------
@@ -208,15 +270,14 @@ class KernelHasher(StructureTransformer, ReferenceParameters):
             return compare_unknown(type(self).__name__, self.kernel_, X, self.references_, known)
 
     def encode(self, similarities: NDArray[Any], *, first_bit: int = 0) -> Codes:
-        """Return the packed codes of structures with these similarities to the references.
+        """Return the packed codes for given similarities to the references.
 
         Parameters
         ----------
         similarities : ndarray, shape (n, number of references)
-            As :meth:`similarities` returns them.
+            As of :meth:`similarities`.
         first_bit : int
-            Bits before this one are left 0: of codes that have them already, the others are added
-            with ``|``.
+            Bits before this one are 0, to combine with existing codes by ``|``.
         """
         self._check_is_fitted()
         if similarities.ndim != 2 or similarities.shape[1] != len(self.references_):
@@ -230,10 +291,9 @@ class KernelHasher(StructureTransformer, ReferenceParameters):
         return codes
 
     def grow(self, n_bits: int = 0, *, references: Any = None) -> KernelHasher:
-        """Add bits, or references first; the bits that are there stay what they are.
+        """Add references or bits; existing bits do not change.
 
-        Codes need not be made anew. Keep the similarities, and let only what is missing be
-        computed:
+        Existing codes stay valid. Only missing similarities need to be computed:
 
         >>> import kernelwood as kw
         >>> texts = [kw.Sequence(text.split()) for text in ("a b c", "b c d", "c d e", "d e f")]
@@ -250,24 +310,23 @@ class KernelHasher(StructureTransformer, ReferenceParameters):
         Parameters
         ----------
         n_bits : int
-            How many bits to add.
+            Number of bits to add.
         references : list of structures or batch, optional
-            References to add, which the new bits will use as well.
+            References to add, for the new bits.
         """
         self._check_is_fitted()
-        if isinstance(n_bits, bool) or not isinstance(n_bits, (int, np.integer)) or n_bits < 0:
-            raise KernelInputError(f"KernelHasher: n_bits must be an int from 0 on, got {n_bits!r}")
+        n_bits = check_int("KernelHasher", "n_bits", n_bits, 0)
         with self._threads():
             if references is not None and len(references):
                 self._add_references(self._prepare(references))
             if n_bits:
-                more = self._draw(int(n_bits), first_bit=self._n_features_out)
+                more = self._draw(n_bits, first_bit=self._n_features_out)
                 self.blocks_ = (*self.blocks_, more)
         return self
 
     @property
     def subsets_(self) -> NDArray[np.int32]:
-        """The references of each bit, by number, shape (n_bits, 2, subset_size)."""
+        """Reference numbers of each bit, shape (n_bits, 2, subset_size)."""
         self._check_is_fitted()
         return np.concatenate([block.subsets for block in self.blocks_])
 
@@ -284,14 +343,14 @@ class KernelHasher(StructureTransformer, ReferenceParameters):
             n_bits=n_bits,
             subset_size=self.subset_size,
         )
-        return self._warn_of_idle(block)
+        return self._warn_if_constant(block)
 
-    def _warn_of_idle(self, block: BitBlock) -> BitBlock:
-        idle = int(constant_bits(block, self.gram_).sum())
-        if idle > _IDLE * block.n_bits:
+    def _warn_if_constant(self, block: BitBlock) -> BitBlock:
+        constant = int(constant_bits(block, self.gram_).sum())
+        if constant > _MOST_CONSTANT * block.n_bits:
             warnings.warn(
-                f"KernelHasher: {idle} of {block.n_bits} bits are the same for all references, "
-                "because there are equal ones in both subsets; use a smaller subset_size than "
+                f"KernelHasher: {constant} of {block.n_bits} bits are the same for all references, "
+                "because both subsets have equal ones; use a smaller subset_size than "
                 f"{self.subset_size}, or structures that differ more",
                 stacklevel=4,
             )
@@ -317,27 +376,23 @@ class KernelHasher(StructureTransformer, ReferenceParameters):
     def _check_restored(self) -> None:
         super()._check_restored()
         n = len(self._prepare(self.references_))
-        if self.gram_.shape != (n, n) or self.gram_.dtype != np.float64:
-            raise ValueError(f"gram_ must be similarities of {n} references")
-        if self.reference_indices_.shape != (n,) or self.reference_indices_.dtype != np.int64:
-            raise ValueError(f"reference_indices_ must be {n} whole numbers")
-        if not np.isfinite(self.gram_).all():
-            raise ValueError("gram_ must be finite")
+        check_array("gram_", self.gram_, np.float64, (n, n))
+        check_array("reference_indices_", self.reference_indices_, np.int64, (n,))
         if not self.blocks_ or not all(type(block) is BitBlock for block in self.blocks_):
             raise ValueError("blocks_ must be blocks of bits")
         if any(b.n_references > n or b.method != self.method for b in self.blocks_):
-            raise ValueError("a block of bits needs references that are not there")
+            raise ValueError("blocks_ must use existing references and the method of the hasher")
         if len({block.subsets.shape[2] for block in self.blocks_}) > 1:
-            raise ValueError("blocks of bits have subsets of different sizes")
+            raise ValueError("blocks_ must have subsets of the same size")
 
 
 class HashingEstimator(ReferenceParameters):
-    """Base class of estimators that have a hasher of their own."""
+    """Base class of estimators that contain a hasher."""
 
     hasher_: KernelHasher
 
     def _fit_hasher(self, X: Any, y: Any = None) -> KernelHasher:
-        """Set ``hasher_`` to one with the parameters of this estimator, fitted on a batch."""
+        """Set ``hasher_`` to a hasher with the parameters of this estimator, fitted on a batch."""
         self.hasher_ = KernelHasher(
             self.kernel_,
             method=self.method,
@@ -354,4 +409,16 @@ class HashingEstimator(ReferenceParameters):
         if type(self.hasher_) is not KernelHasher or self.hasher_._n_features_out != self.n_bits:
             raise ValueError(f"hasher_ must be a KernelHasher with {self.n_bits} bits")
         if self.hasher_.kernel_._accepts() is not self.kernel_._accepts():
-            raise ValueError("hasher_ and kernel_ must be for the same structures")
+            raise ValueError("hasher_ and kernel_ must be for the same kind of structures")
+
+
+class HashCollection(CollectionEstimator, HashingEstimator):
+    """Base class of estimators that store structures and their codes."""
+
+    codes_ = collected("codes", "Codes of the structures, in the order of their ids.")
+
+    def _column_types(self) -> dict[str, tuple[Any, tuple[int, ...]]]:
+        return {"codes": (np.uint64, (n_words(self.n_bits),))}
+
+    def _check_columns(self, columns: dict[str, NDArray[Any]]) -> None:
+        check_codes(columns["codes"], self.n_bits)

@@ -1,4 +1,4 @@
-"""Maps: vectors of structures as points in the plane."""
+"""Projections of vectors to the plane."""
 
 from __future__ import annotations
 
@@ -10,32 +10,29 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from kernelwood.errors import KernelInputError
-from kernelwood.features.spectrum import decompose
-from kernelwood.seeds import child_generator
-
-__all__ = ["MAPS", "map_2d"]
+from kernelwood.features.nystrom import decompose
+from kernelwood.seeds import child_generator, sklearn_seed
 
 Points = NDArray[np.float64]
 
-_PERPLEXITY = 30.0  # about how many neighbors a point of t-SNE has
-_START = 1e-4  # spread of the points that t-SNE begins with
-_FEWEST = 5  # below, t-SNE has no neighbors to go by
+_PERPLEXITY = 30.0  # effective number of neighbors of a point in t-SNE
+_START = 1e-4  # standard deviation of the initial points of t-SNE
+_FEWEST = 5  # t-SNE needs at least this many points
 _NOISE = 1e-12  # variances up to this multiple of the largest are rounding errors
 
 
 def map_2d(vectors: Any, method: str = "tsne", *, seed: int = 0) -> Points:
-    """Return points in the plane for vectors, those of similar structures near each other.
+    """Return points in the plane for vectors, near each other for similar vectors.
 
     Parameters
     ----------
     vectors : ndarray, shape (n, d)
-        Such as :class:`NystromEmbedder` makes.
+        For example those of :class:`NystromEmbedder`.
     method : {"tsne", "pca"}
-        ``"pca"`` looks from the side from which vectors differ most: quick, distances mean
-        something, groups overlap. ``"tsne"`` keeps neighbors together, so that groups are seen;
-        how far they are apart means little.
+        ``"pca"`` is fast and keeps distances, but groups overlap. ``"tsne"`` keeps neighbors
+        together and separates groups; distances between groups mean little.
     seed : int
-        For t-SNE.
+        Seed of t-SNE.
 
     Returns
     -------
@@ -45,7 +42,7 @@ def map_2d(vectors: Any, method: str = "tsne", *, seed: int = 0) -> Points:
     Raises
     ------
     KernelInputError
-        If there is no such method, or vectors are no matrix of finite numbers.
+        If the method is unknown, or vectors are not a matrix of finite numbers.
 
     Examples
     --------
@@ -56,29 +53,30 @@ def map_2d(vectors: Any, method: str = "tsne", *, seed: int = 0) -> Points:
            [-2. ,  1.5]])
     """
     if method not in MAPS:
-        raise KernelInputError(f"a map is one of {', '.join(map(repr, MAPS))}, got {method!r}")
+        raise KernelInputError(f"map_2d: method must be one of {tuple(MAPS)}, got {method!r}")
     matrix = np.asarray(vectors, dtype=np.float64)
     if matrix.ndim != 2 or not matrix.size or not np.isfinite(matrix).all():
         raise KernelInputError(
-            f"a map needs a matrix of finite numbers, a row for each structure, got shape "
-            f"{matrix.shape}"
+            f"map_2d: vectors must be a matrix of finite numbers, got shape {matrix.shape}"
         )
     with threadpool_limits(1):  # the bits of sums depend on the number of threads
         return MAPS[method](matrix, seed)
 
 
 def _principal_axes(matrix: Points, seed: int) -> Points:
-    """Return the two coordinates that vary most."""
+    """Return the two principal components."""
     centered = matrix - matrix.mean(axis=0)
-    found = decompose("map_2d", None, centered.T @ centered, cut=_NOISE, n_components=2)
-    axes = (found.projection * np.sqrt(found.eigenvalues)).T
+    eigenvalues, projection = decompose(
+        "map_2d", None, centered.T @ centered, cut=_NOISE, n_components=2
+    )
+    axes = (projection * np.sqrt(eigenvalues)).T
     points = np.zeros((len(matrix), 2))
     points[:, : len(axes)] = centered @ axes.T
     return points
 
 
 def _neighbor_map(matrix: Points, seed: int) -> Points:
-    """Return points that keep neighbors together, begun where principal axes put them."""
+    """Return the t-SNE map, initialized by principal components."""
     from sklearn.manifold import TSNE
 
     start = _principal_axes(matrix, seed)
@@ -89,14 +87,14 @@ def _neighbor_map(matrix: Points, seed: int) -> Points:
         perplexity=min(_PERPLEXITY, (len(matrix) - 1) / 3),
         init=(start * (_START / spread)).astype(np.float32),
         learning_rate="auto",
-        random_state=int(child_generator(seed).integers(2**31)),
+        random_state=sklearn_seed(child_generator(seed)),
         n_jobs=1,
     )
     points: Points = model.fit_transform(matrix).astype(np.float64)
     return points
 
 
-# Name -> what makes points of vectors and a seed.
+# Name -> function from vectors and a seed to points.
 MAPS: dict[str, Callable[[Points, int], Points]] = {
     "tsne": _neighbor_map,
     "pca": _principal_axes,

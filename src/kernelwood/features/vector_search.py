@@ -1,7 +1,6 @@
-"""Vectors of 8-bit numbers, each with a scale, and a scan for the largest inner products.
+"""Vectors quantized to 8 bits, and an exact scan for the largest inner products.
 
-A vector takes an eighth of the memory it has in double precision, and a scan, which reads all of
-them, that much less time.
+Quantized vectors take an eighth of the memory of double precision, and scan time shrinks with it.
 """
 
 from __future__ import annotations
@@ -14,21 +13,20 @@ from numpy.typing import NDArray
 from kernelwood import _native
 from kernelwood.compute import Runner, resolve_jobs
 from kernelwood.errors import KernelInputError
-
-__all__ = ["Rows", "Scales", "check_quantized", "nearest_vectors", "padded", "quantize"]
+from kernelwood.features.estimator import check_int
 
 Rows = NDArray[np.int8]
 Scales = NDArray[np.float32]
 
-_STEP = 32  # dimensions come in groups of so many, see vector_scan.hpp
+_STEP = 32  # dimensions come in groups of this size, see vector_scan.hpp
 _MOST_DIMENSIONS = 2**16
 _LARGEST = 127
 _LONGEST = float(np.finfo(np.float32).max)
-_TOGETHER = 16  # queries that pass over a block of rows before the next one is read
+_TOGETHER = 16  # queries that scan a block of rows together
 
 
 def padded(n_dimensions: int) -> int:
-    """Return how many numbers hold a vector: the last ones may be 0.
+    """Return the number of dimensions rounded up to a multiple of 32.
 
     Examples
     --------
@@ -41,9 +39,8 @@ def padded(n_dimensions: int) -> int:
 def quantize(vectors: NDArray[Any]) -> tuple[Rows, Scales]:
     """Return vectors as whole numbers from -127 to 127 and a scale for each.
 
-    The largest number of a vector, by its absolute value, becomes 127 or -127. What is too small
-    for a scale of 32 bits (1e-45) becomes 0; what is too large for it keeps its direction, and gets
-    the largest scale there is.
+    The number with the largest absolute value becomes 127 or -127. Vectors too small for a 32-bit
+    scale (1e-45) become 0; vectors too large keep their direction and get the largest scale.
 
     Parameters
     ----------
@@ -54,7 +51,7 @@ def quantize(vectors: NDArray[Any]) -> tuple[Rows, Scales]:
     -------
     rows : ndarray of int8, shape (n, n_dimensions rounded up to a multiple of 32)
     scales : ndarray of float32, shape (n,)
-        Of a row of zeros, 0.
+        0 for a row of zeros.
 
     Examples
     --------
@@ -73,7 +70,7 @@ def quantize(vectors: NDArray[Any]) -> tuple[Rows, Scales]:
     with np.errstate(under="ignore"):
         np.divide(vectors, divisors, out=numbers, where=divisors > 0)
     rows = np.zeros((len(vectors), padded(vectors.shape[1])), dtype=np.int8)
-    # A scale that lost digits can leave a number above the largest.
+    # A rounded scale can make a number exceed the range.
     rows[:, : vectors.shape[1]] = np.clip(np.rint(numbers), -_LARGEST, _LARGEST)
     return rows, scales
 
@@ -81,22 +78,22 @@ def quantize(vectors: NDArray[Any]) -> tuple[Rows, Scales]:
 def nearest_vectors(
     queries: NDArray[Any], rows: Rows, scales: Scales, k: int, *, n_jobs: int | None = None
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the ``k`` rows of largest inner product with every query, an exact scan.
+    """Return the ``k`` rows of largest inner product with every query, by an exact scan.
 
-    The score of a row is the inner product of its whole numbers with those of the query, times both
-    scales. No result depends on other queries, or on threads.
+    The score is the inner product of the quantized row and query, times both scales. No result
+    depends on other queries or on threads.
 
     Parameters
     ----------
     queries : ndarray, shape (n_queries, n_dimensions)
-        Vectors, which are quantized as the rows were.
+        Vectors, quantized like the rows.
     rows : ndarray of int8, shape (n, n_dimensions rounded up to a multiple of 32)
     scales : ndarray of float32, shape (n,)
-        As :func:`quantize` returns them.
+        Both as :func:`quantize` returns them.
     k : int
-        How many to return, from 1 to n.
+        Number of rows to return, from 1 to n.
     n_jobs : int, optional
-        Threads, each for some of the queries.
+        Number of threads, each for some of the queries.
 
     Returns
     -------
@@ -112,16 +109,15 @@ def nearest_vectors(
     ([[0, 2]], [[1.0, 0.5]])
     """
     rows, scales = check_quantized(rows, scales)
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= len(rows):
-        raise KernelInputError(f"k must be an int from 1 to {len(rows)}, got {k!r}")
+    k = check_int("nearest_vectors", "k", k, 1, len(rows))
     asked, asked_scales = quantize(queries)
     if asked.shape[1] != rows.shape[1]:
         raise KernelInputError(
             f"queries of {np.shape(queries)[1]} dimensions do not fit rows of {rows.shape[1]}"
         )
-    indices = np.empty((len(asked), int(k)), dtype=np.int64)
+    indices = np.empty((len(asked), k), dtype=np.int64)
     scores = np.empty(indices.shape)
-    # Queries go together, because reading rows takes longer than comparing them.
+    # In groups, because reading rows takes longer than comparing them.
     group = max(1, min(_TOGETHER, -(-len(asked) // resolve_jobs(n_jobs))))
 
     def scan(begin: int, end: int, stop: NDArray[np.int32]) -> None:
@@ -135,7 +131,7 @@ def nearest_vectors(
 
 
 def check_quantized(rows: Any, scales: Any) -> tuple[Rows, Scales]:
-    """Return rows and scales as :func:`quantize` makes them, or raise KernelInputError."""
+    """Return rows and scales as of :func:`quantize`, or raise KernelInputError."""
     if not isinstance(rows, np.ndarray) or rows.dtype != np.int8 or rows.ndim != 2:
         raise KernelInputError(
             "rows must be an array of int8 with a row for each vector, got "

@@ -1,9 +1,13 @@
-from .classes import ExplainedClasses as ExplainedClasses, explain_classes as explain_classes
-from .estimates import (
+from .explained import (
+    Explained as Explained,
+    Search as Search,
     entropy as entropy,
-    mutual_information as mutual_information,
+    explain as explain,
+    random_start as random_start,
     total_correlation as total_correlation,
 )
-from .explained import Explained as Explained, explain as explain
-from .search import Search as Search
-from .starts import random_start as random_start
+from .explained_classes import (
+    ExplainedClasses as ExplainedClasses,
+    explain_classes as explain_classes,
+    mutual_information as mutual_information,
+)

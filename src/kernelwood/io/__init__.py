@@ -1,18 +1,15 @@
 """Reading and writing annotation files.
 
-======================  ==========================================================================
-the way in              `reading` (what happens to broken parts), `inputs` (one file, a folder or
-                        an archive), `source` (bytes, compression, text, lines)
-several files           `containers` (what follows has in common), `folders`, `archives` (what
-                        follows has in common), `zips`, `tars`; `plan` says what is read
-hostile files           `limits` (what they may cost), `unpacking` (compression within limits)
-formats                 `formats` (the table), a module for each, and more named like it where it
-                        is large: `conllu`, `conllu_sentence`, `conllu_writer`, ...
-what formats share      `blocks` (sentences in blocks of lines), `rows` (columns), `comments`,
-                        `alignment` (words and offsets in a text), `encodings` (guesses), `ids`
-the way out             `writing` (which format), `convert` (from views to what a format holds),
-                        `writers` (refusing what it cannot hold), `atomic` (whole files or none)
-======================  ==========================================================================
+=====================  ===========================================================================
+reading                `reading` (`read`, `iter_read`), `streams` (error policies, counts), `inputs`
+                       (files, folders and archives), `source` (bytes, text, lines)
+`containers/`          folders, zip and tar archives, compression, limits
+`formats/`             one module per format with reader and writer; `table` lists them
+shared by formats      `lines` (blocks, columns, comments), `selection` (views), `alignment` (words
+                       and offsets in a text), `ids`
+writing                `writing` (`write`), `convert` (views that a format can hold), `atomic`
+                       (files that appear only when complete)
+=====================  ===========================================================================
 
 >>> from kernelwood.io import FORMATS
 >>> ", ".join(row.name for row in FORMATS)

@@ -1,4 +1,4 @@
-"""Where words and mentions stand in a text, and what offsets may count that do not fit."""
+"""Alignment of words with a text, and hints for offsets that do not fit."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ from collections.abc import Iterable
 
 from kernelwood.text import Span
 
-__all__ = ["MisfitError", "guess_unit", "place_words"]
-
 _BLANKS = re.compile(r"\s*")
 _UNITS = (("UTF-16 units", "utf-16-le", 2), ("UTF-8 bytes", "utf-8", 1))
 
 
 class MisfitError(Exception):
-    """A word is not in the text where it should be; the last index is that of no word."""
+    """Word ``index`` does not continue the text at ``position``; see `place_words`."""
 
     def __init__(self, index: int, position: int) -> None:
         super().__init__(index, position)
@@ -23,15 +21,15 @@ class MisfitError(Exception):
 
 
 def place_words(text: str, words: Iterable[str]) -> list[Span]:
-    """Return where the words stand in the text, from left to right with only blanks between.
+    """Return the spans of the words in the text, from left to right with only blanks between.
 
     Characters are compared as they are, so a composed and a decomposed letter are different.
 
     Raises
     ------
     MisfitError
-        With the index of the first word that does not continue the text, or the number of words
-        if the text goes on after them.
+        With the index of the first word that does not continue the text, or with the number of
+        words if the text continues after the last.
 
     Examples
     --------
@@ -43,7 +41,7 @@ def place_words(text: str, words: Iterable[str]) -> list[Span]:
     for word in words:
         if solid <= position:
             solid = _next_solid(text, position)
-        # A word may begin with blanks, or be nothing else, so the first fitting place is sought.
+        # A word may begin with blanks or consist of them, so the first match is taken.
         start = text.find(word, position, solid + len(word))
         if start < 0:
             raise MisfitError(len(spans), solid)
@@ -61,16 +59,16 @@ def _next_solid(text: str, position: int) -> int:
 
 
 def guess_unit(mention: str, text: str, spans: Iterable[Span]) -> str | None:
-    """Say what offsets count that do not lead to a mention, if it is not characters.
+    """Return a hint if wrong offsets of a mention fit when counted in UTF-8 or UTF-16 units.
 
     Parameters
     ----------
     mention : str
-        What should stand at the offsets; pieces are joined by blanks, or not at all.
+        The text expected at the offsets; its parts are joined by blanks, or directly.
     text : str
-        Where it should stand.
+        The text that the offsets refer to.
     spans : iterable of (start, end)
-        The offsets as they are written.
+        The offsets as written in the file.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Writing text to a file that is either complete or not there."""
+"""Writing files and folders that appear, or change, only when they are complete."""
 
 from __future__ import annotations
 
@@ -14,15 +14,14 @@ from pathlib import Path
 from typing import IO, BinaryIO
 
 from kernelwood.errors import StructureError
-
-__all__ = ["check_parent", "named_if_full", "replacing", "write_text"]
+from kernelwood.io.containers.base import name_problem
 
 # No space left, quota exceeded (which Windows does not know), file too large.
 _NO_ROOM = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG)
 
 
 def write_text(path: str | os.PathLike[str] | IO[str], pieces: Iterable[str]) -> None:
-    """Write ``pieces`` of text as UTF-8; the file appears, or changes, only when all are written.
+    """Write ``pieces`` of text as UTF-8; the file changes only when all are written.
 
     Parameters
     ----------
@@ -55,7 +54,7 @@ def write_text(path: str | os.PathLike[str] | IO[str], pieces: Iterable[str]) ->
 
 
 def check_parent(target: Path) -> None:
-    """Raise ``FileNotFoundError`` with its name if the folder that is to hold ``target`` lacks."""
+    """Raise ``FileNotFoundError`` if the parent folder of ``target`` does not exist."""
     if not target.parent.is_dir():
         raise FileNotFoundError(
             errno.ENOENT, "there is no such folder; make it first", str(target.parent)
@@ -64,9 +63,9 @@ def check_parent(target: Path) -> None:
 
 @contextmanager
 def named_if_full(target: Path) -> Iterator[None]:
-    """Name what was to be written if there is no room for it.
+    """Add the name of ``target`` to errors about a full disk.
 
-    Who writes to an open file does not know its name, and nobody has heard of a temporary one.
+    Otherwise they would have no name, or that of a temporary file.
     """
     try:
         yield
@@ -78,7 +77,7 @@ def named_if_full(target: Path) -> Iterator[None]:
 
 @contextmanager
 def replacing(target: Path) -> Iterator[BinaryIO]:
-    """Open a new file beside ``target`` that takes its place when the block ends well."""
+    """Open a new file that replaces ``target`` when the block ends without an error."""
     # In the same folder, because a rename is atomic only within one file system.
     temporary = target.with_name(f".kernelwood-{secrets.token_hex(8)}.tmp")
     try:
@@ -97,7 +96,7 @@ def replacing(target: Path) -> Iterator[BinaryIO]:
 def _open_new(temporary: Path, target: Path) -> BinaryIO:
     try:
         return temporary.open("xb")
-    except OSError as failure:  # nobody has heard of the temporary file
+    except OSError as failure:  # the temporary file is unknown to the user
         raise OSError(failure.errno, failure.strerror, str(target)) from failure
 
 
@@ -115,3 +114,60 @@ def _encode(piece: str) -> bytes:
             column=failure.start + 1,
             hint="a lone surrogate comes from text decoded with errors='surrogateescape'",
         ) from failure
+
+
+def write_folder(path: str | os.PathLike[str], files: Iterable[tuple[str, str]]) -> None:
+    """Write files into a new folder, which appears when all files are written.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        A new or empty folder.
+    files : iterable of (str, str)
+        Relative paths, with slashes, and contents.
+
+    Raises
+    ------
+    FileExistsError
+        If ``path`` exists and is not an empty folder.
+    StructureError
+        If a name leads out of the folder or occurs twice.
+    """
+    target = Path(path)
+    check_vacant(target)
+    check_parent(target)
+    temporary = target.with_name(f".kernelwood-{secrets.token_hex(8)}.tmp")
+    try:
+        with named_if_full(target):
+            temporary.mkdir()
+            for name, text in files:
+                _write_file(temporary, name, text)
+        if target.exists():
+            target.rmdir()
+        temporary.rename(target)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+
+
+def _write_file(folder: Path, name: str, text: str) -> None:
+    if problem := name_problem(name):
+        raise StructureError(f"the file name {name!r} {problem}", hint="change the id")
+    file = folder / name
+    if file.exists():
+        raise StructureError(
+            f"the file {name!r} would be written twice", hint="every example needs its own id"
+        )
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_text(file, [text])
+
+
+def check_vacant(target: Path) -> None:
+    """Raise ``FileExistsError`` unless ``target`` does not exist or is an empty folder."""
+    if target.is_dir() and not any(target.iterdir()):
+        return
+    if target.exists() or target.is_symlink():
+        kind = "a folder that is not empty" if target.is_dir() else "a file"
+        raise FileExistsError(
+            errno.EEXIST, f"this is {kind}; give a new name, nothing is overwritten", str(target)
+        )

@@ -1,4 +1,4 @@
-"""From what an example has to what a format holds, and what is lost on the way."""
+"""Conversion of examples to the views that a format can hold."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple, TypeVar
 
 from kernelwood.errors import StructureError
-from kernelwood.io.conllu_checks import find_circle
-from kernelwood.io.writers import list_views
+from kernelwood.io.formats.conllu import find_cycle
+from kernelwood.io.selection import list_views
 from kernelwood.structures import Forest, Graph, Tree, shorten
 from kernelwood.text import ROOT, Document, Example, Sentence, View
 
-__all__ = ["fit_to_format", "keep_views", "left_out"]
-
 K = TypeVar("K", bound=View)
 
-# Format -> what it holds of a sentence, and of its tokens beside the words.
+# Format -> the parts of a sentence, and of its tokens, that it holds beside words.
 _HELD = {
     "penn": (("tree",), ("tag",)),
     "conllu": (
@@ -37,30 +35,31 @@ _WORDS = "a sentence, or a tree over words"
 
 
 class _Fit(NamedTuple):
-    """What is written, by names the writers know, and the views of the example it is made of."""
+    """The views to write, and the views of the example that they are made of."""
 
     views: dict[str, View]
     used: tuple[View, ...]
 
 
 def fit_to_format(example: Example, format: str) -> Example:
-    """Return an example with just the views that a format can hold.
+    """Return an example with only the views that a format can hold.
 
-    A format of trees takes the constituents of a sentence, one of graphs its AMR; a format of
-    sentences takes a tree for the sentence it spans. CoNLL-U wants a tree of dependencies; those
-    that are none become enhanced ones. Nothing is computed that is not there.
+    A format of trees gets the constituency tree of a sentence, one of graphs its AMR graph, and one
+    of sentences the sentence spanned by a tree. Dependencies that are not a tree become enhanced
+    dependencies in CoNLL-U. Nothing is parsed.
 
     Parameters
     ----------
     example : Example
-        As it was read.
+        An example as it was read.
     format : str
-        The name of the format to write. Formats that are not known here get the example as it is.
+        Name of the format to write. For a format that holds all views the example is returned
+        unchanged.
 
     Raises
     ------
     StructureError
-        When the example has nothing, or several things, that the format could hold.
+        If the example has no view, or several, that the format could hold.
 
     Examples
     --------
@@ -93,14 +92,14 @@ def keep_views(example: Example, names: Iterable[str]) -> Example:
 
 
 def left_out(example: Example, format: str) -> list[str]:
-    """Return what of an example has no place in a format that it is written in.
+    """Return the parts of an example that are lost when it is written in a format.
 
     Parameters
     ----------
     example : Example
-        As given to :func:`fit_to_format`.
+        The argument of :func:`fit_to_format`.
     format : str
-        A format that takes the example.
+        A format that can hold the example.
 
     Examples
     --------
@@ -116,7 +115,7 @@ def left_out(example: Example, format: str) -> list[str]:
         return []
     lost = ["labels"] if example.label is not None and format not in _WITH_LABELS else []
     views, used = _FITS[format](example)
-    # By identity, since comparing all parts of two sentences takes longer than writing one.
+    # By identity, since comparing two sentences takes longer than writing one.
     lost += [
         f"the view {name}"
         for name, view in example.views.items()
@@ -137,11 +136,11 @@ def _parts_left_out(sentence: Sentence, format: str) -> list[str]:
         if name not in token_parts and any(getattr(token, name) for token in sentence.tokens)
     ]
     if format == "standoff" and not all(relation.holds for relation in sentence.relations):
-        lost.append("relations that do not hold")
+        lost.append("negative relations")
     if format == "srl" and sentence.text != " ".join(sentence.words):
         lost.append("the text between words")
     if format == "conllu" and not sentence.enhanced and not _is_forest(sentence):
-        lost.append("dependencies that are no tree, which became enhanced ones")
+        lost.append("dependencies that are not a tree, which became enhanced ones")
     return lost
 
 
@@ -173,7 +172,7 @@ def _conllu(example: Example) -> _Fit:
 
 
 def _is_forest(sentence: Sentence) -> bool:
-    """Say whether every token has one head at most, and no heads run in a circle."""
+    """Return whether every token has at most one head and the heads form no cycle."""
     heads = [ROOT] * len(sentence.tokens)
     headed: set[int] = set()
     for head, _, dependent in sentence.dependencies:
@@ -181,7 +180,7 @@ def _is_forest(sentence: Sentence) -> bool:
             return False
         headed.add(dependent)
         heads[dependent] = head
-    return not find_circle(heads)
+    return not find_cycle(heads)
 
 
 def _srl(example: Example) -> _Fit:
@@ -205,7 +204,7 @@ def _standoff(example: Example) -> _Fit:
 
 
 def _sentence(example: Example, what: str, format: str, holds: str) -> tuple[Sentence, View]:
-    """Return the sentence, or that of a tree over words, and the view it is made of."""
+    """Return the sentence, or that of a tree over words, and the view it comes from."""
     sentence = _pick(example, Sentence, "sentence")
     if sentence is not None:
         return sentence, sentence
@@ -223,7 +222,7 @@ def _sentence(example: Example, what: str, format: str, holds: str) -> tuple[Sen
 
 
 def _mixed_node(tree: Tree) -> str | None:
-    """Return the label of a leaf that has sisters; such a leaf is no word."""
+    """Return the label of a leaf that has siblings, and so is not a word; None if all are."""
     pending = [tree]
     while pending:
         children = pending.pop().children
@@ -263,7 +262,7 @@ _FITS: dict[str, Callable[[Example], _Fit]] = {
 
 
 def _pick(example: Example, kind: type[K], name: str) -> K | None:
-    """Return the view of a kind: that called ``name``, else the only one."""
+    """Return the view of a kind: the one called ``name``, else the only one."""
     found = {key: view for key, view in example.views.items() if isinstance(view, kind)}
     if len(found) > 1 and name not in found:
         raise StructureError(

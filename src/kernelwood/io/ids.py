@@ -1,4 +1,4 @@
-"""Identifiers that a file gives itself, and may give twice."""
+"""Detection of repeated ids."""
 
 from __future__ import annotations
 
@@ -9,17 +9,15 @@ from kernelwood.errors import ReadError
 from kernelwood.io.source import Source
 from kernelwood.structures import shorten
 
-__all__ = ["UsedIds"]
-
 _MAX_LINE = 2**32 - 1
 
 
 class UsedIds:
-    """Remembers the ids of a file with their lines, in 16 to 32 bytes each.
+    """The ids of a file with their lines, stored in 16 to 32 bytes each.
 
-    A table of digests with open addressing, since a set of strings would grow as large as the
-    files that readers stream. Two ids share a digest of 64 bits with a chance of three in a
-    million where a file has ten million ids.
+    A hash table of 64-bit digests with open addressing, since a set of strings would need as much
+    memory as the files that are streamed. In a file of ten million ids, two different ones have
+    the same digest with a probability of three in a million.
 
     Examples
     --------
@@ -37,7 +35,7 @@ class UsedIds:
         self._make_room(64)
 
     def check(self, name: str, line: int, source: Source) -> ReadError | None:
-        """Return an error if ``name`` was used before, else remember it."""
+        """Return an error if ``name`` was used before; otherwise store it and return None."""
         before = self.add(name, line)
         if before is None:
             return None
@@ -48,7 +46,7 @@ class UsedIds:
         )
 
     def add(self, name: str, place: int) -> int | None:
-        """Return the place where ``name`` was used before; if there is none, remember this one."""
+        """Return the earlier place of ``name``; if None, store this one."""
         digest = _digest(name)
         slot = self._find(digest)
         if self._digests[slot]:
@@ -64,7 +62,7 @@ class UsedIds:
         self._lines = array("I", bytes(4 * size))
 
     def _find(self, digest: int) -> int:
-        """Return the slot that holds a digest, or the empty one where it belongs."""
+        """Return the slot of a digest, or the empty slot to store it in."""
         digests, mask = self._digests, len(self._digests) - 1
         slot = digest & mask
         while digests[slot] and digests[slot] != digest:

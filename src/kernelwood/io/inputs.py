@@ -1,58 +1,40 @@
-"""From what the user names to a stream of items: one file, a folder or an archive."""
+"""Opening of files, folders and archives, and the choice of files and formats in them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from pathlib import Path
-from typing import BinaryIO, cast
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
 
 from kernelwood.errors import ReadError
-from kernelwood.io.containers import Container
-from kernelwood.io.encodings import encoding_hint
-from kernelwood.io.folders import Folder
-from kernelwood.io.formats import Format, Views, formats_by_content, recognize
-from kernelwood.io.limits import LimitError, Limits, Meter
-from kernelwood.io.plan import Part, companion_suffix, make_plan, single_part
-from kernelwood.io.source import Closing, Item, Readable, Source
-from kernelwood.io.tars import TarArchive, looks_like_tar
-from kernelwood.io.unpacking import CHUNK, PACKED_SUFFIXES, plain_name
-from kernelwood.io.zips import ZipArchive, looks_like_zip, spooled
+from kernelwood.io.containers.base import Container
+from kernelwood.io.containers.compression import CHUNK, PACKED_SUFFIXES, plain_name
+from kernelwood.io.containers.folders import Folder
+from kernelwood.io.containers.limits import LimitError, Limits, Meter
+from kernelwood.io.containers.tar import TarArchive, looks_like_tar
+from kernelwood.io.containers.zip import ZipArchive, looks_like_zip, spooled
+from kernelwood.io.formats import table
+from kernelwood.io.formats.table import (
+    Format,
+    Views,
+    format_by_suffix,
+    formats_by_content,
+    recognize,
+)
+from kernelwood.io.source import Item, Readable, Source, encoding_hint
+from kernelwood.io.streams import Input
 from kernelwood.structures import shorten
 from kernelwood.text import Example
 
-__all__ = ["ContainerInput", "FileInput", "Input", "open_input"]
-
 _SHOWN = 5  # files named in a message
-
-
-class Input(Closing):
-    """What is read.
-
-    Attributes
-    ----------
-    items : iterator of Item
-        What the readers deliver.
-    files : int
-        How many files were begun.
-    ignored : tuple of str
-        Files of a folder or an archive that are not read.
-    """
-
-    items: Iterator[Item]
-    files: int = 0
-    ignored: tuple[str, ...] = ()
-
-    @property
-    def position(self) -> int:
-        """How many bytes were read so far."""
-        raise NotImplementedError
-
-    @property
-    def size(self) -> int | None:
-        """How many there are, None if that is not known."""
-        raise NotImplementedError
+# Suffixes that are not specific to a format: the content decides.
+_SNIFFED = (".txt", ".xml")
+_ARCHIVES = (".zip", ".tar", ".tgz", ".tbz2", ".txz", ".7z", ".rar", ".jar")
 
 
 def open_input(
@@ -63,61 +45,55 @@ def open_input(
     only: str | None = None,
     limits: Limits | None = None,
     qualify_ids: bool = False,
-) -> Input:
+) -> Input[Example]:
     """Open a file, stream, folder or archive; archives are recognized by their content."""
     meter = Meter(limits)
     container: Container
     place = _as_path(path)
-    if place is not None:
-        _check_path(os.fspath(cast("str | os.PathLike[str]", path)))
     if place is not None and place.is_dir():
         container = Folder(place)
-        return ContainerInput(
-            container, meter, form, views=views, only=only, qualify_ids=qualify_ids
-        )
-    with ExitStack() as opened:
-        source = opened.enter_context(Source(path, meter=meter))
-        if looks_like_zip(source.head):
-            file = _random_access(place) or spooled(source.stream, source.name, meter)
-            container = ZipArchive(file, source.name, meter)
-        elif looks_like_tar(source.head):
-            container = TarArchive(source.stream, source.name, meter)
-        elif only is not None:
-            raise ValueError(
-                f"only= chooses files of a folder or an archive; {source.name} is a single file"
-            )
-        else:
-            made = FileInput(source, place, form, views=views, meter=meter)
-            opened.pop_all()
-            return made
-    return ContainerInput(container, meter, form, views=views, only=only, qualify_ids=qualify_ids)
+    else:
+        with ExitStack() as opened:
+            source = opened.enter_context(Source(path, meter=meter))
+            if looks_like_zip(source.head):
+                file = _random_access(place) or spooled(source.stream, source.name, meter)
+                container = ZipArchive(file, source.name, meter)
+            elif looks_like_tar(source.head):
+                container = TarArchive(source.stream, source.name, meter)
+            elif only is not None:
+                raise ValueError(
+                    f"only= chooses files of a folder or an archive; {source.name} is a single file"
+                )
+            else:
+                made = _open_file(source, place, form, views=views, meter=meter)
+                opened.pop_all()
+                return made
+    return _ContainerInput(container, meter, form, views=views, only=only, qualify_ids=qualify_ids)
 
 
 def _as_path(origin: Readable) -> Path | None:
-    """Return the path of a file or folder; None for standard input and streams."""
-    is_path = isinstance(origin, (str, os.PathLike)) and origin != "-"
-    return Path(cast("str | os.PathLike[str]", origin)) if is_path else None
-
-
-def _check_path(name: str) -> None:
-    """Raise an error that helps if this is no path at all; opening it says what else is wrong."""
+    """Return the path of a file or folder, having checked it; None for streams."""
+    if not isinstance(origin, (str, os.PathLike)) or origin == "-":
+        return None
+    name = os.fspath(origin)
     try:
         os.lstat(name)
     except PermissionError:
-        return
-    except (OSError, ValueError) as failure:  # it is not there, is too long, or has a NUL
+        pass  # reported when the file is opened
+    except (OSError, ValueError) as failure:  # it does not exist, is too long, or has a NUL
         looks_like = formats_by_content(name.encode("utf-8", "replace"))
         if "\n" in name or "\0" in name or looks_like:
             raise ValueError(
-                f"{shorten(repr(name))} is no path; to read a text, give io.StringIO(text)"
+                f"{shorten(repr(name))} is not a path; to read a text, give io.StringIO(text)"
             ) from failure
         if "://" in name:
             raise ValueError(f"{name!r} is an address; fetch the file first") from failure
         raise
+    return Path(name)
 
 
 def _random_access(place: Path | None) -> BinaryIO | None:
-    """Open a zip archive where it lies, unless it was compressed once more."""
+    """Open a zip archive in place, unless it is compressed as a whole."""
     if place is None:
         return None
     file = place.open("rb")
@@ -127,76 +103,40 @@ def _random_access(place: Path | None) -> BinaryIO | None:
     return None
 
 
-class FileInput(Input):
-    """One file, with its companions if its format has any."""
-
-    def __init__(
-        self, source: Source, place: Path | None, form: Format | None, *, views: Views, meter: Meter
-    ) -> None:
-        form = recognize(source) if form is None else form
-        self._opened = ExitStack()
-        self._sources = [source]
-        self.files = 1
-        self.items = iter(())
-        if form is None:
-            return
-        check_views(form, views)
-        if not form.companions:
-            self.items = _doubting(form.read(source, views), source, form)
-            return
-        try:
-            files = self._companions(source, place, form, meter)
-        except BaseException:
-            self._opened.close()
-            raise
-        self.files = len(files)
-        self._sources = list(files.values())
-        self.items = form.read(files, views)
-
-    def _companions(
-        self, source: Source, place: Path | None, form: Format, meter: Meter
-    ) -> Mapping[str, Source]:
-        own = companion_suffix(source.suffix, form)
-        if own is None:  # a stream without a name: is it the text or what is said about it?
-            sniffed = form.sniff(source.head.decode("utf-8", "replace"))
-            others = [suffix for suffix in form.companions if suffix not in form.suffixes]
-            own = others[0] if others and not sniffed else form.suffixes[0]
-        files = {own: source}
+def _open_file(
+    source: Source, place: Path | None, form: Format | None, *, views: Views, meter: Meter
+) -> Input[Example]:
+    """Return the input of one file, with its companions if its format has any."""
+    form = recognize(source) if form is None else form
+    if form is None:
+        return Input(iter(()), [source])
+    _check_views(form, views)
+    if not form.companions:
+        return Input(_with_format_hint(form.read(source, views), source, form), [source])
+    own = companion_suffix(source.suffix, form)
+    if own is None:  # a stream without a name is either the text or its annotation
+        sniffed = form.sniff(source.head.decode("utf-8", "replace"))
+        others = [suffix for suffix in form.companions if suffix not in form.suffixes]
+        own = others[0] if others and not sniffed else form.suffixes[0]
+    files = {own: source}
+    with ExitStack() as opened:
         if place is not None and source.suffix.endswith(own):
             stem = plain_name(place.name)[: -len(own)]
             for suffix in form.companions:
                 beside = _first_file(place.with_name(stem + suffix)) if suffix != own else None
                 if beside is not None:
-                    files[suffix] = self._opened.enter_context(Source(beside, meter=meter))
-        return files
-
-    @property
-    def position(self) -> int:
-        """How many bytes were read so far."""
-        return sum(source.position for source in self._sources)
-
-    @property
-    def size(self) -> int | None:
-        """How many there are, None for a stream."""
-        sizes = [source.size for source in self._sources if source.size is not None]
-        return sum(sizes) if len(sizes) == len(self._sources) else None
-
-    def close(self) -> None:
-        """Close the files that were opened here."""
-        self.items = iter(())
-        self._opened.close()
-        for source in self._sources:
-            source.close()
+                    files[suffix] = opened.enter_context(Source(beside, meter=meter))
+        opened.pop_all()
+    return Input(form.read(files, views), list(files.values()))
 
 
 def _first_file(path: Path) -> Path | None:
-    packings = ("", *PACKED_SUFFIXES)
-    found = (path.with_name(path.name + packing) for packing in packings)
+    found = (path.with_name(path.name + packing) for packing in ("", *PACKED_SUFFIXES))
     return next((path for path in found if path.is_file()), None)
 
 
-class ContainerInput(Input):
-    """The files of a folder or an archive, one part after the other."""
+class _ContainerInput(Input[Example]):
+    """The files of a folder or an archive, one part after another."""
 
     def __init__(
         self,
@@ -211,7 +151,7 @@ class ContainerInput(Input):
         self._container, self._meter, self._views = container, meter, views
         self._qualify_ids = qualify_ids
         self._done = 0
-        self._current: list[Source] = []
+        super().__init__(self._all_items(), [])
         try:
             self._plan = make_plan(container.names, form, only, self._sniff)
             self.ignored = tuple(sorted((*self._plan.ignored, *container.passed_over)))
@@ -219,27 +159,26 @@ class ContainerInput(Input):
                 raise self._nothing(only)
             for row in {part.format for part in self._plan.parts}:
                 if row is not None:
-                    check_views(row, views)
+                    _check_views(row, views)
         except BaseException:
             container.close()
             raise
         self._size = sum(container.size(name) for part in self._plan.parts for name in part.names)
-        self.items = self._all_items()
 
     def _sniff(self, name: str) -> Part | None:
         try:
             with self._open(name, None) as source:
                 rows = formats_by_content(source.head)
                 if not source.head.strip():
-                    source.is_blank()  # or damaged from the beginning
+                    source.is_blank()  # raises if the file is damaged
         except LimitError:
             raise
         except ReadError:
-            return single_part(name, None)  # to be reported when its turn comes
+            return _single_part(name, None)  # reported when the part is read
         rows = [row for row in rows if not row.companions]
         if not rows:
             return None
-        return single_part(name, rows[0] if len(rows) == 1 else None)
+        return _single_part(name, rows[0] if len(rows) == 1 else None)
 
     def _nothing(self, only: str | None) -> ReadError:
         container = self._container
@@ -249,10 +188,10 @@ class ContainerInput(Input):
         listed = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
         if not names:
             problem = "there are no files in it"
-            hint = "hidden files are passed over, and links to folders not followed"
+            hint = "hidden files and links to folders are ignored"
         elif only is not None and not self.ignored:
-            problem = f"none of its {len(names)} files fits only={only!r}; it has {listed}"
-            hint = "the whole path must fit; * stands for any characters, slashes too"
+            problem = f"none of its {len(names)} files matches only={only!r}; it has {listed}"
+            hint = "the whole path must match; * matches any characters, slashes too"
         else:
             problem = f"none of its {len(names)} files can be read; it has {listed}"
             hint = "files are chosen by their suffix; format=... reads those without a known one"
@@ -266,9 +205,9 @@ class ContainerInput(Input):
                 yield from _qualified(items, part.stem) if self._qualify_ids else items
             except LimitError:
                 raise
-            except ReadError as problem:  # of this file; the others may be good
+            except ReadError as problem:  # of this file; the others may be readable
                 yield problem
-            self._current = []
+            self._sources = []
             self._done += sum(map(self._container.size, part.names))
 
     def _part_items(self, part: Part) -> Iterator[Item]:
@@ -277,7 +216,7 @@ class ContainerInput(Input):
             sources = {}
             for name in part.names:
                 sources[name] = opened.enter_context(self._open(name, part.stem))
-                self._current.append(sources[name])
+                self._sources = [*self._sources, sources[name]]
             form = part.format or recognize(sources[part.names[0]])
             if form is None:
                 return
@@ -286,23 +225,23 @@ class ContainerInput(Input):
                 yield from form.read(files, self._views)
             else:
                 source = sources[part.names[0]]
-                yield from _doubting(form.read(source, self._views), source, form)
+                yield from _with_format_hint(form.read(source, self._views), source, form)
 
     def _open(self, name: str, stem: str | None) -> _MemberSource:
         return _MemberSource(self._container, name, stem, self._meter)
 
     @property
     def position(self) -> int:
-        """How many bytes of the chosen files were read so far."""
-        return self._done + sum(source.position for source in self._current)
+        """Number of bytes of the chosen files read so far."""
+        return self._done + super().position
 
     @property
     def size(self) -> int | None:
-        """How many bytes the chosen files have."""
+        """Number of bytes of the chosen files."""
         return self._size
 
     def close(self) -> None:
-        """Close what is open and delete what was unpacked."""
+        """Close the open files and delete temporary ones."""
         items, self.items = self.items, iter(())
         if hasattr(items, "close"):
             items.close()
@@ -310,7 +249,7 @@ class ContainerInput(Input):
 
 
 class _MemberSource(Source):
-    """A file of a folder or an archive, closed with its source."""
+    """The source of a file in a folder or an archive; it closes the file."""
 
     def __init__(self, container: Container, name: str, stem: str | None, meter: Meter) -> None:
         self._file = container.open(name)
@@ -327,7 +266,7 @@ class _MemberSource(Source):
 
 
 def _qualified(items: Iterator[Item], stem: str) -> Iterator[Item]:
-    """Put ``stem`` before the ids of examples, unless they begin with it already."""
+    """Put ``stem`` before the ids of examples, unless they already begin with it."""
     for item in items:
         if isinstance(item, Example) and item.id != stem and not item.id.startswith(f"{stem}:"):
             yield Example(f"{stem}:{item.id}", item.label, item.views, item.origin)
@@ -335,28 +274,28 @@ def _qualified(items: Iterator[Item], stem: str) -> Iterator[Item]:
             yield item
 
 
-def _doubting(items: Iterator[Item], source: Source, form: Format) -> Iterator[Item]:
-    """Yield ``items``; if the first is a problem, it may be that the format is not this one."""
+def _with_format_hint(items: Iterator[Item], source: Source, form: Format) -> Iterator[Item]:
+    """Yield ``items``; if the first is an error, add a hint that the format may be another."""
     try:
         first = next(items, None)
     except LimitError:
         raise
     except ReadError as problem:
-        raise _doubted(problem, source, form) from problem
+        raise _hinted(problem, source, form) from problem
     if first is None:
         return
-    yield _doubted(first, source, form) if isinstance(first, ReadError) else first
+    yield _hinted(first, source, form) if isinstance(first, ReadError) else first
     yield from items
 
 
-def _doubted(problem: ReadError, source: Source, form: Format) -> ReadError:
-    if problem.line is None:  # not about the content, but about how it is packed
+def _hinted(problem: ReadError, source: Source, form: Format) -> ReadError:
+    if problem.line is None:  # an error of the compression, not of the content
         return problem
     hint = encoding_hint(source.head)
     looks = [row.name for row in formats_by_content(source.head)]
     if hint is None and looks and form.name not in looks:
-        hint = f"this does not look like {form.name} but like {' or '.join(looks)}; "
-        hint += " or ".join(f"format={name!r}" for name in looks) + " reads it so"
+        hint = f"this does not look like {form.name} but like {' or '.join(looks)}; give "
+        hint += " or ".join(f"format={name!r}" for name in looks)
     if hint is None:
         return problem
     return source.error(
@@ -368,10 +307,135 @@ def _doubted(problem: ReadError, source: Source, form: Format) -> ReadError:
     )
 
 
-def check_views(form: Format, views: Views) -> None:
+def _check_views(form: Format, views: Views) -> None:
     """Raise ``ValueError`` if a format never has one of ``views``."""
     missing = [name for name in views or () if form.views is not None and name not in form.views]
     if missing and form.views is not None:
         raise ValueError(
             f"the {form.name} format has no view {missing[0]!r}; it has {', '.join(form.views)}"
         )
+
+
+@dataclass(frozen=True)
+class Part:
+    """Files that are read together; one, unless the format has companions.
+
+    ``format`` is None if the content fits no format or several, which is reported when the part is
+    read.
+    """
+
+    names: tuple[str, ...]
+    format: Format | None
+    stem: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The parts to read, in order, and the files that are not read."""
+
+    parts: tuple[Part, ...]
+    ignored: tuple[str, ...]
+
+
+def make_plan(
+    names: Iterable[str],
+    form: Format | None,
+    only: str | None,
+    sniff: Callable[[str], Part | None],
+) -> Plan:
+    """Return the plan for the files of a folder or an archive.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Relative paths.
+    form : Format, optional
+        The format the user asked for.
+    only : str, optional
+        A glob; a part is read if the name of one of its files matches.
+    sniff : callable
+        Returns the part for a file with an unspecific suffix, from its content; None to ignore
+        it.
+    """
+    groups, rest = _group(sorted(names), form)
+    groups = [group for group in groups if _fits(group.names, only)]
+    rest = [name for name in rest if _fits([name], only)]
+    parts: list[Part] = []
+    ignored: list[str] = []
+    for group in groups:
+        if form in (None, group.format):
+            parts.append(group)
+        else:
+            ignored += group.names
+    if form is None:
+        found = [(name, _part_of(name, sniff)) for name in rest]
+    else:
+        chosen = set(_in_format(rest, form))
+        found = [(name, _single_part(name, form) if name in chosen else None) for name in rest]
+    parts += [part for _, part in found if part is not None]
+    ignored += [name for name, part in found if part is None]
+    ordered = sorted(parts, key=lambda part: part.names)
+    return Plan(tuple(_distinct(ordered)), tuple(sorted(ignored)))
+
+
+def _fits(names: Iterable[str], only: str | None) -> bool:
+    return only is None or any(fnmatchcase(name, only) for name in names)
+
+
+def _group(names: list[str], form: Format | None) -> tuple[list[Part], list[str]]:
+    """Return the groups of files that belong together, and the other files."""
+    groups: list[Part] = []
+    for row in table.FORMATS:
+        if not row.companions:
+            continue
+        found: dict[str, dict[str, str]] = {}
+        for name in names:
+            if suffix := companion_suffix(name, row):
+                found.setdefault(plain_name(name)[: -len(suffix)], {}).setdefault(suffix, name)
+        for stem, files in found.items():
+            if form is row or any(suffix in row.suffixes for suffix in files):
+                groups.append(Part(tuple(files.values()), row, stem))
+        taken = {name for group in groups for name in group.names}
+        names = [name for name in names if name not in taken]
+    return groups, names
+
+
+def companion_suffix(name: str, row: Format) -> str | None:
+    """Return the suffix of a file, in lower case, if it is a companion in the format."""
+    plain = plain_name(name).lower()
+    return next((suffix for suffix in row.companions if plain.endswith(suffix)), None)
+
+
+def _part_of(name: str, sniff: Callable[[str], Part | None]) -> Part | None:
+    plain = plain_name(name).lower()
+    row = format_by_suffix(plain)
+    if row is not None and not row.companions:
+        return _single_part(name, row)
+    return sniff(name) if row is None and plain.endswith(_SNIFFED) else None
+
+
+def _in_format(names: list[str], form: Format) -> Iterator[str]:
+    """Yield the files to read in the format that the user asked for."""
+    if form.companions:
+        return
+    rows = {name: format_by_suffix(plain_name(name).lower()) for name in names}
+    own = [name for name, row in rows.items() if row is form]
+    unclaimed = [
+        name
+        for name, row in rows.items()
+        if row is None and not plain_name(name).lower().endswith(_ARCHIVES)
+    ]
+    yield from own or unclaimed
+
+
+def _single_part(name: str, row: Format | None) -> Part:
+    """Return the part made of one file."""
+    plain = PurePosixPath(plain_name(name))
+    return Part((name,), row, str(plain.with_name(plain.stem)))
+
+
+def _distinct(parts: list[Part]) -> Iterator[Part]:
+    """Make stems unique, since ids begin with them: files may differ only in their suffix."""
+    counts = Counter(part.stem for part in parts)
+    for part in parts:
+        yield replace(part, stem=part.names[0]) if counts[part.stem] > 1 else part

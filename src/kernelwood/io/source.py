@@ -1,12 +1,13 @@
-"""Where the bytes come from: a path, standard input or an open stream.
+"""Input of readers: a path, standard input or an open stream.
 
-A :class:`Source` hides everything that is not the business of a format: compression, byte order
-marks, line ends, text encoding and the name shown in messages. A reader asks it for
-:meth:`~Source.lines`, or for the raw :attr:`~Source.stream` when its format is not made of lines.
+A :class:`Source` handles what does not depend on the format: compression, byte order marks, line
+ends, text encoding and the name in messages. A reader uses its :meth:`~Source.lines`, or the bytes
+of :attr:`~Source.stream` if the format is not made of lines.
 """
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import sys
@@ -18,49 +19,53 @@ from types import TracebackType
 from typing import IO, BinaryIO, NamedTuple, TypeAlias, TypeVar
 
 from kernelwood.errors import ReadError, StructureError
-from kernelwood.io.encodings import encoding_hint
-from kernelwood.io.limits import Meter, format_size
-from kernelwood.io.unpacking import CHUNK, ChunkReader, peek, plain_name, unpack
+from kernelwood.io.containers.compression import CHUNK, ChunkReader, peek, plain_name, unpack
+from kernelwood.io.containers.limits import Meter, format_size
 from kernelwood.text import Example, Origin
 
 C = TypeVar("C", bound="Closing")
 
-__all__ = ["Item", "Line", "Readable", "Remark", "Source"]
 
 Readable: TypeAlias = "str | os.PathLike[str] | IO[str] | IO[bytes]"
 
 
 class Remark(NamedTuple):
-    """Something odd in a part that was read all the same; counted in the tally."""
+    """Something unusual in a part that was read; counted in the tally."""
 
     reason: str
 
 
-# What readers yield: good parts, remarks on them, and problems after which they can go on.
+# What readers yield: examples, remarks on them, and errors after which they continue.
 Item: TypeAlias = Example | ReadError | Remark
 
 _HEAD = 1 << 14  # enough to see the first line of any format
-_SHOWN = 200  # of a line that is too long
+_SHOWN = 200  # bytes shown of a line that is too long
 _BOM = b"\xef\xbb\xbf"
 
 
 class Line(NamedTuple):
     """One line of text without its line end.
 
-    ``problem`` is set when the bytes are not UTF-8; ``text`` then has replacement characters
-    and must not be used for anything but finding the next good place in the file.
+    ``problem`` is set if the line is too long or not UTF-8; ``text`` is then incomplete or has
+    replacement characters, and serves only to find where reading can continue.
     """
 
     number: int
     text: str
     problem: ReadError | None = None
 
+    def error(self, index: int, problem: str, hint: str | None = None) -> StructureError:
+        """Return (not raise) the error at a character of the line, counted from 0."""
+        return StructureError(
+            problem, line=self.number, column=index + 1, snippet=self.text, hint=hint
+        )
+
 
 class Closing:
-    """What is closed at the end of a ``with`` block."""
+    """Base class of objects that are closed at the end of a ``with`` block."""
 
     def close(self) -> None:
-        """Let go of what was opened."""
+        """Close all that was opened."""
         raise NotImplementedError
 
     def __enter__(self: C) -> C:
@@ -84,30 +89,30 @@ class Source(Closing):
         A path, ``"-"`` for standard input, or an open text or binary stream. Streams are left
         open by :meth:`close`; paths are opened and closed here.
     name : str, optional
-        How to call a stream; for a file in an archive, say.
+        Name of a stream, such as that of a file in an archive.
     stem : str, optional
-        What identifiers begin with, if not the stem of the file name.
+        Prefix of ids, if not the stem of the file name.
     meter : Meter, optional
-        Counts what is unpacked, against its limits.
+        Counts decompressed bytes and applies the limits.
 
     Attributes
     ----------
     name : str
-        The path as given, ``"<stdin>"``, or the name of the stream: for messages.
+        The path as given, ``"<stdin>"``, or the name of the stream; used in messages.
     stem : str
-        The file name without ``.gz`` and without one further suffix: for example identifiers.
-        In a folder or an archive the path there comes before it.
+        The file name without ``.gz`` and without one further suffix, used in ids. In a folder or
+        an archive it begins with the path of the file there.
     suffix : str
-        The file name in lower case without ``.gz``, to be compared with the end of a format's
-        suffixes; empty for streams without a name.
+        The file name in lower case without ``.gz``, which may end in a suffix of a format; empty
+        for streams without a name.
     position : int
-        How many bytes of the file have been read, before decompression.
+        Number of bytes read, before decompression.
     size : int or None
-        How many there are; None for a stream.
+        Size of the file in bytes; None for a stream.
     head : bytes
-        The first bytes after decompression, for sniffing; they stay in the stream.
+        The first decompressed bytes, for format recognition; they stay in the stream.
     stream : BinaryIO
-        Everything after decompression and after the byte order mark.
+        The decompressed bytes after the byte order mark.
 
     Examples
     --------
@@ -141,7 +146,7 @@ class Source(Closing):
         self._opened = ExitStack()
         stream = self._open(origin)
         try:
-            # A stream may have unpacked the file whose name it has.
+            # A stream may have decompressed the file whose name it has.
             named = name is not None or stream is not origin
             self._look_ahead(stream, file_name if named else None)
         except BaseException:
@@ -200,7 +205,7 @@ class Source(Closing):
             if bare.endswith(b"\r"):
                 bare = bare[:-1]
             if not ended and len(bare) > limit:
-                offset += len(raw) + self._pass_line_end(raw)
+                offset += len(raw) + self._skip_line(raw)
                 problem = self._meter.long_line(number, self.name)
                 yield Line(number, bare[:_SHOWN].decode("utf-8", "replace"), problem)
                 continue
@@ -230,22 +235,22 @@ class Source(Closing):
             ) from failure
 
     def is_blank(self) -> bool:
-        """Say whether nothing but blanks follows; damaged data are an error and not blank."""
+        """Return whether only blanks follow; damaged data raise an error."""
         while chunk := self.stream.read(CHUNK):
             if chunk.strip():
                 return False
         return True
 
-    def _pass_line_end(self, raw: bytes) -> int:
-        """Read on to the end of a line of which ``raw`` was read; return how far that was."""
-        passed = 0
+    def _skip_line(self, raw: bytes) -> int:
+        """Skip the rest of a line that begins with ``raw``; return the number of bytes skipped."""
+        skipped = 0
         while raw and not raw.endswith(b"\n"):
             raw = self.stream.readline(CHUNK)
-            passed += len(raw)
-        return passed
+            skipped += len(raw)
+        return skipped
 
     def _undecodable(self, number: int, bare: bytes, place: int, offset: int) -> ReadError:
-        """Return the error for a byte at ``place`` in a line that begins at ``offset``."""
+        """Return the error for the byte at ``place`` in a line that begins at ``offset``."""
         return self.error(
             f"byte 0x{bare[place]:02x} at byte offset {offset + place} is not valid UTF-8",
             line=number,
@@ -270,7 +275,7 @@ class Source(Closing):
         snippet: str | None = None,
         hint: str | None = None,
     ) -> ReadError:
-        """Return (not raise) an error that carries the name of this source."""
+        """Return (not raise) an error with the name of this source."""
         return ReadError(
             problem, path=self.name, line=line, column=column, snippet=snippet, hint=hint
         )
@@ -278,7 +283,7 @@ class Source(Closing):
     def locate(
         self, failure: StructureError, line: int | None, column: int | None = None
     ) -> ReadError:
-        """Return the error of a part of this source; the place is used if it has no line."""
+        """Return ``failure`` as an error of this source; ``line`` is used if it has none."""
         inside = failure.line is not None
         return self.error(
             failure.problem,
@@ -289,7 +294,7 @@ class Source(Closing):
         )
 
     def origin(self, line: int) -> Origin:
-        """Return the place to store with an example that starts at ``line``."""
+        """Return the origin of an example that starts at ``line``."""
         return Origin(self.name, line)
 
     def close(self) -> None:
@@ -298,12 +303,12 @@ class Source(Closing):
 
 
 def _last_part(name: str) -> str:
-    """Return the file name at the end of the name of a file in a folder or an archive."""
+    """Return the file name at the end of a path in a folder or an archive."""
     return name.replace("!", "/").rpartition("/")[2]
 
 
 def _names(origin: Readable) -> tuple[str, str]:
-    """Return the name to show and the file name, which is empty for unnamed streams."""
+    """Return the name for messages and the file name, which is empty for unnamed streams."""
     if isinstance(origin, (str, os.PathLike)):
         shown = os.fspath(origin)
         return ("<stdin>", "") if shown == "-" else (shown, Path(shown).name)
@@ -311,3 +316,49 @@ def _names(origin: Readable) -> tuple[str, str]:
     if isinstance(name, str) and name and not name.startswith("<"):
         return name, Path(name).name
     return (name, "") if isinstance(name, str) and name else ("<stream>", "")
+
+
+_LOOK = 2048  # bytes that are examined
+_MARKS = (  # the longer ones first, since one of them begins with another
+    (codecs.BOM_UTF32_LE, "UTF-32"),
+    (codecs.BOM_UTF32_BE, "UTF-32"),
+    (codecs.BOM_UTF16_LE, "UTF-16"),
+    (codecs.BOM_UTF16_BE, "UTF-16"),
+)
+_MANY = 0.3  # of the bytes; more than any text has by chance
+_TEXT_CONTROLS = b"\t\n\v\f\r\x1b"
+
+
+def encoding_hint(head: bytes) -> str | None:
+    """Return a hint for a file that begins with ``head``; None if it looks like UTF-8 text.
+
+    The hint is a guess: it may be added to an error but must not cause one.
+
+    Examples
+    --------
+    >>> encoding_hint("(S (NP we) (VP go))".encode("utf-16"))
+    'the file seems to be in UTF-16; convert it with iconv -f UTF-16 -t UTF-8'
+    >>> encoding_hint(bytes(range(32)) * 9)
+    'the file seems to hold binary data, not text'
+    >>> encoding_hint("Öl".encode("latin-1")) is None
+    True
+    """
+    head = head[:_LOOK]
+    name = next((name for mark, name in _MARKS if head.startswith(mark)), _by_zeros(head))
+    if name is not None:
+        return f"the file seems to be in {name}; convert it with iconv -f {name} -t UTF-8"
+    controls = sum(byte < 32 and byte not in _TEXT_CONTROLS for byte in head)
+    if controls > _MANY / 3 * len(head):
+        return "the file seems to hold binary data, not text"
+    return None
+
+
+def _by_zeros(head: bytes) -> str | None:
+    """Recognize UTF-16 without a byte order mark by the zeros in every other byte."""
+    even, odd = head[::2].count(0), head[1::2].count(0)
+    half = len(head) // 2
+    if odd > _MANY * 2 * half and even < odd // 4:
+        return "UTF-16LE"
+    if even > _MANY * 2 * half and odd < even // 4:
+        return "UTF-16BE"
+    return None

@@ -1,4 +1,4 @@
-"""``write``: one way out for every format that can be written."""
+"""``write``, for every format that has a writer."""
 
 from __future__ import annotations
 
@@ -7,13 +7,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from kernelwood.io import formats
-from kernelwood.io.atomic import write_text
-from kernelwood.io.folders import check_vacant, write_folder
-from kernelwood.io.formats import Format, find_format, format_by_suffix
+from kernelwood.io.atomic import check_vacant, write_folder, write_text
+from kernelwood.io.formats import table
+from kernelwood.io.formats.table import Format, find_format, format_by_suffix
 from kernelwood.text import Example
-
-__all__ = ["format_to_write", "write"]
 
 _NOT_WRITTEN = (".bz2", ".xz", ".zip", ".tar", ".tgz")
 
@@ -24,15 +21,15 @@ def write(
     format: str | None = None,
     **options: Any,
 ) -> None:
-    r"""Write examples to a file; an existing one is replaced only when all is written.
+    r"""Write examples to a file; an existing file is replaced only when all are written.
 
     Parameters
     ----------
     examples : iterable of Example
-        What :func:`~kernelwood.io.read` gives, or made by hand.
+        The examples to write.
     path : str, PathLike or text stream
-        A name ending in ``.gz`` is compressed; ``"-"`` is standard output. For a format made of
-        several files it is a folder, which is new or empty; it appears when all is written.
+        A file ending in ``.gz`` is compressed; ``"-"`` is standard output. For a format of
+        several files it is a new or empty folder, which appears when all are written.
     format : str, optional
         A name from :data:`~kernelwood.io.FORMATS`; by default the suffix decides.
     **options
@@ -41,13 +38,13 @@ def write(
     Raises
     ------
     StructureError
-        When the format has no way to write a label or a view.
+        If the format cannot hold a label or a view.
     FileExistsError
-        When a folder is to be written and there is something already.
+        If the folder to be written is not new or empty.
     ValueError
-        When the format is unknown, cannot be told, or cannot be written.
+        If the format is unknown or has no writer.
     TypeError
-        When something is no example.
+        If something is not an example.
 
     Examples
     --------
@@ -79,7 +76,7 @@ def _checked(examples: Iterable[Example]) -> Iterator[Example]:
 
 
 def format_to_write(path: str | os.PathLike[str] | IO[str], format: str | None) -> Format:
-    """Return the format to write to ``path``, or raise ``ValueError`` if that cannot be.
+    """Return the format to write to ``path``; raise ``ValueError`` if there is none.
 
     Examples
     --------
@@ -88,7 +85,7 @@ def format_to_write(path: str | os.PathLike[str] | IO[str], format: str | None) 
     """
     _check_packing(path)
     row = find_format(format) if format is not None else format_by_suffix(_plain_name(path))
-    writable = ", ".join(row.name for row in formats.FORMATS if row.write or row.write_files)
+    writable = ", ".join(row.name for row in table.FORMATS if row.write or row.write_files)
     if row is None:
         raise ValueError(f"cannot tell the format from {str(path)!r}; give format= ({writable})")
     if row.write is None and row.write_files is None:

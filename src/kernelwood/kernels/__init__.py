@@ -1,4 +1,4 @@
-"""What the similarity of two structures is, mathematically."""
+"""Kernels: similarities of structures, and combinations of kernels."""
 
 import lazy_loader
 

@@ -1,4 +1,3 @@
-from .base import TILE as TILE, Kernel as Kernel
 from .combined import (
     CombinedKernel as CombinedKernel,
     Normalized as Normalized,
@@ -7,14 +6,16 @@ from .combined import (
     Product as Product,
     Scaled as Scaled,
     Sum as Sum,
+    drop_unread_views as drop_unread_views,
+    needed_views as needed_views,
 )
-from .forest import ForestKernel as ForestKernel
+from .forest_kernels import ForestKernel as ForestKernel
+from .kernel import TILE as TILE, Kernel as Kernel
 from .registry import KERNELS as KERNELS
-from .rooted import RootedTreeKernel as RootedTreeKernel
-from .sequence import SubsequenceKernel as SubsequenceKernel
-from .tree import (
+from .sequence_kernels import SubsequenceKernel as SubsequenceKernel
+from .tree_kernels import (
     PartialTreeKernel as PartialTreeKernel,
+    RootedTreeKernel as RootedTreeKernel,
     SubsetTreeKernel as SubsetTreeKernel,
     SubtreeKernel as SubtreeKernel,
 )
-from .views import keep_views as keep_views, needed_views as needed_views

@@ -1,3 +1,5 @@
+"""Kernels made of kernels: sums, products, normalization, views of examples."""
+
 from __future__ import annotations
 
 from collections import Counter
@@ -8,12 +10,11 @@ import numpy as np
 from kernelwood.arrays import ExampleBatch
 from kernelwood.compute import Runner
 from kernelwood.errors import KernelInputError, KernelOverflowError, StructureError
-from kernelwood.kernels.base import Kernel, Matrix
-from kernelwood.kernels.zeros import warn_of_zeros
+from kernelwood.kernels.kernel import Kernel, Matrix, warn_of_zeros
 
 
 class CombinedKernel(Kernel):
-    """A kernel made of kernels: their matrices are filled and combined entry by entry."""
+    """A kernel made of kernels: fills their matrices and combines them entry by entry."""
 
     _inside: ClassVar[tuple[str, ...]] = ("kernel",)
 
@@ -26,7 +27,7 @@ class CombinedKernel(Kernel):
         raise NotImplementedError
 
     def reference(self, a: Any, b: Any) -> float:
-        """Return the combination of what the parts compute for the pair."""
+        """Return the combination of the values of the parts for the pair."""
         values = [np.array([[part.value(a, b)]]) for part in self._parts()]
         return float(self._combine(values)[0, 0])
 
@@ -39,20 +40,22 @@ class CombinedKernel(Kernel):
     def _fill_diag(self, X: Any, out: Matrix, runner: Runner) -> None:
         self._fill("_fill_diag", (X,), out, runner)
 
-    def _fill(self, how: str, data: tuple[Any, ...], out: Matrix, runner: Runner) -> None:
-        if runner.memo is None:  # the whole, not a part of another combination
-            runner.memo = _Memo(self)
-            try:
-                self._fill(how, data, out, runner)
-            finally:
-                runner.memo = None  # the runner may go on with other structures
-            return
+    def _fill(
+        self,
+        how: str,
+        data: tuple[Any, ...],
+        out: Matrix,
+        runner: Runner,
+        shared: _SharedParts | None = None,
+    ) -> None:
+        """Fill ``out`` by the method named ``how``; ``shared`` comes from the outer combination."""
+        shared = _SharedParts(self) if shared is None else shared
         first, *rest = self._parts()
-        runner.memo.fill(first, how, data, out, runner)
+        shared.fill(first, how, data, out, runner)
         values = [out]
         for part in rest:
             other = np.empty(out.shape, dtype=out.dtype)
-            runner.memo.fill(part, how, data, other, runner.quiet())
+            shared.fill(part, how, data, other, runner.quiet())
             values.append(other)
         with np.errstate(over="ignore"):
             combined = self._combine(values)
@@ -88,22 +91,22 @@ class CombinedKernel(Kernel):
 
     @property
     def n_jobs(self) -> int | None:  # type: ignore[override]
-        """Threads: what the first kernel inside says."""
+        """Number of threads, that of the first kernel inside."""
         return self._parts()[0].n_jobs
 
     @property
     def dtype(self) -> Any:  # type: ignore[override]
-        """Number type: what the first kernel inside says."""
+        """Number type, that of the first kernel inside."""
         return self._parts()[0].dtype
 
 
-class _Memo:
-    """The matrices of kernels that a combination holds more than once.
+class _SharedParts:
+    """The matrices of kernels that occur more than once in a combination, each computed once.
 
     Parameters
     ----------
     kernel : CombinedKernel
-        The whole; kernels in it are the same if their parameters are.
+        The outermost combination; kernels in it are the same if their parameters are.
     """
 
     def __init__(self, kernel: Kernel) -> None:
@@ -112,38 +115,54 @@ class _Memo:
         while waiting:
             part = waiting.pop()
             counts[part] += 1
-            # What is in a kernel that is kept need not be kept itself.
+            # The parts of a kernel that is kept need not be kept themselves.
             if counts[part] == 1 and isinstance(part, CombinedKernel):
                 waiting += part._parts()
         self._counts = counts
-        # By kernel and data: the data, the values, and how often they will be asked for.
+        # By kernel and data: the data, the values, and the number of uses to come.
         self._known: dict[tuple[Any, ...], tuple[Any, Matrix, int]] = {}
 
     def fill(
         self, part: Kernel, how: str, data: tuple[Any, ...], out: Matrix, runner: Runner
     ) -> None:
-        """Fill ``out`` with the values of a part, as they were if they were known before."""
+        """Fill ``out`` with the values of a part, copied if they are known."""
         key = (part, how, *map(id, data))
         if key not in self._known:
-            getattr(part, how)(*data, out, runner)
+            _fill_part(part, how, data, out, runner, self)
             values, uses = None, self._counts[part] - 1
         else:
             _, values, uses = self._known.pop(key)
             out[...] = values
             uses -= 1
         if uses > 0:
-            # The data is kept as well, or others might come to have its id.
+            # The data is kept as well, or another object could get its id.
             self._known[key] = (data, out.copy() if values is None else values, uses)
 
 
-class Sum(CombinedKernel):
-    """The sum of two kernels, ``left + right``."""
+def _fill_part(
+    part: Kernel,
+    how: str,
+    data: tuple[Any, ...],
+    out: Matrix,
+    runner: Runner,
+    shared: _SharedParts | None,
+) -> None:
+    if isinstance(part, CombinedKernel):
+        part._fill(how, data, out, runner, shared)
+    else:
+        getattr(part, how)(*data, out, runner)
 
+
+class _Binary(CombinedKernel):
     _inside = ("left", "right")
 
     def __init__(self, left: Kernel, right: Kernel) -> None:
         self.left = left
         self.right = right
+
+
+class Sum(_Binary):
+    """The sum of two kernels, ``left + right``."""
 
     def _combine(self, values: list[Matrix]) -> Matrix:
         values[0] += values[1]
@@ -153,14 +172,8 @@ class Sum(CombinedKernel):
         return f"{self.left!r} + {self.right!r}"
 
 
-class Product(CombinedKernel):
+class Product(_Binary):
     """The product of two kernels, ``left * right``."""
-
-    _inside = ("left", "right")
-
-    def __init__(self, left: Kernel, right: Kernel) -> None:
-        self.left = left
-        self.right = right
 
     def _combine(self, values: list[Matrix]) -> Matrix:
         values[0] *= values[1]
@@ -241,7 +254,7 @@ class Normalized(CombinedKernel):
         self.kernel = kernel
 
     def reference(self, a: Any, b: Any) -> float:
-        """Return the quotient for the pair."""
+        """Return the normalised value of the pair."""
         inner = self._inner()
         if inner is not None:
             return inner.value(a, b)
@@ -257,36 +270,35 @@ class Normalized(CombinedKernel):
             return inner.clone().set_params(normalize=True)
         return None
 
-    def _fill_gram(self, X: Any, out: Matrix, runner: Runner) -> None:
+    def _fill(
+        self,
+        how: str,
+        data: tuple[Any, ...],
+        out: Matrix,
+        runner: Runner,
+        shared: _SharedParts | None = None,
+    ) -> None:
         inner = self._inner()
         if inner is not None:
-            return inner._fill_gram(X, out, runner)
-        self.kernel._fill_gram(X, out, runner)
-        roots = self._roots(out.diagonal().copy())
-        out /= roots[:, None] * roots
-        np.fill_diagonal(out, np.diagonal(out) != 0)
-        return None
+            _fill_part(inner, how, data, out, runner, shared)
+            return
+        if how == "_fill_diag":
+            out[:] = self._roots(self._selves(data[0], out.dtype, runner, shared)) < np.inf
+            runner.advance(len(out))
+            return
+        _fill_part(self.kernel, how, data, out, runner, shared)
+        if how == "_fill_gram":
+            roots = self._roots(out.diagonal().copy())
+            out /= roots[:, None] * roots
+            np.fill_diagonal(out, np.diagonal(out) != 0)
+        else:
+            selves = (self._selves(side, out.dtype, runner, shared) for side in data)
+            left, right = map(self._roots, selves)
+            out /= left[:, None] * right
 
-    def _fill_cross(self, X: Any, Y: Any, out: Matrix, runner: Runner) -> None:
-        inner = self._inner()
-        if inner is not None:
-            return inner._fill_cross(X, Y, out, runner)
-        self.kernel._fill_cross(X, Y, out, runner)
-        left, right = (self._roots(self._selves(side, out.dtype, runner)) for side in (X, Y))
-        out /= left[:, None] * right
-        return None
-
-    def _fill_diag(self, X: Any, out: Matrix, runner: Runner) -> None:
-        inner = self._inner()
-        if inner is not None:
-            return inner._fill_diag(X, out, runner)
-        out[:] = self._roots(self._selves(X, out.dtype, runner)) < np.inf
-        runner.advance(len(X))
-        return None
-
-    def _selves(self, X: Any, dtype: Any, runner: Runner) -> Matrix:
+    def _selves(self, X: Any, dtype: Any, runner: Runner, shared: _SharedParts | None) -> Matrix:
         selves = np.empty(len(X), dtype=dtype)
-        self.kernel._fill_diag(X, selves, runner.quiet())
+        _fill_part(self.kernel, "_fill_diag", (X,), selves, runner.quiet(), shared)
         return selves
 
     def _roots(self, selves: Matrix) -> Matrix:
@@ -302,7 +314,7 @@ class OnView(CombinedKernel):
     name : str
         The view it reads.
     kernel : Kernel
-        What compares the structures found there.
+        The kernel of the structures in it.
 
     Examples
     --------
@@ -324,17 +336,18 @@ class OnView(CombinedKernel):
         self.kernel = kernel
 
     def reference(self, a: Any, b: Any) -> float:
-        """Return what the kernel computes for the two views."""
+        """Return the value of the kernel for the views of the pair."""
         return self.kernel.value(a.view(self.name), b.view(self.name))
 
-    def _fill_gram(self, X: Any, out: Matrix, runner: Runner) -> None:
-        self.kernel._fill_gram(self._view(X), out, runner)
-
-    def _fill_cross(self, X: Any, Y: Any, out: Matrix, runner: Runner) -> None:
-        self.kernel._fill_cross(self._view(X), self._view(Y), out, runner)
-
-    def _fill_diag(self, X: Any, out: Matrix, runner: Runner) -> None:
-        self.kernel._fill_diag(self._view(X), out, runner)
+    def _fill(
+        self,
+        how: str,
+        data: tuple[Any, ...],
+        out: Matrix,
+        runner: Runner,
+        shared: _SharedParts | None = None,
+    ) -> None:
+        _fill_part(self.kernel, how, tuple(map(self._view, data)), out, runner, shared)
 
     def _accepts(self) -> type[Any]:
         return ExampleBatch
@@ -356,3 +369,58 @@ class OnView(CombinedKernel):
 
 def _grouped(kernel: Kernel) -> str:
     return f"({kernel!r})" if isinstance(kernel, (Sum, Product, Scaled, Power)) else repr(kernel)
+
+
+def needed_views(kernel: Kernel) -> tuple[str, ...] | None:
+    """Return the names of the views of examples that a kernel reads.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A kernel, however deeply combined.
+
+    Returns
+    -------
+    tuple of str or None
+        In the order of their first occurrence; empty for a kernel of plain structures. None if a
+        kernel inside compares whole examples by its own method, which may read any view.
+
+    Examples
+    --------
+    >>> import kernelwood as kw
+    >>> words = kw.OnView("words", kw.SubsequenceKernel())
+    >>> needed_views(words + 0.5 * kw.OnView("tree", kw.SubsetTreeKernel()) * words)
+    ('words', 'tree')
+    """
+    names: dict[str, None] = {}
+    waiting = [kernel]
+    seen: set[int] = set()  # k + k contains one kernel twice
+    while waiting:
+        current = waiting.pop()
+        if id(current) in seen:
+            continue
+        seen.add(id(current))
+        if isinstance(current, OnView):
+            names[current.name] = None
+        elif isinstance(current, CombinedKernel):
+            waiting.extend(reversed(current._parts()))
+        elif current._accepts() is ExampleBatch:
+            return None
+    return tuple(names)
+
+
+def drop_unread_views(examples: ExampleBatch, kernel: Kernel) -> ExampleBatch:
+    """Return examples with only the views that a kernel reads, for an estimator to store.
+
+    Batched views stay batched.
+
+    Examples
+    --------
+    >>> import kernelwood as kw
+    >>> views = {"words": kw.Sequence(["we", "go"]), "text": "We go."}
+    >>> examples = kw.batch([kw.Example("1", views=views)])
+    >>> drop_unread_views(examples, kw.OnView("words", kw.SubsequenceKernel()))
+    ExampleBatch(1 examples, views words)
+    """
+    names = needed_views(kernel)
+    return examples if names is None else examples.only(names)

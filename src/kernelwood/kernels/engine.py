@@ -1,40 +1,41 @@
+"""Kernels evaluated by native engines: number types, normalization, blocks within memory."""
+
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood import _native
-from kernelwood.compute import Runner, budget, format_bytes
+from kernelwood.compute import Runner, StopFlag, budget, format_bytes
 from kernelwood.errors import KernelInputError, KernelOverflowError, MemoryBudgetError
-from kernelwood.kernels.base import Kernel, Matrix
-from kernelwood.kernels.matching import TABLE_BYTES, MatchedLabels, check_gates
-from kernelwood.kernels.zeros import warn_of_zeros
+from kernelwood.kernels.kernel import Kernel, Matrix, warn_of_zeros
+from kernelwood.kernels.label_matching import TABLE_BYTES, MatchedLabels, check_gates
 from kernelwood.similarity import SMALLEST, Exact, Similarity
 
 # A number type is trusted while self-similarities stay in this range: every raw value and every
-# partial sum then does too (Cauchy-Schwarz, and no term is negative). Structures beyond it are
+# partial sum then does too (Cauchy-Schwarz, and no term is negative). Structures outside of it are
 # compared again in the next type; log2 engines have no range.
 _TRUSTED = {"float32": (1e-30, 1e30), "float64": (1e-280, 1e290), "log2": (-np.inf, np.inf)}
-_SELVES_AT_ONCE = 16  # their labels are all compared, though only with those of the same structure
-_WINDOW = 256  # Gram matrices are cut only where the native core begins to sort sequences anew
-_LARGE = 2000  # nodes: beyond this a single pair may take long
-_LARGE_BUILD = 1e8  # pairs of nodes: beyond this building an engine may
+_SELVES_AT_ONCE = 16  # small: the table of similarities holds the labels of all of them
+_WINDOW = 256  # Gram matrices are cut only between the windows in which sequences are sorted
+_LARGE = 2000  # nodes of a structure above which a single pair may take long
 _NEXT = {"float32": "float64", "float64": "log2"}
 
 
 class EngineKernel(Kernel):
-    """A kernel evaluated by a native engine, in number types as large as the values need."""
+    """A kernel evaluated by a native engine, in a number type that holds the values."""
 
     similarity: Similarity | None = None
     gates: Mapping[str, float] | None = None
     gate_on: str = "edge"
     normalize: bool = True
-    _similarity_plan = "table"  # how the engine wants similarities: see MatchedLabels.native
-    _matches_in_unit = 1  # how often the match of two nodes enters the smallest value
+    _similarity_plan = "table"  # form in which the engine takes similarities: MatchedLabels.native
+    _matches_in_unit = 1  # power of the match of two nodes in the smallest value
 
     def _check_params(self) -> None:
         self._check_choice("normalize", (False, True))
@@ -50,14 +51,14 @@ class EngineKernel(Kernel):
         self.similarity.check()
 
     def _parameters(self) -> Any:
-        """Return the parameters as the native engine takes them."""
+        """Return the parameters of the native engine."""
         raise NotImplementedError
 
     def _unit(self) -> float:
-        """Return the smallest value two matching nodes can contribute."""
+        """Return the smallest value that two matching nodes can contribute."""
         return 1.0
 
-    # How labels match.
+    # Matching of labels.
 
     def _matches_softly(self) -> bool:
         return self.similarity is not None and not isinstance(self.similarity, Exact)
@@ -70,16 +71,16 @@ class EngineKernel(Kernel):
         return float(a == b) if self.similarity is None else self.similarity.value(a, b)
 
     def _node_similarity(self, m: Any, n: Any) -> float:
-        """Return how similar two nodes are, by the definition: equal edges, similar labels."""
+        """Return the similarity of two nodes: that of the labels if the edges are equal, else 0."""
         return self._label_similarity(m.label, n.label) if m.edge == n.edge else 0.0
 
     def _node_match(self, m: Any, n: Any) -> float:
-        """Return k of two nodes: how similar they are, times both gates."""
+        """Return k of two nodes: their similarity times both gates."""
         gates = self._gate(m.edge, m.label) * self._gate(n.edge, n.label)
         return gates * self._node_similarity(m, n)
 
     def _align(self, *batches: Any) -> tuple[Any, ...]:
-        """Number the labels of batches alike, so that what they match is known by number."""
+        """Return batches with one vocabulary, which resolves the matches of its labels."""
         vocabulary = batches[0].vocabulary
         if isinstance(vocabulary, MatchedLabels):
             return batches
@@ -89,7 +90,7 @@ class EngineKernel(Kernel):
         return tuple(batch.in_vocabulary(vocabulary) for batch in batches)
 
     def _too_many_labels(self, X: Any, Y: Any, number: str) -> bool:
-        """Whether two batches must be compared in parts for the sake of memory."""
+        """Whether two batches must be compared in parts because of the table of similarities."""
         labels = X.vocabulary
         if not isinstance(labels, MatchedLabels) or len(X) * len(Y) <= 1:
             return False
@@ -114,7 +115,11 @@ class EngineKernel(Kernel):
             return self._fill_gram_by_cross(X, out, runner, number)
         n = len(X)
         engine = self._engine(number, runner, X)
-        self._run(runner, engine.gram, engine.n_panels, n * (n + 1) // 2, X, X, out)
+
+        def block(begin: int, end: int, stop: StopFlag) -> None:
+            engine.gram(begin, end, out, stop)
+
+        self._run(runner, block, engine.n_panels, n * (n + 1) // 2, X, X)
         selves = out.diagonal().copy()
         extreme = _extreme(selves, number)
         scale = None
@@ -140,10 +145,10 @@ class EngineKernel(Kernel):
         out[first, second] = out[second, first].T
 
     def _redo_overflows(self, X: Any, Y: Any, out: Matrix, number: str, runner: Runner) -> None:
-        """Compute single values again that outgrew a number type though no structure does.
+        """Compute again the values that overflowed although no self-similarity did.
 
-        Only a similarity that is not positive semidefinite can do that. Of a Gram matrix (Y is X)
-        the lower triangle decides.
+        This happens only with similarities that are not positive semidefinite. In a Gram matrix
+        (Y is X) the lower triangle is computed and mirrored.
         """
         if not self._matches_softly() or np.isfinite(out).all():
             return
@@ -160,10 +165,10 @@ class EngineKernel(Kernel):
     def _redo_gram(
         self, X: Any, again: NDArray[np.int64], out: Matrix, number: str, runner: Runner
     ) -> None:
-        """Replace the rows and columns of structures whose values outgrew a number type.
+        """Replace the rows and columns of structures whose self-similarities are out of range.
 
-        As everywhere, the structure with the larger index is the one in the row: which of the two
-        comes first can change the last bit.
+        The structure with the larger index is always the row: the order of a pair can change the
+        last bit.
         """
         columns, rows = np.empty((len(X), len(again))), np.empty((len(again), len(X)))
         self._fill_cross_in(X, X[again], columns, runner.quiet(), _NEXT[number])
@@ -218,10 +223,10 @@ class EngineKernel(Kernel):
         engine = self._engine(number, runner, Y, X)
         n = len(X)
 
-        def block(begin: int, end: int, out: Matrix, stop: Any) -> None:
+        def block(begin: int, end: int, stop: StopFlag) -> None:
             engine.cross(begin, end, 0, n, out, stop)
 
-        self._run(runner, block, engine.n_panels, n * len(Y), X, Y, out)
+        self._run(runner, block, engine.n_panels, n * len(Y), X, Y)
         if number == "log2":
             self._finish_log2(X, Y, out, runner)
             return
@@ -259,7 +264,7 @@ class EngineKernel(Kernel):
         if extreme.any():
             log2 = self._selves(X[extreme], "log2", runner)
             with np.errstate(over="ignore"):
-                # A normalised kernel only asks which are 0, and underflow must not say so.
+                # A normalised kernel only needs to know which are 0; underflow must not add any.
                 selves[extreme] = np.exp2(np.maximum(log2, -1000) if self.normalize else log2)
                 selves[extreme] *= ~np.isneginf(log2)
         if self.normalize:
@@ -273,7 +278,7 @@ class EngineKernel(Kernel):
     # Helpers.
 
     def _first_number(self, wanted: str) -> str:
-        """Return the smallest number type from ``wanted`` up that holds single matches."""
+        """Return the smallest number type, from ``wanted`` up, that holds single matches."""
         gates = [float(gate) for gate in (self.gates or {}).values() if 0 < gate < 1]
         match = min(gates, default=1.0) ** 2 * (SMALLEST if self._matches_softly() else 1.0)
         unit, n_matches = self._unit(), self._matches_in_unit
@@ -283,20 +288,19 @@ class EngineKernel(Kernel):
         return wanted
 
     def _engine(self, number: str, runner: Runner, panel: Any, stream: Any = None) -> Any:
+        """Return a native engine that compares the structures of a panel with a stream."""
         native = _native.engine_class(self.accepts, number, self._matches_softly())
         sides = (_native.side(panel), None if stream is None else _native.side(stream))
         matching = self._native_matching(number, runner, panel, stream)
-        made: list[Any] = []
 
-        def build(begin: int, end: int, out: Any, stop: Any) -> None:
-            made.append(native(self._parameters(), *sides, stop, matching))
+        def build(stop: StopFlag) -> Any:
+            return native(self._parameters(), *sides, stop, matching)
 
         other = panel if stream is None else stream
-        # Building may compare each structure with itself.
-        squares = panel.largest * panel.n_elements + other.largest * other.n_elements
-        large = squares > _LARGE_BUILD
-        self._run(runner.quiet(), build, 1, 0, panel, other, None, large=large)
-        return made[0]
+        # The constructor may compare each structure with itself.
+        cost = panel.largest * panel.n_elements + other.largest * other.n_elements
+        with self._budget_errors():
+            return runner.call(build, cost=cost)
 
     def _native_matching(self, number: str, runner: Runner, panel: Any, stream: Any) -> Any:
         labels = panel.vocabulary
@@ -307,7 +311,7 @@ class EngineKernel(Kernel):
     def _selves(self, X: Any, number: str, runner: Runner) -> NDArray[Any]:
         """Return raw self-similarities (their log2 for "log2")."""
         out = np.empty(len(X), dtype="float64" if number == "log2" else number)
-        # Engines that make similarities as they go compare no labels of other structures.
+        # Engines that compute similarities from vectors need no table of them.
         in_table = self._matches_softly() and self._similarity_plan == "table"
         at_once = _SELVES_AT_ONCE if in_table else max(len(X), 1)
         for first in range(0, len(X), at_once):
@@ -320,40 +324,31 @@ class EngineKernel(Kernel):
         parameters, side = self._parameters(), _native.side(X)
         matching = self._native_matching(number, runner, X, None)
 
-        def block(begin: int, end: int, out: Any, stop: Any) -> None:
+        def block(begin: int, end: int, stop: StopFlag) -> None:
             native.diagonal(parameters, side, begin, end, out[begin:end], stop, matching)
 
-        self._run(runner.quiet(), block, len(X), 0, X, X, out)
+        self._run(runner.quiet(), block, len(X), 0, X, X)
 
     def _run(
-        self,
-        runner: Runner,
-        block: Any,
-        n_panels: int,
-        evaluations: int,
-        X: Any,
-        Y: Any,
-        out: Any,
-        *,
-        large: bool = False,
+        self, runner: Runner, block: Any, n_panels: int, evaluations: int, X: Any, Y: Any
     ) -> None:
-        def work(begin: int, end: int, stop: Any) -> None:
-            block(begin, end, out, stop)
-
-        large = large or max(X.largest, Y.largest) > _LARGE
+        large = max(X.largest, Y.largest) > _LARGE
         cost = X.n_elements * Y.n_elements // (2 if X is Y else 1)
-        try:
-            runner.run(work, n_panels, evaluations=evaluations, cost=cost, large=large)
-        except _native.BudgetExceeded as error:
-            raise self._too_large(error) from None
+        with self._budget_errors():
+            runner.run(block, n_panels, evaluations=evaluations, cost=cost, large=large)
 
-    def _too_large(self, error: Exception) -> MemoryBudgetError:
-        return MemoryBudgetError(
-            f"{type(self).__name__}: comparing the largest structures needs more than "
-            f"{format_bytes(int(str(error)))} at once, but the memory budget is "
-            f"{format_bytes(budget())}.\n    Split or prune them, or raise the budget with "
-            f"kw.config_context(memory=...)"
-        )
+    @contextmanager
+    def _budget_errors(self) -> Iterator[None]:
+        """Raise MemoryBudgetError, with advice, where native code exceeds the memory budget."""
+        try:
+            yield
+        except _native.BudgetExceeded as error:
+            raise MemoryBudgetError(
+                f"{type(self).__name__}: comparing the largest structures needs more than "
+                f"{format_bytes(int(str(error)))} at once, but the memory budget is "
+                f"{format_bytes(budget())}.\n    Split or prune them, or raise the budget with "
+                f"kw.config_context(memory=...)"
+            ) from None
 
     def _fit(self, values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
         with np.errstate(over="ignore"):
@@ -380,6 +375,6 @@ def _extreme(selves: NDArray[Any], number: str) -> NDArray[np.bool_]:
 
 
 def _inverse_root(selves: NDArray[Any]) -> NDArray[Any]:
-    """Return 1 / sqrt, and 0 where there is nothing to divide by."""
+    """Return 1 / sqrt, and 0 where the self-similarity is 0."""
     positive = selves > 0
     return np.where(positive, 1 / np.sqrt(np.where(positive, selves, 1)), 0).astype(selves.dtype)

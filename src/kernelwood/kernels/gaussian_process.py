@@ -1,9 +1,8 @@
-"""Lets scikit-learn's Gaussian processes accept our kernels without importing scikit-learn.
+"""Registration of kernels with scikit-learn's Gaussian processes, without importing scikit-learn.
 
-They check ``isinstance(kernel, sklearn.gaussian_process.kernels.Kernel)``. That class is an
-abstract base class, so ours can be registered with it; but only once it exists, and importing it
-here would cost every user half a second. So it is registered when found, and a finder waits for
-it to be imported otherwise.
+Gaussian processes check ``isinstance(kernel, sklearn.gaussian_process.kernels.Kernel)``. This is an
+abstract base class, so that other classes can be registered with it, but importing it takes half a
+second. Kernels are registered at once if it is imported already, otherwise by an import hook.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _MODULE = "sklearn.gaussian_process.kernels"
 
 
 def register_when_imported(kernel: type) -> None:
-    """Register ``kernel`` as scikit-learn's kernel class now, or as soon as that is imported."""
+    """Register ``kernel`` with scikit-learn's kernel class, now or when that is imported."""
     module = sys.modules.get(_MODULE)
     if module is not None and hasattr(module, "Kernel"):
         module.Kernel.register(kernel)
@@ -29,7 +28,7 @@ def register_when_imported(kernel: type) -> None:
 
 
 class _Waiting(MetaPathFinder):
-    """Finds nothing itself; wraps the loader of the one module it waits for."""
+    """Import hook that wraps the loader of one module."""
 
     def __init__(self, kernel: type) -> None:
         self.kernel = kernel

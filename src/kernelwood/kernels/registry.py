@@ -1,12 +1,16 @@
-"""Kernels by name, for files of settings and for tests that run on every kernel."""
+"""Kernels by name, for settings files and for tests that run on every kernel."""
 
 from __future__ import annotations
 
-from kernelwood.kernels.base import Kernel
-from kernelwood.kernels.forest import ForestKernel
-from kernelwood.kernels.rooted import RootedTreeKernel
-from kernelwood.kernels.sequence import SubsequenceKernel
-from kernelwood.kernels.tree import PartialTreeKernel, SubsetTreeKernel, SubtreeKernel
+from kernelwood.kernels.forest_kernels import ForestKernel
+from kernelwood.kernels.kernel import Kernel
+from kernelwood.kernels.sequence_kernels import SubsequenceKernel
+from kernelwood.kernels.tree_kernels import (
+    PartialTreeKernel,
+    RootedTreeKernel,
+    SubsetTreeKernel,
+    SubtreeKernel,
+)
 
 KERNELS: dict[str, type[Kernel]] = {
     "subsequence": SubsequenceKernel,

@@ -1,4 +1,4 @@
-"""What is learned from structures and their labels: classifiers."""
+"""Classifiers of structures."""
 
 import lazy_loader
 

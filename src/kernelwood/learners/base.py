@@ -1,7 +1,8 @@
-"""What all classifiers of structures share."""
+"""Base class of classifiers, class weights, and evidence for a prediction."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,22 +11,55 @@ from sklearn.base import ClassifierMixin
 
 from kernelwood.errors import KernelInputError
 from kernelwood.features import StructureEstimator, encode_labels
+from kernelwood.structures import Tree, shorten
 
-__all__ = ["StructureClassifier", "weights_of_classes"]
+Floats = NDArray[np.float64]
 
 
 class StructureClassifier(ClassifierMixin, StructureEstimator):  # type: ignore[misc]
-    """Base class of classifiers: labels as numbers, and back."""
+    """Base class of classifiers; converts labels to class numbers and back."""
 
+    class_weight: Any = None
     classes_: NDArray[Any]
 
     def _encode_labels(self, X: Any, y: Any) -> NDArray[np.int32]:
-        """Set ``classes_`` and return the number of the class of each structure of ``X``.
-
-        ``y=None`` stands for the labels of examples.
-        """
+        """Set ``classes_`` and return class numbers; ``y=None`` takes the labels of examples."""
         self.classes_, numbers = encode_labels(type(self).__name__, X, y)
         return numbers
+
+    def _weigh_classes(self, numbers: NDArray[np.int32]) -> Floats:
+        """Return the weight of each class by ``class_weight``, given class numbers of examples.
+
+        "balanced" weights are inversely proportional to class frequencies, and 1 on average over
+        the examples. Classes missing in a dictionary have weight 1.
+        """
+        owner, labels, class_weight = type(self).__name__, self.classes_.tolist(), self.class_weight
+        if class_weight is None:
+            return np.ones(len(labels))
+        if isinstance(class_weight, str) and class_weight == "balanced":
+            counts = np.bincount(numbers, minlength=len(labels))
+            return np.asarray(len(numbers) / (len(labels) * counts), dtype=np.float64)
+        if not isinstance(class_weight, dict):
+            raise KernelInputError(
+                f"{owner}: class_weight must be None, 'balanced' or a dictionary from label to "
+                f"weight, got {class_weight!r}"
+            )
+        for label, weight in class_weight.items():
+            self._class_number("class_weight", label)
+            if not isinstance(weight, (int, float)) or not 0 < weight < float("inf"):
+                raise KernelInputError(
+                    f"{owner}: the weight of {label!r} must be a number above 0, got {weight!r}"
+                )
+        return np.array([float(class_weight.get(label, 1.0)) for label in labels])
+
+    def _class_number(self, name: str, label: Any) -> int:
+        """Return the number of a class that the argument ``name`` refers to."""
+        labels: list[Any] = self.classes_.tolist()
+        if label not in labels:
+            raise KernelInputError(
+                f"{type(self).__name__}: {name} names {label!r}, but the labels are {labels[:20]}"
+            )
+        return labels.index(label)
 
     def _check_restored(self) -> None:
         super()._check_restored()
@@ -35,40 +69,86 @@ class StructureClassifier(ClassifierMixin, StructureEstimator):  # type: ignore[
         if classes.dtype.kind not in "Ubiuf" or len(np.unique(classes)) < len(classes):
             raise ValueError("classes_ must be distinct labels")
 
+    def _check_evaluations(self) -> None:
+        """Raise ValueError unless the loaded ``kernel_evaluations_`` is a count."""
+        evaluations = getattr(self, "kernel_evaluations_", None)
+        if type(evaluations) is not int or evaluations < 0:
+            raise ValueError("kernel_evaluations_ must be a whole number of at least 0")
 
-def weights_of_classes(
-    owner: str, class_weight: Any, classes: NDArray[Any], numbers: NDArray[np.int32]
-) -> NDArray[np.float64]:
-    """Return the weight of each class.
 
-    Parameters
+@dataclass(frozen=True, slots=True)
+class Support:
+    """A training structure and its contribution to a score.
+
+    Attributes
     ----------
-    owner : str
-        For messages.
-    class_weight : None, "balanced" or dict from label to weight
-        "balanced": inversely proportional to how often a class occurs, 1 on average over the
-        examples. Classes that are not in the dictionary weigh 1.
-    classes, numbers : ndarrays
-        The labels, and the number of the label of each example.
+    structure : structure
+    label : label
+        Its class.
+    index : int
+        Its position among the training structures.
+    similarity : float
+        Its similarity to the structure that is predicted.
+    contribution : float
+        Its weight times the similarity; positive if it supports the class.
     """
-    if class_weight is None:
-        return np.ones(len(classes))
-    if isinstance(class_weight, str) and class_weight == "balanced":
-        counts = np.bincount(numbers, minlength=len(classes))
-        return np.asarray(len(numbers) / (len(classes) * counts), dtype=np.float64)
-    if not isinstance(class_weight, dict):
-        raise KernelInputError(
-            f"{owner}: class_weight must be None, 'balanced' or a dictionary from label to "
-            f"weight, got {class_weight!r}"
-        )
-    known = classes.tolist()
-    for label, weight in class_weight.items():
-        if label not in known:
-            raise KernelInputError(
-                f"{owner}: class_weight names {label!r}, but the labels are {known[:20]}"
-            )
-        if not isinstance(weight, (int, float)) or not 0 < weight < float("inf"):
-            raise KernelInputError(
-                f"{owner}: the weight of {label!r} must be a number above 0, got {weight!r}"
-            )
-    return np.array([float(class_weight.get(label, 1.0)) for label in known])
+
+    structure: Any
+    label: Any
+    index: int
+    similarity: float
+    contribution: float
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Training structures that support or oppose a class.
+
+    The score is the sum of the intercept and of the contributions of all training structures; the
+    largest contributions are listed. ``print`` shows them as a table.
+
+    Attributes
+    ----------
+    label : label
+        The class.
+    score : float
+        Positive if the evidence supports the class.
+    intercept : float
+        Part of the score that is the same for every structure.
+    supporting, opposing : tuples of Support
+        The largest contributions of either sign, largest first.
+    """
+
+    label: Any
+    score: float
+    intercept: float
+    supporting: tuple[Support, ...]
+    opposing: tuple[Support, ...]
+
+    def __str__(self) -> str:
+        rows = [
+            f"  {side:<8}{support.contribution:+.3f}  similarity {support.similarity:.3f}  "
+            f"{support.label}  {_shown(support.structure)}"
+            for side, supports in (("for", self.supporting), ("against", self.opposing))
+            for support in supports
+        ]
+        head = f"{self.label}: score {self.score:+.3f}, intercept {self.intercept:+.3f}"
+        return "\n".join([head, *rows])
+
+
+def strongest(contributions: Floats, k: int) -> tuple[list[int], list[int]]:
+    """Return the positions of the k largest positive and of the k largest negative values.
+
+    Examples
+    --------
+    >>> strongest(np.array([0.5, -1.0, 0.0, 2.0]), 3)
+    ([3, 0], [1])
+    """
+    falling, rising = (np.argsort(sign * contributions, kind="stable")[:k] for sign in (-1, 1))
+    positive, negative = falling[contributions[falling] > 0], rising[contributions[rising] < 0]
+    return positive.tolist(), negative.tolist()
+
+
+def _shown(structure: Any) -> str:
+    text = structure.to_brackets() if isinstance(structure, Tree) else str(structure)
+    return shorten(" ".join(text.split()))

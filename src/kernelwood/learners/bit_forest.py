@@ -1,57 +1,63 @@
-"""Decision forests on packed bits, as flat arrays that native code reads."""
+"""Decision forests on packed bits: growing, prediction, and flat arrays that native code reads."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood import _native
+from kernelwood.arrays import rises
 from kernelwood.compute import Runner, StopFlag
-from kernelwood.features import WORD, Codes, check_codes
-
-__all__ = ["BitForest", "sum_shares"]
+from kernelwood.errors import KernelInputError
+from kernelwood.features import WORD, Codes, check_codes, n_words
+from kernelwood.seeds import child_generator
 
 Floats = NDArray[np.float64]
 
-_BLOCK = 128 * WORD  # examples led through all trees at a time
-_STEP_COST = 400  # of one example on its way through one tree, in pairs of nodes
+_BLOCK = 128 * WORD  # examples predicted by all trees at a time
+_STEP_COST = 400  # of one example in one tree, in pairs of nodes
 _LARGEST = 2**31 - 1
 _CHECKED = 2**18  # nodes checked at a time
+_GROW_COST = 1000  # of one example of a tree on up to 32 bits, in pairs of nodes
+_LIGHTEST, _HEAVIEST = 1e-9, 1e9  # cubes of weights stay far from the limits of double
+
+# Purposes of child generators; those of the hasher are 0 and 1.
+_TREES = 2
+_BITS, _EXAMPLES = 0, 1
 
 
 @dataclass(frozen=True, eq=False)
 class BitForest:
-    """Trees that ask for single bits of codes, as flat arrays that cannot be written to.
+    """Decision trees on single bits of codes, as flat read-only arrays.
 
     Parameters
     ----------
     n_bits, n_classes : int
-        Bits of the codes, and classes.
+        Number of bits of a code, and of classes.
     offsets : ndarray of int64, shape (n_trees + 1,)
-        Where the nodes of each tree begin; its root comes first.
+        First node of each tree, its root.
     nodes : ndarray of int32, shape (n_nodes, 2)
-        The bit that a node asks for, and its first child, counted from the root: there go examples
-        that do not have the bit, the others to the node that follows it. Children come after their
-        parents. A leaf asks for bit -1; in place of a child it has its class, if all its examples
-        are of one, and otherwise ``n_classes`` + the number of a mixed leaf.
+        The bit that a node tests, and its first child, counted from the root. Examples without the
+        bit go to this child, the others to the node after it. Children follow their parents. A leaf
+        has the bit -1; its second number is its class if all its examples are of one class,
+        otherwise ``n_classes`` plus the number of a mixed leaf.
     leaf_offsets : ndarray of int64, shape (n_mixed_leaves + 1,)
-        Where the classes of each mixed leaf begin.
+        First entry of each mixed leaf.
     leaf_class : ndarray of int32, shape (n_entries,)
     leaf_share : ndarray of float64, shape (n_entries,)
-        Classes of mixed leaves, and their shares of the weight of its examples.
+        Classes of mixed leaves, and their fractions of the weight of the examples.
     bits : ndarray of int32, shape (n_trees, bits_per_tree)
-        The bits that were drawn for each tree.
+        The bits drawn for each tree.
     gains : ndarray of float64, shape (n_trees, bits_per_tree)
-        How much of Gini's impurity the nodes that ask for a bit remove, weighed by their share of
-        the examples.
+        Decrease of Gini impurity by the nodes that test a bit, weighted by their fraction of the
+        examples.
 
     Examples
     --------
     >>> from kernelwood.features import pack
-    >>> from kernelwood.learners.bit_growth import grow_forest
     >>> codes = pack(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]))
     >>> forest = grow_forest(
     ...     codes, np.array([0, 1, 1, 0]), n_bits=2, n_trees=3, bits_per_tree=None, seed=0
@@ -87,13 +93,13 @@ class BitForest:
         return len(self.offsets) - 1
 
     def predict_proba(self, codes: Codes, *, n_jobs: int | None = None) -> Floats:
-        """Return the mean over the trees of the shares of each class, shape (n, n_classes)."""
-        return sum_shares(self, codes, None, n_jobs) / self.n_trees
+        """Return class probabilities, the mean over the trees, shape (n, n_classes)."""
+        return _sum_shares(self, codes, None, n_jobs) / self.n_trees
 
     def apply(self, codes: Codes, *, n_jobs: int | None = None) -> NDArray[np.int32]:
-        """Return the leaf where each example ends in each tree, shape (n, n_trees).
+        """Return the leaf of each example in each tree, shape (n, n_trees).
 
-        Nodes count from the root of their tree.
+        Nodes are numbered from the root of their tree.
         """
         codes = check_codes(codes, self.n_bits)
         out = np.empty((len(codes), self.n_trees), dtype=np.int32)
@@ -106,10 +112,10 @@ class BitForest:
         return out
 
     def importances(self) -> Floats:
-        """Return how much each bit helps to tell the classes apart, shape (n_bits,).
+        """Return the importance of each bit, shape (n_bits,).
 
-        The gains of a tree are scaled to sum 1, averaged over the trees, and scaled again. All 0 if
-        no tree asks for a bit.
+        The gains of each tree are scaled to sum 1, averaged over the trees, and scaled again. All 0
+        if the trees are single leaves.
         """
         sums = self.gains.sum(axis=1, keepdims=True)
         shares = np.divide(self.gains, sums, out=np.zeros(self.gains.shape), where=sums > 0)
@@ -117,17 +123,17 @@ class BitForest:
         return np.asarray(total / total.sum() if total.sum() > 0 else total, dtype=np.float64)
 
     def check(self, n_bits: int, n_classes: int) -> None:
-        """Raise ValueError unless every code of ``n_bits`` bits finds its way to a leaf.
+        """Raise ValueError unless the trees are valid for these numbers of bits and classes.
 
-        For arrays that come from a file: after this, asking the forest reads nothing outside of
-        them and ends, and what it says are shares of ``n_classes`` classes.
+        For arrays from a file: on a forest that passes, prediction terminates and reads nothing
+        outside of the arrays.
         """
         _require(
             type(self.n_bits) is int
             and type(self.n_classes) is int
             and (self.n_bits, self.n_classes) == (n_bits, n_classes)
             and 0 < n_classes < _LARGEST,
-            f"the forest must be one of {n_bits} bits and {n_classes} classes",
+            f"the forest must have {n_bits} bits and {n_classes} classes",
         )
         for name, (dtype, ndim) in _ARRAYS.items():
             array = getattr(self, name)
@@ -142,19 +148,18 @@ class BitForest:
             and len(self.bits) == self.n_trees
             and bool(((self.bits >= 0) & (self.bits < n_bits)).all())
             and bool((np.isfinite(self.gains) & (self.gains >= 0)).all()),
-            "bits and gains must be bits of each tree and what they gain",
+            "bits and gains must be valid bits and gains of each tree",
         )
 
     def _check_nodes(self) -> None:
         offsets, nodes = self.offsets, self.nodes
-        sizes = np.diff(offsets)
         _require(
             nodes.shape[1] == 2
             and self.n_trees > 0
             and offsets[0] == 0
             and offsets[-1] == len(nodes)
-            and bool((offsets[1:] > offsets[:-1]).all())  # differences could overflow
-            and bool((sizes <= _LARGEST).all()),
+            and rises(offsets, strictly=True)
+            and bool((np.diff(offsets) <= _LARGEST).all()),
             "offsets must divide the nodes into trees",
         )
         for first in range(0, len(nodes), _CHECKED):
@@ -166,16 +171,19 @@ class BitForest:
         sizes = np.minimum(ends, last) - np.maximum(begins, first)
         split = self.nodes[first:last, 0]
         child = self.nodes[first:last, 1].astype(np.int64)
-        _require(bool(((split >= -1) & (split < self.n_bits)).all()), "a node asks for no bit")
+        _require(
+            bool(((split >= -1) & (split < self.n_bits)).all()),
+            "a node tests a bit that does not exist",
+        )
         place = child + np.repeat(begins, sizes)  # among the nodes of all trees
         outside = (place <= np.arange(first, last)) | (place + 1 >= np.repeat(ends, sizes))
         n_leaves = self.n_classes + len(self.leaf_offsets) - 1
         unknown = (child < 0) | (child >= n_leaves)
         _require(
             not (outside & (split >= 0)).any(),
-            "a node has a child that is not there, or comes before it",
+            "a node has a child that does not exist or precedes it",
         )
-        _require(not (unknown & (split < 0)).any(), "a leaf has a class that is not there")
+        _require(not (unknown & (split < 0)).any(), "a leaf has a class that does not exist")
 
     def _check_leaves(self) -> None:
         starts, classes, shares = self.leaf_offsets, self.leaf_class, self.leaf_share
@@ -183,12 +191,12 @@ class BitForest:
             len(starts) > 0
             and starts[0] == 0
             and starts[-1] == len(classes) == len(shares)
-            and bool((starts[1:] > starts[:-1]).all()),  # differences could overflow
+            and rises(starts, strictly=True),
             "leaf_offsets must divide classes and shares into leaves",
         )
         _require(
             bool(((classes >= 0) & (classes < self.n_classes)).all()),
-            "a leaf has a class that is not there",
+            "a leaf has a class that does not exist",
         )
         sums = np.add.reduceat(shares, starts[:-1]) if len(shares) else shares
         _require(
@@ -212,7 +220,7 @@ class BitForest:
         names = {field.name for field in fields(cls)}
         _require(
             not texts and set(parameters) | set(arrays) == names and set(arrays) == set(_ARRAYS),
-            "a forest has other parts",
+            "unexpected parameters or arrays of a forest",
         )
         forest = cls(**parameters, **arrays)
         forest.check(forest.n_bits, forest.n_classes)
@@ -237,12 +245,13 @@ _ARRAYS: dict[str, tuple[Any, int]] = {
 }
 
 
-def sum_shares(
+def _sum_shares(
     forest: BitForest, codes: Codes, skipped: Codes | None, n_jobs: int | None
 ) -> Floats:
-    """Return the shares of the classes, summed over the trees in order, shape (n, n_classes).
+    """Return class probabilities summed over the trees in order, shape (n, n_classes).
 
-    A tree has no say where its row of ``skipped``, packed like a code, has the bit of an example.
+    ``skipped``, a row of packed bits for each tree, marks examples that the tree does not count
+    for.
     """
     codes = check_codes(codes, forest.n_bits)
     out = np.zeros((len(codes), forest.n_classes))
@@ -256,7 +265,7 @@ def sum_shares(
 
 
 def _run_blocks(work: Any, n: int, n_trees: int, n_jobs: int | None) -> None:
-    """Run work on ranges of examples that begin with a whole group of 64."""
+    """Run work on ranges of examples that begin at a multiple of 64."""
 
     def work_on_blocks(begin: int, end: int, stop: StopFlag) -> None:
         work(begin * _BLOCK, min(end * _BLOCK, n), stop)
@@ -268,3 +277,188 @@ def _run_blocks(work: Any, n: int, n_trees: int, n_jobs: int | None) -> None:
 def _require(condition: bool, problem: str) -> None:
     if not condition:
         raise ValueError(problem)
+
+
+class _Tree(NamedTuple):
+    """A grown tree in the layout of :class:`BitForest`, with ends of leaves instead of offsets."""
+
+    nodes: NDArray[np.int32]
+    leaf_ends: NDArray[np.int64]
+    leaf_class: NDArray[np.int32]
+    leaf_share: Floats
+    bits: NDArray[np.int32]
+    gains: Floats
+
+
+def grow_forest(
+    codes: Codes,
+    y: NDArray[np.int32],
+    *,
+    n_bits: int,
+    n_classes: int | None = None,
+    n_trees: int = 250,
+    bits_per_tree: int | None = 30,
+    bootstrap: bool = False,
+    class_weights: Floats | None = None,
+    max_depth: int | None = None,
+    min_samples_leaf: int = 1,
+    seed: int = 0,
+    n_jobs: int | None = None,
+) -> BitForest:
+    r"""Grow decision trees on random bits of codes.
+
+    A node tests the bit with the lowest remaining Gini impurity, the first drawn of equally good
+    ones, until its examples are of one class or no bit divides them.
+
+    Parameters
+    ----------
+    codes : ndarray of uint64, shape (n, ceil(n_bits / 64))
+        Packed codes.
+    y : ndarray of int, shape (n,)
+        Class numbers, from 0.
+    n_bits : int
+        Number of bits of a code.
+    n_classes : int, optional
+        Number of classes; by default one more than the largest in ``y``.
+    n_trees : int
+        Number of trees.
+    bits_per_tree : int or None
+        Number of bits drawn for each tree, :math:`\eta`; None for all.
+    bootstrap : bool
+        Whether each tree gets ``n`` examples drawn with replacement.
+    class_weights : ndarray of float64, shape (n_classes,), optional
+        Weight of an example of each class, from 1e-9 to 1e9.
+    max_depth : int, optional
+        Maximum depth of a tree.
+    min_samples_leaf : int
+        Minimum number of examples of a leaf; repeated examples count repeatedly.
+    seed : int
+        Tree ``t`` depends on the seed and on ``t``, not on the number of trees.
+    n_jobs : int, optional
+        Number of threads; the forest does not depend on it.
+
+    See Also
+    --------
+    out_of_bag : Predictions for examples that a tree was not grown on.
+    """
+    codes, y = check_codes(codes, n_bits), np.asarray(y)
+    if y.shape != (len(codes),) or y.dtype.kind not in "iu" or len(y) == 0:
+        raise KernelInputError("y must be a class number for each of the codes, at least one")
+    n_classes = int(y.max()) + 1 if n_classes is None else n_classes
+    if y.min() < 0 or y.max() >= n_classes:
+        raise KernelInputError(f"y must hold classes from 0 to {n_classes - 1}")
+    weights = _check_class_weights(class_weights, n_classes)
+    n_drawn = n_bits if bits_per_tree is None else bits_per_tree
+    if not 1 <= n_drawn <= n_bits:
+        raise KernelInputError(
+            f"bits_per_tree must be from 1 to {n_bits}, the number of bits, or None, "
+            f"got {bits_per_tree}"
+        )
+    # Examples in the order of their classes, with a row for each bit.
+    order = np.argsort(y, kind="stable")
+    sizes = np.bincount(y, minlength=n_classes).astype(np.int64)
+    columns = np.empty((codes.shape[1] * WORD, n_words(len(codes))), dtype=np.uint64)
+    _native.turn_codes(codes[order], columns)
+    depth = -1 if max_depth is None else min(int(max_depth), _LARGEST)
+    min_leaf = min(int(min_samples_leaf), len(codes))
+    trees: list[_Tree | None] = [None] * n_trees
+
+    def grow(number: int, stop: StopFlag) -> _Tree:
+        random = child_generator(seed, _TREES, number, _BITS)
+        bits = random.permutation(n_bits)[:n_drawn].astype(np.int32)
+        times = _times_drawn(len(codes), seed, number)[order] if bootstrap else None
+        tree = _native.grow_bit_tree(columns, sizes, weights, bits, times, depth, min_leaf, stop)
+        # Copies, because the vectors of a native tree have spare capacity.
+        return _Tree(
+            tree.nodes.reshape(-1, 2).copy(),
+            tree.leaf_ends.copy(),
+            tree.leaf_class.copy(),
+            tree.leaf_share.copy(),
+            bits,
+            tree.gains.copy(),
+        )
+
+    def work(begin: int, end: int, stop: StopFlag) -> None:
+        for number in range(begin, end):
+            if not stop[0]:
+                trees[number] = grow(number, stop)
+
+    cost = _GROW_COST * len(codes) * -(-n_drawn // 32)
+
+    Runner(n_jobs, 0).quiet().run(
+        work, n_trees, evaluations=0, cost=cost * n_trees, large=cost > 10**9
+    )
+    return _assemble([tree for tree in trees if tree is not None], n_bits, n_classes)
+
+
+def _check_class_weights(class_weights: Floats | None, n_classes: int) -> Floats:
+    given = np.ones(n_classes) if class_weights is None else np.asarray(class_weights)
+    inside = (given >= _LIGHTEST) & (given <= _HEAVIEST)
+    if given.shape != (n_classes,) or not inside.all():
+        raise KernelInputError(
+            f"class_weights must be {n_classes} numbers from 1e-9 to 1e9, got {given}"
+        )
+    return np.ascontiguousarray(given, dtype=np.float64)
+
+
+def _times_drawn(n: int, seed: int, tree: int) -> NDArray[np.int32]:
+    """Return how often each of ``n`` examples was drawn for a tree."""
+    drawn = child_generator(seed, _TREES, tree, _EXAMPLES).integers(n, size=n)
+    return np.bincount(drawn, minlength=n).astype(np.int32)
+
+
+def _assemble(trees: list[_Tree], n_bits: int, n_classes: int) -> BitForest:
+    n_leaves = n_entries = 0
+    for i, tree in enumerate(trees):
+        mixed = (tree.nodes[:, 0] < 0) & (tree.nodes[:, 1] >= n_classes)
+        if n_classes + n_leaves + len(tree.leaf_ends) > _LARGEST:
+            raise KernelInputError("the forest is too large; grow fewer trees, or less deep ones")
+        tree.nodes[mixed, 1] += n_leaves
+        trees[i] = tree._replace(leaf_ends=tree.leaf_ends + n_entries)
+        n_leaves += len(tree.leaf_ends)
+        n_entries += len(tree.leaf_class)
+    sizes = [len(tree.nodes) for tree in trees]
+    nothing = np.zeros(1, dtype=np.int64)
+    return BitForest(
+        n_bits=n_bits,
+        n_classes=n_classes,
+        offsets=np.concatenate([nothing, np.cumsum(sizes, dtype=np.int64)]),
+        nodes=np.concatenate([tree.nodes for tree in trees]),
+        leaf_offsets=np.concatenate([nothing, *(tree.leaf_ends for tree in trees)]),
+        leaf_class=np.concatenate([tree.leaf_class for tree in trees]),
+        leaf_share=np.concatenate([tree.leaf_share for tree in trees]),
+        bits=np.stack([tree.bits for tree in trees]),
+        gains=np.stack([tree.gains for tree in trees]),
+    )
+
+
+def out_of_bag(
+    forest: BitForest, codes: Codes, *, seed: int, n_jobs: int | None = None
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Return predictions of trees for the examples that were not drawn for them.
+
+    Parameters
+    ----------
+    forest : BitForest
+        Grown with ``bootstrap=True``.
+    codes : ndarray of uint64, shape (n, ceil(n_bits / 64))
+        The codes it was grown on.
+    seed : int
+        The seed it was grown with.
+    n_jobs : int, optional
+        Number of threads.
+
+    Returns
+    -------
+    sums : ndarray of float64, shape (n, n_classes)
+        Class probabilities, summed over these trees.
+    n_trees : ndarray of int64, shape (n,)
+        Number of these trees; 0 for an example that was drawn for all.
+    """
+    n = len(codes)
+    drawn = np.zeros((forest.n_trees, n_words(n) * WORD), dtype=np.bool_)
+    for tree in range(forest.n_trees):
+        drawn[tree, :n] = _times_drawn(n, seed, tree) > 0
+    skipped = np.packbits(drawn, axis=1, bitorder="little").view("<u8").astype(np.uint64)
+    n_trees = forest.n_trees - drawn[:, :n].sum(axis=0, dtype=np.int64)
+    return _sum_shares(forest, codes, skipped, n_jobs), n_trees

@@ -10,11 +10,8 @@ from numpy.typing import NDArray
 from kernelwood.compute import counting
 from kernelwood.errors import KernelInputError
 from kernelwood.features import BitBlock, Codes, HashingEstimator
-from kernelwood.learners.base import StructureClassifier, weights_of_classes
-from kernelwood.learners.bit_forest import BitForest
-from kernelwood.learners.bit_growth import grow_forest, out_of_bag
-
-__all__ = ["HashForestClassifier", "best_threshold"]
+from kernelwood.learners.base import StructureClassifier
+from kernelwood.learners.bit_forest import BitForest, grow_forest, out_of_bag
 
 Floats = NDArray[np.float64]
 
@@ -22,68 +19,68 @@ Floats = NDArray[np.float64]
 class HashForestClassifier(StructureClassifier, HashingEstimator):
     r"""Random forest on the hashcodes of structures (KLSH-RF).
 
-    Every structure is compared with ``n_references`` others only; the bits made of these
-    similarities are what the trees ask for. Training on :math:`N` structures takes
-    :math:`N M + M^2 / 2` kernel evaluations, a prediction :math:`M`.
+    Every structure is compared with ``n_references`` references; the trees test bits made of these
+    similarities. Training on :math:`N` structures takes :math:`N M + M^2 / 2` kernel evaluations, a
+    prediction :math:`M`.
 
     Parameters
     ----------
     kernel : Kernel
-        What compares structures.
+        Kernel that compares structures.
     n_estimators : int
         Number of trees, :math:`R`.
     bits_per_tree : int or None
-        Bits drawn for each tree, :math:`\eta`; None for all, which then differ by their examples.
+        Number of bits drawn for each tree, :math:`\eta`; None for all.
     method, n_references, n_bits, subset_size, references
-        The hashcodes; see :class:`KernelHasher`.
+        Parameters of the hashcodes; see :class:`KernelHasher`.
     bootstrap : bool or None
-        Whether each tree gets as many examples as there are, drawn with replacement. None: if
-        ``bits_per_tree`` is None or ``threshold_for`` is given.
+        Whether each tree gets :math:`N` examples drawn with replacement. None: if ``bits_per_tree``
+        is None or ``threshold_for`` is given.
     class_weight : None, "balanced" or dict from label to weight
-        How much examples count. "balanced": as if the classes were equally frequent.
+        Weights of the examples of a class. "balanced": as if the classes were equally frequent.
     max_depth : int or None
-        Most questions on the way to a leaf.
+        Maximum depth of a tree.
     min_samples_leaf : int
-        Fewest examples of a leaf; one drawn twice counts twice.
+        Minimum number of examples of a leaf; repeated examples count repeatedly.
     threshold_for : label or None
-        A class that is predicted where its probability reaches ``threshold_``, which is chosen for
-        the greatest F1 of this class on out-of-bag predictions. Where it does not, the most
-        probable of the other classes is predicted.
+        A class with a decision threshold: it is predicted if its probability reaches
+        ``threshold_``, otherwise the most probable of the other classes is. The threshold maximizes
+        the F1 of the class on out-of-bag predictions.
     random_state : None, int, Generator or RandomState
         Seed of references, bits and trees.
     n_jobs : int, optional
-        Threads; nothing depends on them.
+        Number of threads; no result depends on it.
 
     Attributes
     ----------
     hasher_ : KernelHasher
-        What makes hashcodes.
+        The hasher that makes codes.
     forest_ : BitForest
         The trees, as flat arrays.
     classes_ : ndarray
         The labels, sorted.
     oob_proba_ : ndarray of float64, shape (n, n_classes), or None
-        With ``bootstrap``: the mean of the trees that an example was not drawn for. If there is
-        none, the weights of the classes.
+        With ``bootstrap``: mean probabilities over the trees that an example was not drawn for, or
+        the weighted class frequencies if there is no such tree.
     oob_missing_ : int or None
-        With ``bootstrap``: the number of examples that were drawn for every tree. They are not
-        used for ``oob_score_`` and ``threshold_``, unless there are no others.
+        With ``bootstrap``: number of examples drawn for every tree. They are not used for
+        ``oob_score_`` and ``threshold_``, unless there are no others.
     oob_score_ : float or None
-        With ``bootstrap``: the accuracy of out-of-bag predictions.
+        With ``bootstrap``: accuracy of out-of-bag predictions.
     threshold_ : float or None
-        With ``threshold_for``: its threshold, halfway between the out-of-bag probabilities that it
-        divides; the highest of several equally good ones.
+        With ``threshold_for``: the decision threshold, halfway between two out-of-bag
+        probabilities; the highest of equally good ones.
     bit_importances_ : ndarray of float64, shape (n_bits,)
-        How much each bit helps the trees; sums to 1.
+        Importance of each bit; sums to 1.
     kernel_evaluations_ : int
-        Pairs of structures compared for training.
+        Number of kernel evaluations of ``fit``.
     seed_ : int
         The seed that was used.
 
     See Also
     --------
     KernelHasher : The hashcodes alone.
-    HashNeighborsClassifier : Few comparisons, and neighbors as evidence.
+    HashNeighborsClassifier : Few comparisons, with neighbors as evidence.
     KernelSVC : Slower, often more accurate.
 
     References
@@ -107,7 +104,7 @@ class HashForestClassifier(StructureClassifier, HashingEstimator):
     >>> forest.predict_proba(trees[100:]).shape
     (20, 6)
 
-    The references behind the bits that matter most are evidence that can be read:
+    The most important references are readable evidence:
 
     >>> strongest = forest.reference_importances().argsort()[::-1][:2]
     >>> [labels[i] for i in forest.hasher_.reference_indices_[strongest]]
@@ -165,14 +162,26 @@ class HashForestClassifier(StructureClassifier, HashingEstimator):
         """
         structures = self._start(X)
         numbers = self._encode_labels(X, y)
-        weights = weights_of_classes(type(self).__name__, self.class_weight, self.classes_, numbers)
+        weights = self._weigh_classes(numbers)
         positive = self._positive_class()
         with self._threads():
             with counting() as counters:
                 codes = self._fit_hasher(structures, numbers).codes(structures)
             self.kernel_evaluations_ = counters.kernel_evaluations
-            self.forest_ = self._grow(codes, numbers, weights)
-            self._look_out_of_bag(codes, numbers, weights, positive)
+            self.forest_ = grow_forest(
+                codes,
+                numbers,
+                n_bits=self.n_bits,
+                n_classes=len(self.classes_),
+                n_trees=self.n_estimators,
+                bits_per_tree=self.bits_per_tree,
+                bootstrap=self._uses_bootstrap(),
+                class_weights=weights,
+                max_depth=self.max_depth,
+                min_samples_leaf=self.min_samples_leaf,
+                seed=self.seed_,
+            )
+            self._predict_out_of_bag(codes, numbers, weights, positive)
         return self
 
     def predict_proba(self, X: Any) -> Floats:
@@ -184,40 +193,40 @@ class HashForestClassifier(StructureClassifier, HashingEstimator):
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the label of each structure.
 
-        That of the greatest probability, the first of equally probable ones; with ``threshold_for``
-        see there.
+        The label is the most probable one, the first of equally probable ones; see
+        ``threshold_for`` for the exception.
         """
         probabilities = self.predict_proba(X)
         return np.asarray(self.classes_[self._choose(probabilities, self._positive_class())])
 
     def apply(self, X: Any) -> NDArray[np.int32]:
-        """Return the leaf where each structure ends in each tree, shape (n, n_estimators)."""
+        """Return the leaf of each structure in each tree, shape (n, n_estimators)."""
         self._check_is_fitted()
         with self._threads():
             return self.forest_.apply(self.hasher_.codes(X))
 
     @property
     def bit_importances_(self) -> Floats:
-        """How much each bit helps to tell the classes apart, shape (n_bits,)."""
+        """Importance of each bit, shape (n_bits,)."""
         self._check_is_fitted()
         return self.forest_.importances()
 
     def reference_importances(self) -> Floats:
-        """Return how much each reference helps, through the bits made of it.
+        """Return the importance of each reference.
 
-        The importance of a bit is divided among the references of its two subsets, for ``"rmm"`` in
-        proportion to the size of their weights in the boundary.
+        The importance of a bit is divided among the references of its two subsets; for ``"rmm"``
+        proportionally to the absolute values of their weights in the boundary.
 
         Returns
         -------
         ndarray of float64, shape (n_references,)
-            Sums to 1; all 0 if the trees do not ask for any bit.
+            Sums to 1; all 0 if the trees are single leaves.
         """
         self._check_is_fitted()
         importances, first = self.forest_.importances(), 0
         total = np.zeros(len(self.hasher_.references_))
         for block in self.hasher_.blocks_:
-            shares = _shares_of_references(block) * importances[first : first + block.n_bits, None]
+            shares = _reference_weights(block) * importances[first : first + block.n_bits, None]
             total += np.bincount(block.subsets.ravel(), shares.ravel(), minlength=len(total))
             first += block.n_bits
         return total
@@ -231,30 +240,9 @@ class HashForestClassifier(StructureClassifier, HashingEstimator):
         """Return the number of the class that has a threshold."""
         if self.threshold_for is None:
             return None
-        labels = self.classes_.tolist()
-        if self.threshold_for not in labels:
-            raise KernelInputError(
-                f"{type(self).__name__}: threshold_for names {self.threshold_for!r}, but the "
-                f"labels are {labels[:20]}"
-            )
-        return int(labels.index(self.threshold_for))
+        return self._class_number("threshold_for", self.threshold_for)
 
-    def _grow(self, codes: Codes, numbers: NDArray[np.int32], weights: Floats) -> BitForest:
-        return grow_forest(
-            codes,
-            numbers,
-            n_bits=self.n_bits,
-            n_classes=len(self.classes_),
-            n_trees=self.n_estimators,
-            bits_per_tree=self.bits_per_tree,
-            bootstrap=self._uses_bootstrap(),
-            class_weights=weights,
-            max_depth=self.max_depth,
-            min_samples_leaf=self.min_samples_leaf,
-            seed=self.seed_,
-        )
-
-    def _look_out_of_bag(
+    def _predict_out_of_bag(
         self, codes: Codes, numbers: NDArray[np.int32], weights: Floats, positive: int | None
     ) -> None:
         self.oob_proba_: Floats | None = None
@@ -277,7 +265,7 @@ class HashForestClassifier(StructureClassifier, HashingEstimator):
         self.oob_score_ = float((chosen == numbers[used]).mean())
 
     def _choose(self, probabilities: Floats, positive: int | None) -> NDArray[np.int64]:
-        """Return the number of the class that is predicted."""
+        """Return the predicted class numbers."""
         if positive is None or self.threshold_ is None or probabilities.shape[1] == 1:
             return np.asarray(probabilities.argmax(axis=1))
         others = probabilities.copy()
@@ -309,7 +297,7 @@ class HashForestClassifier(StructureClassifier, HashingEstimator):
             raise ValueError("forest_ must be a forest")
         self.forest_.check(self.n_bits, len(self.classes_))
         if (self.threshold_ is None) != (self.threshold_for is None):
-            raise ValueError("threshold_ and threshold_for must go together")
+            raise ValueError("threshold_ must be given exactly if threshold_for is")
         if self.threshold_ is not None:
             if type(self.threshold_) is not float or not 0 <= self.threshold_ <= 1:
                 raise ValueError("threshold_ must be a number from 0 to 1")
@@ -317,12 +305,12 @@ class HashForestClassifier(StructureClassifier, HashingEstimator):
 
 
 def best_threshold(scores: Floats, positive: NDArray[np.bool_]) -> float:
-    r"""Return the threshold for the greatest F1 of what scores at least as much.
+    r"""Return the decision threshold with the greatest F1.
 
     With :math:`t` true positives among :math:`p` examples that reach the threshold and :math:`a`
-    positive ones in all, :math:`F_1 = 2 t / (p + a)`. The threshold lies halfway between the
-    neighboring scores, or halfway between the lowest and 0; of several equally good ones it is the
-    highest. Without positive examples it is 0.5.
+    positive examples, :math:`F_1 = 2 t / (p + a)`. The threshold is halfway between two neighboring
+    scores, or between the lowest score and 0; the highest of equally good ones. Without positive
+    examples it is 0.5.
 
     Parameters
     ----------
@@ -345,11 +333,11 @@ def best_threshold(scores: Floats, positive: NDArray[np.bool_]) -> float:
     score = float(ranked[last[best]])
     below = float(ranked[last[best] + 1]) if best + 1 < len(last) else 0.0
     middle = below + (score - below) / 2
-    return middle if middle > below else score  # nothing lies between neighbors
+    return middle if middle > below else score  # no double lies between the two
 
 
-def _shares_of_references(block: BitBlock) -> Floats:
-    """Return how each bit of a block rests on its references, shape (n_bits, 2 * subset_size)."""
+def _reference_weights(block: BitBlock) -> Floats:
+    """Return the weights of references in each bit of a block, shape (n_bits, 2 * subset_size)."""
     sizes = np.ones(block.subsets.shape).reshape(block.n_bits, -1)
     if block.method == "rmm":
         weights = np.abs(block.weights)

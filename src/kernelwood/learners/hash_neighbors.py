@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,78 +11,176 @@ from numpy.typing import NDArray
 
 from kernelwood.compute import counting, get_config
 from kernelwood.errors import KernelInputError
-from kernelwood.features import Codes, HashCollection, collected, encode_labels
-from kernelwood.learners.base import weights_of_classes
-from kernelwood.learners.buckets import Buckets, Candidates, Positions
-from kernelwood.learners.votes import Neighbors, NeighborsClassifier, without_self
+from kernelwood.features import Codes, HashCollection, collected, encode_labels, nearest_codes
+from kernelwood.learners.kernel_neighbors import Neighbors, NeighborsClassifier, without_self
 
-__all__ = ["HashNeighborsClassifier"]
+Positions = NDArray[np.int64]
+
+_BUCKETS_AT_ONCE = 2**20  # buckets held while searching for the nearest ones
+_PAIRS_AT_ONCE = 2**21  # pairs of a query and a candidate held at the same time
+_BLOCK_COST = 50  # of starting a block, relative to preparing one structure
+
+
+class _Buckets:
+    """Positions of structures, grouped by equal codes.
+
+    Parameters
+    ----------
+    codes : ndarray of uint64, shape (n, 1)
+        Codes of up to 64 bits.
+    positions : ndarray of int64, shape (n,)
+        Positions of the structures, in rising order.
+    """
+
+    def __init__(self, codes: Codes, positions: Positions) -> None:
+        distinct, which, sizes = np.unique(codes[:, 0], return_inverse=True, return_counts=True)
+        self.codes: Codes = distinct[:, None]
+        self.sizes: Positions = sizes.astype(np.int64)
+        self._members = positions[np.argsort(which.reshape(-1), kind="stable")]
+        self._ends: Positions = np.cumsum(self.sizes)
+
+    def members(self, bucket: int) -> Positions:
+        """Return the positions in a bucket, in rising order."""
+        end = int(self._ends[bucket])
+        return self._members[end - int(self.sizes[bucket]) : end]
+
+    def nearest(self, queries: Codes, wanted: int) -> list[Positions]:
+        """Return the nearest buckets of each code that together hold ``wanted`` structures or more.
+
+        Buckets are ordered by Hamming distance; equal distances by rising code.
+        """
+        k = min(wanted, len(self.codes))  # no bucket is empty
+        at_once = max(1, _BUCKETS_AT_ONCE // k)
+        chosen: list[Positions] = []
+        for begin in range(0, len(queries), at_once):
+            near, _ = nearest_codes(queries[begin : begin + at_once], self.codes, k)
+            held = np.cumsum(self.sizes[near], axis=1)
+            used = np.count_nonzero(held < wanted, axis=1) + 1
+            chosen += [row[:n].copy() for row, n in zip(near, used.tolist(), strict=True)]
+        return chosen
+
+
+class Candidates:
+    """Structures that each query is compared with.
+
+    Parameters
+    ----------
+    buckets : buckets of the structures
+    codes : ndarray of uint64, shape (n, 1)
+        Codes of the queries.
+    wanted : int
+        Minimum number of structures in the buckets of a query.
+    """
+
+    def __init__(self, buckets: _Buckets, codes: Codes, wanted: int) -> None:
+        self._buckets = buckets
+        distinct, which = np.unique(codes[:, 0], return_inverse=True)
+        self._which: Positions = which.reshape(-1)
+        self._near = buckets.nearest(distinct[:, None], wanted)
+        held = np.array([buckets.sizes[near].sum() for near in self._near], dtype=np.int64)
+        self.counts: Positions = held[self._which]  # number of candidates of each query
+
+    def parts(self) -> Iterator[Positions]:
+        """Yield queries in parts that fit in memory, similar codes together."""
+        order = np.argsort(self._which, kind="stable").astype(np.int64)
+        part = np.cumsum(self.counts[order]) // _PAIRS_AT_ONCE
+        yield from np.split(order, np.flatnonzero(np.diff(part)) + 1)
+
+    def blocks(self, queries: Positions) -> list[tuple[Positions, Positions]]:
+        """Return queries and the candidates to compare them with, in blocks, each rising.
+
+        The blocks contain every pair of a query and one of its candidates once. A block has the
+        queries with one code, or the queries that need one bucket: whichever makes fewer and
+        larger blocks, because each block prepares its structures for comparison anew.
+        """
+        by_code = _grouped(self._which[queries], queries)
+        near = [self._near[code] for code in self._which[queries].tolist()]
+        by_bucket = _grouped(np.concatenate(near), np.repeat(queries, [len(row) for row in near]))
+        cost_by_code = sum(len(group) + self.counts[group[0]] + _BLOCK_COST for _, group in by_code)
+        cost_by_bucket = sum(
+            len(group) + self._buckets.sizes[bucket] + _BLOCK_COST for bucket, group in by_bucket
+        )
+        if cost_by_bucket < cost_by_code:
+            return [(group, self._buckets.members(bucket)) for bucket, group in by_bucket]
+        return [
+            (group, np.sort(np.concatenate([*map(self._buckets.members, self._near[code])])))
+            for code, group in by_code
+        ]
+
+
+def _grouped(keys: Positions, values: Positions) -> list[tuple[int, Positions]]:
+    """Return distinct keys and the values of each, both rising."""
+    order = np.lexsort((values, keys))
+    keys, values = keys[order], values[order]
+    begins = np.flatnonzero(np.diff(keys)) + 1
+    firsts = keys[np.concatenate([[0], begins])] if len(keys) else keys
+    return list(zip(firsts.tolist(), np.split(values, begins), strict=True))
+
 
 _LONGEST = 64  # bits of a code
 
 
 class HashNeighborsClassifier(HashCollection, NeighborsClassifier):
-    r"""Classes by the votes of similar structures, found in buckets of hashcodes (KLSH-kNN).
+    r"""Nearest-neighbor classifier with candidates from buckets of hashcodes (KLSH-kNN).
 
     Structures with the same code (:class:`KernelHasher`) share a bucket. A query is compared with
-    those in its bucket and, while these are fewer than ``n_candidates``, with those in the nearest
+    the structures in its bucket and, while these are fewer than ``n_candidates``, in the nearest
     buckets by Hamming distance. The most similar of them vote. With :math:`N` structures and
     :math:`M` references, ``fit`` costs :math:`N M + M^2 / 2` kernel evaluations, a query :math:`M`
-    and one for each candidate, instead of :math:`N`.
+    plus one for each candidate, instead of :math:`N`.
 
     Parameters
     ----------
     kernel : Kernel
-        What compares structures, normalized preferably.
+        Kernel that compares structures, preferably normalized.
     n_neighbors : int
-        How many neighbors vote.
+        Number of neighbors that vote.
     n_bits : int
         Length of the codes, :math:`H`, at most 64. More bits find better candidates at the same
-        number of kernel evaluations; fewer make large buckets, whose structures many queries can
-        be compared with at once, which takes less time when there are many queries.
+        number of kernel evaluations; fewer bits make larger buckets, which take less time when
+        there are many queries.
     method : {"kulis", "rmm", "rknn"}
-        Kind of the bits.
+        Hashing method; see :class:`KernelHasher`.
     n_references : int
-        Size of the reference set, :math:`M`, taken from what the classifier is fitted on.
+        Number of references, :math:`M`.
     subset_size : int
-        References in each of the two subsets of a bit, :math:`\alpha`.
+        Number of references in each of the two subsets of a bit, :math:`\alpha`.
     references : {"random", "information", "coverage"} or ReferenceSelector
-        How references are chosen; see :class:`KernelHasher`.
+        Reference selection; see :class:`KernelHasher`.
     n_candidates : int, optional
-        Buckets are searched until they hold so many structures. By default
-        :math:`10 \sqrt N`, and at least ``n_neighbors``.
+        Minimum number of candidates of a query. By default :math:`10 \sqrt N`, and at least
+        ``n_neighbors``.
     weights : {"similarity", "uniform"}
-        Votes count as much as their similarity, or all the same. Neighbors with a similarity of 0
-        have no vote.
+        Weights of the votes. Neighbors with a similarity of 0 have no vote.
     class_weight : None, "balanced" or dict from label to weight
-        Factors of the votes for each class. "balanced": in inverse proportion to how often the
-        class occurs in what the classifier was fitted on.
+        Factors of the votes for each class. "balanced": inversely proportional to class
+        frequencies.
     random_state : None, int, Generator or RandomState
         Seed.
     n_jobs : int, optional
-        Threads; no result depends on them.
+        Number of threads; no result depends on it.
 
     Attributes
     ----------
     classes_ : ndarray, shape (n_classes,)
         The labels, sorted.
     ids_ : ndarray of int64, shape (n,)
-        Ids of the structures, in rising order: 0, 1, ... for those the classifier was fitted on,
-        and so on for those that were added. No id is used twice.
+        Ids of the structures, rising: 0, 1, ... for those of ``fit``, then those of ``add``. No id
+        is used twice.
     structures_ : batch
         The structures, in that order.
     labels_ : ndarray of int32, shape (n,)
-        Number of the class of each.
+        Their class numbers.
     codes_ : ndarray of uint64, shape (n, 1)
-        Code of each.
+        Their codes.
     class_weights_ : ndarray of float64, shape (n_classes,)
         Factor of each class.
     hasher_ : KernelHasher
-        What makes codes.
+        The hasher that makes codes.
     kernel_evaluations_ : int
-        Kernel evaluations that ``fit`` and ``add`` spent.
+        Number of kernel evaluations of ``fit`` and ``add``.
     query_evaluations_ : int
-        Kernel evaluations that queries spent so far.
+        Number of kernel evaluations of queries so far.
     seed_ : int
         The seed that was used.
 
@@ -92,16 +191,16 @@ class HashNeighborsClassifier(HashCollection, NeighborsClassifier):
 
     Notes
     -----
-    Kernel evaluations are saved, not always time: candidates are prepared for comparing anew for
-    each group of queries, while :class:`KernelNeighborsClassifier` prepares each structure once.
-    With exact matching and thousands of short structures it is the faster of the two. Evaluations
-    decide when they are dear, with soft matching or large structures. For many queries, few bits
-    (8 to 14) take the least time.
+    Fewer kernel evaluations do not always mean less time: candidates are prepared for comparison
+    anew for each group of queries, while :class:`KernelNeighborsClassifier` prepares each structure
+    once and is faster for exact matching and thousands of short structures. Hashing pays for
+    expensive evaluations: soft matching or large structures. For many queries, few bits (8 to 14)
+    take the least time.
 
-    For a graph of the structures themselves (``kneighbors()``), the cost is about
-    ``n_references + n_candidates`` evaluations each; choose fewer candidates than for queries.
+    A neighbor graph of the training structures (``kneighbors()``) costs about
+    ``n_references + n_candidates`` evaluations for each; choose fewer candidates than for queries.
 
-    Several threads may ask at the same time, but none while another adds or removes.
+    Several threads may query at the same time, but not while another adds or removes.
 
     References
     ----------
@@ -160,7 +259,7 @@ class HashNeighborsClassifier(HashCollection, NeighborsClassifier):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> HashNeighborsClassifier:
-        """Choose references, and put structures into buckets.
+        """Choose references, and group structures into buckets by their codes.
 
         Parameters
         ----------
@@ -171,9 +270,7 @@ class HashNeighborsClassifier(HashCollection, NeighborsClassifier):
         batch = self._start(X)
         numbers = self._encode_labels(X, y)
         self._check_enough(self.n_neighbors, len(batch))
-        self.class_weights_ = weights_of_classes(
-            type(self).__name__, self.class_weight, self.classes_, numbers
-        )
+        self.class_weights_ = self._weigh_classes(numbers)
         with self._threads(), counting() as counters:
             codes = self._fit_hasher(batch, numbers).codes(batch)
             self._collect(batch, codes=codes, labels=numbers)
@@ -182,7 +279,7 @@ class HashNeighborsClassifier(HashCollection, NeighborsClassifier):
         return self
 
     def add(self, X: Any, y: Any = None) -> NDArray[np.int64]:
-        """Add structures of known classes; return their ids.
+        """Add structures with known classes, and return their ids.
 
         Parameters
         ----------
@@ -201,8 +298,8 @@ class HashNeighborsClassifier(HashCollection, NeighborsClassifier):
         unknown = [label for label in labels.tolist() if label not in known]
         if unknown:
             raise KernelInputError(
-                f"HashNeighborsClassifier: the label {unknown[0]!r} is none of the classes "
-                f"{list(known)[:20]}; to have another class, fit again with examples of it"
+                f"HashNeighborsClassifier: the label {unknown[0]!r} is not one of the classes "
+                f"{list(known)[:20]}; fit again with examples of it to add a class"
             )
         translated = np.array([known[label] for label in labels.tolist()], dtype=np.int32)
         with self._threads(), counting() as counters:
@@ -215,7 +312,7 @@ class HashNeighborsClassifier(HashCollection, NeighborsClassifier):
             return self._search_codes(X, self.hasher_.codes(X), k)
         own = self._collection.positions()
         X, codes = self._collection.take(own), self._collection.column("codes")[own]
-        # A structure is similar to itself above all: one more neighbor, and itself is left out.
+        # One more neighbor: the structure itself is removed.
         found = self._search_codes(X, codes, k + 1)
         return Neighbors(*without_self(found.positions, found.similarities, own), found.compared)
 
@@ -239,20 +336,20 @@ class HashNeighborsClassifier(HashCollection, NeighborsClassifier):
         found: Neighbors,
         progress: _Progress,
     ) -> None:
-        """Compare some queries with their candidates, and write down their neighbors."""
+        """Compare queries with their candidates, and write their neighbors to ``found``."""
         counts = candidates.counts
-        free = np.zeros(len(counts), dtype=np.int64)  # where the next values of a query go
+        free = np.zeros(len(counts), dtype=np.int64)  # next free entry of a query
         free[queries] = np.cumsum(counts[queries]) - counts[queries]
         total = int(counts[queries].sum())
         positions = np.empty(total, dtype=np.int64)
         similarities = np.empty(total, dtype=found.similarities.dtype)
-        for block in candidates.blocks(queries):
+        for group, members in candidates.blocks(queries):
             values = self.kernel_.cross(
-                self._collection.take(block.candidates), X[block.queries], progress=progress.within
+                self._collection.take(members), X[group], progress=progress.within
             )
-            into = free[block.queries] + np.arange(len(values))[:, None]
-            positions[into], similarities[into] = block.candidates[:, None], values
-            free[block.queries] += len(values)
+            into = free[group] + np.arange(len(values))[:, None]
+            positions[into], similarities[into] = members[:, None], values
+            free[group] += len(values)
             progress.advance(values.size)
         labels, k = self._class_numbers(), found.positions.shape[1]
         for query, end, n in zip(queries, free[queries], counts[queries], strict=True):
@@ -267,13 +364,13 @@ class HashNeighborsClassifier(HashCollection, NeighborsClassifier):
         rule = math.ceil(10 * math.sqrt(n)) if self.n_candidates is None else self.n_candidates
         return min(max(k, int(rule)), n)
 
-    def _buckets(self) -> Buckets:
-        """Return the buckets, made anew if structures came or went."""
+    def _buckets(self) -> _Buckets:
+        """Return the buckets, rebuilt after structures were added or removed."""
         collection = self._collection
-        made: tuple[Any, int, Buckets] | None = self.__dict__.get("_made_buckets")
+        made: tuple[Any, int, _Buckets] | None = self.__dict__.get("_made_buckets")
         if made is None or made[0] is not collection or made[1] != collection.version:
             positions = collection.positions()
-            buckets = Buckets(collection.column("codes")[positions], positions)
+            buckets = _Buckets(collection.column("codes")[positions], positions)
             self._made_buckets = made = (collection, collection.version, buckets)
         return made[2]
 
@@ -305,7 +402,7 @@ class HashNeighborsClassifier(HashCollection, NeighborsClassifier):
 
 
 class _Progress:
-    """Tells how many of all evaluations are done, block by block."""
+    """Reports the progress of all evaluations, block by block."""
 
     def __init__(self, total: int) -> None:
         self._total, self._done = total, 0

@@ -1,54 +1,261 @@
-"""Exact nearest neighbors by a kernel."""
+"""Exact nearest neighbors by a kernel, and the base class of classifiers by neighbors."""
 
 from __future__ import annotations
 
-from typing import Any
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwood.arrays import ExampleBatch
-from kernelwood.kernels import Kernel, keep_views
-from kernelwood.learners.base import weights_of_classes
-from kernelwood.learners.votes import Neighbors, NeighborsClassifier
+from kernelwood.compute import counting
+from kernelwood.errors import KernelInputError
+from kernelwood.features import check_array, check_int
+from kernelwood.learners.base import StructureClassifier
 
-__all__ = ["KernelNeighborsClassifier"]
+Positions = NDArray[np.int64]
+
+_WEIGHTS = ("similarity", "uniform")
+
+_LOCK = threading.Lock()
+
+
+class Neighbors(NamedTuple):
+    """Neighbors of queries.
+
+    Attributes
+    ----------
+    positions : ndarray of int64, shape (n, k)
+        Their positions among the structures that were searched.
+    similarities : ndarray, shape (n, k)
+        In falling order; equal ones by rising position.
+    compared : ndarray of int64, shape (n, n_classes)
+        Number of structures of each class that a query was compared with. Rows of queries with a
+        positive similarity may be 0.
+    """
+
+    positions: Positions
+    similarities: NDArray[Any]
+    compared: NDArray[np.int64]
+
+
+class NeighborsClassifier(StructureClassifier):
+    """Base class of classifiers by votes of the most similar structures."""
+
+    n_neighbors: int
+    weights: str
+    class_weights_: NDArray[np.float64]
+    query_evaluations_ = 0
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable label of each structure; the first of equally probable ones.
+
+        Parameters
+        ----------
+        X : list of structures or batch, length n
+
+        Returns
+        -------
+        ndarray, shape (n,)
+        """
+        probable = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[probable])
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the fraction of each class in the votes of the neighbors.
+
+        A structure with no positive similarity gets the class frequencies of the structures it was
+        compared with.
+
+        Parameters
+        ----------
+        X : list of structures or batch, length n
+
+        Returns
+        -------
+        ndarray of float64, shape (n, n_classes)
+            In the order of ``classes_``; rows sum to 1.
+        """
+        self._check_is_fitted()
+        self._check_enough(self.n_neighbors, self._n_structures())
+        with self._counting_queries(), self._threads():
+            found = self._search(self._prepare(X), int(self.n_neighbors))
+        return probabilities(
+            found, self._class_numbers(), self.class_weights_, uniform=self.weights == "uniform"
+        )
+
+    def kneighbors(
+        self, X: Any = None, n_neighbors: int | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        """Return the most similar training structures.
+
+        Parameters
+        ----------
+        X : list of structures or batch, length n, optional
+            Queries. By default the structures of the classifier in the order of their ids; then no
+            structure is its own neighbor.
+        n_neighbors : int, optional
+            Number of neighbors, by default the parameter.
+
+        Returns
+        -------
+        ids : ndarray of int64, shape (n, n_neighbors)
+            Structures of ``fit`` are numbered from 0.
+        similarities : ndarray, shape (n, n_neighbors)
+            In falling order; equal ones by rising id.
+        """
+        self._check_is_fitted()
+        k = self.n_neighbors if n_neighbors is None else n_neighbors
+        self._check_enough(k, self._n_structures() - (X is None))
+        with self._counting_queries(), self._threads():
+            found = self._search(None if X is None else self._prepare(X), int(k))
+        return self._ids_at(found.positions), found.similarities
+
+    # To be defined by subclasses.
+
+    def _search(self, X: Any, k: int) -> Neighbors:
+        """Return the neighbors of a batch; for None those of the training structures."""
+        raise NotImplementedError
+
+    def _n_structures(self) -> int:
+        raise NotImplementedError
+
+    def _class_numbers(self) -> NDArray[np.int32]:
+        """Return the class number at each position."""
+        raise NotImplementedError
+
+    def _ids_at(self, positions: Positions) -> NDArray[np.int64]:
+        return positions
+
+    # Checks and counters.
+
+    @contextmanager
+    def _counting_queries(self) -> Iterator[None]:
+        with counting() as counters:
+            yield
+        with _LOCK:  # several threads may query at the same time
+            self.query_evaluations_ += counters.kernel_evaluations
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        self._check_count("n_neighbors", 1)
+        self._check_choice("weights", _WEIGHTS)
+
+    def _check_enough(self, k: Any, available: int) -> None:
+        check_int(type(self).__name__, "n_neighbors", k)
+        if k > available:
+            raise KernelInputError(
+                f"{type(self).__name__}: n_neighbors={k}, but there are only {available} "
+                "structures; ask for fewer neighbors, or give more structures"
+            )
+
+    def _check_numbers(self, numbers: Any, n: int) -> None:
+        """Raise ValueError unless loaded class numbers and class weights are valid."""
+        n_classes = len(self.classes_)
+        check_array("labels_", numbers, np.int32, (n,))
+        if n and (numbers.min() < 0 or numbers.max() >= n_classes):
+            raise ValueError("labels_ must be class numbers")
+        check_array("class_weights_", self.class_weights_, np.float64, (n_classes,))
+        if not (self.class_weights_ > 0).all():
+            raise ValueError("class_weights_ must be above 0")
+        self._check_evaluations()
+
+    kernel_evaluations_: int
+
+
+def probabilities(
+    found: Neighbors,
+    class_numbers: NDArray[np.int32],
+    class_weights: NDArray[np.float64],
+    *,
+    uniform: bool = False,
+) -> NDArray[np.float64]:
+    """Return the class fractions of the votes of neighbors, a row for each query.
+
+    Neighbors with a similarity of 0 or less do not vote. Without votes, the row has the class
+    frequencies of the structures that were compared.
+
+    Examples
+    --------
+    >>> similarities, compared = np.array([[0.6, 0.2], [0.0, 0.0]]), np.array([[0, 0], [1, 3]])
+    >>> found = Neighbors(np.array([[2, 0], [0, 1]]), similarities, compared)
+    >>> probabilities(found, np.array([0, 0, 1], dtype=np.int32), np.ones(2))
+    array([[0.25, 0.75],
+           [0.25, 0.75]])
+    """
+    strengths = np.maximum(found.similarities.astype(np.float64), 0)
+    none = strengths[:, 0] == 0
+    if uniform:
+        strengths = (strengths > 0).astype(np.float64)
+    # Relative to the best, since unnormalized similarities can be huge or tiny.
+    strengths /= np.where(none, 1, strengths[:, 0])[:, None]
+    voters = class_numbers[found.positions]
+    votes = np.zeros(found.compared.shape)
+    rows = np.arange(len(votes))
+    for column in range(strengths.shape[1]):
+        votes[rows, voters[:, column]] += strengths[:, column]
+    votes[none] = found.compared[none]
+    votes *= np.maximum(class_weights / class_weights.max(), np.finfo(np.float64).tiny)
+    # Summed in order, so that no row depends on others.
+    votes /= np.add.accumulate(votes, axis=1)[:, -1:]
+    return votes
+
+
+def without_self(
+    positions: Positions, similarities: NDArray[Any], own: Positions
+) -> tuple[Positions, NDArray[Any]]:
+    """Remove each structure from its own neighbors, or the last neighbor if it is not among them.
+
+    Examples
+    --------
+    >>> positions, _ = without_self(
+    ...     np.array([[0, 1, 2], [0, 2, 3]]), np.zeros((2, 3)), np.array([1, 1])
+    ... )
+    >>> positions
+    array([[0, 2],
+           [0, 2]])
+    """
+    out = positions == own[:, None]
+    out[~out.any(axis=1), -1] = True
+    shape = (len(positions), positions.shape[1] - 1)
+    return positions[~out].reshape(shape), similarities[~out].reshape(shape)
 
 
 class KernelNeighborsClassifier(NeighborsClassifier):
-    """Classes by the votes of the most similar structures, found by comparing with all.
+    """Nearest-neighbor classifier that compares with all structures.
 
     ``fit`` compares nothing; a query costs as many kernel evaluations as there are structures.
 
     Parameters
     ----------
     kernel : Kernel
-        What compares structures, normalized preferably.
+        Kernel that compares structures, preferably normalized.
     n_neighbors : int
-        How many neighbors vote.
+        Number of neighbors that vote.
     weights : {"similarity", "uniform"}
-        Votes count as much as their similarity, or all the same. Neighbors with a similarity of 0
-        have no vote.
+        Weights of the votes. Neighbors with a similarity of 0 have no vote.
     class_weight : None, "balanced" or dict from label to weight
-        Factors of the votes for each class. "balanced": in inverse proportion to how often the
-        class occurs in what the classifier was fitted on.
+        Factors of the votes for each class. "balanced": inversely proportional to class
+        frequencies.
     n_jobs : int, optional
-        Threads; no result depends on them.
+        Number of threads; no result depends on it.
 
     Attributes
     ----------
     classes_ : ndarray, shape (n_classes,)
         The labels, sorted.
     structures_ : batch
-        The structures the classifier was fitted on.
+        The training structures.
     labels_ : ndarray of int32, shape (n,)
-        Number of the class of each.
+        Their class numbers.
     class_weights_ : ndarray of float64, shape (n_classes,)
         Factor of each class.
     kernel_evaluations_ : int
-        Kernel evaluations that ``fit`` spent: 0.
+        Number of kernel evaluations of ``fit``: 0.
     query_evaluations_ : int
-        Kernel evaluations that queries spent so far.
+        Number of kernel evaluations of queries so far.
 
     See Also
     --------
@@ -86,16 +293,12 @@ class KernelNeighborsClassifier(NeighborsClassifier):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> KernelNeighborsClassifier:
-        """Keep structures and their labels; ``y=None`` takes the labels of examples."""
+        """Store structures and their labels; ``y=None`` takes the labels of examples."""
         batch = self._start(X)
         numbers = self._encode_labels(X, y)
         self._check_enough(self.n_neighbors, len(batch))
-        self.class_weights_ = weights_of_classes(
-            type(self).__name__, self.class_weight, self.classes_, numbers
-        )
-        self.structures_ = (
-            keep_views(batch, self.kernel_) if isinstance(batch, ExampleBatch) else batch
-        )
+        self.class_weights_ = self._weigh_classes(numbers)
+        self.structures_ = self._keep(batch)
         self.labels_ = numbers
         self.kernel_evaluations_ = self.query_evaluations_ = 0
         return self
@@ -117,8 +320,6 @@ class KernelNeighborsClassifier(NeighborsClassifier):
 
     def _check_restored(self) -> None:
         super()._check_restored()
-        if not isinstance(self.kernel_, Kernel):
-            raise ValueError("kernel_ must be a kernel")
         if not isinstance(self.structures_, self.kernel_._accepts()):
             raise ValueError("structures_ must be a batch that the kernel reads")
         self._check_numbers(self.labels_, len(self.structures_))

@@ -1,12 +1,18 @@
-"""Networks over structures, on top of Nyström vectors."""
+"""Neural networks over structures, on top of Nyström vectors."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn import config_context
+from sklearn.neural_network import MLPClassifier
+from threadpoolctl import threadpool_limits
 
 from kernelwood.compute import check_budget, counting, get_config
 from kernelwood.errors import KernelInputError
@@ -14,84 +20,346 @@ from kernelwood.features import (
     SELECTIONS,
     NystromEmbedder,
     check_array,
-    check_positive,
+    check_int,
     compare_rows,
+    product,
 )
-from kernelwood.learners.base import StructureClassifier
-from kernelwood.learners.network_evidence import landmark_evidence
-from kernelwood.learners.network_layers import ACTIVATIONS, Layers, layer_shapes, softmax
-from kernelwood.learners.network_training import Trainer
-from kernelwood.learners.svc_evidence import Evidence
-from kernelwood.seeds import child_generator, resolve_seed
-
-__all__ = ["KernelNetworkClassifier"]
+from kernelwood.learners.base import Evidence, StructureClassifier, Support, strongest
+from kernelwood.seeds import child_generator, resolve_seed, sklearn_seed
 
 Floats = NDArray[np.float64]
-_BYTES_OF_VECTORS = 20  # a number in double, centered, and in half the precision
+
+_LARGEST = 1e100  # no product of two such numbers, and no sum of products, overflows
+
+
+@dataclass(frozen=True)
+class _Activation:
+    """Value of an activation function, and its slope given input and output."""
+
+    value: Callable[[Floats], Floats]
+    slope: Callable[[Floats, Floats], Floats]
+
+
+ACTIVATIONS = {
+    "relu": _Activation(lambda z: np.maximum(z, 0.0), lambda z, out: (z > 0).astype(np.float64)),
+    "tanh": _Activation(np.tanh, lambda z, out: 1.0 - out * out),
+    "logistic": _Activation(expit, lambda z, out: out * (1.0 - out)),
+    "identity": _Activation(lambda z: z, lambda z, out: np.ones_like(z)),
+}
+
+
+@dataclass(frozen=True)
+class Layers:
+    """Layers of a network: weights, shape (n_in, n_out), and intercepts, shape (n_out,), of each.
+
+    The activation function is applied between layers; the last layer gives a score for each class.
+
+    Examples
+    --------
+    >>> relu = Layers((np.array([[1.0, -1.0]]), np.eye(2)), (np.zeros(2), np.ones(2)), "relu")
+    >>> relu.scores(np.array([[3.0]]))
+    array([[4., 1.]])
+    """
+
+    weights: Sequence[Floats]
+    intercepts: Sequence[Floats]
+    activation: str
+
+    def scores(self, vectors: Floats) -> Floats:
+        """Return the scores of the classes, shape (n, n_classes); no row depends on others."""
+        return self._inputs(vectors)[-1]
+
+    def slopes(self, vector: Floats, direction: Floats) -> Floats:
+        """Return the gradient of a weighted sum of scores with respect to one input vector.
+
+        Parameters
+        ----------
+        vector : ndarray, shape (n_in,)
+        direction : ndarray, shape (n_classes,)
+            Weights of the scores in the sum.
+        """
+        activation = ACTIVATIONS[self.activation]
+        found: Floats = direction[None]
+        inputs = self._inputs(vector[None])
+        for number in range(len(self.weights) - 1, -1, -1):
+            found = product(found, self.weights[number].T)
+            if number:
+                z = inputs[number - 1]
+                found = found * activation.slope(z, activation.value(z))
+        slopes: Floats = found[0]
+        return slopes
+
+    def check(self, shapes: Sequence[tuple[int, int]]) -> None:
+        """Raise ValueError unless the layers have these shapes and finite numbers in range."""
+        columns = [(n_out,) for _, n_out in shapes]
+        for name, arrays, expected in (
+            ("weights_", self.weights, shapes),
+            ("intercepts_", self.intercepts, columns),
+        ):
+            if not isinstance(arrays, tuple) or len(arrays) != len(shapes):
+                raise ValueError(f"{name} must be arrays of {len(shapes)} layers")
+            for array, shape in zip(arrays, expected, strict=True):
+                check_array(name, array, np.float64, shape)
+                if (np.abs(array) > _LARGEST).any():
+                    raise ValueError(f"{name} must not exceed {_LARGEST}")
+
+    def _inputs(self, vectors: Floats) -> list[Floats]:
+        """Return the inputs of the neurons of each layer, before their activation."""
+        activation, values = ACTIVATIONS[self.activation], vectors
+        inputs: list[Floats] = []
+        for weights, intercepts in zip(self.weights, self.intercepts, strict=True):
+            if inputs:
+                values = activation.value(inputs[-1])
+            inputs.append(product(_bounded(values), weights) + intercepts)
+        return inputs
+
+
+def layer_shapes(n_in: int, hidden: Sequence[int], n_classes: int) -> list[tuple[int, int]]:
+    """Return the shape of the weights of each layer.
+
+    Examples
+    --------
+    >>> layer_shapes(300, (200,), 6)
+    [(300, 200), (200, 6)]
+    """
+    return list(pairwise([n_in, *hidden, n_classes]))
+
+
+def softmax(scores: Floats) -> Floats:
+    """Return probabilities proportional to the exponentials of scores.
+
+    Examples
+    --------
+    >>> softmax(np.array([[0.0, 0.0], [1e300, 0.0]]))
+    array([[0.5, 0.5],
+           [1. , 0. ]])
+    """
+    shares: Floats = np.exp(scores - scores.max(axis=1, keepdims=True))
+    # Summed in order, so that no row depends on others.
+    shares /= np.add.accumulate(shares, axis=1)[:, -1:]
+    return shares
+
+
+def _bounded(values: Floats) -> Floats:
+    return np.clip(np.nan_to_num(values), -_LARGEST, _LARGEST)
+
+
+Numbers = NDArray[np.int32]
+
+# Few examples still get many steps in a few epochs.
+_STEPS, _SMALLEST_BATCH, _LARGEST_BATCH = 25, 10, 200
+_UNCHECKED = {"assume_finite": True, "skip_parameter_validation": True}
+_LEAST_SPREAD, _TINY = 1e-6, 1e-90  # of vectors, relative to their length, and absolute
+
+
+@dataclass(frozen=True)
+class TrainedNetwork:
+    """Layers for unscaled vectors, and the mean loss of each epoch."""
+
+    weights: tuple[Floats, ...]
+    intercepts: tuple[Floats, ...]
+    losses: Floats
+
+
+@dataclass(frozen=True)
+class Trainer:
+    """Trains networks; the attributes are parameters of :class:`KernelNetworkClassifier`.
+
+    ``validation_fraction`` is None without early stopping.
+    """
+
+    hidden: tuple[int, ...]
+    activation: str
+    alpha: float
+    learning_rate: float
+    batch_size: int | None
+    max_iter: int
+    validation_fraction: float | None
+    patience: int
+    n_classes: int
+
+    def train(
+        self, vectors: Floats, numbers: Numbers, seed: int, report: Callable[[int], object]
+    ) -> TrainedNetwork:
+        """Return a network trained on vectors and their classes.
+
+        Parameters
+        ----------
+        vectors : ndarray, shape (n, n_dimensions)
+        numbers : ndarray of int32, shape (n,)
+            Class numbers from 0 to ``n_classes - 1``, each at least once.
+        seed : int
+        report : callable
+            Called with the number of completed epochs after each epoch.
+        """
+        if self.n_classes == 1:
+            shapes = layer_shapes(vectors.shape[1], self.hidden, self.n_classes)
+            constant = tuple(np.zeros(shape) for shape in shapes)
+            return TrainedNetwork(constant, tuple(np.zeros(n) for _, n in shapes), np.zeros(0))
+        center = vectors.mean(axis=0)
+        scale = _scale(vectors, center)
+        # Single precision suffices for random steps, and takes half the time.
+        scaled = ((vectors - center) / scale).astype(np.float32)
+        held = np.zeros(len(numbers), dtype=bool)
+        if self.validation_fraction is not None:
+            held = held_out_part(numbers, self.validation_fraction, seed)
+            # The bits of BLAS depend on the number of threads.
+        with threadpool_limits(1), config_context(**_UNCHECKED):
+            weights, intercepts, losses = self._epochs(scaled, numbers, held, seed, report)
+        first = weights[0] / scale
+        intercepts[0] = intercepts[0] - product(center[None], first)[0]
+        return TrainedNetwork((first, *weights[1:]), tuple(intercepts), np.array(losses))
+
+    def _epochs(
+        self,
+        vectors: NDArray[np.float32],
+        numbers: Numbers,
+        held: NDArray[np.bool_],
+        seed: int,
+        report: Callable[[int], object],
+    ) -> tuple[list[Floats], list[Floats], list[float]]:
+        """Return weights and intercepts of the best or last epoch, and the losses of all epochs."""
+        X, y = vectors[~held], numbers[~held]
+        model, classes = self._model(len(X), seed), np.arange(self.n_classes)
+        best, best_score, since = None, -1.0, 0
+        for epoch in range(self.max_iter):
+            _one_epoch(model, X, y, classes)
+            report(epoch + 1)
+            if not held.any():
+                continue
+            score, since = float(model.score(vectors[held], numbers[held])), since + 1
+            if score > best_score:
+                best, best_score, since = self._copy(model), score, 0
+            if since >= self.patience:
+                break
+        return *(best or self._copy(model)), [float(loss) for loss in model.loss_curve_]
+
+    def _model(self, n: int, seed: int) -> Any:
+        wanted = self.batch_size or max(_SMALLEST_BATCH, min(n // _STEPS, _LARGEST_BATCH))
+        batch_size = min(wanted, n)
+        return MLPClassifier(
+            self.hidden,
+            activation=self.activation,
+            alpha=self.alpha * batch_size,  # scikit-learn divides it by the batch size
+            batch_size=batch_size,
+            learning_rate_init=self.learning_rate,
+            random_state=sklearn_seed(child_generator(seed, 0)),
+        )
+
+    def _copy(self, model: Any) -> tuple[list[Floats], list[Floats]]:
+        """Return the layers of a model, with one output for each class, also of two."""
+        weights = [np.array(array, dtype=np.float64) for array in model.coefs_]
+        intercepts = [np.array(array, dtype=np.float64) for array in model.intercepts_]
+        if self.n_classes == 2:
+            # The logistic function of one score is the softmax of 0 and this score.
+            weights[-1] = np.column_stack([np.zeros(len(weights[-1])), weights[-1]])
+            intercepts[-1] = np.append(0.0, intercepts[-1])
+        return weights, intercepts
+
+
+def held_out_part(numbers: Numbers, fraction: float, seed: int) -> NDArray[np.bool_]:
+    """Return a mask of examples to hold out: a fraction of each class, rounded down.
+
+    Examples
+    --------
+    >>> held = held_out_part(np.array([0] * 20 + [1] * 5, dtype=np.int32), 0.1, seed=0)
+    >>> int(held[:20].sum()), int(held[20:].sum())
+    (2, 0)
+    """
+    shuffled = child_generator(seed, 1).permutation(len(numbers))
+    held = np.zeros(len(numbers), dtype=bool)
+    for number in range(int(numbers.max()) + 1):
+        members = shuffled[numbers[shuffled] == number]
+        held[members[: int(fraction * len(members))]] = True
+    return held
+
+
+def _scale(vectors: Floats, center: Floats) -> float:
+    """Return the root of the mean squared deviation from the center, over all dimensions.
+
+    One scale for all dimensions keeps their relative variance. Deviations due to rounding alone are
+    not amplified.
+    """
+    spread = float(np.sqrt(np.square(vectors - center).mean()))
+    return max(spread, _LEAST_SPREAD * float(np.sqrt(np.square(vectors).mean())), _TINY)
+
+
+def _one_epoch(model: Any, X: NDArray[Any], y: Numbers, classes: NDArray[Any]) -> None:
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            model.partial_fit(X, y, classes=classes)
+    except ValueError as failure:
+        raise KernelInputError(
+            f"KernelNetworkClassifier: training failed: {failure}; normalize the kernel, "
+            "or choose a smaller learning_rate"
+        ) from failure
+
+
+_BYTES_OF_VECTORS = 20  # a number in double, centered, and in single precision
 _SETS, _TRAINING = 1, 2  # what the random numbers of a child generator are for
 
 
 class KernelNetworkClassifier(StructureClassifier):
     r"""Feed-forward network whose first layer is the Nyström projection.
 
-    A structure is compared with ``n_landmarks`` others; with its similarities :math:`c` to them and
-    the similarities :math:`W = U S U^\top` among them, the network gets the vector
-    :math:`c\,U S^{-1/2}` (:class:`NystromEmbedder`). Hidden layers and a softmax follow. Of several
-    networks, each with landmarks of its own, the probabilities are averaged. Training on :math:`N`
-    structures takes about :math:`N M` kernel evaluations for each set of :math:`M` landmarks, a
-    prediction :math:`M`.
+    A structure is compared with ``n_landmarks`` landmarks; with its similarities :math:`c` to them
+    and the similarities :math:`W = U S U^\top` among them, the input of the network is the vector
+    :math:`c\,U S^{-1/2}` (:class:`NystromEmbedder`). Hidden layers and a softmax follow. With
+    several networks, each with landmarks of its own, the probabilities are averaged. Training on
+    :math:`N` structures takes about :math:`N M` kernel evaluations for each set of :math:`M`
+    landmarks, a prediction :math:`M`.
 
     Parameters
     ----------
     kernel : Kernel
-        What compares structures; positive semidefinite, and normalized preferably.
+        Positive semidefinite kernel, preferably normalized.
     n_landmarks : int
-        Landmarks of each set.
+        Number of landmarks of each set.
     n_sets : int
-        Networks, each with a set of landmarks of its own. More cost more.
+        Number of networks, each with a set of landmarks of its own.
     selection : {"uniform", "kmeans++", "stratified", "leverage"}
-        How to choose landmarks; see :class:`NystromEmbedder`.
+        Landmark selection; see :class:`NystromEmbedder`.
     hidden : tuple of int
-        Neurons of each hidden layer; ``()`` for none, which is logistic regression.
+        Number of neurons of each hidden layer; ``()`` is logistic regression.
     activation : {"relu", "tanh", "logistic", "identity"}
-        What neurons of hidden layers do.
+        Activation function of the hidden layers.
     alpha : float
-        Penalty of half the squared weights, beside the mean loss. Large values keep a network
-        simple.
+        Weight of the L2 penalty.
     learning_rate : float
         Step size of Adam.
     batch_size : int, optional
-        Structures for each step; by default a twenty-fifth of them, but 10 to 200.
+        Number of structures in a step; by default 1/25 of the training set, at least 10 and at most
+        200.
     max_iter : int
-        Epochs: how often every structure is learned from.
+        Number of epochs.
     early_stopping : bool
-        Hold out a part of the structures, stop when they are no longer predicted better, and keep
-        the network as it was at its best.
+        Whether to stop when the accuracy on held-out structures no longer improves, and to keep the
+        best epoch.
     validation_fraction : float
-        Share of each class that is held out for ``early_stopping``.
+        Fraction of each class held out for ``early_stopping``.
     patience : int
-        Epochs without improvement after which ``early_stopping`` stops.
+        Number of epochs without improvement after which ``early_stopping`` stops.
     random_state : None, int, Generator or RandomState
-        Seed of landmarks and networks. More sets of the same seed begin with the same ones.
+        Seed of landmarks and networks. The first sets do not depend on ``n_sets``.
     n_jobs : int, optional
-        Threads for comparing; no result depends on them.
+        Number of threads for comparisons; no result depends on it.
 
     Attributes
     ----------
     classes_ : ndarray
         The labels, sorted.
     embedders_ : tuple of NystromEmbedder
-        The landmarks of each set, and how they make vectors.
+        The embedder of each set.
     weights_ : tuple of tuples of ndarrays, shapes (n_in, n_out)
-        Of each set the weights of each layer, the last with a column for each class.
+        Weights of each layer of each set, the last with a column for each class.
     intercepts_ : tuple of tuples of ndarrays, shapes (n_out,)
-        What is added to each neuron.
+        Intercepts of each layer of each set.
     loss_curve_ : tuple of ndarrays, shapes (n_epochs,)
-        Of each set the mean loss in each epoch.
+        Mean loss in each epoch of each set.
     landmark_classes_ : tuple of ndarrays of int32, shapes (n_landmarks,)
-        Of each set the numbers of the classes of the landmarks.
+        Class numbers of the landmarks of each set.
     kernel_evaluations_ : int
-        What fitting cost.
+        Number of kernel evaluations of ``fit``.
     seed_ : int
         The seed that was used.
 
@@ -99,13 +367,13 @@ class KernelNetworkClassifier(StructureClassifier):
     --------
     NystromEmbedder : The vectors alone, for other models.
     KernelSVC : Compares with all structures.
-    HashForestClassifier : Trees on bits of similarities.
+    HashForestClassifier : Decision trees on hashcodes.
 
     Notes
     -----
     Networks are trained by scikit-learn's ``MLPClassifier`` on vectors that are centered and
-    divided by one number, so that their mean square is 1; both become part of the first layer.
-    Dimensions keep the importance that the kernel gives them.
+    divided by one number, so that their mean square is 1; the first layer includes both. Dimensions
+    keep the variance that the kernel gives them.
 
     References
     ----------
@@ -170,7 +438,7 @@ class KernelNetworkClassifier(StructureClassifier):
     def fit(self, X: Any, y: Any = None) -> KernelNetworkClassifier:
         """Choose landmarks, and train a network for each set of them.
 
-        Progress is that of the comparisons, and then, for each network, the epochs.
+        Progress is reported for the comparisons, then for the epochs of each network.
 
         Parameters
         ----------
@@ -217,40 +485,66 @@ class KernelNetworkClassifier(StructureClassifier):
         return total / len(self.embedders_)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable label of each structure, the first of equal ones."""
+        """Return the most probable label of each structure; the first of equally probable ones."""
         probabilities = self.predict_proba(X)
         return np.asarray(self.classes_[probabilities.argmax(axis=1)])
 
     def evidence(self, x: Any, k: int = 5, *, label: Any = None) -> Evidence:
-        r"""Return the landmarks that say most about one structure.
+        r"""Return the landmarks with the largest contributions to a score.
 
-        A class has the score :math:`z(c)` that goes into the softmax, less the mean of all classes.
-        Near one structure the network is nearly linear, and the landmark with the similarity
-        :math:`c_j` contributes :math:`c_j\, \partial z / \partial c_j`. Whatever contributions do
-        not sum up to is the intercept. Of several networks it is the mean.
+        The score of a class is its input :math:`z(c)` to the softmax, less the mean of all classes.
+        The contribution of the landmark with the similarity :math:`c_j` is that of the linearized
+        network, :math:`c_j\, \partial z / \partial c_j`; the intercept is the score less all
+        contributions. Scores and contributions are averaged over the networks.
 
         Parameters
         ----------
         x : structure
         k : int
-            How many to return, for and against.
+            Maximum number of supporting and of opposing landmarks.
         label : label, optional
-            Of the class to speak about, by default the predicted one.
+            The class to explain, by default the predicted one.
         """
         self._check_is_fitted()
-        check_positive("KernelNetworkClassifier.evidence", "k", k)
+        k = check_int("KernelNetworkClassifier.evidence", "k", k)
         batch = self._prepare([x])
-        number = self._number_of(self.predict(batch)[0] if label is None else label)
-        labels = [self.classes_[numbers] for numbers in self.landmark_classes_]
+        label = self.predict(batch)[0] if label is None else label
+        number, n_classes = self._class_number("label", label), len(self.classes_)
+        direction = np.full(n_classes, -1.0 / n_classes)
+        direction[number] += 1.0
+        score = 0.0
+        found: dict[int, Support] = {}
         with self._threads():
-            return landmark_evidence(
-                batch, self._networks(), labels, classes=self.classes_, number=number, k=int(k)
-            )
+            for (embedder, layers), classes in zip(
+                self._networks(), self.landmark_classes_, strict=True
+            ):
+                similarities = embedder.similarities(batch)
+                vector = product(similarities, embedder.projection_)
+                slopes = layers.slopes(vector[0], direction)
+                by_landmark = product(slopes[None], embedder.projection_.T)[0]
+                contributions = similarities[0] * by_landmark
+                own_score = float((layers.scores(vector)[0] * direction).sum())
+                score += own_score / self.n_sets
+                for i, index in enumerate(embedder.landmark_indices_.tolist()):
+                    # Sets can share landmarks.
+                    before = found[index].contribution if index in found else 0.0
+                    found[index] = Support(
+                        embedder.landmarks_[i],
+                        self.classes_[classes[i]].item(),
+                        index,
+                        float(similarities[0, i]),
+                        before + float(contributions[i]) / self.n_sets,
+                    )
+        supports = list(found.values())
+        sums = np.array([support.contribution for support in supports])
+        supporting, opposing = (tuple(supports[i] for i in some) for some in strongest(sums, k))
+        intercept = score - float(np.add.accumulate(sums)[-1])
+        return Evidence(self.classes_[number].item(), score, intercept, supporting, opposing)
 
     # Fitting.
 
     def _embedder(self, number: int) -> NystromEmbedder:
-        """Return the embedder of a set; the first is that of the same seed."""
+        """Return the embedder of a set; the first has the seed of the classifier."""
         seed = self.seed_ if number == 0 else _child_seed(self.seed_, _SETS, number)
         return NystromEmbedder(
             self.kernel_,
@@ -273,7 +567,7 @@ class KernelNetworkClassifier(StructureClassifier):
         )
 
     def _check_memory(self, n: int) -> None:
-        """Raise MemoryBudgetError if the vectors are too many, with the copy to train on."""
+        """Raise MemoryBudgetError if the vectors and their copies do not fit in memory."""
         check_budget(
             _BYTES_OF_VECTORS * n * min(int(self.n_landmarks), n),
             f"KernelNetworkClassifier: the vectors of {n:,} structures",
@@ -286,15 +580,6 @@ class KernelNetworkClassifier(StructureClassifier):
         sets = zip(self.embedders_, self.weights_, self.intercepts_, strict=True)
         for embedder, weights, intercepts in sets:
             yield embedder, Layers(weights, intercepts, self.activation)
-
-    def _number_of(self, label: Any) -> int:
-        known: list[Any] = self.classes_.tolist()
-        if label not in known:
-            raise KernelInputError(
-                f"KernelNetworkClassifier.evidence: label is {label!r}, but the labels are "
-                f"{known[:20]}"
-            )
-        return known.index(label)
 
     # Checks.
 
@@ -317,7 +602,7 @@ class KernelNetworkClassifier(StructureClassifier):
             isinstance(n, (int, np.integer)) and not isinstance(n, bool) and n >= 1 for n in sizes
         ):
             raise KernelInputError(
-                "KernelNetworkClassifier: hidden must be the numbers of neurons of each hidden "
+                "KernelNetworkClassifier: hidden must be the number of neurons of each hidden "
                 f"layer, such as (200,) or (), got {sizes!r}"
             )
 
@@ -326,21 +611,20 @@ class KernelNetworkClassifier(StructureClassifier):
         for name in ("embedders_", "weights_", "intercepts_", "loss_curve_", "landmark_classes_"):
             value = getattr(self, name)
             if not isinstance(value, tuple) or len(value) != self.n_sets:
-                raise ValueError(f"{name} must be {self.n_sets}, one for each set")
-        if type(self.kernel_evaluations_) is not int or self.kernel_evaluations_ < 0:
-            raise ValueError("kernel_evaluations_ must be a count")
+                raise ValueError(f"{name} must have {self.n_sets} items, one for each set")
+        self._check_evaluations()
         for number in range(self.n_sets):
             self._check_set(number)
 
     def _check_set(self, number: int) -> None:
         embedder, classes = self.embedders_[number], self.landmark_classes_[number]
         if type(embedder) is not NystromEmbedder:
-            raise ValueError("embedders_ must be of the kind NystromEmbedder")
+            raise ValueError("embedders_ must be NystromEmbedders")
         if embedder.kernel_._accepts() is not self.kernel_._accepts():
-            raise ValueError("embedders_ and kernel_ must be for the same structures")
+            raise ValueError("embedders_ and kernel_ must be for the same kind of structures")
         check_array("landmark_classes_", classes, np.int32, (len(embedder.landmarks_),))
         if ((classes < 0) | (classes >= len(self.classes_))).any():
-            raise ValueError("landmark_classes_ must be numbers of classes")
+            raise ValueError("landmark_classes_ must be class numbers")
         losses = self.loss_curve_[number]
         if not isinstance(losses, np.ndarray) or losses.ndim != 1 or len(losses) > self.max_iter:
             raise ValueError("loss_curve_ must be losses of epochs")

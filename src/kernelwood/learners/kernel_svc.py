@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import expit, logit
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.svm import SVC
 from sklearn.utils.metaestimators import available_if
 
-from kernelwood.compute import counting, resolve_jobs
+from kernelwood.arrays import rises
+from kernelwood.compute import check_budget, counting, resolve_jobs
 from kernelwood.errors import KernelInputError
-from kernelwood.features import compare_rows, product
-from kernelwood.kernels import TILE, Kernel
-from kernelwood.learners.base import StructureClassifier, weights_of_classes
-from kernelwood.learners.svc_calibration import deal_folds, fit_sigmoids, probabilities
-from kernelwood.learners.svc_checks import check_array, check_classes, check_folds, check_memory
-from kernelwood.learners.svc_evidence import Evidence, Support, strongest
-from kernelwood.learners.svc_machines import (
-    Machines,
-    Trainer,
-    class_scores,
-    decide,
-    pairs_of_classes,
-)
-
-__all__ = ["KernelSVC"]
+from kernelwood.features import check_array, check_int, compare_rows, product
+from kernelwood.kernels import TILE
+from kernelwood.learners.base import Evidence, StructureClassifier, Support, strongest
+from kernelwood.seeds import child_generator
 
 Floats = NDArray[np.float64]
+Numbers = NDArray[np.int32]
+
+_REST = -1  # all other classes
 _SIMILARITIES_AT_ONCE = 2**23  # 64 MB in double
 
 
@@ -44,79 +44,79 @@ class KernelSVC(StructureClassifier):
     r"""Support vector machine whose examples are structures.
 
     A machine scores a structure :math:`x` by its similarities to the support structures
-    :math:`s_i`, those training structures that have a weight:
+    :math:`s_i`, the training structures with a nonzero weight:
 
     .. math:: f(x) = \sum_i \beta_i\, k(x, s_i) + b .
 
     Fitting costs :math:`n(n+1)/2` kernel evaluations and the memory of the :math:`n \times n`
-    Gram matrix, which all machines share. Afterwards only the support structures are kept.
+    Gram matrix, which all machines share. Only the support structures are kept.
 
     Parameters
     ----------
     kernel : Kernel
-        What compares structures; positive semidefinite, and normalized preferably.
+        Positive semidefinite kernel, preferably normalized.
     C : float
-        How much a training structure on the wrong side costs, above 0. Large values follow the
-        training set more closely.
+        Cost of a training error, above 0. Large values fit the training set more closely.
     class_weight : None, "balanced" or dict from label to weight
-        Factors of ``C`` for the structures of a class; "balanced": inversely proportional to how
-        many there are, of one class against the rest on either side.
+        Factors of ``C`` for the structures of a class. "balanced": inversely proportional to
+        class frequencies; with ``"ovr"``, to the frequencies of the class and of the rest.
     strategy : {"ovr", "ovo"}
-        Of more than two classes: one machine for each class against the rest, or one for each
+        For more than two classes: one machine for each class against the rest, or one for each
         pair of classes, whose votes are counted.
     probability : bool
-        Learn what :meth:`predict_proba` needs, for the price of training ``calibration_folds``
-        times more, without further kernel evaluations.
+        Whether to calibrate probabilities for :meth:`predict_proba`. This trains
+        ``calibration_folds`` times more machines, without further kernel evaluations.
     calibration_folds : int
-        Parts of the training set, each scored by machines trained on the others.
+        Number of cross-validation folds used for calibration.
     tol : float
-        When to stop training, above 0.
+        Tolerance of the stopping criterion, above 0.
     max_iter : int
-        Steps after which a machine stops anyway, with a warning.
+        Maximum number of iterations of a machine; a warning tells when it is reached.
     random_state : None, int, Generator or RandomState
         Seed of the calibration folds; nothing else is random.
     n_jobs : int, optional
-        Threads; no result depends on them.
+        Number of threads; no result depends on it.
 
     Attributes
     ----------
     classes_ : ndarray
         The labels, sorted.
     supports_ : batch
-        The support structures, of all machines together.
+        The support structures of all machines.
     support_indices_ : ndarray of int64, shape (n_supports,)
-        Where they were in what the classifier was fitted on, ascending.
+        Their positions in the training structures, ascending.
     support_classes_ : ndarray of int32, shape (n_supports,)
-        The numbers of their classes.
+        Their class numbers.
     machines_ : ndarray of int32, shape (n_machines, 2)
-        The class that positive scores of a machine speak for, and the other one; -1 for the rest.
+        Class numbers of positive and of negative scores of each machine; -1 for the rest.
     coefficients_ : ndarray, shape (n_machines, n_supports)
         Weights of the support structures, :math:`\beta`.
     intercepts_ : ndarray, shape (n_machines,)
         :math:`b` of each machine.
     sigmoids_ : ndarray, shape (n_classes, 2) or (1, 2) for two classes; or None
-        Slope and offset, by which a score of :meth:`decision_function` becomes a probability.
+        Slope and offset that convert a score of :meth:`decision_function` to a probability.
     n_support_ : ndarray of int64, shape (n_classes,)
-        How many support structures each class has.
+        Number of support structures of each class.
     kernel_evaluations_ : int
-        What fitting cost.
+        Number of kernel evaluations of ``fit``.
     seed_ : int
         The seed that was used.
 
     See Also
     --------
     HashForestClassifier : For more structures than a Gram matrix can hold.
-    KernelNeighborsClassifier : Without training, by the most similar structures.
+    KernelNeighborsClassifier : Predicts by the most similar structures, without training.
 
     Notes
     -----
-    The machines are those of libsvm, as scikit-learn trains them. But for rounding, ``"ovo"``
-    predicts what scikit-learn's ``SVC(kernel)`` does, and ``"ovr"`` what its
-    ``OneVsRestClassifier(SVC(kernel))`` does.
+    The machines are trained by libsvm, through scikit-learn. Up to rounding, ``"ovo"`` predicts
+    the same as scikit-learn's ``SVC(kernel)``, and ``"ovr"`` the same as
+    ``OneVsRestClassifier(SVC(kernel))``.
 
-    Probabilities are Platt's sigmoids of the scores, one for each class, divided by their sum; the
-    likeliest class need not be the predicted one. They need two structures of each class at least;
-    a class with fewer than ``calibration_folds`` is missing in some of the folds.
+    Probabilities are Platt's sigmoids of the scores, one for each class, normalized to sum 1; the
+    most probable class can differ from the predicted one. Calibration needs at least two
+    structures of each class; a class with fewer than ``calibration_folds`` is missing in some
+    folds.
 
     References
     ----------
@@ -169,7 +169,7 @@ class KernelSVC(StructureClassifier):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> KernelSVC:
-        """Learn from structures and their labels.
+        """Train on structures and their labels.
 
         Parameters
         ----------
@@ -181,9 +181,9 @@ class KernelSVC(StructureClassifier):
         return self
 
     def fit_held_out(self, X: Any, y: Any = None, folds: Any = None) -> Floats:
-        """Fit, and return what machines trained on other folds say of each structure.
+        """Fit, and return cross-validation scores of the training structures.
 
-        No kernel evaluations are needed beyond those of ``fit``: all machines share its matrix.
+        The Gram matrix of ``fit`` is reused, without further kernel evaluations.
 
         Parameters
         ----------
@@ -191,13 +191,13 @@ class KernelSVC(StructureClassifier):
         y : sequence of labels, length n, optional
             By default the labels of examples.
         folds : sequence of int, length n
-            The fold of each structure, from 0 on; say, one for each group of documents.
+            The fold of each structure, from 0; for example one for each group of documents.
 
         Returns
         -------
         ndarray, shape (n, n_classes) or (n,)
-            Scores as :meth:`decision_function` returns them. A class that the other folds do not
-            have scores the lowest of all.
+            Scores as of :meth:`decision_function`, of machines trained on the other folds. A class
+            that the other folds do not have gets the lowest score.
         """
         scores = self._fit(X, y, folds)
         if scores is None:
@@ -207,19 +207,26 @@ class KernelSVC(StructureClassifier):
     def _fit(self, X: Any, y: Any, folds: Any) -> Floats | None:
         X = self._start(X)
         numbers = self._encode_labels(X, y)
-        check_classes(self.classes_, numbers, 2 if self.probability else 1)
-        folds = None if folds is None else check_folds(folds, numbers, self)
-        trainer = self._trainer(numbers)
+        self._check_classes(numbers)
+        folds = None if folds is None else self._check_folds(folds, numbers)
+        trainer = _Trainer(self, self._weigh_classes(numbers), resolve_jobs(self.n_jobs))
+        n_calibration_folds = min(self.calibration_folds, len(X))
         counts = [] if folds is None else [int(folds.max()) + 1]
-        counts += [min(self.calibration_folds, len(X))] if self.probability else []
-        check_memory(len(X), max(counts, default=None), trainer.n_jobs)
+        counts += [n_calibration_folds] if self.probability else []
+        _check_memory(len(X), max(counts, default=None), trainer.n_jobs)
+        self.sigmoids_: Floats | None = None
         with self._threads():
             with counting() as counters:
                 gram: Floats = self.kernel_.gram(X, dtype="float64")  # type: ignore[assignment]
             self.kernel_evaluations_ = counters.kernel_evaluations
             machines = trainer.train(gram, numbers)
-            self.sigmoids_ = self._calibrate(trainer, gram, numbers) if self.probability else None
-            scores = None if folds is None else trainer.scores_of_others(gram, numbers, folds)
+            if self.probability:
+                dealt = deal_folds(numbers, n_calibration_folds, self.seed_)
+                scores = trainer.held_out_scores(gram, numbers, dealt)
+                wanted = [1] if len(self.classes_) == 2 else range(len(self.classes_))
+                columns = zip(scores.T, wanted, strict=True)
+                self.sigmoids_ = np.array([fit_sigmoid(c, numbers == n) for c, n in columns])
+            held_out = None if folds is None else trainer.held_out_scores(gram, numbers, folds)
         self._keep_supports(X, numbers, machines)
         if machines.stopped:
             warnings.warn(
@@ -229,28 +236,28 @@ class KernelSVC(StructureClassifier):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        return scores
+        return held_out
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the labels of structures, shape (n,)."""
+        """Return the predicted labels of structures, shape (n,)."""
         numbers = decide(self._scores(X), self.machines_, len(self.classes_))
         return self.classes_[numbers]
 
     def decision_function(self, X: Any) -> Floats:
-        """Return the scores of classes, from which labels are decided.
+        """Return the scores of the classes.
 
         Returns
         -------
         ndarray, shape (n, n_classes) or (n,)
-            For two classes, one score: positive for the second. For ``"ovo"``, the votes for a
-            class and a part below one half that breaks ties, as scikit-learn has it.
+            For two classes one score, positive for the second class. For ``"ovo"`` the votes for
+            each class plus a tie-breaking term below one half, as in scikit-learn.
         """
         scores = class_scores(self._scores(X), self.machines_, len(self.classes_))
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
-        """Return the probabilities of classes, shape (n, n_classes), in the order of `classes_`."""
+        """Return class probabilities, shape (n, n_classes), in the order of ``classes_``."""
         self._check_is_fitted()
         if self.sigmoids_ is None:
             raise NotFittedError("this KernelSVC was fitted without probability=True; fit it again")
@@ -258,30 +265,39 @@ class KernelSVC(StructureClassifier):
         return probabilities(scores, self.sigmoids_)
 
     def evidence(self, x: Any, k: int = 5, *, label: Any = None) -> Evidence:
-        """Return the support structures that say most about one structure.
+        """Return the support structures with the largest contributions to a score.
 
         Parameters
         ----------
         x : structure
         k : int
-            How many to return, for and against.
+            Maximum number of supporting and of opposing structures.
         label : label, optional
-            Of the class to speak about, by default the predicted one. Of pairs of classes
-            (``"ovo"``), contributions and scores are sums over the pairs with this class.
+            The class to explain, by default the predicted one. With ``"ovo"``, contributions and
+            scores are sums over the pairs with this class.
         """
         self._check_is_fitted()
-        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
-            raise KernelInputError(f"KernelSVC.evidence: k must be an int from 1 on, got {k!r}")
+        k = check_int("KernelSVC.evidence", "k", k)
         with self._threads():
             similarities = self.kernel_.cross(self._prepare([x]), self.supports_)[0]
-        scores = product(similarities[None], self.coefficients_.T) + self.intercepts_
+        coefficients = self.coefficients_.astype(np.float64)
+        scores = product(similarities[None], coefficients.T) + self.intercepts_
         number = int(decide(scores, self.machines_, len(self.classes_))[0])
         if label is not None:
-            number = self._number_of(label)
+            number = self._class_number("label", label)
         sides = (self.machines_[:, 0] == number).astype(int) - (self.machines_[:, 1] == number)
-        contributions = product(sides[None], self.coefficients_)[0] * similarities
+        contributions = product(sides[None], coefficients)[0] * similarities
         supporting, opposing = (
-            tuple(self._support(i, similarities, contributions) for i in some)
+            tuple(
+                Support(
+                    self.supports_[i],
+                    self.classes_[self.support_classes_[i]].item(),
+                    int(self.support_indices_[i]),
+                    float(similarities[i]),
+                    float(contributions[i]),
+                )
+                for i in some
+            )
             for some in strongest(contributions, k)
         )
         return Evidence(
@@ -294,69 +310,33 @@ class KernelSVC(StructureClassifier):
 
     @property
     def n_support_(self) -> NDArray[np.int64]:
-        """How many support structures each class has, shape (n_classes,)."""
+        """Number of support structures of each class, shape (n_classes,)."""
         self._check_is_fitted()
         return np.bincount(self.support_classes_, minlength=len(self.classes_))
 
-    # Fitting.
-
-    def _trainer(self, numbers: NDArray[np.int32]) -> Trainer:
-        weights = weights_of_classes("KernelSVC", self.class_weight, self.classes_, numbers)
-        return Trainer(
-            strategy=self.strategy,
-            C=float(self.C),
-            tol=float(self.tol),
-            max_iter=self.max_iter,
-            weights=weights,
-            balanced=self.class_weight is not None and not isinstance(self.class_weight, dict),
-            n_jobs=resolve_jobs(self.n_jobs),
-        )
-
-    def _calibrate(self, trainer: Trainer, gram: Floats, numbers: NDArray[np.int32]) -> Floats:
-        folds = deal_folds(numbers, min(self.calibration_folds, len(numbers)), self.seed_)
-        scores = trainer.scores_of_others(gram, numbers, folds)
-        return fit_sigmoids(scores, numbers, len(self.classes_))
-
-    def _keep_supports(self, X: Any, numbers: NDArray[np.int32], machines: Machines) -> None:
+    def _keep_supports(self, X: Any, numbers: Numbers, machines: _Machines) -> None:
         indices = np.flatnonzero(machines.coefficients.any(axis=0))
         self.supports_ = self._keep(X[indices])
         self.support_indices_ = indices.astype(np.int64)
         self.support_classes_ = numbers[indices]
         self.machines_ = machines.pairs
-        self.coefficients_ = np.ascontiguousarray(machines.coefficients[:, indices])
+        # More digits than similarities have would only make files larger.
+        coefficients = machines.coefficients[:, indices]
+        self.coefficients_ = np.ascontiguousarray(coefficients, self.kernel_._dtype(None))
         self.intercepts_ = machines.intercepts
-
-    # Predicting.
 
     def _scores(self, X: Any) -> Floats:
         """Return the scores of all machines, shape (n, n_machines)."""
         self._check_is_fitted()
         X = self._prepare(X)
         scores = np.empty((len(X), len(self.machines_)))
-        weights = np.ascontiguousarray(self.coefficients_.T)
+        weights = np.ascontiguousarray(self.coefficients_.T, dtype=np.float64)
         n_rows = max(1, min(TILE, _SIMILARITIES_AT_ONCE // len(self.supports_)))
         with self._threads():
             rows = compare_rows(self.kernel_, X, self.supports_, n_rows=n_rows)
             for some, similarities in rows:
                 scores[some] = product(similarities, weights) + self.intercepts_
         return scores
-
-    def _support(self, i: int, similarities: NDArray[Any], contributions: Floats) -> Support:
-        return Support(
-            self.supports_[i],
-            self.classes_[self.support_classes_[i]].item(),
-            int(self.support_indices_[i]),
-            float(similarities[i]),
-            float(contributions[i]),
-        )
-
-    def _number_of(self, label: Any) -> int:
-        known: list[Any] = self.classes_.tolist()
-        if label not in known:
-            raise KernelInputError(
-                f"KernelSVC.evidence: label is {label!r}, but the labels are {known[:20]}"
-            )
-        return known.index(label)
 
     # Checks.
 
@@ -369,28 +349,333 @@ class KernelSVC(StructureClassifier):
         self._check_number("tol", 0, float("inf"), "(0, inf)")
         self._check_count("max_iter", 1)
 
+    def _check_classes(self, numbers: Numbers) -> None:
+        labels = self.classes_.tolist()
+        if len(labels) == 1:
+            raise KernelInputError(
+                f"KernelSVC: every structure has the label {labels[0]!r}; give at least two classes"
+            )
+        rare = np.flatnonzero(np.bincount(numbers) < 2)
+        if self.probability and len(rare):
+            raise KernelInputError(
+                "KernelSVC: probability=True needs at least 2 structures of each class, but "
+                f"{labels[rare[0]]!r} has one; leave it out, or use probability=False"
+            )
+
+    def _check_folds(self, folds: Any, numbers: Numbers) -> NDArray[np.int64]:
+        """Return folds as an array, or raise KernelInputError if they cannot be trained on."""
+        array = np.asarray(folds)
+        if array.shape != numbers.shape or array.dtype.kind not in "iu" or array.min(initial=0) < 0:
+            raise KernelInputError(
+                f"KernelSVC: folds must be {len(numbers)} whole numbers from 0, one for each "
+                f"structure; got {array.dtype} of shape {array.shape}"
+            )
+        if len(np.unique(array)) < 2:
+            raise KernelInputError("KernelSVC: folds must have at least two different numbers")
+        if self.strategy == "ovo":
+            for number, label in enumerate(self.classes_.tolist()):
+                if len(np.unique(array[numbers == number])) < 2:
+                    raise KernelInputError(
+                        f"KernelSVC: the class {label!r} is in one fold only, so the other folds "
+                        "cannot train a machine for it; use strategy='ovr'"
+                    )
+        return array.astype(np.int64)
+
     def _check_restored(self) -> None:
         super()._check_restored()
-        if not isinstance(self.kernel_, Kernel):
-            raise ValueError("kernel_ must be a kernel")
         if not isinstance(self.supports_, self.kernel_._accepts()):
             raise ValueError("supports_ must be a batch that the kernel reads")
         n, n_classes = len(self.supports_), len(self.classes_)
         pairs = pairs_of_classes(self.strategy, n_classes)
-        check_array(self, "support_indices_", np.int64, (n,))
-        check_array(self, "support_classes_", np.int32, (n,))
-        check_array(self, "machines_", np.int32, pairs.shape)
-        check_array(self, "coefficients_", np.float64, (len(pairs), n))
-        check_array(self, "intercepts_", np.float64, (len(pairs),))
+        expected: dict[str, tuple[Any, tuple[int, ...]]] = {
+            "support_indices_": (np.int64, (n,)),
+            "support_classes_": (np.int32, (n,)),
+            "machines_": (np.int32, pairs.shape),
+            "coefficients_": (self.kernel_._dtype(None), (len(pairs), n)),
+            "intercepts_": (np.float64, (len(pairs),)),
+        }
         if self.sigmoids_ is not None:
-            check_array(self, "sigmoids_", np.float64, (1 if n_classes == 2 else n_classes, 2))
+            expected["sigmoids_"] = (np.float64, (1 if n_classes == 2 else n_classes, 2))
+        for name, (dtype, shape) in expected.items():
+            check_array(name, getattr(self, name), dtype, shape)
         if n == 0 or n_classes < 2:
-            raise ValueError("there must be support structures of two classes at least")
+            raise ValueError("there must be support structures of at least two classes")
         if (self.machines_ != pairs).any():
             raise ValueError("machines_ must be those of the strategy")
-        if (np.diff(self.support_indices_) <= 0).any() or self.support_indices_[0] < 0:
+        if not rises(self.support_indices_, strictly=True):
             raise ValueError("support_indices_ must ascend")
         if (self.support_classes_ < 0).any() or (self.support_classes_ >= n_classes).any():
-            raise ValueError("support_classes_ must be numbers of classes")
-        if type(self.kernel_evaluations_) is not int or self.kernel_evaluations_ < 0:
-            raise ValueError("kernel_evaluations_ must be a count")
+            raise ValueError("support_classes_ must be class numbers")
+        self._check_evaluations()
+
+
+def _check_memory(n: int, n_folds: int | None, n_jobs: int) -> None:
+    """Raise MemoryBudgetError if the Gram matrix and its copies for folds are too large."""
+    # A fold needs two parts: of the structures kept, and of those held out by those kept.
+    at_once = 0 if n_folds is None else min(n_folds, n_jobs)
+    copies = 1.0 if n_folds is None else 1 + at_once * (1 - 1 / n_folds)
+    check_budget(
+        int(8 * n * n * copies),
+        f"KernelSVC: the Gram matrix of {n:,} structures"
+        + ("" if n_folds is None else " and its part for calibration"),
+        "Fit on fewer structures, or use HashForestClassifier, which compares them with a few "
+        "references only.",
+    )
+
+
+# Machines between classes.
+
+
+@dataclass(frozen=True)
+class _Machines:
+    """Trained machines.
+
+    Attributes
+    ----------
+    pairs : ndarray of int32, shape (n_machines, 2)
+        Class numbers of positive and of negative scores (``_REST``: all other classes).
+    coefficients : ndarray, shape (n_machines, n)
+        Weights of the training structures.
+    intercepts : ndarray, shape (n_machines,)
+    stopped : int
+        Number of machines that reached ``max_iter``.
+    """
+
+    pairs: Numbers
+    coefficients: Floats
+    intercepts: Floats
+    stopped: int
+
+
+@dataclass(frozen=True)
+class _Trainer:
+    """Trains machines with the parameters of a model and given class weights."""
+
+    model: KernelSVC
+    weights: Floats
+    n_jobs: int
+
+    def train(self, gram: Floats, numbers: Numbers) -> _Machines:
+        """Return the machines for structures with these class numbers.
+
+        With ``"ovo"`` every class must have structures; with ``"ovr"`` a class without structures
+        gets the constant score -1.
+        """
+        with _ignore_convergence_warnings():
+            return self._train(gram, numbers)
+
+    def _train(self, gram: Floats, numbers: Numbers) -> _Machines:
+        pairs = pairs_of_classes(self.model.strategy, len(self.weights))
+        if self.model.strategy == "ovo" and len(self.weights) > 2:
+            return self._train_pairs(gram, numbers, pairs)
+        return self._train_each(gram, numbers, pairs)
+
+    def held_out_scores(self, gram: Floats, numbers: Numbers, folds: NDArray[np.int64]) -> Floats:
+        """Return class scores of each structure by machines trained on the other folds.
+
+        Parameters
+        ----------
+        gram : ndarray, shape (n, n)
+        numbers : ndarray, shape (n,)
+            Class numbers.
+        folds : ndarray, shape (n,)
+
+        Returns
+        -------
+        ndarray, shape (n, n_classes) or (n, 1)
+        """
+        n_classes = len(self.weights)
+        scores = np.empty((len(numbers), 1 if n_classes == 2 else n_classes))
+
+        def score_fold(fold: int) -> None:
+            held = folds == fold
+            kept = ~held
+            machines = self._train(gram[np.ix_(kept, kept)], numbers[kept])
+            similarities = gram[np.ix_(held, kept)]
+            margins = product(similarities, machines.coefficients.T) + machines.intercepts
+            scores[held] = class_scores(margins, machines.pairs, n_classes)
+
+        with _ignore_convergence_warnings():
+            _in_threads(score_fold, np.unique(folds).tolist(), self.n_jobs)
+        return scores
+
+    def _train_each(self, gram: Floats, numbers: Numbers, pairs: Numbers) -> _Machines:
+        def train_class(number: int) -> SVC | None:
+            inside = numbers == number
+            if inside.all() or not inside.any():
+                return None
+            return self._fit(gram, inside, self._weigh_sides(inside, numbers))
+
+        machines = _in_threads(train_class, pairs[:, 0].tolist(), self.n_jobs)
+        coefficients = np.zeros((len(pairs), len(numbers)))
+        intercepts = np.where(np.isin(pairs[:, 0], numbers), 1.0, -1.0)
+        for row, machine in enumerate(machines):
+            if machine is not None:
+                coefficients[row, machine.support_] = machine.dual_coef_[0]
+                intercepts[row] = machine.intercept_[0]
+        stopped = sum(self._stopped(machine) for machine in machines if machine is not None)
+        return _Machines(pairs, coefficients, intercepts, stopped)
+
+    def _train_pairs(self, gram: Floats, numbers: Numbers, pairs: Numbers) -> _Machines:
+        machine = self._fit(gram, numbers, self.weights[numbers])
+        coefficients = np.zeros((len(pairs), len(numbers)))
+        of = numbers[machine.support_]
+        for row, (i, j) in zip(coefficients, pairs.tolist(), strict=True):
+            # Weights against class m are in the row m, not counting the structure's own class.
+            row[machine.support_[of == i]] = machine.dual_coef_[j - 1, of == i]
+            row[machine.support_[of == j]] = machine.dual_coef_[i, of == j]
+        return _Machines(pairs, coefficients, machine.intercept_.copy(), self._stopped(machine))
+
+    def _weigh_sides(self, inside: NDArray[np.bool_], numbers: Numbers) -> Floats:
+        if self.model.class_weight is None or isinstance(self.model.class_weight, dict):
+            return self.weights[numbers]
+        n, n_inside = len(inside), int(inside.sum())
+        return np.where(inside, n / (2 * n_inside), n / (2 * (n - n_inside)))
+
+    def _fit(self, gram: Floats, targets: NDArray[Any], weights: Floats) -> SVC:
+        steps = min(int(self.model.max_iter), 2**31 - 1)
+        C, tol = float(self.model.C), float(self.model.tol)
+        machine = SVC(kernel="precomputed", C=C, tol=tol, max_iter=steps)
+        return machine.fit(gram, targets, sample_weight=weights)
+
+    def _stopped(self, machine: SVC) -> int:
+        return int((machine.n_iter_ >= self.model.max_iter).sum())
+
+
+@contextmanager
+def _ignore_convergence_warnings() -> Iterator[None]:
+    # Advice of scikit-learn concerns columns of numbers; KernelSVC warns itself.
+    # Around all threads, because warning filters belong to the process.
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", category=ConvergenceWarning)
+        yield
+
+
+def _in_threads(work: Callable[[int], Any], items: list[int], n_jobs: int) -> list[Any]:
+    """Return ``work(item)`` of each item, in order."""
+    if n_jobs == 1 or len(items) == 1:
+        return [work(item) for item in items]
+    with ThreadPoolExecutor(min(n_jobs, len(items))) as pool:
+        return list(pool.map(work, items))
+
+
+def pairs_of_classes(strategy: str, n_classes: int) -> Numbers:
+    """Return the class numbers of both sides of each machine; two classes need one machine.
+
+    Examples
+    --------
+    >>> pairs_of_classes("ovo", 3).tolist(), pairs_of_classes("ovr", 3).tolist()
+    ([[0, 1], [0, 2], [1, 2]], [[0, -1], [1, -1], [2, -1]])
+    """
+    if n_classes == 2:
+        pairs = [(1, 0)]
+    elif strategy == "ovr":
+        pairs = [(number, _REST) for number in range(n_classes)]
+    else:
+        pairs = [(i, j) for i in range(n_classes) for j in range(i + 1, n_classes)]
+    return np.array(pairs, dtype=np.int32)
+
+
+def class_scores(scores: Floats, pairs: Numbers, n_classes: int) -> Floats:
+    """Return one score for each class (of two classes: for the second) from machine scores.
+
+    For pairs of classes these are votes plus a tie-breaking term below one half, as in
+    scikit-learn's ``SVC.decision_function``.
+    """
+    if n_classes == 2 or pairs[0, 1] == _REST:
+        return scores
+    votes = np.zeros((len(scores), n_classes))
+    sums = np.zeros((len(scores), n_classes))
+    for column, (i, j) in zip(scores.T, pairs.tolist(), strict=True):
+        votes[:, i] += column >= 0
+        votes[:, j] += column < 0
+        sums[:, i] += column
+        sums[:, j] -= column
+    votes += sums / (3 * (np.abs(sums) + 1))
+    return votes
+
+
+def decide(scores: Floats, pairs: Numbers, n_classes: int) -> NDArray[np.int64]:
+    """Return the predicted class numbers from machine scores.
+
+    The class with the best score, or with the most votes of pairs, as libsvm counts them; the
+    first of equal ones.
+    """
+    if n_classes == 2:
+        return (scores[:, 0] > 0).astype(np.int64)
+    if pairs[0, 1] == _REST:
+        return np.asarray(scores.argmax(axis=1))
+    votes = np.zeros((len(scores), n_classes), dtype=np.int64)
+    for column, (i, j) in zip(scores.T, pairs.tolist(), strict=True):
+        votes[:, i] += column > 0
+        votes[:, j] += column <= 0
+    return np.asarray(votes.argmax(axis=1))
+
+
+# Calibration.
+
+
+def deal_folds(numbers: Numbers, n_folds: int, seed: int) -> NDArray[np.int64]:
+    """Return the fold of each structure, stratified by class.
+
+    Examples
+    --------
+    >>> folds = deal_folds(np.array([0, 0, 0, 0, 1, 1, 1, 1]), 2, seed=0)
+    >>> np.bincount(folds[:4]).tolist(), np.bincount(folds[4:]).tolist()
+    ([2, 2], [2, 2])
+    """
+    shuffled = child_generator(seed, 0).permutation(len(numbers))
+    by_class = shuffled[np.argsort(numbers[shuffled], kind="stable")]
+    folds = np.empty(len(numbers), dtype=np.int64)
+    folds[by_class] = np.arange(len(numbers)) % n_folds
+    return folds
+
+
+def fit_sigmoid(scores: Floats, positive: NDArray[np.bool_]) -> tuple[float, float]:
+    """Return slope and offset of the maximum-likelihood ``expit(slope * score + offset)``.
+
+    Targets are Platt's, which differ from 0 and 1, so that separable scores do not give certainty.
+    The slope is not negative: a higher score never lowers the probability.
+
+    Examples
+    --------
+    >>> slope, offset = fit_sigmoid(np.array([-2.0, -1.0, 1.0, 2.0]), np.array([0, 0, 1, 1]) > 0)
+    >>> bool(slope > 0), abs(round(offset, 6))
+    (True, 0.0)
+    """
+    n_positive = int(positive.sum())
+    n_negative = len(positive) - n_positive
+    targets = np.where(positive, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
+    level = float(logit(targets.mean()))
+
+    # Sums of products, not products of vectors: threads of a BLAS could change the last bit.
+    def loss(line: Floats) -> float:
+        z = line[0] * scores + line[1]
+        return float((np.logaddexp(0, z) - targets * z).mean())
+
+    def gradient(line: Floats) -> Floats:
+        rest = expit(line[0] * scores + line[1]) - targets
+        return np.array([(rest * scores).mean(), rest.mean()])
+
+    def curvature(line: Floats) -> Floats:
+        p = expit(line[0] * scores + line[1])
+        w = p * (1 - p)
+        mixed = (w * scores).mean()
+        return np.array([[(w * scores * scores).mean(), mixed], [mixed, w.mean()]])
+
+    derivatives = {"jac": gradient, "hess": curvature}
+    best = minimize(loss, [0.0, level], method="trust-exact", options={"gtol": 1e-9}, **derivatives)
+    slope, offset = best.x.tolist()
+    return (slope, offset) if slope > 0 else (0.0, level)
+
+
+def probabilities(scores: Floats, sigmoids: Floats) -> Floats:
+    """Return class probabilities, rows that sum to 1."""
+    likely = expit(scores * sigmoids[:, 0] + sigmoids[:, 1])
+    if likely.shape[1] == 1:
+        return np.concatenate([1 - likely, likely], axis=1)
+    total = likely.sum(axis=1, keepdims=True)
+    # Equal probabilities where all sigmoids underflow.
+    shares: Floats = np.full(likely.shape, 1 / likely.shape[1])
+    np.divide(likely, total, out=shares, where=total > 0)
+    return shares

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelwood.arrays import rises
 from kernelwood.errors import ModelFormatError
 from kernelwood.parsing.grammar import Grammar, Rules
 from kernelwood.parsing.lexicon import Lexicon, Table
@@ -137,7 +138,7 @@ class _State:
         offsets = self.take(f"{name}_offsets", "int64")
         columns = self.indices(f"{name}_columns", 0, n_columns)
         counts = self.numbers(f"{name}_counts", len(columns))
-        ordered = len(offsets) == len(texts) + 1 and bool((np.diff(offsets) > 0).all())
+        ordered = len(offsets) == len(texts) + 1 and rises(offsets, strictly=True)
         if not ordered or offsets[0] != 0 or offsets[-1] != len(columns):
             raise ModelFormatError("the rows do not fit the texts", member=f"{name}_offsets")
         return Table(texts, offsets, columns, counts)

@@ -17,6 +17,7 @@ from kernelwood.arrays import (
     TreeBatch,
     ViewColumn,
     Vocabulary,
+    rises,
 )
 from kernelwood.errors import ModelFormatError, StructureError
 from kernelwood.persist.state import State
@@ -224,7 +225,7 @@ def _restored_views(
             raise ValueError(f"{len(made):,} structures for {n:,} examples")
         if rows is not None:
             rows = _indices(rows, n, len(made), "rows of a view")
-            if (rows[1:] <= rows[:-1]).any():
+            if not rises(rows, strictly=True):
                 raise ValueError("rows of a view must grow")
         columns[name] = ViewColumn(made, rows)
     return columns

@@ -6,7 +6,6 @@ from .candidates import (
     pair_candidates as pair_candidates,
 )
 from .card import card_of as card_of
-from .claims import Claim as Claim, iter_claims as iter_claims, read_claims as read_claims
 from .corpus import (
     GIVEN as GIVEN,
     SentenceTable as SentenceTable,
@@ -34,7 +33,7 @@ from .report_tables import relation_name as relation_name
 from .scores import RelationScores as RelationScores, RelationValidation as RelationValidation
 from .verification import Verdict as Verdict, iter_verdicts as iter_verdicts
 from .writers import (
-    Judged as Judged,
+    DocumentPredictions as DocumentPredictions,
     output_format as output_format,
     prediction_object as prediction_object,
     write_predictions as write_predictions,

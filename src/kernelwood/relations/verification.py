@@ -8,8 +8,8 @@ from itertools import islice
 from typing import Any, Literal, TypeAlias
 
 from kernelwood.errors import KernelInputError
+from kernelwood.io import Claim
 from kernelwood.relations.candidates import NONE
-from kernelwood.relations.claims import Claim
 from kernelwood.relations.predictions import Case, Prediction
 from kernelwood.relations.relation_classes import RELATION, type_of
 from kernelwood.text import Document, Example, Sentence
@@ -76,7 +76,7 @@ def verify(extractor: Any, claims: Iterable[Claim], *, parser: Any = None) -> li
     extractor : RelationExtractor
         Fitted, of pairs.
     claims : iterable of Claim
-        As `read_claims` gives them.
+        As `kernelwood.io.read_claims` gives them.
     parser : str or Backend, optional
         Parser of texts without parses; by default that of the extractor.
 

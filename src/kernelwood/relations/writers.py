@@ -37,7 +37,7 @@ from kernelwood.text import (
 
 __all__ = [
     "OUTPUTS",
-    "Judged",
+    "DocumentPredictions",
     "annotated_document",
     "json_lines",
     "output_format",
@@ -60,7 +60,7 @@ _ROLES = {"first": "Arg1", "second": "Arg2", "participant": "Theme", "catalyst":
 _MEANINGFUL = re.compile(r"[\s:;]+")  # what separates things in a line of standoff
 
 
-class Judged(NamedTuple):
+class DocumentPredictions(NamedTuple):
     """A document or a sentence, and what an extractor says about it.
 
     Attributes
@@ -113,7 +113,7 @@ def output_format(path: str | os.PathLike[str], format: str | None = None) -> st
 
 
 def write_predictions(
-    judged: Iterable[Judged],
+    predicted: Iterable[DocumentPredictions],
     path: str | os.PathLike[str] | IO[str],
     *,
     format: str | None = None,
@@ -124,7 +124,7 @@ def write_predictions(
 
     Parameters
     ----------
-    judged : iterable of Judged
+    predicted : iterable of DocumentPredictions
         Taken one after the other, so they need not be in memory together.
     path : str, PathLike or text stream
         A file, or for ``"ann"`` a folder, which is new or empty; ``"-"`` is standard output.
@@ -156,18 +156,18 @@ def write_predictions(
         if not isinstance(path, (str, os.PathLike)) or path == "-":
             raise ValueError("standoff annotation is made of several files; name a folder")
         check_vacant(Path(path))
-        examples = (_written_example(one) for one in judged)
+        examples = (_written_example(one) for one in predicted)
         write_folder(path, standoff_files(examples, adapt=True))
         return
     if chosen == "jsonl":
-        write_text(path, json_lines(judged))
+        write_text(path, json_lines(predicted))
     else:
-        write_text(path, table_lines(judged, events=events, evidence=evidence))
+        write_text(path, table_lines(predicted, events=events, evidence=evidence))
 
 
-def json_lines(judged: Iterable[Judged]) -> Iterator[str]:
+def json_lines(predicted: Iterable[DocumentPredictions]) -> Iterator[str]:
     """Yield a line of JSON for each prediction."""
-    for one in judged:
+    for one in predicted:
         for prediction, cases in one.explained():
             yield f"{encode_json(prediction_object(prediction, cases))}\n"
 
@@ -194,7 +194,7 @@ def titles(*, events: bool = False, evidence: bool = False) -> list[str]:
 
 
 def table_lines(
-    judged: Iterable[Judged], *, events: bool = False, evidence: bool = False
+    predicted: Iterable[DocumentPredictions], *, events: bool = False, evidence: bool = False
 ) -> Iterator[str]:
     """Yield the lines of a table whose columns are separated by tabs, titles first.
 
@@ -202,7 +202,7 @@ def table_lines(
     blanks, so that there is a line for each prediction. Numbers keep every bit.
     """
     yield _separated(titles(events=events, evidence=evidence))
-    for one in judged:
+    for one in predicted:
         for prediction, cases in one.explained():
             row = _row(prediction, events=events)
             if evidence:
@@ -240,11 +240,11 @@ def _separated(cells: Sequence[Any]) -> str:
     return buffer.getvalue()
 
 
-def _written_example(judged: Judged) -> Example:
-    return Example(judged.id, views={"document": annotated_document(judged)})
+def _written_example(predicted: DocumentPredictions) -> Example:
+    return Example(predicted.id, views={"document": annotated_document(predicted)})
 
 
-def annotated_document(judged: Judged) -> Document:
+def annotated_document(predicted: DocumentPredictions) -> Document:
     """Return a text with its entities and with the predictions that hold, instead of others.
 
     Relations and events have their score in a note, and the cases of their evidence in others.
@@ -255,17 +255,17 @@ def annotated_document(judged: Judged) -> Document:
     Examples
     --------
     >>> document = Document("Raf.", [("T1", "Gene product", [(0, 3)])])
-    >>> annotated_document(Judged("a", document, ())).entities[0].type
+    >>> annotated_document(DocumentPredictions("a", document, ())).entities[0].type
     'Gene_product'
     """
-    given = judged.annotated
+    given = predicted.annotated
     entities = _Entities(given)
     attributes = [item for item in given.attributes if item.target in entities.ids]
     used = {item.id for item in attributes}
     free = (name for name in map("#{}".format, count(1)) if name not in used)
     relations: list[Relation] = []
     events: list[Event] = []
-    for prediction, cases in judged.explained():
+    for prediction, cases in predicted.explained():
         if not prediction.positive:
             continue
         kind, arguments = _word(prediction.type), _arguments(prediction, entities)

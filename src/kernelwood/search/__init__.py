@@ -1,4 +1,4 @@
-"""What is like this: sentences found by structure, texts compared, duplicates found."""
+"""Search for sentences by structure, similarity of texts, and duplicates."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Duplicates: all pairs of structures that are alike, and the groups they form."""
+"""Duplicates: all pairs of similar structures, and the groups they form."""
 
 from __future__ import annotations
 
@@ -20,34 +20,32 @@ from kernelwood.arrays import Batch, ExampleBatch
 from kernelwood.compute import check_budget
 from kernelwood.errors import KernelInputError
 from kernelwood.kernels import Kernel, needed_views
-from kernelwood.search.blocks import Comparison, pairs_at_once
-from kernelwood.search.indexes import WAYS, fitted_index, index_class
-from kernelwood.search.subjects import as_subjects, choose_view, make_structures
-
-__all__ = ["Duplicates", "find_duplicates"]
+from kernelwood.search.block_comparison import BlockComparison, pairs_at_once
+from kernelwood.search.sentence_index import WAYS, fitted_index, index_class
+from kernelwood.search.structure_inputs import as_inputs, choose_view, make_structures
 
 Positions = NDArray[np.int64]
 Found = tuple[Positions, Positions, NDArray[Any]]  # first and second of each pair, similarity
 
 _BYTES = 24  # of a pair with its similarity
-_N_LANDMARKS, _N_BITS = 300, 1024  # of indexes that are asked for by name
-_ROWS_AT_ONCE = 16  # structures compared with all their candidates
+_N_LANDMARKS, _N_BITS = 300, 1024  # of indexes given by name
+_ROWS_AT_ONCE = 16  # structures compared with their candidates in one call
 
 
 @dataclass(frozen=True, eq=False)
 class Duplicates:
-    """Pairs that are alike, and groups of them.
+    """Pairs of similar structures, and groups of them.
 
     Attributes
     ----------
     pairs : ndarray of int64, shape (n, 2)
-        Positions of two structures, the smaller first. The most similar pairs first, equal ones in
-        order of their positions.
+        Positions of two structures, the smaller first. The most similar pairs first, ties in order
+        of their positions.
     similarities : ndarray, shape (n,)
-        By the kernel, in falling order.
+        Similarities by the kernel, in descending order.
     groups : tuple of tuples of int
-        Positions of structures that are joined by pairs, directly or through others; the largest
-        group first, equal ones in order of their first members.
+        Positions of structures connected by pairs; the largest group first, ties in order of their
+        first members.
     """
 
     pairs: NDArray[np.int64]
@@ -73,27 +71,26 @@ def find_duplicates(
 ) -> Duplicates:
     r"""Return all pairs of structures whose similarity reaches a threshold, and their groups.
 
-    Equal structures are one to the kernel: only the first of them is compared with others, and
-    each of its copies is paired with it and with nothing else. So a thousand copies make 999
-    pairs, not half a million; groups are the same.
+    Of equal structures only the first is compared with others; each copy is paired only with it.
+    So a thousand copies give 999 pairs, not half a million; groups are the same.
 
     Parameters
     ----------
     structures : list of Sentence, Candidate, Example or structures, or batch
-        Where to look.
+        The structures.
     kernel : Kernel
-        What compares them, normalized preferably.
+        The kernel, preferably normalized.
     threshold : float
         The smallest similarity of a pair, above 0.
     candidates : None, {"vectors", "codes"}, EmbeddingIndex or HashIndex
-        Which pairs to compare. By default all, :math:`n (n - 1) / 2` for n distinct structures.
-        Otherwise each structure with its nearest by vectors or codes, which may miss some; an
-        index gives the options. A fitted one must hold these structures, in this order; of any
-        other a copy is fitted on the distinct ones.
+        Pairs to compare. By default all, :math:`n (n - 1) / 2` for n distinct structures.
+        Otherwise each structure is compared with its nearest by vectors or codes, which may miss
+        some pairs; an index sets the options. A fitted index must hold these structures in this
+        order; an unfitted one is copied and fitted on the distinct structures.
     n_candidates : int
-        How many of the nearest to compare each structure with. Not used if all pairs are compared.
+        Number of nearest structures to compare each with. Not used if all pairs are compared.
     view : str, optional
-        What is made of sentences, as in :class:`SentenceIndex`.
+        The view of sentences, as in :class:`SentenceIndex`.
 
     Returns
     -------
@@ -102,12 +99,12 @@ def find_duplicates(
     Raises
     ------
     MemoryBudgetError
-        If there are more pairs than memory for them.
+        If the list of pairs exceeds the memory budget.
 
     Notes
     -----
-    Similarities are rounded in their last digits. To find different structures that the kernel
-    cannot tell apart, use a threshold a little below 1.
+    Similarities have rounding errors. To find different structures with similarity 1, use a
+    threshold slightly below 1.
 
     Examples
     --------
@@ -121,10 +118,10 @@ def find_duplicates(
     ((0, 2, 3),)
     """
     _check(kernel, threshold, candidates, n_candidates)
-    subjects = as_subjects(structures, "find_duplicates")
+    inputs = as_inputs(structures, "find_duplicates")
     if view is None:
-        view = choose_view(subjects, kernel, "find_duplicates")
-    X = kernel._batch(make_structures(subjects, kernel, view, "find_duplicates"))
+        view = choose_view(inputs, kernel, "find_duplicates")
+    X = kernel._batch(make_structures(inputs, kernel, view, "find_duplicates"))
     first = _first_equals(X, kernel)
     distinct = np.flatnonzero(first == np.arange(len(X)))
     alike = _Pairs(threshold)
@@ -148,7 +145,7 @@ class _Pairs:
         self._n = 0
 
     def add(self, left: Positions, right: Positions, similarities: NDArray[Any]) -> None:
-        """Keep those of some pairs that are alike."""
+        """Add the pairs that reach the threshold."""
         kept = similarities >= self._threshold
         self._n += int(np.count_nonzero(kept))
         check_budget(
@@ -159,7 +156,7 @@ class _Pairs:
         self._found.append((left[kept], right[kept], similarities[kept]))
 
     def sorted(self, n: int, dtype: Any) -> Duplicates:
-        """Return the pairs in order, and the groups of ``n`` structures."""
+        """Return the sorted pairs and the groups of ``n`` structures."""
         left, right = (
             np.concatenate([found[side] for found in self._found]).astype(np.int64)
             for side in (0, 1)
@@ -171,7 +168,7 @@ class _Pairs:
 
 
 def _groups(pairs: NDArray[np.int64], n: int) -> tuple[tuple[int, ...], ...]:
-    """Return the connected components of more than one structure."""
+    """Return the connected components with more than one structure."""
     joined = coo_matrix((np.ones(len(pairs), dtype=bool), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
     _, component = connected_components(joined, directed=False)
     order = np.argsort(component, kind="stable")
@@ -184,10 +181,10 @@ def _groups(pairs: NDArray[np.int64], n: int) -> tuple[tuple[int, ...], ...]:
 
 
 def _first_equals(X: Any, kernel: Kernel) -> Positions:
-    """Return for every structure the position of the first that is equal to it."""
+    """Return for every structure the position of the first structure equal to it."""
     if isinstance(X, ExampleBatch):
         names = needed_views(kernel)
-        if names is None:  # a kernel that may look at anything
+        if names is None:  # a kernel that may read anything
             return np.arange(len(X))
         keys = [b"".join(row) for row in zip(*(_digests(X.view(n)) for n in names), strict=True)]
     else:
@@ -198,7 +195,7 @@ def _first_equals(X: Any, kernel: Kernel) -> Positions:
 
 
 def _digests(batch: Batch) -> Iterator[bytes]:
-    """Yield what equal structures of a batch have in common, and others do not."""
+    """Yield the digest of each structure of a batch."""
     for position in range(len(batch)):
         digest = blake2b(digest_size=16)
         for part in batch.parts:
@@ -210,7 +207,7 @@ def _digests(batch: Batch) -> Iterator[bytes]:
 
 
 def _copies(X: Any, first: Positions, kernel: Kernel) -> Found:
-    """Return the pairs of structures that are equal: the first of them and each other."""
+    """Return the pairs of equal structures: the first of them and each copy."""
     copies = np.flatnonzero(first != np.arange(len(X)))
     originals, place = np.unique(first[copies], return_inverse=True)
     return first[copies], copies, kernel.diag(X[originals])[place]
@@ -220,11 +217,11 @@ def _copies(X: Any, first: Positions, kernel: Kernel) -> Found:
 
 
 def _all_pairs(X: Any, kernel: Kernel, threshold: float) -> Iterator[Found]:
-    """Yield all pairs that reach a threshold, blocks of the upper triangle at a time."""
+    """Yield all pairs that reach a threshold, by blocks of the upper triangle."""
     side = max(1, math.isqrt(pairs_at_once()))
     tops = range(0, len(X), side)
     total = sum(min(side, len(X) - top) * (len(X) - top) for top in tops)
-    comparison = Comparison(kernel, total)
+    comparison = BlockComparison(kernel, total)
     for top in tops:
         rows = X[top : top + side]
         for begin in range(top, len(X), side):
@@ -236,9 +233,9 @@ def _all_pairs(X: Any, kernel: Kernel, threshold: float) -> Iterator[Found]:
 
 
 def _some_pairs(X: Any, kernel: Kernel, left: Positions, right: Positions) -> Iterator[Found]:
-    """Yield some pairs, those of a few structures at a time; ``left`` rises.
+    """Yield the similarities of given pairs, a few structures at a time; ``left`` is sorted.
 
-    Each of the few is compared with the candidates of all: a call of the kernel costs more than a
+    These are compared with the candidates of all of them: a call of the kernel costs more than a
     few thousand values.
     """
     steps = np.flatnonzero(np.diff(left, prepend=-1))[::_ROWS_AT_ONCE].tolist()
@@ -246,7 +243,9 @@ def _some_pairs(X: Any, kernel: Kernel, left: Positions, right: Positions) -> It
     sides = [
         [np.unique(side[span], return_inverse=True) for side in (left, right)] for span in spans
     ]
-    comparison = Comparison(kernel, sum(len(rows[0]) * len(columns[0]) for rows, columns in sides))
+    comparison = BlockComparison(
+        kernel, sum(len(rows[0]) * len(columns[0]) for rows, columns in sides)
+    )
     for span, ((rows, row), (columns, column)) in zip(spans, sides, strict=True):
         block = comparison.cross(X[rows], X[columns])
         yield left[span], right[span], block[row, column]
@@ -255,7 +254,7 @@ def _some_pairs(X: Any, kernel: Kernel, left: Positions, right: Positions) -> It
 def _nearest(
     X: Any, kernel: Kernel, first: Positions, distinct: Positions, candidates: Any, k: int
 ) -> tuple[Positions, Positions]:
-    """Return pairs of distinct structures, by number, of which one is near to the other."""
+    """Return pairs of distinct structures, by number, in which one is near to the other."""
     if len(distinct) < 2:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
     queries = X[distinct]
@@ -267,12 +266,12 @@ def _nearest(
         index, held = candidates, np.arange(len(X))
         if len(index) != len(X):
             raise KernelInputError(
-                f"find_duplicates: the index holds {len(index)} structures, there are {len(X)}; "
-                "give an index of these very structures, or one that is not fitted"
+                f"find_duplicates: the index holds {len(index)} structures, but {len(X)} are "
+                "given; pass an index of the same structures, or one that is not fitted"
             )
     else:
         index = clone(candidates).fit(queries)
-    ids, _ = index.search(queries, min(k + 1, len(index)), n_rerank=0)  # one is the query itself
+    ids, _ = index.search(queries, min(k + 1, len(index)), n_rerank=0)  # includes the query itself
     number_of = np.searchsorted(distinct, first[held[np.searchsorted(index.ids_, ids)]])
     queried = np.broadcast_to(np.arange(len(distinct))[:, None], ids.shape)
     left, right = np.minimum(queried, number_of), np.maximum(queried, number_of)

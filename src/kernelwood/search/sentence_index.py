@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, overload
 
 import numpy as np
@@ -10,58 +13,164 @@ from numpy.typing import NDArray
 from kernelwood.compute import resolve_jobs
 from kernelwood.errors import KernelInputError
 from kernelwood.explain import Fragment, shared_fragments
-from kernelwood.features import StructureEstimator
-from kernelwood.search.indexes import WAYS, fitted_index, index_class
-from kernelwood.search.match import Match
-from kernelwood.search.records import Ids, Records, checked_records, recorded, strings
-from kernelwood.search.subjects import (
-    Subject,
-    as_subjects,
+from kernelwood.features import (
+    EmbeddingIndex,
+    GrowingArray,
+    HashIndex,
+    Ids,
+    IdTable,
+    StructureEstimator,
+    check_ids,
+    stored,
+)
+from kernelwood.kernels import Kernel
+from kernelwood.search.structure_inputs import (
+    Input,
+    as_inputs,
     choose_kernel,
     choose_view,
-    is_subject,
+    is_input,
     make_structures,
     name_of,
     text_of,
 )
 from kernelwood.seeds import resolve_seed
 
-__all__ = ["SentenceIndex"]
+Strings = NDArray[np.object_]
+# A property for a fitted attribute that is a column of the records.
+_recorded = partial(stored, "_records")
+
+WAYS = ("vectors", "codes")  # representations by which structures are found
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A sentence found by a search.
+
+    Attributes
+    ----------
+    id : int
+        Id of the sentence in the index.
+    similarity : float
+        Similarity by the kernel if ``exact``; otherwise its approximation by vectors, or the
+        fraction of equal bits of two codes.
+    text : str
+        Text of the sentence.
+    name : str
+        Id of the example, or ``sent_id`` of the sentence; ``""`` if it has none.
+    exact : bool
+        Whether the similarity was computed by the kernel.
+    """
+
+    id: int
+    similarity: float
+    text: str
+    name: str = ""
+    exact: bool = True
+
+
+def index_class(by: str) -> Any:
+    """Return the class of index for vectors or codes."""
+    return HashIndex if by == "codes" else EmbeddingIndex
+
+
+def fitted_index(
+    by: str, kernel: Kernel, structures: Any, *, n_landmarks: int, n_bits: int, seed: int
+) -> Any:
+    """Return a fitted index of structures; if there are few, all of them are landmarks.
+
+    Parameters
+    ----------
+    by : {"vectors", "codes"}
+    kernel : Kernel
+    structures : list of structures or batch
+    n_landmarks : int
+        Landmarks of vectors, or references of codes.
+    n_bits : int
+        Length of codes.
+    seed : int
+    """
+    n = min(n_landmarks, len(structures))
+    if by == "vectors":
+        return index_class(by)(kernel, n_landmarks=n, random_state=seed).fit(structures)
+    if n < 2:
+        raise KernelInputError(
+            "codes need at least two references; fit on more sentences, or use by='vectors'"
+        )
+    index = HashIndex(
+        kernel, n_references=n, n_bits=n_bits, subset_size=min(2, n // 2), random_state=seed
+    )
+    with warnings.catch_warnings():
+        if n < n_landmarks:  # constant bits are expected with so few structures
+            warnings.filterwarnings("ignore", "KernelHasher: .* bits are the same")
+        return index.fit(structures)
+
+
+class _Records(IdTable):
+    """A text, a name and two ids of each sentence: the public id, and that in the inner index.
+
+    Both ids rise with positions.
+    """
+
+    def __init__(
+        self, ids: Ids, inner_ids: Ids, texts: Strings, names: Strings, next_id: int
+    ) -> None:
+        columns = {"inner_ids": inner_ids, "texts": texts, "names": names}
+        super().__init__("sentence", columns, ids=ids, next_id=next_id)
+
+    @classmethod
+    def restored(cls, inner_ids: Ids, attributes: dict[str, Any]) -> _Records:
+        """Return records of loaded attributes; raise ValueError if they are inconsistent."""
+        n = len(inner_ids)
+        check_ids(attributes["ids"], attributes["next_id"], n)
+        for name in ("texts", "names"):
+            column = attributes[name]
+            if not isinstance(column, np.ndarray) or column.dtype != object or column.shape != (n,):
+                raise ValueError(f"{name}_ must be {n} strings")
+            if not all(type(text) is str for text in column):
+                raise ValueError(f"{name}_ must be strings")
+        return cls(inner_ids=inner_ids, **attributes)
+
+    def renumber(self, inner_ids: Ids) -> None:
+        """Set the inner ids of all sentences after the inner index was fitted again."""
+        self.tidy()
+        self._columns["inner_ids"] = GrowingArray(inner_ids)
 
 
 class SentenceIndex(StructureEstimator):
-    r"""Find sentences by their structure: the ones most like a query, with their texts.
+    r"""Search for sentences by their structure.
 
-    Sentences become structures by a view, and are found by their vectors
+    A view turns sentences into structures, which are found by their vectors
     (:class:`EmbeddingIndex`) or hashcodes (:class:`HashIndex`). A query costs ``n_landmarks``
-    kernel evaluations and a scan; then ``n_rerank`` of the nearest are compared by the kernel
-    itself, at one evaluation each, so that similarities are exact.
+    kernel evaluations and a scan; then the ``n_rerank`` nearest are compared by the kernel, at one
+    evaluation each, so that similarities are exact.
 
     Parameters
     ----------
     kernel : Kernel, optional
-        What compares structures, normalized preferably. By default one that suits the view:
+        The kernel, preferably normalized. The default depends on the view:
         :class:`SubsequenceKernel` for sequences, :class:`SubsetTreeKernel` for constituents,
         :class:`PartialTreeKernel` for other trees, :class:`ForestKernel` for forests. A kernel
         on views of examples (:class:`OnView`, and sums of such) names its views itself.
     view : str, optional
-        What is made of sentences, see :data:`kernelwood.views.VIEWS`. By default ``"lct"`` if
-        there are dependencies, ``"tree"`` if there are constituents, else ``"words"``; the first
-        of these that the kernel reads. Examples may have the view already. Structures are
-        compared as they are.
+        The view of sentences, see :data:`kernelwood.views.VIEWS`. By default ``"lct"`` if there
+        are dependencies, ``"tree"`` if there are constituents, else ``"words"``; the first of
+        these that the kernel reads. A view that an example already has is used. Structures need
+        no view.
     by : {"vectors", "codes"}
-        How sentences are found. Vectors follow the kernel more closely, codes take less memory.
+        Representation by which sentences are found. Vectors approximate the kernel better, codes
+        take less memory.
     n_landmarks : int
-        Sentences that all others are compared with: landmarks of vectors, references of codes.
-        If there are fewer sentences, all of them. A vector takes a byte for each.
+        Number of landmarks of vectors, or references of codes; at most the number of sentences. A
+        vector takes a byte for each.
     n_bits : int
-        Length of codes, which take ``n_bits / 8`` bytes a sentence; not used for vectors.
+        Length of codes, which take ``n_bits / 8`` bytes per sentence; not used for vectors.
     n_rerank : int
-        How many of the nearest to compare by the kernel, 0 for none.
+        Number of nearest sentences to compare by the kernel, 0 for none.
     random_state : None, int, Generator or RandomState
-        Seed of the choice of landmarks.
+        Seed of the selection of landmarks.
     n_jobs : int, optional
-        Threads; no result depends on them.
+        Number of threads; results do not depend on it.
 
     Attributes
     ----------
@@ -70,24 +179,24 @@ class SentenceIndex(StructureEstimator):
     view_ : str or None
         The view in use.
     ids_ : ndarray of int64, shape (n,)
-        Ids of the sentences, in rising order: 0, 1, ... for those it was fitted on, and so on for
-        those that were added. No id is used twice.
+        Ids of the sentences in ascending order: 0, 1, ... for those of ``fit``, then those of
+        ``add``. No id is used twice.
     texts_, names_ : ndarrays of str, shape (n,)
-        Texts and names, in that order.
+        Texts and names, in the order of the ids.
     index_ : EmbeddingIndex or HashIndex
-        What finds the structures; its ids are its own.
+        The index of the structures, with ids of its own.
     seed_ : int
         The seed that was used.
 
     See Also
     --------
     EmbeddingIndex, HashIndex : Search for structures, with arrays as results.
-    find_duplicates : All pairs that are alike.
+    find_duplicates : All pairs of similar structures.
 
     Notes
     -----
-    Additions are amortized, and removals cheap. Several threads may search and explain at the same
-    time, but none while another adds or removes.
+    Additions take amortized constant time, removals little. Several threads may search and explain
+    at the same time, but not while another adds or removes.
 
     Examples
     --------
@@ -111,13 +220,13 @@ class SentenceIndex(StructureEstimator):
 
     view_: str | None
     index_: Any
-    _records: Records
+    _records: _Records
     _restored: dict[str, Any]
 
-    ids_ = recorded("ids", "Ids of the sentences, in rising order.")
-    texts_ = recorded("texts", "Texts of the sentences, in the order of their ids.")
-    names_ = recorded("names", "Names of the sentences, in the order of their ids.")
-    next_id_ = recorded("next_id", "The id that the next sentence gets.")
+    ids_ = _recorded("ids", "Ids of the sentences, in ascending order.")
+    texts_ = _recorded("texts", "Texts of the sentences, in the order of their ids.")
+    names_ = _recorded("names", "Names of the sentences, in the order of their ids.")
+    next_id_ = _recorded("next_id", "The id of the next sentence to be added.")
 
     def __init__(
         self,
@@ -141,7 +250,7 @@ class SentenceIndex(StructureEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> SentenceIndex:
-        """Choose view, kernel and landmarks by ``X``, and put ``X`` into the index.
+        """Select view, kernel and landmarks from ``X``, and add ``X`` to the index.
 
         Parameters
         ----------
@@ -150,20 +259,20 @@ class SentenceIndex(StructureEstimator):
             Not used.
         """
         self._check_parameters()
-        subjects = as_subjects(X, "SentenceIndex")
-        if len(subjects) == 0:
+        inputs = as_inputs(X, "SentenceIndex")
+        if len(inputs) == 0:
             raise KernelInputError("SentenceIndex: give at least one sentence")
         kernel = self.kernel
-        view = choose_view(subjects, kernel, "SentenceIndex") if self.view is None else self.view
-        structures = make_structures(subjects, kernel, view, "SentenceIndex")
+        view = choose_view(inputs, kernel, "SentenceIndex") if self.view is None else self.view
+        structures = make_structures(inputs, kernel, view, "SentenceIndex")
         kernel = choose_kernel(structures[0], view) if kernel is None else kernel.clone()
-        for name in ("_records", "_restored"):  # should fitting fail, nothing is left half-way
+        for name in ("_records", "_restored"):  # if fitting fails, the index is not fitted
             self.__dict__.pop(name, None)
         self.kernel_, self.view_ = kernel, view
         self.seed_ = resolve_seed(self.random_state)
         self.index_ = self._fit_index(structures)
-        self._records = Records(
-            np.arange(len(subjects)), self.index_.ids_, *_read(subjects), len(subjects)
+        self._records = _Records(
+            np.arange(len(inputs)), self.index_.ids_, *_texts_and_names(inputs), len(inputs)
         )
         return self
 
@@ -179,12 +288,13 @@ class SentenceIndex(StructureEstimator):
         ndarray of int64, shape (n,)
         """
         self._check_is_fitted()
-        subjects = as_subjects(X, "SentenceIndex")
-        if len(subjects) == 0:
+        inputs = as_inputs(X, "SentenceIndex")
+        if len(inputs) == 0:
             return np.empty(0, dtype=np.int64)
         with self._threads():
-            inner_ids = self.index_.add(self._structures(subjects))
-        return self._records.add(inner_ids, *_read(subjects))
+            inner_ids = self.index_.add(self._structures(inputs))
+        texts, names = _texts_and_names(inputs)
+        return self._records.append({"inner_ids": inner_ids, "texts": texts, "names": names})
 
     def remove(self, ids: Any) -> None:
         """Remove sentences; the others keep their ids.
@@ -192,67 +302,68 @@ class SentenceIndex(StructureEstimator):
         Parameters
         ----------
         ids : int, or list or ndarray of int
-            As :meth:`add` returned them; those of ``fit`` count from 0.
+            Ids returned by :meth:`add`; those of ``fit`` count from 0.
         """
         self._check_is_fitted()
         positions = self._records.find("SentenceIndex", ids)
-        self.index_.remove(self._records.at("inner_ids", positions))
+        self.index_.remove(self._records.column("inner_ids")[positions])
         self._records.remove("SentenceIndex", ids)
 
     def refit(self) -> SentenceIndex:
-        """Choose landmarks anew, from all sentences in the index, which keep their ids.
+        """Select new landmarks from all sentences in the index, which keep their ids.
 
-        Landmarks come from what the index was fitted on. When it has grown to several times that,
-        or to something else, new ones find more.
+        Landmarks are selected by ``fit``. When the index has grown to several times its size, or
+        its content has changed, new landmarks improve the search.
         """
         self._check_is_fitted()
         if len(self) == 0:
-            raise KernelInputError("SentenceIndex: there are no sentences to choose from; add some")
+            raise KernelInputError("SentenceIndex: the index is empty; add sentences first")
         self.index_ = self._fit_index(self.index_.structures_)
         self._records.renumber(self.index_.ids_)
         return self
 
     @overload
-    def search(self, X: Subject, k: int = 10, *, n_rerank: int | None = None) -> list[Match]: ...
+    def search(self, X: Input, k: int = 10, *, n_rerank: int | None = None) -> list[Match]: ...
     @overload
     def search(self, X: Any, k: int = 10, *, n_rerank: int | None = None) -> list[list[Match]]: ...
     def search(self, X: Any, k: int = 10, *, n_rerank: int | None = None) -> Any:
-        """Return the ``k`` sentences that are most like a query.
+        """Return the ``k`` sentences that are most similar to a query.
 
         Parameters
         ----------
         X : Sentence, Candidate, Example or structure; or a list of these, or a batch
             One query, or several.
         k : int
-            How many to return; if there are fewer sentences, all of them.
+            Number of sentences to return; at most all.
         n_rerank : int, optional
-            How many of the nearest to compare by the kernel, ``k`` at least; 0 for none. By
+            Number of nearest sentences to compare by the kernel, at least ``k``; 0 for none. By
             default the parameter of the index.
 
         Returns
         -------
         list of Match, or list of such lists
-            For each query the most similar first, equal ones in order of their ids.
+            For each query the most similar first, ties in order of their ids.
         """
         self._check_is_fitted()
         asked = self.n_rerank if n_rerank is None else n_rerank
         _check_number("k", k, 1)
         _check_number("n_rerank", asked, 0)
-        queries = [X] if is_subject(X) else as_subjects(X, "SentenceIndex")
+        queries = [X] if is_input(X) else as_inputs(X, "SentenceIndex")
         k = min(k, len(self))
         if k == 0 or len(queries) == 0:
             found: list[list[Match]] = [[] for _ in range(len(queries))]
         else:
             found = self._search(queries, k, asked and max(k, asked))
-        return found[0] if is_subject(X) else found
+        return found[0] if is_input(X) else found
 
     def _search(self, queries: Any, k: int, n_rerank: int) -> list[list[Match]]:
         with self._threads():
             inner_ids, scores = self.index_.search(self._structures(queries), k, n_rerank=n_rerank)
         if self.by == "codes" and not n_rerank:
             scores = 1 - scores / self.index_.n_bits
-        positions = self._records.positions_of(inner_ids)
-        columns = [self._records.at(name, positions).tolist() for name in ("ids", "texts", "names")]
+        records = self._records
+        positions = np.searchsorted(records.column("inner_ids"), inner_ids)
+        columns = [records.column(name)[positions].tolist() for name in ("ids", "texts", "names")]
         return [
             [
                 Match(i, score, text, name, exact=n_rerank > 0)
@@ -262,28 +373,29 @@ class SentenceIndex(StructureEstimator):
         ]
 
     def explain(
-        self, query: Subject, id: int, top: int | None = 10, *, order: str = "size"
+        self, query: Input, id: int, top: int | None = 10, *, order: str = "size"
     ) -> list[Fragment]:
-        """Return what a query shares with a sentence in the index: why it was found.
+        """Return the fragments that a query shares with a sentence in the index.
 
         Parameters
         ----------
         query : Sentence, Candidate, Example or structure
         id : int
-            Of the sentence.
+            Id of the sentence.
         top, order
             As in :func:`shared_fragments`.
 
         Returns
         -------
         list of Fragment
-            ``a`` is the query, ``b`` the sentence found.
+            ``a`` is the query, ``b`` the sentence.
         """
         self._check_is_fitted()
-        if not is_subject(query):
-            raise KernelInputError(f"SentenceIndex: give one sentence to explain, got {query!r}")
-        inner_ids = self._records.at("inner_ids", self._records.find("SentenceIndex", [id]))
-        # Not by structures_, which moves things while others may be searching.
+        if not is_input(query):
+            raise KernelInputError(f"SentenceIndex: query must be one sentence, got {query!r}")
+        position = self._records.find("SentenceIndex", [id])
+        inner_ids = self._records.column("inner_ids")[position]
+        # Not by structures_, which moves rows while other threads may be searching.
         collection = self.index_._collection
         [found] = collection.take(np.searchsorted(collection.column("ids"), inner_ids))
         [asked] = self._structures([query])
@@ -295,15 +407,15 @@ class SentenceIndex(StructureEstimator):
         return len(self._records)
 
     def __bool__(self) -> bool:
-        """True: an index without sentences is one, too."""
+        """True, even for an index without sentences."""
         return True
 
     def __sklearn_is_fitted__(self) -> bool:
-        # Looking at the attributes would move what is not removed together.
+        # Access to the attributes would compact the columns.
         return "_records" in self.__dict__
 
-    def _structures(self, subjects: Any) -> Any:
-        return make_structures(subjects, self.kernel_, self.view_, "SentenceIndex")
+    def _structures(self, inputs: Any) -> Any:
+        return make_structures(inputs, self.kernel_, self.view_, "SentenceIndex")
 
     def _fit_index(self, structures: Any) -> Any:
         with self._threads():
@@ -335,20 +447,22 @@ class SentenceIndex(StructureEstimator):
         if self.view_ is not None and type(self.view_) is not str:
             raise ValueError("view_ must be the name of a view, or None")
         if type(self.index_) is not index_class(self.by):
-            raise ValueError(f"index_ must be one that searches by {self.by}")
+            raise ValueError(f"index_ must be an index that searches by {self.by}")
         if self.index_.kernel_._accepts() is not self.kernel_._accepts():
             raise ValueError("index_ and kernel_ must be for the same structures")
         if "_restored" in self.__dict__:
-            self._records = checked_records(self.index_.ids_, self._restored)
+            self._records = _Records.restored(self.index_.ids_, self._restored)
             del self._restored
         if len(self._records) != len(self.index_):
             raise ValueError(f"index_ has {len(self.index_)} sentences, texts_ {len(self)}")
 
 
-def _read(subjects: Any) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
-    """Return the texts and the names of subjects."""
-    pairs = [(text_of(subject), name_of(subject)) for subject in subjects]
-    return strings([text for text, _ in pairs]), strings([name for _, name in pairs])
+def _texts_and_names(inputs: Any) -> tuple[Strings, Strings]:
+    """Return the texts and the names of inputs as arrays of str objects."""
+    columns = np.empty((2, len(inputs)), dtype=object)
+    for position, item in enumerate(inputs):
+        columns[:, position] = text_of(item), name_of(item)
+    return columns[0], columns[1]
 
 
 def _check_number(name: str, value: Any, low: int) -> None:

@@ -1,4 +1,4 @@
-"""How well two labels match: exactly, by word vectors, by a table, or by your own rule."""
+"""Similarities of labels: exact, by word vectors, by a table, or user-defined."""
 
 import lazy_loader
 

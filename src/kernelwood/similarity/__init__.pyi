@@ -1,13 +1,16 @@
-from .base import SMALLEST as SMALLEST, Similarity as Similarity
-from .compositional import Compositional as Compositional
-from .labels import Label as Label, Word as Word, parse_label as parse_label
-from .lexical import Lexical as Lexical
-from .pointwise import (
+from .label_notation import Label as Label, Word as Word, parse_label as parse_label
+from .lookup_table import Table as Table
+from .registry import SIMILARITIES as SIMILARITIES
+from .similarity import (
+    SMALLEST as SMALLEST,
     Exact as Exact,
+    Resolution as Resolution,
+    Similarity as Similarity,
+)
+from .vector_similarities import (
+    Compositional as Compositional,
     Exponential as Exponential,
     Gaussian as Gaussian,
+    Lexical as Lexical,
     Sigmoid as Sigmoid,
 )
-from .registry import SIMILARITIES as SIMILARITIES
-from .resolution import Resolution as Resolution
-from .table import Table as Table

@@ -1,12 +1,16 @@
-"""Similarities by name, for files of settings and for tests that run on every similarity."""
+"""Similarities by name, for settings files and for tests that run on every similarity."""
 
 from __future__ import annotations
 
-from kernelwood.similarity.base import Similarity
-from kernelwood.similarity.compositional import Compositional
-from kernelwood.similarity.lexical import Lexical
-from kernelwood.similarity.pointwise import Exact, Exponential, Gaussian, Sigmoid
-from kernelwood.similarity.table import Table
+from kernelwood.similarity.lookup_table import Table
+from kernelwood.similarity.similarity import Exact, Similarity
+from kernelwood.similarity.vector_similarities import (
+    Compositional,
+    Exponential,
+    Gaussian,
+    Lexical,
+    Sigmoid,
+)
 
 SIMILARITIES: dict[str, type[Similarity]] = {
     "exact": Exact,

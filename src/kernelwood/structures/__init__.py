@@ -1,4 +1,4 @@
-"""What is this object? Structures, annotated sentences, and the examples made of them."""
+"""Structures: sequences, trees, packed forests, graphs, their notations and pictures."""
 
 import lazy_loader
 

@@ -9,10 +9,10 @@ A node with children is ``(label child child ...)``; a child without children is
 * Blanks and line breaks (ASCII only) separate; none is needed beside a bracket:
   ``(NP(DT the)(NN cat))``. A bracketed node without children is a leaf, ``(NP (x))`` equals
   ``(NP x)``, and a tree of one node is written ``(x)``.
-* A label may be missing: ``( (S x) )`` has an empty label at its root, the custom of the Penn
-  files. `strip_empty_root` removes that root.
-* Nothing is rewritten: ``-LRB-`` stays as it is. A bracket right after a backslash belongs to
-  the word, and the backslash stays too: ``\(`` is the two characters.
+* A label may be missing: ``( (S x) )`` has an empty label at its root, as in the Penn files.
+  `strip_empty_root` removes that root.
+* Labels are not rewritten: ``-LRB-`` is kept. A bracket right after a backslash belongs to the
+  word, and the backslash is kept: ``\(`` is two characters.
 
 Quotes
 ------
@@ -21,19 +21,18 @@ brackets or nothing at all: ``"New York"``, ``""``. Between the quotes ``\"`` ``
 and ``\`` + blank stand for the second character, and ``\n`` ``\r`` ``\t`` ``\f`` ``\v`` for what
 they mean in Python; a quote ends on the line it began on.
 
-A ``"`` followed by a blank, a bracket or the end is no quote but the word ``"``, as in
-``('' ")``; so a quoted text that begins with a blank or a bracket has it escaped, ``"\(a)"``.
+A ``"`` followed by a blank, a bracket or the end is the word ``"``, not a quote, as in
+``('' ")``; so a blank or bracket at the start of quoted text is escaped, ``"\(a)"``.
 A ``"`` inside or after a word is an ordinary character: ``5"``.
 
 Edges
 -----
 An edge label is always quoted and stands before the node label, joined by a colon:
 ``(saw "nsubj":cat ("obj":mouse "amod":small))``. Words with colons, slashes, equals signs or
-hashes are therefore never taken apart.
+hashes are therefore never split.
 
-`write_brackets` quotes only what would not read back otherwise, so a text without quotes survives
-reading and writing but for its blanks, and every tree, whatever its labels, survives writing and
-reading.
+`write_brackets` quotes only labels that could not be read otherwise. Reading and then writing
+changes a text without quotes only in its blanks, and every written tree is read back unchanged.
 """
 
 from __future__ import annotations
@@ -44,28 +43,20 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from kernelwood.errors import StructureError
-from kernelwood.structures.labels import share, shorten
+from kernelwood.structures.structure_base import share, shorten
 from kernelwood.structures.tree import Tree, make_node
-
-__all__ = [
-    "iter_brackets",
-    "preview_brackets",
-    "read_brackets",
-    "strip_empty_root",
-    "write_brackets",
-]
 
 _BLANKS = " \t\n\r\f\v"
 _END = r"(?=[ \t\n\r\f\v()]|\Z)"
 _QUOTED = r'"(?![ \t\n\r\f\v()])[^"\\\n\r]*(?:\\[^\n\r][^"\\\n\r]*)*"'
 _BARE = r'[^ \t\n\r\f\v()"][^ \t\n\r\f\v()]*(?:(?<=\\)[()][^ \t\n\r\f\v()]*)*'
 
-# Short words without quotes and backslashes. Most of a treebank are nodes above one or a few of
-# these, and opening brackets with one; read as a whole they cost a fraction of the time.
+# Short words without quotes and backslashes. Most of a treebank are nodes above one to four of
+# these, and opening brackets with one; as single tokens they cost a fraction of the time.
 _SHORT = r'[^ \t\n\r\f\v()"\\]{1,100}'
 _OVER_LEAVES = rf"\({_SHORT}(?: {_SHORT}){{0,3}}\)"
 _OPENING = rf"\((?:{_SHORT}{_END})?"
-# The last alternative catches a quote that is opened but not properly closed.
+# The last alternative matches a quote that is not properly closed.
 _TOKEN = re.compile(
     rf"{_OVER_LEAVES}|{_OPENING}|\)|{_BARE}"
     rf'|(?:{_QUOTED}:)?(?:{_QUOTED}{_END}|"{_END})|{_QUOTED}:{_BARE}|"[^ \t\n\r\f\v()]+'
@@ -73,7 +64,7 @@ _TOKEN = re.compile(
 _MAX_SHARED_LENGTH = 100
 _N_SHARED = 1 << 14
 _ATOM = re.compile(rf'(?:({_QUOTED}):)?(?:({_QUOTED})|({_BARE}|"))')
-# Not with a backslash at the end, which would swallow the bracket that follows.
+# No backslash at the end: it would escape the bracket that follows.
 _WRITTEN_BARE = re.compile(rf'"|{_BARE}(?<!\\)')
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _MEANING = {
@@ -86,7 +77,7 @@ _WRITTEN = {
 
 
 def read_brackets(text: str) -> Tree:
-    """Read exactly one tree.
+    """Return the only tree of a text.
 
     Raises
     ------
@@ -164,7 +155,7 @@ def strip_empty_root(tree: Tree) -> Tree:
 
 
 def write_brackets(tree: Tree) -> str:
-    """Write a tree on one line.
+    """Return a tree in brackets on one line.
 
     Examples
     --------
@@ -175,7 +166,7 @@ def write_brackets(tree: Tree) -> str:
 
 
 def preview_brackets(tree: Tree, width: int) -> str:
-    """Write the beginning of a tree, at most ``width`` characters, without visiting the rest.
+    """Return the first ``width`` characters of a tree in brackets, without visiting the rest.
 
     Examples
     --------
@@ -191,17 +182,19 @@ def preview_brackets(tree: Tree, width: int) -> str:
 
 
 class _Reader:
-    """Turns lines into trees; no token spans two lines, so lines can come one by one."""
+    """Incremental reader, line by line; no token spans two lines."""
 
     def __init__(self, *, single: bool = False) -> None:
         self.done: list[tuple[int, Tree]] = []
         self._single = single
         # The open node: its label (None while unknown), its edge, its children so far. Outside
-        # of all trees stands an unlabeled parent of everything.
+        # of all trees, an unlabeled parent of all.
         self._open: tuple[str | None, str, list[Tree]] = ("", "", [])
         self._outer: list[tuple[str, str, list[Tree]]] = []
         self._start = 0
-        self._lines: list[tuple[int, str]] = []  # of the current tree, to locate what is unclosed
+        self._lines: list[
+            tuple[int, str]
+        ] = []  # of the current tree, to locate an unclosed bracket
 
     def feed(self, number: int, line: str) -> None:
         """Read one line; finished trees are appended to ``done``."""
@@ -220,7 +213,7 @@ class _Reader:
                 if not outer:
                     self._begin(number, line, index)
                 if token[-1] == ")":
-                    label = label or ""  # what follows a child is no label
+                    label = label or ""  # a word after a child is not the label
                     children.append(_over_leaves(token))
                     if not outer:
                         self.done.append((number, children.pop()))
@@ -284,8 +277,8 @@ class _Reader:
         return _error(problem, number, line, index, hint)
 
 
-# Trees never change, so small ones that are alike can be one: less memory, and quick to make. These
-# are pure functions; the caches are bounded, and so is what they hold.
+# Trees are immutable, so equal small trees are shared, which saves memory and time. The caches are
+# bounded, and so are their entries.
 @lru_cache(_N_SHARED)
 def _leaf(word: str) -> Tree:
     return make_node(share(word), (), "")
@@ -300,7 +293,7 @@ def _over_leaves(token: str) -> Tree:
 
 @lru_cache(_N_SHARED)
 def _opened_label(token: str) -> str | None:
-    """Return the label behind an opening bracket, None if it is still to come."""
+    """Return the label after an opening bracket, None if it follows later."""
     return share(token[1:]) or None
 
 
@@ -339,7 +332,7 @@ def _error(problem: str, number: int, line: str, index: int, hint: str) -> Struc
 
 
 def _column(line: str, index: int) -> int:
-    """Return where a token begins, counted from 1; only errors pay for positions."""
+    """Return the column of a token, counted from 1; computed for errors only."""
     return next(itertools.islice(_TOKEN.finditer(line), index, None)).start() + 1
 
 
@@ -359,7 +352,7 @@ def _pieces(tree: Tree) -> Iterator[str]:
 
 
 def _head(node: Tree) -> str:
-    # Before a bracket an empty label may be left out, as the Penn files do.
+    # An empty label before a bracket is omitted, as in the Penn files.
     if not node.label and not node.edge and node.children and node.children[0].children:
         return ""
     return _atom(node)

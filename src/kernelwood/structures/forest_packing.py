@@ -1,4 +1,4 @@
-"""Forests from counts, from trees, and from parts of other forests."""
+"""Packing of weighted trees, or of expected counts, into forests."""
 
 from __future__ import annotations
 
@@ -9,18 +9,13 @@ from numbers import Real
 from typing import NamedTuple, TypeAlias
 
 from kernelwood.errors import StructureError
-from kernelwood.structures.forest import Forest
-from kernelwood.structures.forest_checks import HyperEdge, Span, show
-from kernelwood.structures.labels import shorten
+from kernelwood.structures.forest import Forest, Span
+from kernelwood.structures.forest_algorithms import JOINT, probable
+from kernelwood.structures.structure_base import shorten, show
 from kernelwood.structures.tree import Tree
 
-__all__ = ["JOINT", "carve", "pack", "pack_trees", "probable"]
-
-# Label of a node that only joins several roots.
-JOINT = "*"
-
-# Where a node stands, beyond its label and span: a word; an inner node wherever it stands; and,
-# where unary chains come back to a label, the root or the number of nodes below on the span.
+# What distinguishes nodes with the same label and span: words from inner nodes and, where unary
+# chains repeat a label, the root, and the number of nodes below on the span.
 _WORD, _ANYWHERE, _TOP = -3, -2, -1
 
 _Key: TypeAlias = tuple[str, Span, int]
@@ -64,7 +59,7 @@ def pack(
         if not 0.0 < count < math.inf:
             raise StructureError(f"counts must be positive and finite, got {count!r}")
         by_head[head].append(count)
-    # Parts of the largest count: a plain total of huge counts would overflow.
+    # Relative to the largest count: the total of huge counts would overflow.
     largest = {head: max(parts) for head, parts in by_head.items()}
     totals = {
         head: math.fsum(part / largest[head] for part in parts) for head, parts in by_head.items()
@@ -75,53 +70,6 @@ def pack(
     ]
     spans = [span for _, span in keys if span is not None]
     return Forest([label for label, _ in keys], edges, root, spans or None, fallback=fallback)
-
-
-def probable(number: float) -> float:
-    """Return a probability that rounding took to 0, or beyond 1, as the nearest lawful one.
-
-    Examples
-    --------
-    >>> probable(1.0000000000000002), probable(0.0)
-    (1.0, 5e-324)
-    """
-    return min(1.0, max(math.ulp(0.0), number))
-
-
-def carve(
-    labels: Listing[str],
-    edges: Listing[HyperEdge],
-    root: int,
-    spans: Listing[Span] | None,
-    *,
-    fallback: bool,
-) -> Forest:
-    """Return the forest of the nodes below ``root``, renumbered; the parameters of `Forest`.
-
-    Examples
-    --------
-    >>> carve(["S", "x", "y"], [(0, (2,), 0.25), (1, (2,), 0.5)], 0, None, fallback=False).labels
-    ('S', 'y')
-    """
-    heading: dict[int, list[tuple[int, ...]]] = defaultdict(list)
-    for head, children, _ in edges:
-        heading[head].append(children)
-    found = {root}
-    todo = [root]
-    while todo:
-        for children in heading.get(todo.pop(), ()):
-            new = set(children) - found
-            found |= new
-            todo += new
-    nodes = sorted(found)
-    number = {node: place for place, node in enumerate(nodes)}
-    return Forest(
-        [labels[node] for node in nodes],
-        [(number[h], [number[c] for c in cs], p) for h, cs, p in edges if h in found],
-        number[root],
-        None if spans is None else [spans[node] for node in nodes],
-        fallback=fallback,
-    )
 
 
 def pack_trees(trees: Iterable[Tree | tuple[Tree, float]]) -> Forest:
@@ -149,7 +97,7 @@ def pack_trees(trees: Iterable[Tree | tuple[Tree, float]]) -> Forest:
 
 
 class _Place(NamedTuple):
-    """A node of a tree and where it stands."""
+    """A node of a tree with its span."""
 
     label: str
     children: tuple[int, ...]
@@ -160,7 +108,7 @@ class _Place(NamedTuple):
 def _check_trees(trees: object) -> list[tuple[Tree, float]]:
     if isinstance(trees, Tree) or not isinstance(trees, Iterable):
         raise StructureError(
-            "from_trees needs several trees or (tree, weight) pairs, "
+            "from_trees needs an iterable of trees or (tree, weight) pairs, "
             f"got {shorten(repr(trees))} of type {type(trees).__name__}",
             hint="put even a single tree in a list: Forest.from_trees([tree])",
         )
@@ -185,7 +133,7 @@ def _check_pair(item: object, position: int) -> tuple[Tree, float]:
     if not 0.0 < number < math.inf:
         raise StructureError(
             f"weight of tree {position} must be a positive finite number, got {show(weight)}",
-            hint="leave out trees without weight; weights may be on any scale",
+            hint="leave out trees of weight 0; weights may have any scale",
         )
     return tree, number
 
@@ -200,7 +148,7 @@ def _unpair(item: object, position: int) -> tuple[object, object]:
 
 
 def _lay_out(tree: Tree, position: int) -> list[_Place]:
-    """Return the nodes root first, subtrees from left to right, children by their place."""
+    """Return the nodes in pre-order, with children as positions in that list."""
     nodes: list[tuple[Tree, list[int]]] = []
     todo: list[tuple[Tree, int]] = [(tree, -1)]
     while todo:
@@ -220,7 +168,7 @@ def _lay_out(tree: Tree, position: int) -> list[_Place]:
 
 
 def _place_all(nodes: list[tuple[Tree, list[int]]]) -> list[_Place]:
-    """Add spans and heights, from the last node back: words are met from the right."""
+    """Add spans and heights from the last node to the first, words from right to left."""
     end = sum(1 for _, below in nodes if not below)
     places: list[_Place] = []
     last = len(nodes) - 1
@@ -242,7 +190,7 @@ def _check_yields(layouts: list[list[_Place]]) -> None:
     for position, other in enumerate(words):
         if other != words[0]:
             raise StructureError(
-                "all trees of a forest stand over the same words, but tree 0 has "
+                "all trees of a forest must have the same words, but tree 0 has "
                 f"{shorten(repr(' '.join(words[0])))} and tree {position} has "
                 f"{shorten(repr(' '.join(other)))}",
                 hint="make one forest per sentence",
@@ -250,7 +198,7 @@ def _check_yields(layouts: list[list[_Place]]) -> None:
 
 
 def _cyclic_spans(layouts: list[list[_Place]]) -> set[Span]:
-    """Return the spans where some label would come to stand below itself."""
+    """Return the spans on which a label would be below itself."""
     below: dict[Span, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for layout in layouts:
         for place in layout:
@@ -276,7 +224,7 @@ def _has_cycle(graph: Mapping[str, set[str]]) -> bool:
 
 
 def _keys(layout: list[_Place], cyclic: set[Span]) -> list[_Key]:
-    """Return what makes each node the same as nodes of other trees."""
+    """Return the key of each node; nodes of different trees with equal keys are merged."""
     keys = []
     for position, place in enumerate(layout):
         if not place.children:

@@ -8,10 +8,8 @@ from types import MappingProxyType
 from typing import TypeAlias, final
 
 from kernelwood.errors import StructureError
-from kernelwood.structures.frozen import Frozen
-from kernelwood.structures.labels import check_label, shorten
-
-__all__ = ["Edge", "Graph", "NodeId"]
+from kernelwood.structures.penman_notation import parse_penman, write_penman
+from kernelwood.structures.structure_base import Frozen, check_label, shorten
 
 NodeId: TypeAlias = str | int
 Edge: TypeAlias = tuple[NodeId, str, NodeId]
@@ -22,7 +20,7 @@ class Graph(Frozen):
     """A directed graph, such as an abstract meaning representation.
 
     Graphs are immutable and hashable. Two graphs are equal when they have the same node ids with
-    the same labels, the same edges and the same root, in whatever order these were listed.
+    the same labels, the same edges and the same root, in any order.
 
     Parameters
     ----------
@@ -95,12 +93,12 @@ class Graph(Frozen):
 
     @classmethod
     def from_penman(cls, text: str) -> Graph:
-        """Read one graph in PENMAN notation, the notation of AMR.
+        """Return the graph in PENMAN notation, the notation of AMR.
 
-        Concepts become node labels; a node without one has the label "". A constant becomes a
-        leaf with an id made from its owner and role, such as ``n.op1``, and loses its quotes.
-        Roles lose their colon, and inverted ones are turned around (``ARG0-of`` to ``ARG0``) as
-        the ``penman`` package does for AMR. Comments and alignments are left out.
+        Concepts become node labels; a node without a concept has the label "". A constant becomes
+        a leaf without quotes, with an id made of its owner and role, such as ``n.op1``. Edge
+        labels are roles without colon; inverted roles (``ARG0-of``) are reversed to ``ARG0`` as
+        the ``penman`` package does for AMR. Comments and alignments are ignored.
 
         Raises
         ------
@@ -116,18 +114,18 @@ class Graph(Frozen):
         >>> graph.nodes["n.op1"]
         'Raf'
         """
-        from kernelwood.structures.penman_notation import read_penman
-
-        return cls(*read_penman(text))
+        if not isinstance(text, str):
+            raise StructureError(f"expected PENMAN text, got {type(text).__name__}")
+        return cls(*parse_penman(text.split("\n"))[:3])
 
     def to_penman(self) -> str:
-        """Write the graph in PENMAN notation; `from_penman` reads back an equal graph.
+        """Return the graph in PENMAN notation; `from_penman` reads back an equal graph.
 
         Raises
         ------
         StructureError
-            If the notation cannot hold the graph: it has no root, a node is not connected with it,
-            or an id or an edge label has a form that is not allowed.
+            If PENMAN cannot represent the graph: it has no root, a node is not connected with the
+            root, or an id or an edge label has a form that is not allowed.
 
         Examples
         --------
@@ -135,8 +133,6 @@ class Graph(Frozen):
         (d / dog
             :ARG0-of (b / bark-01))
         """
-        from kernelwood.structures.penman_writing import write_penman
-
         return write_penman(self)
 
     def successors(self, node: NodeId) -> tuple[tuple[str, NodeId], ...]:
@@ -150,7 +146,7 @@ class Graph(Frozen):
         return tuple(self._incoming[node])
 
     def neighbors(self, node: NodeId) -> tuple[NodeId, ...]:
-        """Return the ids joined to a node by an edge of either direction, each once."""
+        """Return the ids of nodes joined to a node by an edge in either direction."""
         joined = (*self.successors(node), *self.predecessors(node))
         return tuple(dict.fromkeys(other for _, other in joined))
 
@@ -178,7 +174,7 @@ class Graph(Frozen):
         return f"Graph({', '.join(parts)})"
 
     def _repr_html_(self) -> str:
-        from kernelwood.structures.display import graph_html
+        from kernelwood.structures.pictures import graph_html
 
         return graph_html(self)
 
@@ -200,7 +196,7 @@ def _check_nodes(nodes: object) -> dict[NodeId, str]:
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise StructureError(
                 f"node {position} must be an (id, label) pair, got {shorten(repr(pair))}",
-                hint="give a mapping, all pairs, or all plain labels",
+                hint="pass a mapping, pairs only, or plain labels only",
             )
         name, label = pair
         if type(name) is not str and type(name) is not int:

@@ -6,17 +6,14 @@ from collections.abc import Iterable, Iterator
 from typing import final
 
 from kernelwood.errors import StructureError
-from kernelwood.structures.frozen import Frozen
-from kernelwood.structures.labels import check_label, shorten
-
-__all__ = ["Sequence"]
+from kernelwood.structures.structure_base import Frozen, check_label, shorten
 
 
 @final
 class Sequence(Frozen):
     """A sequence of (edge, node) label pairs, such as a sentence or a dependency path.
 
-    The edge label tells how an element relates to the one before it and may be empty. Sequences
+    The edge label names the relation of an element to the one before and may be empty. Sequences
     are immutable and hashable, and may be empty.
 
     Parameters
@@ -45,7 +42,7 @@ class Sequence(Frozen):
     Sequence(['the', 'cat', 'sleeps'])
     """
 
-    # No __getitem__: numpy would take a list of equally long sequences for a matrix.
+    # No __getitem__: numpy would make a matrix of a list of equally long sequences.
     __slots__ = ("_hash", "edges", "nodes")
 
     edges: tuple[str, ...]
@@ -74,7 +71,7 @@ class Sequence(Frozen):
 
     @classmethod
     def from_labels(cls, edges: Iterable[str], nodes: Iterable[str]) -> Sequence:
-        """Make a sequence of its edges and its nodes, as many of these as of those.
+        """Return the sequence with these edge labels and node labels, equally many of both.
 
         Examples
         --------
@@ -90,12 +87,12 @@ class Sequence(Frozen):
             if isinstance(failure, StructureError):
                 raise
             raise StructureError(
-                f"there are {len(left)} edges and {len(right)} nodes", hint="give as many"
+                f"got {len(left)} edges and {len(right)} nodes", hint="pass equally many"
             ) from None
 
     @classmethod
     def _of(cls, edges: list[str], nodes: list[str]) -> Sequence:
-        """Make a sequence of labels that are known to be plain strings."""
+        """Return the sequence of labels that are known to be plain strings."""
         self = super().__new__(cls)
         left, right = tuple(edges), tuple(nodes)
         self._fill(edges=left, nodes=right, _hash=hash((left, right)))
@@ -135,7 +132,7 @@ class Sequence(Frozen):
         return f"Sequence([{', '.join(shown)}])"
 
     def _repr_html_(self) -> str:
-        from kernelwood.structures.display import sequence_html
+        from kernelwood.structures.pictures import sequence_html
 
         return sequence_html(self)
 
@@ -154,7 +151,7 @@ def _check_element(element: object, position: int) -> tuple[str, str]:
             f"got {shorten(repr(element))} with {len(element)} parts"
         )
     edge, node = element
-    if type(edge) is str and type(node) is str:  # nearly always; messages cost time
+    if type(edge) is str and type(node) is str:  # fast path: f-strings cost time
         return edge, node
     return (
         check_label(edge, f"edge label of element {position}"),

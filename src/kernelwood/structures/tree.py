@@ -6,18 +6,16 @@ from collections.abc import Iterable, Iterator
 from typing import final
 
 from kernelwood.errors import StructureError
-from kernelwood.structures.frozen import Frozen
-from kernelwood.structures.labels import check_label, shorten
+from kernelwood.structures.structure_base import Frozen, check_label, shorten
 
-__all__ = ["Tree"]
+_EMPTY_ELEMENT = "-NONE-"
 
 
 class _Draft:
-    """A node still being filled in.
+    """A mutable node, before its class is changed to `Tree`, which has the same layout.
 
-    Assigning a plain slot is several times quicker than going around the ``__setattr__`` of a
-    frozen class, and making nodes is the hot path of every reader. So a node starts as a draft
-    and is sealed by changing its class to `Tree`, which has the same layout.
+    Assigning a plain slot is several times faster than bypassing the ``__setattr__`` of a frozen
+    class, and every reader spends most of its time making nodes.
     """
 
     __slots__ = ("_hash", "children", "edge", "label", "n_nodes")
@@ -31,10 +29,10 @@ class _Draft:
 
 @final
 class Tree(_Draft, Frozen):
-    """An ordered tree whose nodes carry a label and, on the way to their parent, an edge label.
+    """An ordered tree with node labels and labels of the edges to the parents.
 
     Trees are immutable and hashable; every node is itself a tree. No operation recurses, so depth
-    is bounded by memory alone.
+    is limited by memory only.
 
     Parameters
     ----------
@@ -50,7 +48,7 @@ class Tree(_Draft, Frozen):
     label, children, edge
         As given; ``children`` is a tuple.
     n_nodes : int
-        Number of nodes, counted once when the tree is made.
+        Number of nodes.
 
     Raises
     ------
@@ -81,10 +79,7 @@ class Tree(_Draft, Frozen):
 
     @classmethod
     def from_brackets(cls, text: str) -> Tree:
-        """Read one tree in bracket notation.
-
-        The notation, its quotes and its edge labels are described in
-        `kernelwood.structures.brackets`.
+        """Return the tree in bracket notation, described in `kernelwood.structures.brackets`.
 
         Raises
         ------
@@ -101,7 +96,7 @@ class Tree(_Draft, Frozen):
         return read_brackets(text)
 
     def to_brackets(self) -> str:
-        r"""Write the tree in bracket notation; `from_brackets` reads back an equal tree.
+        r"""Return the tree in bracket notation; `from_brackets` reads back an equal tree.
 
         Examples
         --------
@@ -116,7 +111,7 @@ class Tree(_Draft, Frozen):
     def from_postorder(
         cls, labels: Iterable[str], edges: Iterable[str], n_children: Iterable[int]
     ) -> Tree:
-        """Build a tree from its nodes in post-order, the inverse of `flatten`.
+        """Return the tree with these nodes in post-order, the inverse of `flatten`.
 
         Parameters
         ----------
@@ -196,7 +191,7 @@ class Tree(_Draft, Frozen):
         return depth
 
     def _reversed_postorder(self) -> list[Tree]:
-        """Return root first, then the subtrees from right to left: post-order read backwards."""
+        """Return the nodes in reversed post-order: root, then subtrees from right to left."""
         nodes: list[Tree] = []
         todo = [self]
         pop, append = todo.pop, nodes.append
@@ -223,17 +218,17 @@ class Tree(_Draft, Frozen):
         return f"Tree({preview_brackets(self, 70)!r})"
 
     def _repr_svg_(self) -> str:
-        from kernelwood.structures.display import tree_svg
+        from kernelwood.structures.pictures import tree_svg
 
         return tree_svg(self)
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Flat lists: the default would recurse once per level.
+        # Flat lists: the default recurses once per level.
         return (assemble, self.flatten())
 
 
 def make_node(label: str, children: tuple[Tree, ...], edge: str) -> Tree:
-    """Make a tree from parts known to be valid; what `Tree` calls after its checks.
+    """Return a tree of parts known to be valid, without checks.
 
     Examples
     --------
@@ -256,7 +251,7 @@ def make_node(label: str, children: tuple[Tree, ...], edge: str) -> Tree:
 
 
 def assemble(labels: list[str], edges: list[str], n_children: list[int]) -> Tree:
-    """Build a tree from post-order lists known to be valid.
+    """Return a tree of post-order lists known to be valid.
 
     Examples
     --------
@@ -274,8 +269,72 @@ def assemble(labels: list[str], edges: list[str], n_children: list[int]) -> Tree
     return ready.pop()
 
 
+def count_leaves(tree: Tree) -> int:
+    """Return the number of leaves.
+
+    Examples
+    --------
+    >>> count_leaves(Tree.from_brackets("(S (NP we) (VP go))"))
+    2
+    """
+    return sum(1 for node in tree.postorder() if not node.children)
+
+
+def words_and_tags(tree: Tree) -> tuple[list[str], list[str]]:
+    """Return the leaves and, for each, its parent's label if it is an only child, else "".
+
+    Examples
+    --------
+    >>> words_and_tags(Tree.from_brackets("(S (NP (DT the) (NN cat)) sleeps)"))
+    (['the', 'cat', 'sleeps'], ['DT', 'NN', ''])
+    """
+    words: list[str] = []
+    tags: list[str] = []
+    pending = [(tree, "")]
+    while pending:
+        node, above = pending.pop()
+        if not node.children:
+            words.append(node.label)
+            tags.append(above)
+            continue
+        tag = node.label if len(node.children) == 1 else ""
+        pending += [(child, tag) for child in reversed(node.children)]
+    return words, tags
+
+
+def without_empty_elements(tree: Tree) -> Tree:
+    """Return a tree without ``-NONE-`` nodes and their ancestors without other leaves.
+
+    Raises
+    ------
+    StructureError
+        If no node is left.
+
+    Examples
+    --------
+    >>> tree = Tree.from_brackets("(S (NP (-NONE- *)) (VP (VB go)))")
+    >>> without_empty_elements(tree)
+    Tree('(S (VP (VB go)))')
+    """
+    if all(node.label != _EMPTY_ELEMENT for node in tree.postorder()):
+        return tree
+    done: list[Tree | None] = []
+    for node in tree.postorder():
+        count = len(node.children)
+        kept = tuple(child for child in done[len(done) - count :] if child is not None)
+        del done[len(done) - count :]
+        if node.label == _EMPTY_ELEMENT or (count and not kept):
+            done.append(None)
+        else:
+            done.append(make_node(node.label, kept, node.edge))
+    [left] = done
+    if left is None:
+        raise StructureError("the tree has only empty elements")
+    return left
+
+
 def _same_nodes(left: Tree, right: Tree) -> bool:
-    """Compare node by node; a pair of inner nodes is opened once, however often it is shared."""
+    """Compare node by node; a pair of shared inner nodes is compared once."""
     opened: set[tuple[int, int]] = set()
     todo = [(left, right)]
     while todo:
@@ -303,7 +362,7 @@ def _check_children(label: str, children: Iterable[Tree]) -> tuple[Tree, ...]:
     if isinstance(children, (str, Tree)):
         one = f"Tree({shorten(repr(children))})" if isinstance(children, str) else "child"
         raise StructureError(
-            f"children of {shorten(repr(label))} must be several Trees, "
+            f"children of {shorten(repr(label))} must be an iterable of Trees, "
             f"got one {type(children).__name__}",
             hint=f"put it in a list: Tree({shorten(repr(label))}, [{one}])",
         )
@@ -353,5 +412,5 @@ def _check_postorder(n_labels: int, n_edges: int, n_children: list[int]) -> None
     if ready != 1:
         raise StructureError(
             f"the lists describe {ready} trees, not one",
-            hint="the last node must be the root, with all that is left as its children",
+            hint="the last node must be the root, with all remaining subtrees as its children",
         )

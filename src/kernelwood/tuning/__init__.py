@@ -1,4 +1,4 @@
-"""Which kernel suits the data: gates and parameters, learned from labeled structures."""
+"""Learning of gates and kernel parameters from structures with classes."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
+from .gate_report import GateReport as GateReport, LabelReport as LabelReport
 from .gates import GateLearner as GateLearner
-from .neighborhood_loss import neighbor_loss as neighbor_loss
+from .neighbor_search import neighbor_loss as neighbor_loss
 from .planted import planted_paths as planted_paths
-from .report import GateReport as GateReport, LabelReport as LabelReport

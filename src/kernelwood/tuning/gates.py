@@ -10,100 +10,116 @@ import numpy as np
 
 from kernelwood.compute import config_context, get_config
 from kernelwood.errors import KernelInputError
-from kernelwood.features import encode_groups, encode_labels
-from kernelwood.tuning.chain import search_by_information
-from kernelwood.tuning.gate_parameters import GateParameters
-from kernelwood.tuning.labels import LabelTable, find_gated, tabulate_labels
-from kernelwood.tuning.losses import NeighborLoss
-from kernelwood.tuning.neighbors import search_by_neighbors
-from kernelwood.tuning.outcome import Outcome, settle
-from kernelwood.tuning.problem import Decision, Earlier, GateProblem, quiet_zeros
-from kernelwood.tuning.report import GateReport
+from kernelwood.features import (
+    METHODS as HASH_METHODS,
+    StructureEstimator,
+    encode_groups,
+    encode_labels,
+)
+from kernelwood.tuning.chain import ChainSettings, search_by_information
+from kernelwood.tuning.gate_report import GateReport
+from kernelwood.tuning.neighbor_search import (
+    LOSSES,
+    NeighborLoss,
+    NeighborSettings,
+    search_by_neighbors,
+)
+from kernelwood.tuning.problem import (
+    Decision,
+    Earlier,
+    GateProblem,
+    LabelTable,
+    Outcome,
+    find_gated,
+    quiet_zeros,
+    settle,
+    tabulate_labels,
+)
 
-__all__ = ["GateLearner"]
+_SAMPLES = {"neighbors": 100, "information": 300}
+_STEPS_A_LABEL, _FEWEST_STEPS = 20, 200
 
 
-class GateLearner(GateParameters):
+class GateLearner(StructureEstimator):
     r"""Learn which labels a kernel should ignore, from structures with classes.
 
-    A gate is a factor on the match of two labels; closed (0), it hides all nodes or elements with
-    its label. All gates begin open. Two ways to find those to close:
+    A gate is a factor on the match of two labels; a closed gate (0) hides all nodes or elements
+    with its label. All gates start open. Two methods find those to close:
 
     ``"neighbors"``
-        One label after the other, the most frequent first: draw ``n_samples`` structures with
-        the label, add their neighborhood in the graph of ``n_neighbors`` neighbors, and compare
-        the losses with the gate open and closed, summed over ``n_trials`` samples. The better
-        state stays.
+        One label after the other, the most frequent first: draw ``n_samples`` structures with the
+        label, add their neighborhood in a graph of ``n_neighbors`` neighbors, and compare the
+        losses with the gate open and closed, summed over ``n_trials`` samples. The better state is
+        kept.
     ``"information"``
         A Metropolis-Hastings chain over all gates: flip one, and accept with probability
-        :math:`\min(1, \exp((I' - I) / T))`, where :math:`I` estimates how much more hashcodes
-        know of the classes than chance (:mod:`kernelwood.information`): the entropy of codes of
-        random groups minus that of codes of classes, which are as large. The best sample is kept,
-        and improved until no single flip does. Parameters of the kernel can be learned along with
-        the gates. Where only many gates together make a difference, neighbors see more.
+        :math:`\min(1, \exp((I' - I) / T))`, where :math:`I` estimates the mutual information of
+        hashcodes and classes above chance (:mod:`kernelwood.information`): the entropy of the codes
+        of random groups minus that of classes of the same sizes. The best sample is kept, and
+        improved until no single flip helps. Kernel parameters can be learned with the gates. If
+        only many gates together have an effect, ``"neighbors"`` works better.
 
     Parameters
     ----------
     kernel : Kernel
-        A kernel with gates, or a combination of such, which then share them. Gates it already has
-        are where the search begins.
+        Kernel with gates, or a combination of such kernels, which share the learned gates. Its
+        present gates are the start of the search.
     method : {"neighbors", "information"}
-        How to learn.
+        Learning method.
     labels : float, int or list of str
-        Whose gates to learn: this share of the labels (0.5: the more frequent half), this many, or
-        these. The empty label gets a gate only if it is named.
+        Labels whose gates are learned: a fraction of the labels (0.5: the more frequent half), a
+        number, or a list. The empty label gets a gate only if it is listed.
     n_samples : int, optional
-        Structures with a label in a trial, :math:`\beta`, by default 100; or structures whose
-        codes are looked at, :math:`\gamma`, by default 300.
+        Number of structures with a label in a trial, :math:`\beta`, by default 100; or of
+        structures whose codes are used, :math:`\gamma`, by default 300.
     n_trials : int
-        Samples for each label, :math:`\alpha` (neighbors).
+        Number of samples for each label, :math:`\alpha` (neighbors).
     n_neighbors : int
-        Neighbors in the graph from which neighborhoods are drawn (neighbors).
+        Number of neighbors in the graph from which neighborhoods are drawn (neighbors).
     n_passes : int
-        How often to go through the labels, each time with a new graph; ends early when a pass
-        changes nothing (neighbors).
+        Number of passes over the labels, each with a new graph; ends early when a pass changes
+        nothing (neighbors).
     sampling : {"neighbors", "random"}
-        Whether to add neighborhoods. Without, the structures of a small sample are strangers to
-        each other, and what is of use between strangers may do harm between neighbors
+        Whether to add neighborhoods. Without them, the structures of a small sample are not
+        neighbors, and a label that helps between distant structures can harm between neighbors
         (neighbors).
     graph : {"exact", "hashed"}
-        How to find neighbors: by all similarities, or by hashcodes, for kernels that are slow
-        (neighbors).
+        Neighbor search by all similarities, or by hashcodes for slow kernels (neighbors).
     loss : {"votes", "paper"}
-        What is wrong with the neighbors of a structure of class :math:`y` (neighbors).
-        ``"votes"``: :math:`1 - s / p_y` with the share :math:`s` of its class among the
-        ``n_votes`` nearest, weighted by similarity, and the share :math:`p_y` of its class among
-        all. ``"paper"``: the similarity to the nearest if that is of another class, minus the
-        similarity if not, but 0 for ``negative_label``. The latter can also be lowered by making
-        everything more similar, or less.
+        Loss of a structure of class :math:`y` (neighbors). ``"votes"``: :math:`1 - s / p_y` with
+        the fraction :math:`s` of its class among the ``n_votes`` nearest, weighted by similarity,
+        and the fraction :math:`p_y` of its class among all. ``"paper"``: the similarity to the
+        nearest if that is of another class, otherwise minus the similarity, but 0 for
+        ``negative_label``. The latter can also be lowered by making all structures more or less
+        similar.
     n_votes : int
-        How many neighbors vote.
+        Number of neighbors that vote.
     negative_label : label, None or "auto"
-        With the paper's loss, the class that earns nothing for being its own neighbor, such as
-        candidates that are no relation. ``"auto"``: of two classes the first in sorted order, of
-        more none.
+        With the loss ``"paper"``, the class without reward for neighbors of its own, such as
+        candidates that are not relations. ``"auto"``: the first of two classes in sorted order,
+        none of more.
     n_steps : int, optional
         Length of the chain, by default 20 for each label, at least 200 (information).
     patience : int, optional
-        Steps without a better sample after which to stop (information).
+        Number of steps without improvement after which to stop (information).
     temperature : float
-        :math:`T`: the higher, the more often a worse sample is accepted. The estimate grows with
-        ``n_bits``; with few bits, lower the temperature, too (information).
+        :math:`T`; higher values accept worse samples more often. The objective grows with
+        ``n_bits``; lower the temperature for few bits (information).
     hash_method, n_references, n_bits, subset_size
-        Of the hashcodes; see :class:`KernelHasher` (information).
+        Parameters of the hashcodes; see :class:`KernelHasher` (information).
     parameters : dict from str to list, optional
-        Parameters of the kernel to learn, with their possible values, as in
+        Kernel parameters to learn, with their possible values, as in
         ``{"decay": [0.4, 0.8], "similarity__floor": [0.2, 0.6]}`` (information).
     search : {"chain", "grid"}
         Whether the chain also changes these parameters, or all combinations are tried before it
         starts (information).
     n_runs : int
-        Learn so many times with other random numbers. A gate is closed if most runs close it;
-        how many did is in ``ignored_``.
+        Number of runs with different random numbers. A gate is closed if most runs close it;
+        ``ignored_`` has the fractions.
     random_state : None, int, Generator or RandomState
         Seed.
     n_jobs : int, optional
-        Threads; no result depends on them.
+        Number of threads; no result depends on it.
 
     Attributes
     ----------
@@ -114,17 +130,17 @@ class GateLearner(GateParameters):
     labels_ : list of str
         The labels whose gates were learned, the most frequent first.
     structures_, occurrences_ : ndarrays of int64, shape (n_labels,)
-        How many structures have each label, and how many nodes or elements.
+        Number of structures with each label, and of nodes or elements.
     loss_open_, loss_closed_ : ndarrays of float64, shape (n_labels,)
-        Loss with the gate open and closed, a structure, when last decided (neighbors); or minus
-        the estimated information in nats, the other gates being the learned ones (information).
-        Such estimates are good for comparisons only; they exceed what classes have to know.
+        Mean loss of a structure with the gate open and closed, at the last decision (neighbors); or
+        minus the estimated information in nats, with the other gates as learned (information).
+        These estimates serve for comparison only; they can exceed the entropy of the classes.
     ignored_ : ndarray of float64, shape (n_labels,)
-        Share of runs in which the label is ignored.
+        Fraction of runs in which the label is ignored.
     parameters_ : dict
-        The learned parameters of the kernel.
+        The learned kernel parameters.
     trace_ : list of dict
-        Every decision, in order.
+        All decisions, in order.
     seed_ : int
         The seed that was used.
 
@@ -235,25 +251,25 @@ class GateLearner(GateParameters):
         y : array of labels, shape (n,), optional
             By default the labels of examples.
         groups : array, shape (n,), optional
-            What belongs together, such as documents: neighbors in the same one do not count, as
-            a new document will have none there (neighbors).
+            Groups such as documents: neighbors in the same group do not count, because a new
+            document has none there (neighbors).
         unlabelled : list of structures or batch, optional
-            More structures, whose classes are not known (information).
+            Structures without a known class (information).
         resume : list of dict, optional
-            Decisions of a fit with the same data and parameters that was broken off, as they are
-            in its ``trace_``. They are not computed again, and the result is the same.
+            Decisions of an interrupted fit with the same data and parameters, from its ``trace_``.
+            They are not computed again, and the result is the same.
         on_decision : callable, optional
-            Called with every new decision, to keep it for ``resume``.
+            Called with every new decision, to store it for ``resume``.
         """
         X = self._start(X)
         problem = self._problem(X, y, groups)
         if unlabelled is not None:
             if self.method != "information":
                 raise KernelInputError(
-                    "GateLearner: unlabelled structures are of use with method='information' only"
+                    "GateLearner: unlabelled structures are used with method='information' only"
                 )
             unlabelled = self._prepare(unlabelled)
-        # What an earlier fit found is no longer true; the trace stays, if this one is broken off.
+        # The result of an earlier fit is invalid; the trace stays if this one is interrupted.
         self.__dict__.pop("gates_", None)
         self.trace_: list[Decision] = []
         with self._threads(), quiet_zeros():
@@ -262,7 +278,7 @@ class GateLearner(GateParameters):
         return self
 
     def report(self) -> GateReport:
-        """Return what was learned, as a table, JSON or a figure."""
+        """Return a report on the learned gates, with table, JSON and figure."""
         self._check_is_fitted()
         return GateReport.of(self)
 
@@ -276,7 +292,7 @@ class GateLearner(GateParameters):
         progress = get_config().progress or (lambda done, total: None)
         n_steps = self._steps(len(problem.table))
         outcomes = []
-        # The kernels inside are many small steps: what shows is how many decisions are made.
+        # Progress counts decisions, not kernel evaluations.
         with config_context(progress=None):
             for run in range(self.n_runs):
                 steps = self._steps_of_run(problem.in_run(run), unlabelled, earlier)
@@ -305,19 +321,52 @@ class GateLearner(GateParameters):
         return search_by_information(problem, settings, unlabelled, earlier)
 
     def _conclude(self, problem: GateProblem, outcomes: list[Outcome]) -> None:
-        settled = settle(outcomes)
+        joint, self.ignored_ = settle(outcomes)
         self.labels_ = list(problem.table.labels)
         self.structures_ = problem.table.n_structures
         self.occurrences_ = problem.table.occurrences
-        self.loss_open_, self.loss_closed_ = settled.loss_open, settled.loss_closed
-        self.ignored_ = settled.ignored
-        self.parameters_ = dict(settled.parameters)
-        self.gates_ = problem.gates(settled.is_open)
-        # A copy: a similarity among the parameters belongs to the caller.
+        self.loss_open_, self.loss_closed_ = joint.loss_open, joint.loss_closed
+        self.parameters_ = dict(joint.parameters)
+        self.gates_ = problem.gates(joint.is_open)
+        # A copy, because a similarity among the parameters belongs to the caller.
         learned = problem.kernel.clone().set_params(**self.parameters_).clone()
-        self.kernel_ = problem.kernel_with(settled.is_open, learned)
+        self.kernel_ = problem.kernel_with(joint.is_open, learned)
 
-    # What is to be learned.
+    def _steps(self, n_labels: int) -> int:
+        if self.method == "neighbors":
+            return self.n_passes * n_labels
+        listed = (self.parameters or {}).values() if self.search == "grid" else ()
+        grid = math.prod(len(values) for values in listed) if listed else 0
+        return grid + self._chain_steps(n_labels)
+
+    def _chain_steps(self, n_labels: int) -> int:
+        return self.n_steps or max(_FEWEST_STEPS, _STEPS_A_LABEL * n_labels)
+
+    def _neighbor_settings(self) -> NeighborSettings:
+        return NeighborSettings(
+            n_samples=self.n_samples or _SAMPLES["neighbors"],
+            n_trials=self.n_trials,
+            n_neighbors=self.n_neighbors,
+            n_passes=self.n_passes,
+            sampling=self.sampling,
+            graph=self.graph,
+        )
+
+    def _chain_settings(self, n_labels: int) -> ChainSettings:
+        return ChainSettings(
+            n_samples=self.n_samples or _SAMPLES["information"],
+            n_steps=self._chain_steps(n_labels),
+            patience=self.patience,
+            temperature=float(self.temperature),
+            hash_method=self.hash_method,
+            n_references=self.n_references,
+            n_bits=self.n_bits,
+            subset_size=self.subset_size,
+            parameters={name: list(values) for name, values in (self.parameters or {}).items()},
+            search=self.search,
+        )
+
+    # The problem: structures, classes and labels.
 
     def _problem(self, X: Any, y: Any, groups: Any) -> GateProblem:
         name = type(self).__name__
@@ -349,7 +398,7 @@ class GateLearner(GateParameters):
             raise KernelInputError(
                 f"GateLearner: no {gate_on} of these structures has a label{hint}"
             )
-        # What has no label of its own, such as the first element of a path, stays unless named.
+        # The empty label, as of the first element of a path, has no gate unless listed.
         named = [t for t, label in enumerate(table.labels) if label]
         if isinstance(self.labels, (float, np.floating)):
             return table.choose(named[: math.ceil(self.labels * len(named))])
@@ -364,7 +413,71 @@ class GateLearner(GateParameters):
             )
         return table.choose(sorted({numbers[label] for label in self.labels}))
 
-    # Loading.
+    # Checks.
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        find_gated(self.kernel)
+        self._check_choice("method", tuple(_SAMPLES))
+        self._check_choice("sampling", ("neighbors", "random"))
+        self._check_choice("graph", ("exact", "hashed"))
+        self._check_choice("loss", LOSSES)
+        self._check_choice("search", ("chain", "grid"))
+        self._check_choice("hash_method", tuple(HASH_METHODS))
+        self._check_count("n_samples", 2, none=True)
+        for name in (
+            "n_trials",
+            "n_neighbors",
+            "n_votes",
+            "n_passes",
+            "n_runs",
+            "n_bits",
+            "subset_size",
+        ):
+            self._check_count(name, 1)
+        self._check_count("n_references", 2)
+        for name in ("n_steps", "patience"):
+            self._check_count(name, 1, none=True)
+        self._check_number("temperature", 0, float("inf"), "(0, inf)")
+        self._check_labels()
+        self._check_kernel_parameters()
+
+    def _check_labels(self) -> None:
+        labels = self.labels
+        if isinstance(labels, (bool, str)):
+            good = False
+        elif isinstance(labels, (int, np.integer)):
+            good = bool(labels >= 1)
+        elif isinstance(labels, (float, np.floating)):
+            good = bool(0 < labels <= 1)
+        else:
+            good = isinstance(labels, (list, tuple, set, frozenset)) and len(labels) > 0
+            good = good and all(isinstance(label, str) for label in labels)
+        if not good:
+            raise KernelInputError(
+                "GateLearner: labels must be a fraction above 0 (as 0.5), a number of at least 1, "
+                f"or a list of labels, got {labels!r}"
+            )
+
+    def _check_kernel_parameters(self) -> None:
+        if self.parameters is None:
+            return
+        if self.method != "information":
+            raise KernelInputError(
+                "GateLearner: kernel parameters are learned with method='information' only"
+            )
+        for name, values in dict(self.parameters).items():
+            if not isinstance(values, (list, tuple, np.ndarray)) or len(values) == 0:
+                raise KernelInputError(
+                    f"GateLearner: parameters must map names to lists of values, got {name!r}: "
+                    f"{values!r}"
+                )
+            if name.rpartition("__")[2] in ("gates", "gate_on"):
+                raise KernelInputError(
+                    f"GateLearner: leave {name!r} out of parameters; gates are always learned"
+                )
+            for value in values:
+                self.kernel.clone().set_params(**{name: value})._check_params()
 
     def _check_restored(self) -> None:
         super()._check_restored()

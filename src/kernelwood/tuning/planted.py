@@ -1,4 +1,4 @@
-"""Structures with labels that are known to carry the class, or to carry nothing."""
+"""Synthetic paths with labels that indicate the class, and labels that are noise."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ from kernelwood.errors import KernelInputError
 from kernelwood.seeds import child_generator, resolve_seed
 from kernelwood.structures import Sequence
 
-__all__ = ["PlantedPaths", "planted_paths"]
-
 
 class PlantedPaths(NamedTuple):
-    """What :func:`planted_paths` returns."""
+    """Result of :func:`planted_paths`."""
 
     paths: list[Sequence]
     classes: NDArray[np.int64]
@@ -36,32 +34,32 @@ def planted_paths(
     bias: float = 0.0,
     random_state: Any = 0,
 ) -> PlantedPaths:
-    """Return paths whose classes show at some edge labels, among others that only make noise.
+    """Return paths whose classes show at some edge labels, among noise at others.
 
-    Elements with an edge label of the signal have a word of their class; those with one of noise
-    have any of a few words, whatever the class. Of the latter there are many more, and they match
-    often: a kernel that sees both finds neighbors by noise.
+    Elements with a signal label have a word of their class; elements with a noise label have any of
+    a few words, independent of the class. Noise elements are many and match often, so that a kernel
+    without gates finds neighbors by noise.
 
     Parameters
     ----------
     n : int
-        How many.
+        Number of paths.
     n_classes : int
         Number of classes.
     n_signal, n_noise : int
-        How many edge labels of each kind there are, ``s0``, ``s1``, … and ``n0``, ``n1``, ….
+        Number of edge labels of each kind, ``s0``, ``s1``, … and ``n0``, ``n1``, ….
     length : (int, int)
-        How many elements of signal and of noise a path has.
+        Number of signal and of noise elements of a path.
     n_signal_words : int
-        How many words of each class there are; the more, the fewer structures are alike.
+        Number of words of each class; more words make structures less similar.
     n_noise_words : int
-        How many words there are at a label of noise; the fewer, the louder.
+        Number of words at a noise label; fewer words make more noise.
     purity : float
-        Share of elements of signal that have a word of their own class.
+        Fraction of signal elements with a word of their own class.
     bias : float
-        Share of elements of noise that have a word of their class after all. Between strangers
-        such noise is of use; between neighbors, who share words of signal, it does harm. A small
-        random sample has only strangers.
+        Fraction of noise elements with a word of their class. Such noise helps between distant
+        structures and harms between neighbors, which share signal words. A small random sample has
+        only distant structures.
     random_state : None, int, Generator or RandomState
         Seed.
 

@@ -1,4 +1,4 @@
-"""Which vector stands for which word, and how it is read from a file."""
+"""Word vectors and the file formats they are read from."""
 
 import lazy_loader
 

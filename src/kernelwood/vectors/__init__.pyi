@@ -1,4 +1,7 @@
-from .archive import DAMAGED as DAMAGED
-from .collect import assemble as assemble, check_finite as check_finite
-from .formats import FORMATS as FORMATS, VectorFormat as VectorFormat
-from .table import Vectors as Vectors
+from .vector_files import assemble as assemble, check_finite as check_finite
+from .vector_formats import (
+    DAMAGED as DAMAGED,
+    FORMATS as FORMATS,
+    VectorFormat as VectorFormat,
+)
+from .word_vectors import Vectors as Vectors

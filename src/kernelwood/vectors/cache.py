@@ -1,8 +1,8 @@
-"""Copies of vectors that have been read, as files that are mapped into memory.
+"""Cache of word vectors, as files that are mapped into memory.
 
-An entry is a folder with the matrix, the words and a description. It appears under its name only
-when it is complete, and nothing in it ever changes. Whatever is wrong with an entry, or with the
-whole folder, the vectors are read from their file again: a cache may be deleted at any time.
+An entry is a folder with the matrix, the words and a description. It gets its name only when it is
+complete, and never changes. If an entry is damaged or missing, the vectors are read from their file
+again: the cache may be deleted at any time.
 """
 
 from __future__ import annotations
@@ -21,35 +21,33 @@ from pathlib import Path
 
 import numpy as np
 
-from kernelwood.vectors.archive import DAMAGED
-from kernelwood.vectors.collect import Loaded
-
-__all__ = ["VARIABLE", "Key", "cache_folder", "fetch", "store"]
+from kernelwood.vectors.vector_files import Loaded
+from kernelwood.vectors.vector_formats import DAMAGED
 
 logger = logging.getLogger("kernelwood")
 
-VARIABLE = "KERNELWOOD_CACHE"
-SMALLEST = 1 << 20  # bytes of a file below which reading it takes no longer than its copy
-_VERSION = 1  # of what an entry holds; counts up when that changes
+SMALLEST = 1 << 20  # bytes of a file below which reading it is as fast as reading its copy
+_VARIABLE = "KERNELWOOD_CACHE"
+_VERSION = 1  # of the content of entries
 _DAY = 24 * 60 * 60
 
 
 @dataclass(frozen=True)
 class Key:
-    """What must be the same for a copy to be used.
+    """Identity of a cache entry.
 
     Attributes
     ----------
     source : str
-        The file, as an absolute path without links.
+        Absolute path of the file, without links.
     size, mtime_ns : int
-        Of the file.
+        Size and modification time of the file.
     format : str or None
-        As asked for.
+        The ``format`` argument.
     normalize : bool
         Whether rows have length 1.
     version : int
-        Of the cache itself.
+        Version of the cache.
     """
 
     source: str
@@ -61,19 +59,19 @@ class Key:
 
     @classmethod
     def of(cls, path: Path, format: str | None, normalize: bool) -> Key:
-        """Return the key of a file as it is now."""
+        """Return the key of a file in its present state."""
         source = path.resolve()
         status = source.stat()
         return cls(str(source), status.st_size, status.st_mtime_ns, format, normalize)
 
     @property
     def family(self) -> str:
-        """The start of the names of all entries made from this file."""
+        """The prefix of the names of all entries of this file."""
         return _digest(self.source)
 
     @property
     def state(self) -> str:
-        """The start of the names of the entries made from the file as it is now."""
+        """The prefix of the names of the entries of the file in its present state."""
         return f"{self.family}-{_digest(f'{self.size} {self.mtime_ns} {self.version}')}"
 
     @property
@@ -85,9 +83,9 @@ class Key:
 def cache_folder() -> Path:
     """Return the folder of the entries, which need not exist.
 
-    It is in ``$KERNELWOOD_CACHE`` if that is set, else where the platform keeps such files.
+    It is in ``$KERNELWOOD_CACHE`` if that is set, else in the cache folder of the platform.
     """
-    named = os.environ.get(VARIABLE)
+    named = os.environ.get(_VARIABLE)
     if named:
         return Path(named).expanduser() / "vectors"
     home = Path.home()
@@ -101,7 +99,7 @@ def cache_folder() -> Path:
 
 
 def fetch(key: Key) -> Loaded | None:
-    """Return the copy of a file, its matrix mapped into memory, or None if there is no good one."""
+    """Return the copy of a file with its matrix mapped into memory, or None if it is unusable."""
     entry = cache_folder() / key.name
     try:
         if not entry.is_dir():
@@ -115,7 +113,7 @@ def fetch(key: Key) -> Loaded | None:
             np.array(about["zeros"], dtype=np.int64),
         )
         if about["key"] != asdict(key) or about["checksum"] != zlib.crc32(text):
-            raise ValueError("it does not belong to the file")
+            raise ValueError("the entry does not belong to the file")
         _check(loaded)
     except DAMAGED as failure:
         logger.warning("the cached vectors in %s are not used: %s", entry, failure)
@@ -124,7 +122,7 @@ def fetch(key: Key) -> Loaded | None:
 
 
 def store(key: Key, loaded: Loaded) -> None:
-    """Keep a copy of what was read; if that is not possible, only log it."""
+    """Store a copy of the vectors of a file; log a warning if that fails."""
     temporary = None
     try:
         folder = cache_folder()
@@ -144,11 +142,11 @@ def store(key: Key, loaded: Loaded) -> None:
 def _check(loaded: Loaded) -> None:
     matrix, zeros = loaded.matrix, loaded.zeros
     if matrix.dtype != np.float32 or matrix.ndim != 2 or not matrix.flags.c_contiguous:
-        raise ValueError("the matrix is not what was stored")
+        raise ValueError("the matrix does not have the form of a stored one")
     if len(loaded.words) != len(matrix) or zeros.ndim != 1:
-        raise ValueError("words and matrix do not fit together")
+        raise ValueError("the numbers of words and rows differ")
     if len(zeros) and not 0 <= zeros.min() <= zeros.max() < len(matrix):
-        raise ValueError("there are rows marked that do not exist")
+        raise ValueError("a marked row does not exist")
 
 
 def _write(folder: Path, key: Key, loaded: Loaded) -> None:
@@ -161,12 +159,12 @@ def _write(folder: Path, key: Key, loaded: Loaded) -> None:
             else:
                 file.write(text if name == "words.txt" else json.dumps(about).encode("utf-8"))
             file.flush()
-            # Else a power cut could leave holes in a file that has its full size.
+            # Otherwise a power failure could leave holes in a file of full size.
             os.fsync(file.fileno())
 
 
 def _publish(temporary: Path, entry: Path, key: Key) -> None:
-    """Give a complete entry its name, unless somebody else was faster."""
+    """Give a complete entry its name, unless another process was faster."""
     if entry.exists():
         if fetch(key) is not None:
             return
@@ -179,7 +177,7 @@ def _publish(temporary: Path, entry: Path, key: Key) -> None:
 
 
 def _remove_old(folder: Path, key: Key) -> None:
-    """Remove what was made from earlier states of the file, and what was never completed."""
+    """Remove entries of earlier states of the file, and abandoned incomplete entries."""
     for entry in folder.glob(f"{key.family}-*"):
         if not entry.name.startswith(f"{key.state}-"):
             shutil.rmtree(entry, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""How is one structure rewritten as another? Pure functions from sentences to what kernels compare.
+"""Views: structures for kernels, made of sentences and candidates by pure functions.
 
 >>> import kernelwood as kw
 >>> sentence = kw.Sentence.from_words(["We", "go"], dependencies=[(1, "nsubj", 0)])

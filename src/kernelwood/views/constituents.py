@@ -1,26 +1,19 @@
 """Parts of constituency trees: around two entities, and between a predicate and its argument.
 
 Words are the leaves of a tree, counted from 0. A span is a pair ``(start, end)`` of leaf positions,
-``end`` being the position after the last. Nothing here recurses, so trees may be of any depth.
+``end`` being the position after the last. No function recurses, so trees may have any depth.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from kernelwood.errors import StructureError
-from kernelwood.structures import JOINT, Tree, make_node, shorten
+from kernelwood.structures import JOINT, Tree, check_integer, make_node, shorten, show
 from kernelwood.text import Entity, Sentence, Span
-from kernelwood.views.places import ARGUMENT_SUFFIX, Places, check_predicate, check_range, hull
 
-__all__ = [
-    "argument_path",
-    "argument_tree",
-    "constituent",
-    "entity_span",
-    "minimal_complete_tree",
-    "path_enclosed_tree",
-]
+# Appended to the label of an argument at the end of its path.
+ARGUMENT_SUFFIX = "-ARG"
 
 
 def entity_span(sentence: Sentence, entity: Entity) -> Span:
@@ -43,7 +36,7 @@ def entity_span(sentence: Sentence, entity: Entity) -> Span:
             f"entity {shorten(repr(entity.id))} covers none of the {len(sentence.tokens)} tokens",
             hint="its spans count characters of the text of the sentence"
             if sentence.tokens
-            else "cut the text into tokens first",
+            else "tokenize the sentence first",
         )
     return tokens[0], tokens[-1] + 1
 
@@ -51,8 +44,8 @@ def entity_span(sentence: Sentence, entity: Entity) -> Span:
 def constituent(tree: Tree, start: int, end: int, *, exact: bool = False) -> Tree:
     """Return the smallest constituent over the words from start to end.
 
-    Of a unary chain, the topmost node; as `Forest.subforest` does. A word is a constituent of its
-    own only if it has sisters.
+    Of a unary chain, the topmost node, as in `Forest.subforest`. A word is a constituent of its
+    own only if it has siblings.
 
     Parameters
     ----------
@@ -61,7 +54,7 @@ def constituent(tree: Tree, start: int, end: int, *, exact: bool = False) -> Tre
     start, end : int
         The words; ``end`` is the position after the last.
     exact : bool, default False
-        Whether to refuse constituents that hold more than these words.
+        Whether the constituent must hold exactly these words.
 
     Raises
     ------
@@ -76,12 +69,12 @@ def constituent(tree: Tree, start: int, end: int, *, exact: bool = False) -> Tre
     >>> constituent(tree, 1, 3)
     Tree('(VP (VBP eat) (NP (JJ old) (NN bread)))')
     """
-    places = Places(tree)
-    start, end = check_range((start, end), places.span(0))
-    top = places.smallest(start, end)[-1]
-    if exact and places.span(top) != (start, end):
-        raise _no_constituent(start, end, places.nodes[top], places.span(top))
-    return places.nodes[top]
+    order = _Preorder(tree)
+    start, end = check_range((start, end), order.span(0))
+    top = order.smallest(start, end)[-1]
+    if exact and order.span(top) != (start, end):
+        raise _no_constituent(start, end, order.nodes[top], order.span(top))
+    return order.nodes[top]
 
 
 def minimal_complete_tree(
@@ -124,8 +117,8 @@ def path_enclosed_tree(
     """Return the part of a tree between two entities (path-enclosed tree, PT).
 
     The smallest constituent that holds both, as `minimal_complete_tree` gives it, without the words
-    left of both entities and right of both, and without the nodes that then hold no word. What is
-    left of a node keeps its label, even with a single child.
+    left of both entities and right of both, and without nodes above such words only. The remaining
+    nodes keep their labels, even with a single child.
 
     Parameters
     ----------
@@ -134,11 +127,11 @@ def path_enclosed_tree(
     first, second : (int, int)
         The words of the entities, in any order; they may overlap.
     mark : (str, str), optional
-        Labels for the first and the second entity. A node of that label is put above the smallest
-        constituent of what is left that covers the entity, above the top of a unary chain. So an
-        entity that is no constituent is marked together with its neighbors; if both have the same
-        constituent, the mark of the first stands above that of the second. A mark above the root
-        becomes the root.
+        Labels for the first and the second entity. A node with that label is inserted above the
+        smallest remaining constituent that covers the entity, above the top of a unary chain. So
+        an entity that is not a constituent is marked together with its neighbors; if both have
+        the same constituent, the mark of the first is above that of the second. A mark above the
+        root becomes the root.
 
     Examples
     --------
@@ -166,12 +159,12 @@ def argument_tree(tree: Tree, start: int, end: int, *, root: str | None = None) 
     start, end : int
         The words of the argument.
     root : str, optional
-        Label of a node to put above it.
+        Label of a node above it.
 
     Raises
     ------
     StructureError
-        If the words are no constituent.
+        If the words are not a constituent.
 
     Examples
     --------
@@ -192,11 +185,11 @@ def argument_path(
     root: str | None = None,
     facts: Iterable[tuple[str, str]] = (),
 ) -> Tree:
-    """Return the way from a predicate to its argument.
+    """Return the path from a predicate to its argument.
 
-    The smallest constituent that holds both (of a unary chain the lowest node, where the ways
-    part), and below it only what contains the predicate or the argument. The argument is cut off
-    and marked (``NP-ARG``), the predicate ends in its lemma.
+    The smallest constituent that holds both (of a unary chain the lowest node), and below it only
+    nodes that contain the predicate or the argument. The argument is a leaf with a marked label
+    (``NP-ARG``), the predicate ends in its lemma.
 
     Parameters
     ----------
@@ -207,17 +200,17 @@ def argument_path(
     start, end : int
         The words of the argument: a constituent.
     lemma : str, optional
-        What to write in place of the predicate; its word, if not given.
+        Label of the predicate; default: its word.
     root : str, optional
-        Label of a node to put above the path.
+        Label of a node above the path.
     facts : iterable of (kind, value)
-        What else is known, as nodes ``(kind value)`` left of the path, below the root; without
-        ``root``, below a node labeled ``*``.
+        Further information, added as nodes ``(kind value)`` left of the path, below the root;
+        without ``root``, below a node labeled ``*``.
 
     Raises
     ------
     StructureError
-        If the argument is no constituent, or contains the predicate.
+        If the argument is not a constituent, or contains the predicate.
 
     Examples
     --------
@@ -231,31 +224,119 @@ def argument_path(
     ----------
     Che, Zhang, Liu and Li (2006), A hybrid convolution tree kernel for semantic role labeling.
     """
-    places = Places(tree)
-    start, end = check_range((start, end), places.span(0))
-    predicate = check_predicate(predicate, (start, end), places.span(0))
-    to_argument = places.smallest(start, end)
+    order = _Preorder(tree)
+    start, end = check_range((start, end), order.span(0))
+    predicate = check_predicate(predicate, (start, end), order.span(0))
+    to_argument = order.smallest(start, end)
     top = to_argument[-1]
-    if places.span(top) != (start, end):
-        raise _no_constituent(start, end, places.nodes[top], places.span(top))
-    to_predicate = places.way(predicate, predicate + 1)
+    if order.span(top) != (start, end):
+        raise _no_constituent(start, end, order.nodes[top], order.span(top))
+    to_predicate = order.path(predicate, predicate + 1)
     shared = sum(a == b for a, b in zip(to_argument, to_predicate, strict=False))
-    join = places.nodes[to_argument[shared - 1]]
-    argument, word = places.nodes[top], places.nodes[to_predicate[-1]]
+    join = order.nodes[to_argument[shared - 1]]
+    argument, word = order.nodes[top], order.nodes[to_predicate[-1]]
     branches = (
-        places.branch(to_argument[shared:], argument.label + ARGUMENT_SUFFIX),
-        places.branch(to_predicate[shared:], word.label if lemma is None else lemma),
+        order.branch(to_argument[shared:], argument.label + ARGUMENT_SUFFIX),
+        order.branch(to_predicate[shared:], word.label if lemma is None else lemma),
     )
     path = Tree(join.label, branches if start < predicate else branches[::-1], join.edge)
     return _under(root, facts, path)
 
 
+def check_range(span: object, whole: Span) -> Span:
+    """Return a span of the sentence as plain integers."""
+    if not isinstance(span, (tuple, list)) or len(span) != 2:
+        raise StructureError(f"a span must be (start, end), got {show(span)}")
+    start, end = check_integer(span[0], "start"), check_integer(span[1], "end")
+    if not whole[0] <= start < end <= whole[1]:
+        raise StructureError(
+            f"[{show(start)}, {show(end)}) is not a span of the words [{whole[0]}, {whole[1]})",
+            hint="words are counted from 0; the end is the position after the last",
+        )
+    return start, end
+
+
+def check_predicate(predicate: object, argument: Span, whole: Span) -> int:
+    """Return the position of a predicate, which must be a word outside its argument."""
+    position = check_integer(predicate, "predicate")
+    if not whole[0] <= position < whole[1]:
+        raise StructureError(
+            f"predicate {show(position)} is not one of the words [{whole[0]}, {whole[1]})",
+            hint="words are counted from 0",
+        )
+    if argument[0] <= position < argument[1]:
+        raise StructureError(
+            f"the argument [{argument[0]}, {argument[1]}) contains its predicate, word {position}",
+            hint="leave the pair out: there is no path between the two",
+        )
+    return position
+
+
+def hull(first: Span, second: Span) -> Span:
+    """Return the smallest span that holds two spans, in any order."""
+    return min(first[0], second[0]), max(first[1], second[1])
+
+
+class _Preorder:
+    """The nodes of a tree in pre-order, identified by their positions in that order.
+
+    The same node object may occur in a tree several times, but not at the same position.
+    """
+
+    def __init__(self, tree: Tree) -> None:
+        self.nodes = list(tree.preorder())
+        self._leaves_before = [0]
+        for node in self.nodes:
+            self._leaves_before.append(self._leaves_before[-1] + (not node.children))
+
+    def span(self, position: int) -> Span:
+        """Return the leaves below a node."""
+        after = position + self.nodes[position].n_nodes
+        return self._leaves_before[position], self._leaves_before[after]
+
+    def children(self, position: int) -> Iterator[int]:
+        """Iterate over the positions of the children."""
+        below = position + 1
+        for child in self.nodes[position].children:
+            yield below
+            below += child.n_nodes
+
+    def path(self, start: int, end: int) -> list[int]:
+        """Return the nodes that cover some leaves, from the root down."""
+        found: list[int] = []
+        below: int | None = 0
+        while below is not None:
+            found.append(below)
+            below = next((c for c in self.children(below) if self._covers(c, start, end)), None)
+        return found
+
+    def smallest(self, start: int, end: int) -> list[int]:
+        """Return the path from the root to the topmost node on the smallest span."""
+        path = self.path(start, end)
+        span = self.span(path[-1])
+        while len(path) > 1 and self.span(path[-2]) == span:
+            path.pop()
+        return path
+
+    def branch(self, positions: list[int], end: str) -> Tree:
+        """Return the nodes at some positions as a chain whose last node is relabeled."""
+        chain = Tree(end, (), self.nodes[positions[-1]].edge)
+        for position in positions[-2::-1]:
+            node = self.nodes[position]
+            chain = make_node(node.label, (chain,), node.edge)
+        return chain
+
+    def _covers(self, position: int, start: int, end: int) -> bool:
+        low, high = self.span(position)
+        return low <= start and end <= high
+
+
 def _around(tree: Tree, first: Span, second: Span) -> tuple[Tree, int]:
     """Return the smallest constituent that holds two spans, and its first leaf."""
-    places = Places(tree)
-    whole = places.span(0)
-    top = places.smallest(*hull(check_range(first, whole), check_range(second, whole)))[-1]
-    return places.nodes[top], places.span(top)[0]
+    order = _Preorder(tree)
+    whole = order.span(0)
+    top = order.smallest(*hull(check_range(first, whole), check_range(second, whole)))[-1]
+    return order.nodes[top], order.span(top)[0]
 
 
 def _keep_leaves(tree: Tree, start: int, end: int) -> Tree:
@@ -284,30 +365,30 @@ def _mark_both(tree: Tree, first: Span, second: Span, shift: int, mark: tuple[st
             f"mark must be two labels or None, got {shorten(repr(mark))}",
             hint='one label for each entity: mark=("E1", "E2")',
         )
-    # The second goes first: what is marked later stands above.
+    # The second first: later marks are above earlier ones.
     for (start, end), label in ((second, mark[1]), (first, mark[0])):
         tree = _mark(tree, start - shift, end - shift, label)
     return tree
 
 
 def _mark(tree: Tree, start: int, end: int, label: str) -> Tree:
-    """Put a node above the smallest constituent over some leaves."""
-    places = Places(tree)
-    way = places.smallest(start, end)
-    marked = places.nodes[way[-1]]
+    """Return the tree with a node inserted above the smallest constituent over some leaves."""
+    order = _Preorder(tree)
+    path = order.smallest(start, end)
+    marked = order.nodes[path[-1]]
     new = Tree(label, (make_node(marked.label, marked.children, ""),), marked.edge)
-    for below, place in zip(way[:0:-1], way[-2::-1], strict=True):
-        node = places.nodes[place]
+    for below, position in zip(path[:0:-1], path[-2::-1], strict=True):
+        node = order.nodes[position]
         children = [
             new if child == below else node.children[number]
-            for number, child in enumerate(places.children(place))
+            for number, child in enumerate(order.children(position))
         ]
         new = make_node(node.label, tuple(children), node.edge)
     return new
 
 
 def _under(root: str | None, facts: Iterable[tuple[str, str]], tree: Tree) -> Tree:
-    """Put a root above a tree, and facts beside it."""
+    """Return a tree below an optional root, with facts beside it."""
     known = [Tree(kind, (Tree(value),)) for kind, value in facts]
     if root is None and not known:
         return tree
@@ -316,7 +397,7 @@ def _under(root: str | None, facts: Iterable[tuple[str, str]], tree: Tree) -> Tr
 
 def _no_constituent(start: int, end: int, around: Tree, span: Span) -> StructureError:
     return StructureError(
-        f"the words [{start}, {end}) are no constituent",
+        f"the words [{start}, {end}) are not a constituent",
         hint=f"the smallest around them is {shorten(repr(around.label))} over "
         f"[{span[0]}, {span[1]})",
     )

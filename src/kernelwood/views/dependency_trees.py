@@ -3,32 +3,32 @@
 Every word of the sentence makes some of these nodes:
 
 ========  ==========================  ====================================================
-kind      label                       what it says
+kind      label                       meaning
 ========  ==========================  ====================================================
 SYNT      ``SYNT##dobj``              the relation to its head
 POS       ``POS##NN``                 its tag
-LEX       ``LEX##play::v``            its lemma, and the first letter of its tag
-COMP      ``COMP##dobj<a::v,b::n>``   the relation with both words; of a root, the head is
+LEX       ``LEX##play::v``            its lemma and the first letter of its tag
+COMP      ``COMP##dobj<a::v,b::n>``   the relation with head and word; the head of a root is
                                       ``*::*``
 ========  ==========================  ====================================================
 
 Inside ``COMP``, the characters ``,`` ``<`` ``>`` of words are written ``_comma_``, ``_oang_`` and
-``_cang_``. A word without lemma is written as it stands in the text, a word without tag has no
-``::`` part and no ``POS`` node. These are the labels `kernelwood.PartialTreeKernel.sptk` and
-``.csptk`` compare word by word.
+``_cang_``. A word without lemma appears as in the text, a word without tag has no ``::`` part and
+no ``POS`` node. `kernelwood.PartialTreeKernel.sptk` and ``.csptk`` compare these labels word by
+word.
 
-Dependencies may be a graph; a tree is cut out of it by fixed rules:
+Dependencies may be a graph; a tree is extracted from it by fixed rules:
 
 1. Roots are the words that depend on ``ROOT``; if there are none, the words without head.
-2. The rest is reached breadth-first from all roots, in the order of the sentence, along
-   dependencies in their own order. The first head that reaches a word keeps it.
-3. If words remain that no root reaches, those without head become roots, from left to right, and
-   then, as only cycles are left, one word of each: the leftmost word left and its first heads are
-   followed up until a word comes again. Such roots have the relation ``root``.
+2. Other words are reached breadth-first from all roots, in the order of the sentence, along
+   dependencies in their own order. A word belongs to the first head that reaches it.
+3. If words remain that no root reaches, those without head become roots, from left to right; then
+   one word of each cycle: from the leftmost remaining word, first heads are followed until a word
+   is repeated. Such roots have the relation ``root``.
 4. Words without any dependency, such as prepositions that collapsed into a relation, are left
-   out; so are words whose relation is in ``skip`` if nothing is left below them. Roots stay.
-5. Dependents stand in the order of the sentence. Several roots are joined under one node, a word
-   ``*`` that is none: ``SYNT##*``, ``LEX##*::*`` or ``COMP##*<*::*,*::*>``.
+   out; so are words with a relation in ``skip`` that have no remaining dependents. Roots are kept.
+5. Dependents are in the order of the sentence. Several roots are joined by a node for an empty
+   word ``*``: ``SYNT##*``, ``LEX##*::*`` or ``COMP##*<*::*,*::*>``.
 """
 
 from __future__ import annotations
@@ -43,9 +43,7 @@ from kernelwood.structures import Tree, make_node, shorten
 from kernelwood.text import ROOT, Dependency, Sentence, dependencies_of
 from kernelwood.views.word_sequences import token_label
 
-__all__ = ["cgrct", "clct", "grct", "lct", "loct"]
-
-PUNCTUATION = ("punct",)
+_PUNCTUATION = ("punct",)
 
 _NO_WORD = "*::*"
 _N_SHARED = 1 << 14
@@ -57,24 +55,24 @@ def grct(
     *,
     kinds: bool = True,
     lowercase: bool = True,
-    skip: Collection[str] = PUNCTUATION,
+    skip: Collection[str] = _PUNCTUATION,
 ) -> Tree:
     """Return the grammatical relation centered tree of a sentence.
 
-    Relations are the inner nodes; below each, in the order of the sentence, its dependents and
+    Relations are the inner nodes; below each are, in the order of the sentence, its dependents and
     the tag of its own word, with the word below the tag.
 
     Parameters
     ----------
     sentence : Sentence
-        With dependencies; see `kernelwood.views.dependency_trees` for what becomes of a graph.
-        Without them, but with a tree, its dependencies are those of the tree.
+        With dependencies, or with a tree from which they are derived. Rules for graphs: see
+        `kernelwood.views.dependency_trees`.
     kinds : bool
         Whether labels begin with their kind, as in ``LEX##``.
     lowercase : bool
-        Whether words are written in lower case.
+        Whether words are lowercased.
     skip : collection of str
-        Relations whose words are left out, unless something else hangs from them.
+        Relations whose words are left out unless they have dependents.
 
     Returns
     -------
@@ -107,7 +105,7 @@ def lct(
     *,
     kinds: bool = True,
     lowercase: bool = True,
-    skip: Collection[str] = PUNCTUATION,
+    skip: Collection[str] = _PUNCTUATION,
 ) -> Tree:
     """Return the lexical centered tree: words are the inner nodes.
 
@@ -131,9 +129,9 @@ def loct(
     *,
     kinds: bool = True,
     lowercase: bool = True,
-    skip: Collection[str] = PUNCTUATION,
+    skip: Collection[str] = _PUNCTUATION,
 ) -> Tree:
-    """Return the lexical only centered tree: words and nothing else.
+    """Return the lexical only centered tree: words without relations and tags.
 
     Parameters as in `grct`.
 
@@ -154,9 +152,9 @@ def cgrct(
     *,
     kinds: bool = True,
     lowercase: bool = True,
-    skip: Collection[str] = PUNCTUATION,
+    skip: Collection[str] = _PUNCTUATION,
 ) -> Tree:
-    """Return the compositional `grct`: relations are written with their two words.
+    """Return the compositional `grct`: relations include their two words.
 
     Parameters as in `grct`.
 
@@ -180,7 +178,7 @@ def clct(
     *,
     kinds: bool = True,
     lowercase: bool = True,
-    skip: Collection[str] = PUNCTUATION,
+    skip: Collection[str] = _PUNCTUATION,
 ) -> Tree:
     """Return the compositional `lct`: relations with their two words are the inner nodes.
 
@@ -199,7 +197,7 @@ def clct(
 
 
 class _Labels(NamedTuple):
-    """The labels of one word; ``tag`` is "" if it has none, ``composed`` if it is not needed."""
+    """The labels of one word; ``tag`` and ``composed`` may be ""."""
 
     relation: str
     composed: str
@@ -208,11 +206,11 @@ class _Labels(NamedTuple):
 
 
 class _Shape(NamedTuple):
-    """How a word and the trees of its dependents become one tree.
+    """How the tree of a word is made of the trees of its dependents.
 
-    ``arrange`` gets the labels, the dependents, and how many of these stand before the word;
-    ``top`` is the label that joins several roots; ``composed`` says whether relations are written
-    with their two words.
+    ``arrange`` takes the labels, the dependents, and the number of dependents before the word;
+    ``top`` is the label that joins several roots; ``composed`` is whether relations include their
+    two words.
     """
 
     arrange: Callable[[_Labels, list[Tree], int], Tree]
@@ -220,7 +218,7 @@ class _Shape(NamedTuple):
     composed: bool = False
 
 
-# Trees never change, so leaves that are alike can be one, and so can words below their tags.
+# Trees are immutable, so equal leaves, and equal words below their tags, are shared.
 @lru_cache(_N_SHARED)
 def _leaf(label: str) -> Tree:
     return make_node(label, (), "")
@@ -274,10 +272,10 @@ def _build(
     """Arrange the labels of all words, dependents before their heads."""
     if isinstance(skip, str):
         raise StructureError(
-            f"skip must be several relations, got the single string {shorten(repr(skip))}",
+            f"skip must be a collection of relations, got the string {shorten(repr(skip))}",
             hint=f"put it in a tuple: skip=({shorten(repr(skip))},)",
         )
-    kept = _leave_out(_spanning_tree(sentence), frozenset(skip))
+    kept = _without_skipped(_spanning_tree(sentence), frozenset(skip))
     words = {edge.dependent: _word(sentence, edge.dependent, lowercase) for edge in kept}
     words[ROOT] = _NO_WORD
     below: dict[int, list[tuple[int, Tree]]] = {token: [] for token in words}
@@ -332,7 +330,7 @@ def _spanning_tree(sentence: Sentence) -> list[Dependency]:
     if not heads:
         raise StructureError(
             f"the sentence {shorten(repr(sentence.text))} has no dependencies",
-            hint="a dependency tree is made from Sentence.dependencies: parse the sentence first",
+            hint="parse the sentence first; the tree is made of Sentence.dependencies",
         )
     kept: dict[int, Dependency] = {}
     _reach(below[ROOT], below, kept)
@@ -349,16 +347,16 @@ def _reach(
 ) -> None:
     """Add to ``kept`` the first dependency that reaches each word, breadth-first."""
     queue = sorted(roots, key=lambda edge: edge.dependent)
-    for edge in queue:  # grows while it is read
+    for edge in queue:  # grows during the loop
         if edge.dependent not in kept:
             kept[edge.dependent] = edge
             queue += below.get(edge.dependent, ())
 
 
 def _top(token: int, heads: dict[int, list[int]]) -> int:
-    """Follow first heads up to a word that comes again; for a word that no root reaches.
+    """Return a word of the cycle above a word that no root reaches, along first heads.
 
-    Every word on the way has a head, and none of them is reached either.
+    Every word on this path has a head, and no root reaches any of them.
     """
     seen: set[int] = set()
     while token not in seen:
@@ -367,8 +365,8 @@ def _top(token: int, heads: dict[int, list[int]]) -> int:
     return token
 
 
-def _leave_out(edges: list[Dependency], skip: frozenset[str]) -> list[Dependency]:
-    """Drop words whose relation is to be skipped, from the bottom up, if nothing is below."""
+def _without_skipped(edges: list[Dependency], skip: frozenset[str]) -> list[Dependency]:
+    """Return the dependencies without skipped words that have no dependents."""
     holding = {ROOT}
     kept = []
     for edge in reversed(edges):

@@ -1,4 +1,4 @@
-"""What two entities are, apart from the words around them: how their names relate, their types."""
+"""Views of two entities apart from their context: relation of their names, their types."""
 
 from __future__ import annotations
 
@@ -8,30 +8,28 @@ from functools import lru_cache
 from kernelwood.structures import Sequence
 from kernelwood.text import Entity, Sentence
 
-__all__ = ["entity_types", "name_relation", "names"]
-
-# Runs of letters and of digits, whatever stands between them: IL-2, IL 2 and IL2 are one name.
+# Runs of letters and of digits, without the signs between them: IL-2, IL 2 and IL2 are one name.
 _PIECES = re.compile(r"[^\W\d_]+|\d+")
 
 
 def names(sentence: Sentence, first: Entity, second: Entity) -> Sequence:
-    """Return how the names of two entities relate, as a sequence of two labels.
+    """Return the relation of the names of two entities, as a sequence of two labels.
 
-    Views that blind entities do not tell whether both are the same thing, mentioned twice, or one
-    is short for the other. This one does, and tells nothing else.
+    Views that blind entities do not show whether both are the same thing, or one abbreviates the
+    other. This view contains nothing else.
 
     Parameters
     ----------
     sentence : Sentence
-        Where they stand.
+        The sentence of the entities.
     first, second : Entity
         In any order.
 
     Returns
     -------
     Sequence
-        ``pair``, which is common to all pairs, so that none are entirely unlike (which matters in
-        products of kernels); then ``names:`` and one of the words that `name_relation` returns.
+        ``pair``, common to all pairs so that no similarity is 0 (which matters in products of
+        kernels); then ``names:`` and the result of `name_relation`.
 
     Examples
     --------
@@ -39,7 +37,7 @@ def names(sentence: Sentence, first: Entity, second: Entity) -> Sequence:
     >>> names(Sentence("IL-2 and IL 2"), first, second)
     Sequence(['pair', 'names:same'])
     """
-    return _sequence(name_relation(name_of(sentence, first), name_of(sentence, second)))
+    return _sequence(name_relation(_name_of(sentence, first), _name_of(sentence, second)))
 
 
 @lru_cache(maxsize=8)
@@ -53,7 +51,7 @@ def entity_types(first: Entity, second: Entity) -> Sequence:
     Parameters
     ----------
     first, second : Entity
-        Their types are written in this order.
+        The types have this order.
 
     Examples
     --------
@@ -63,20 +61,13 @@ def entity_types(first: Entity, second: Entity) -> Sequence:
     return Sequence([f"types:{first.type}+{second.type}"])
 
 
-def name_of(sentence: Sentence, entity: Entity) -> str:
-    """Return the name of an entity, as the annotation or else the sentence writes it.
-
-    Examples
-    --------
-    >>> name_of(Sentence("small and large birds"), Entity("e", "", ((0, 5), (16, 21))))
-    'small birds'
-    """
+def _name_of(sentence: Sentence, entity: Entity) -> str:
     return entity.text or " ".join(sentence.text[start:end] for start, end in entity.spans)
 
 
-@lru_cache(maxsize=100_000)  # names come again and again
+@lru_cache(maxsize=100_000)  # names are repeated often
 def name_relation(first: str, second: str) -> str:
-    """Return how two names relate, in lower case and without regard to signs.
+    """Return the relation of two names, ignoring case and signs.
 
     Parameters
     ----------
@@ -86,8 +77,8 @@ def name_relation(first: str, second: str) -> str:
     Returns
     -------
     {"same", "part", "short", "shared", "other"}
-        The same letters and numbers; one holds the other; one begins with the initials of the
-        other; they have a word or number in common; or none of these.
+        The same letters and numbers; one contains the other; one begins with the initials of the
+        other; they share a word or number; or none of these.
 
     Examples
     --------
@@ -97,7 +88,7 @@ def name_relation(first: str, second: str) -> str:
     ('short', 'shared')
     """
     one, other = _PIECES.findall(first.lower()), _PIECES.findall(second.lower())
-    if not (one and other):  # nothing but signs
+    if not (one and other):  # signs only
         return "same" if first.strip() == second.strip() else "other"
     if one == other:
         return "same"

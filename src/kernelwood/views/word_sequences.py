@@ -1,21 +1,32 @@
-"""The words of a sentence as a sequence, and the one place where a token gets its label."""
+"""Views of words: a sentence as a sequence, the context of two entities, labels of tokens."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Literal, TypeAlias, get_args
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence as Listing
+from functools import lru_cache
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from kernelwood.errors import StructureError
 from kernelwood.structures import Sequence, shorten
 from kernelwood.text import Entity, Sentence, Token
-from kernelwood.views.stems import stem
-
-__all__ = ["BLIND", "OTHERS", "Labels", "Mentions", "check_blind", "token_label", "words"]
 
 Labels: TypeAlias = Literal["text", "lemma", "stem", "tag", "pos"]
 
-BLIND = ("ENTITY1", "ENTITY2")  # what stands for the two entities of a pair
-OTHERS = "ENTITY"  # what stands for all others
+BLIND = ("ENTITY1", "ENTITY2")  # labels of the two entities of a pair
+OTHERS = "ENTITY"  # label of all other entities
+
+# What English words end in; the longest comes first.
+_ENDINGS = tuple(
+    sorted(
+        """
+        s e es ed edly ing ings er ers or ors ate ates ated ating ator ators atory ation ations
+        ative ion ions ional ive ory al ally ly ely ment ments ity ities y ies
+        """.split(),
+        key=lambda ending: (-len(ending), ending),
+    )
+)
+_SHORTEST = 4  # letters that must be left
 
 
 def words(sentence: Sentence, *, labels: Labels = "text", lowercase: bool = True) -> Sequence:
@@ -26,9 +37,9 @@ def words(sentence: Sentence, *, labels: Labels = "text", lowercase: bool = True
     sentence : Sentence
         With tokens; without, the sequence is empty.
     labels : {"text", "lemma", "stem", "tag", "pos"}
-        What is written for a token, see `token_label`.
+        Label of a token, see `token_label`.
     lowercase : bool
-        Whether words are written in lower case; tags never are.
+        Whether words are lowercased; tags never are.
 
     Returns
     -------
@@ -43,25 +54,25 @@ def words(sentence: Sentence, *, labels: Labels = "text", lowercase: bool = True
     >>> words(sentence, labels="lemma")
     Sequence(['tree', 'grow'])
     """
-    check_labels(labels)
+    _check_labels(labels)
     return Sequence(
         token_label(token, labels=labels, lowercase=lowercase) for token in sentence.tokens
     )
 
 
 def token_label(token: Token, *, labels: Labels = "text", lowercase: bool = True) -> str:
-    """Return what is written for a token.
+    """Return the label of a token.
 
     Parameters
     ----------
     token : Token
         The token.
     labels : {"text", "lemma", "stem", "tag", "pos"}
-        The word form; the lemma, or else the word form; the word form without its ending, see
-        `kernelwood.views.stems.stem`; the tag of the treebank, or else the part of speech; the
-        part of speech, or else the tag. A token that has neither of the last two has the label "".
+        The word; the lemma, else the word; the stem of the word, see `stem`; the treebank tag,
+        else the part of speech; the part of speech, else the tag. A token without tag and part of
+        speech has the label "".
     lowercase : bool
-        Whether words are written in lower case; tags never are.
+        Whether words are lowercased; tags never are.
 
     Examples
     --------
@@ -78,11 +89,34 @@ def token_label(token: Token, *, labels: Labels = "text", lowercase: bool = True
     return stem(label) if labels == "stem" else label
 
 
-def check_labels(labels: str) -> None:
-    """Raise StructureError unless ``labels`` names what `token_label` can write."""
+@lru_cache(maxsize=100_000)
+def stem(word: str) -> str:
+    """Return a word without its ending.
+
+    The longest of some English endings that leaves at least four letters is cut, in one go. So
+    different words may become one, which is rarely a loss where words are compared in context.
+    Words with capitals, digits or other signs are left alone: they are names.
+
+    Examples
+    --------
+    >>> [stem(word) for word in ("activates", "activation", "activating", "activator")]
+    ['activ', 'activ', 'activ', 'activ']
+    >>> stem("IL-2"), stem("does"), stem("interacted")
+    ('IL-2', 'does', 'interact')
+    """
+    if not (word.islower() and word.isalpha()):
+        return word
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST:
+            return word[: -len(ending)]
+    return word
+
+
+def _check_labels(labels: str) -> None:
+    """Raise StructureError unless ``labels`` is one of the choices of `token_label`."""
     if labels not in get_args(Labels):
         raise StructureError(
-            f"labels cannot be {shorten(repr(labels))}",
+            f"unknown labels {shorten(repr(labels))}",
             hint=f"choose one of {', '.join(map(repr, get_args(Labels)))}",
         )
 
@@ -112,7 +146,7 @@ def check_blind(blind: tuple[str, str] | None) -> None:
 
 
 class Mentions:
-    """Where the entities of a sentence stand, and what is written for its tokens.
+    """Tokens of the entities of a sentence, and labels of its tokens.
 
     Parameters
     ----------
@@ -121,8 +155,8 @@ class Mentions:
     labels, lowercase
         As in `token_label`.
     others : str or None
-        What is written for the tokens of entities; None for their own labels. The words that
-        stand for events (``sentence.triggers``) keep theirs: they tell what happens.
+        Label of the tokens of entities; None for their own labels. Triggers of events keep their
+        own labels.
 
     Examples
     --------
@@ -140,7 +174,7 @@ class Mentions:
     def __init__(
         self, sentence: Sentence, *, labels: Labels, lowercase: bool, others: str | None
     ) -> None:
-        check_labels(labels)
+        _check_labels(labels)
         self._sentence = sentence
         self._labels: Labels = labels
         self._lowercase = lowercase
@@ -150,7 +184,7 @@ class Mentions:
         self._owners = {} if others is None else self._find_owners()
 
     def tokens_of(self, entity: Entity) -> tuple[int, ...]:
-        """Return the tokens of an entity; StructureError if it lies outside the sentence."""
+        """Return the tokens of an entity; raise StructureError if it is outside the sentence."""
         tokens = self._tokens.get(entity)
         if tokens is None:
             _check_range(self._sentence, entity)
@@ -158,7 +192,7 @@ class Mentions:
         return tokens
 
     def word(self, index: int) -> str:
-        """Return the label of a token, whatever entity it belongs to."""
+        """Return the label of a token, even of an entity."""
         word = self._words.get(index)
         if word is None:
             token = self._sentence.tokens[index]
@@ -167,7 +201,7 @@ class Mentions:
         return word
 
     def label(self, index: int) -> str:
-        """Return ``others`` for a token of an entity, the label of every other token."""
+        """Return ``others`` for a token of an entity, else the label of the token."""
         if self._others is not None and index in self._owners:
             return self._others
         return self.word(index)
@@ -175,9 +209,9 @@ class Mentions:
     def nodes(
         self, indices: Iterable[int], written: Mapping[int, tuple[str, ...]] | None = None
     ) -> list[str]:
-        """Return labels for a run of tokens; neighbors that belong to one entity share one.
+        """Return labels of some tokens; adjacent tokens of one entity share a label.
 
-        What ``written`` has for a token takes the place of its label.
+        Labels in ``written`` replace those of a token.
         """
         replaced = {} if written is None else written
         found: list[str] = []
@@ -193,7 +227,7 @@ class Mentions:
         return found
 
     def runs(self) -> tuple[list[str], list[int], list[int]]:
-        """Return the labels of all tokens as `nodes` does, and where each label begins and ends.
+        """Return the labels of all tokens as `nodes` does, with the tokens each label spans.
 
         Examples
         --------
@@ -217,7 +251,7 @@ class Mentions:
         return labels, starts, ends
 
     def _find_owners(self) -> dict[int, int]:
-        """Return for each token of an entity the longest that covers it, by its position."""
+        """Return the position of the longest entity that covers each token."""
         triggers = {event.trigger for event in self._sentence.events}
         spans = {
             position: self.tokens_of(entity)
@@ -237,5 +271,188 @@ def _check_range(sentence: Sentence, entity: Entity) -> None:
             raise StructureError(
                 f"entity {shorten(repr(entity.id))} has the span [{start}, {end}), "
                 f"the sentence has {length} characters",
-                hint="offsets count from the start of the sentence, not of its document",
+                hint="offsets count from the start of the sentence, not of the document",
             )
+
+
+class Context(NamedTuple):
+    """The words around two entities, each part in the order of the sentence.
+
+    Attributes
+    ----------
+    before, between, after : Sequence
+        The words before both entities; the entities and the words between them; the words after
+        both.
+    """
+
+    before: Sequence
+    between: Sequence
+    after: Sequence
+
+    def joined(self) -> Sequence:
+        """Return one sequence, with the part of each element as its edge.
+
+        Examples
+        --------
+        >>> Context(Sequence(["we"]), Sequence(["ENTITY1", "ENTITY2"]), Sequence()).joined()
+        Sequence([('before', 'we'), ('between', 'ENTITY1'), ('between', 'ENTITY2')])
+        """
+        return _join(*(part.nodes for part in self))
+
+
+def _join(*parts: Listing[str]) -> Sequence:
+    edges = [name for name, part in zip(Context._fields, parts, strict=True) for _ in part]
+    return Sequence.from_labels(edges, [node for part in parts for node in part])
+
+
+def context(
+    sentence: Sentence,
+    first: Entity,
+    second: Entity,
+    *,
+    window: int | None = 4,
+    labels: Labels = "text",
+    lowercase: bool = True,
+    blind: tuple[str, str] | None = BLIND,
+    others: str | None = OTHERS,
+) -> Context:
+    """Return the words before, between and after two entities.
+
+    For several pairs of one sentence, `Contexts` prepares it once.
+
+    Parameters
+    ----------
+    sentence : Sentence
+        With tokens.
+    first, second : Entity
+        The entities, in any order.
+    window : int or None
+        Maximum number of elements before and after; None for all.
+    labels : {"text", "lemma", "stem", "tag", "pos"}
+        Label of a token, see `token_label`.
+    lowercase : bool
+        Whether words are lowercased.
+    blind : (str, str) or None
+        Labels of the two entities, each used once; None for their own words.
+    others : str or None
+        Label of other entities, except triggers of events; adjacent tokens of one entity become
+        one element. None for their own words.
+
+    Returns
+    -------
+    Context
+        Three sequences without edge labels.
+
+    Raises
+    ------
+    StructureError
+        If an entity lies outside the sentence or an option cannot be used.
+
+    Notes
+    -----
+    ``between`` extends from the first to the last token of both entities. The label of a blinded
+    entity replaces its first token, and its other tokens are dropped, also in nested, overlapping
+    and discontinuous entities; if both begin with the same token, ``first`` comes first. An entity
+    that covers no token is left out; if neither covers one, all three parts are empty.
+
+    References
+    ----------
+    .. [1] R. Bunescu, R. Mooney, "Subsequence kernels for relation extraction", NIPS 2005.
+
+    Examples
+    --------
+    >>> raf, ras = Entity("a", "protein", ((10, 15),)), Entity("b", "protein", ((21, 24),))
+    >>> sentence = Sentence.from_words("It is why Raf 1 binds Ras here".split())
+    >>> parts = context(sentence, raf, ras, window=2)
+    >>> parts.before
+    Sequence(['is', 'why'])
+    >>> parts.between
+    Sequence(['ENTITY1', 'binds', 'ENTITY2'])
+    >>> parts.after
+    Sequence(['here'])
+    """
+    contexts = Contexts(
+        sentence, window=window, labels=labels, lowercase=lowercase, blind=blind, others=others
+    )
+    return contexts.around(first, second)
+
+
+class Contexts:
+    """Contexts in a sentence, prepared once for all pairs of entities.
+
+    Parameters
+    ----------
+    sentence, window, labels, lowercase, blind, others
+        As in `context`.
+
+    Examples
+    --------
+    >>> raf, ras = Entity("a", "protein", ((3, 6),)), Entity("b", "protein", ((13, 16),))
+    >>> sentence = Sentence.from_words("so Raf binds Ras here".split(), entities=[raf, ras])
+    >>> Contexts(sentence).around(ras, raf).between
+    Sequence(['ENTITY2', 'binds', 'ENTITY1'])
+    """
+
+    __slots__ = ("_blind", "_ends", "_mentions", "_nodes", "_starts", "_window")
+
+    def __init__(
+        self,
+        sentence: Sentence,
+        *,
+        window: int | None = 4,
+        labels: Labels = "text",
+        lowercase: bool = True,
+        blind: tuple[str, str] | None = BLIND,
+        others: str | None = OTHERS,
+    ) -> None:
+        check_blind(blind)
+        if window is not None and window < 0:
+            raise StructureError(
+                f"window must be at least 0, got {window}", hint="window=None takes all words"
+            )
+        self._mentions = Mentions(sentence, labels=labels, lowercase=lowercase, others=others)
+        self._blind = blind
+        self._window = window
+        # Labels of the whole sentence, and the tokens each element spans.
+        self._nodes, self._starts, self._ends = self._mentions.runs()
+
+    def covers(self, entity: Entity) -> bool:
+        """Return whether an entity covers a token."""
+        return bool(self._mentions.tokens_of(entity))
+
+    def around(self, first: Entity, second: Entity) -> Context:
+        """Return the words around two entities; see `context`."""
+        return Context(*map(Sequence, self._parts(first, second)))
+
+    def joined(self, first: Entity, second: Entity) -> Sequence:
+        """Return the words around two entities in one sequence; see `Context.joined`."""
+        return _join(*self._parts(first, second))
+
+    def _parts(self, first: Entity, second: Entity) -> tuple[list[str], list[str], list[str]]:
+        mentions, window, nodes = self._mentions, self._window, self._nodes
+        covered = (mentions.tokens_of(first), mentions.tokens_of(second))
+        inside = [token for tokens in covered for token in tokens]
+        if not inside:
+            return [], [], []
+        start, end = min(inside), max(inside) + 1
+        # An element of several tokens belongs to each side on which it has a token.
+        n_before = bisect_left(self._starts, start)
+        n_until = bisect_right(self._ends, end)
+        low = 0 if window is None else max(0, n_before - window)
+        high = len(nodes) if window is None else n_until + window
+        written = _write_ends(mentions, covered, self._blind)
+        between = mentions.nodes(range(start, end), written)
+        return nodes[low:n_before], between, nodes[n_until:high]
+
+
+def _write_ends(
+    mentions: Mentions, covered: tuple[tuple[int, ...], ...], blind: tuple[str, str] | None
+) -> dict[int, tuple[str, ...]]:
+    """Return the labels that replace each token of the two entities."""
+    if blind is None:
+        return {token: (mentions.word(token),) for tokens in covered for token in tokens}
+    written: dict[int, tuple[str, ...]] = {token: () for tokens in covered for token in tokens}
+    for label, tokens in zip(blind, covered, strict=True):
+        if tokens:
+            written[tokens[0]] += (label,)
+    return written

@@ -1,0 +1,116 @@
+"""``kernelwood evaluate``."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kernelwood.cli.console import counted, running, show_counts, write_json
+from kernelwood.cli.corpora import read_documents
+from kernelwood.cli.experiment import Named, config_option
+from kernelwood.cli.models import load_extractor
+from kernelwood.cli.options import (
+    documents_options,
+    jobs_option,
+    json_option,
+    positive_rate_option,
+)
+from kernelwood.cli.outputs import check_files, positive_rate_of
+
+if TYPE_CHECKING:
+    from kernelwood.relations import Prediction, Predictions, RelationExtractor
+
+_NONE = "none"
+_ERRORS = ("false positive", "false negative", "wrong relation")
+_EPILOG = """\b
+Examples:
+  kernelwood evaluate model.kw corpus.xml
+  kernelwood evaluate model.kw brat/ --errors-out errors.jsonl
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("model", cls=Named)
+@click.argument("test", cls=Named, nargs=-1, required=True, metavar="CORPUS...")
+@documents_options
+@positive_rate_option
+@click.option(
+    "--errors-out", metavar="FILE.jsonl",
+    help="Output file of false positives and negatives with evidence.",
+)  # fmt: skip
+@config_option
+@jobs_option
+@json_option
+def evaluate(model: str, test: tuple[str, ...], as_json: bool, **options: Any) -> None:
+    """Evaluate a model on annotated documents.
+
+    MODEL is a file of kernelwood train. CORPUS is annotated as for training, but was not part of
+    the training data. Relations of types unknown to the model count as missed. Relations that are
+    not candidates, such as those across sentences, are counted separately.
+    """
+    started = time.perf_counter()
+    check_files(
+        {"MODEL": model, **{f"CORPUS {name}": name for name in test}},
+        {"--errors-out": options["errors_out"]},
+        suffixes={"--errors-out": [".jsonl"]},
+    )
+    extractor = load_extractor(model)
+    documents, counts = read_documents(test, options)
+    if not as_json:
+        show_counts(counts)
+    with running(options["n_jobs"]) as begin:
+        begin("predicting")
+        predictions = extractor.predict(documents, all=True)
+        if options["positive_rate"] is not None:
+            predictions = predictions.with_positive_rate(
+                positive_rate_of(extractor, options["positive_rate"])
+            )
+        begin("evaluating")
+        scores = extractor.evaluate(predictions)
+        errors = None
+        if options["errors_out"] is not None:
+            begin("finding evidence")
+            errors = _write_errors(options["errors_out"], extractor, predictions)
+    if as_json:
+        report = {"model": model, **scores.to_dict(), **counts.to_dict(), "errors": errors}
+        write_json({**report, "seconds": round(time.perf_counter() - started, 3)})
+        return
+    click.echo(str(scores))
+    if errors is not None:
+        shown = ", ".join(counted(n, kind) for kind, n in errors.items())
+        click.echo(f"{options['errors_out']}: {shown}", err=True)
+
+
+def _write_errors(
+    path: str, extractor: RelationExtractor, predictions: Predictions
+) -> dict[str, int]:
+    """Write a line for each wrong prediction; return how many there are of each kind."""
+    from kernelwood.io import write_text
+
+    wrong = [one for one in predictions if _error(one) is not None]
+    evidence = extractor.explain(wrong)
+
+    def lines() -> Iterator[str]:
+        for prediction, cases in zip(wrong, evidence, strict=True):
+            line = {"error": _error(prediction), **prediction.to_dict()}
+            line["evidence"] = [case.to_dict() for case in cases]
+            yield json.dumps(line, ensure_ascii=False) + "\n"
+
+    write_text(path, lines())
+    kinds = Counter(map(_error, wrong))
+    return {kind: kinds[kind] for kind in _ERRORS}
+
+
+def _error(prediction: Prediction) -> str | None:
+    """Return the kind of error of a prediction, None if it is right."""
+    found = prediction.relation if prediction.positive else _NONE
+    if found == prediction.label:
+        return None
+    if prediction.label == _NONE:
+        return "false positive"
+    return "false negative" if found == _NONE else "wrong relation"

@@ -1,0 +1,274 @@
+"""``kernelwood explain``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kernelwood.cli.console import counted, results, running, show_table, tracked, write_json
+from kernelwood.cli.corpora import open_corpus
+from kernelwood.cli.models import load_extractor, load_parser
+from kernelwood.cli.options import (
+    case_option,
+    documents_options,
+    entities_option,
+    jobs_option,
+    json_option,
+    parser_option,
+    threshold_option,
+)
+from kernelwood.cli.outputs import STANDARD, check_inputs
+from kernelwood.errors import KernelInputError, StructureError
+from kernelwood.structures import one_line, shorten
+from kernelwood.text import Document, Example
+
+if TYPE_CHECKING:
+    from kernelwood import RelationExtractor
+    from kernelwood.relations import Prediction
+
+_WIDTH = 80  # of a text in a table
+_NAMES = 10_000  # compared with a wrong id
+# Keys of a stored prediction.
+_KEYS = {"id", "document", "type", "positive", "participants", "score", "threshold", "sentence"}
+_EPILOG = """\b
+Examples:
+  kernelwood explain model.kw corpus.xml d3.s1.p0
+  kernelwood explain model.kw found.jsonl d3.s1.p0
+  kernelwood explain model.kw brat/ paper7 --all
+  kernelwood explain model.kw --text "Raf activates Mek." --entities terms.tsv
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("model")
+@click.argument("corpus", required=False)
+@click.argument("id", required=False)
+@click.option("--text", metavar="TEXT", help="Explain the relations in this text.")
+@entities_option
+@case_option
+@parser_option
+@click.option(
+    "--evidence", "n_evidence", type=click.IntRange(min=1), metavar="N",
+    show_default="that of the model", help="Number of similar training cases to show.",
+)  # fmt: skip
+@click.option(
+    "--all", "every", is_flag=True, help="Explain candidates that are predicted negative, too."
+)
+@threshold_option
+@documents_options
+@jobs_option
+@json_option
+def explain(model: str, corpus: str | None, id: str | None, as_json: bool, **options: Any) -> None:
+    """Explain predictions by similar training cases.
+
+    MODEL is a file of kernelwood train. CORPUS contains annotated documents, or predictions that
+    were written with --evidence. ID is the id of a candidate, or of a sentence or document whose
+    relations are explained. The result lists the most similar training cases, their contributions
+    to the decision, and the fragments that they share with the candidate.
+    """
+    _check(corpus, id, options)
+    check_inputs(model, corpus, options["entities"])
+    stored = None if corpus is None or id is None else _stored(corpus, id)
+    explanations = _explain(model, corpus, id, options) if stored is None else stored
+    if as_json:
+        write_json({"model": model, "explanations": explanations})
+        return
+    for one in explanations:
+        _show(one)
+
+
+def _check(corpus: str | None, id: str | None, options: dict[str, Any]) -> None:
+    if options["text"] is not None:
+        if corpus is not None:
+            raise click.UsageError("--text replaces the corpus; leave out CORPUS")
+        if options["entities"] is None:
+            raise click.UsageError("--text needs --entities, a list of terms to mark in it")
+    elif corpus is None or id is None:
+        raise click.UsageError("give a CORPUS and an ID in it, or a --text")
+    elif options["entities"] is not None:
+        raise click.UsageError("a corpus contains its entities; leave out --entities")
+
+
+def _explain(
+    model: str, corpus: str | None, id: str | None, options: dict[str, Any]
+) -> list[dict[str, Any]]:
+    from kernelwood.relations import prediction_object
+
+    extractor = load_extractor(model, options["threshold"])
+    with running(options["n_jobs"], bar=False):
+        if corpus is None or id is None:
+            chosen = _in_text(extractor, options)
+        else:
+            chosen = _in_corpus(extractor, corpus, id, options)
+        cases = extractor.explain(chosen, options["n_evidence"]) if chosen else []
+    return [prediction_object(*pair) for pair in zip(chosen, cases, strict=True)]
+
+
+def _in_corpus(
+    extractor: RelationExtractor, corpus: str, id: str, options: dict[str, Any]
+) -> list[Prediction]:
+    """Return the prediction with an id, or those of the sentence or document with that id."""
+    names: list[str] = []
+    found = []
+    with open_corpus(corpus, options) as stream:
+        for example in tracked(stream):
+            if len(names) < _NAMES:
+                names.append(example.id)
+            if id.startswith(example.id):
+                found.append(example)
+    predictions = extractor.predict(found, all=True)
+    exact = [one for one in predictions if one.id == id]
+    if exact:
+        return exact
+    inside = [one for one in predictions if one.document == id or one.id.startswith(f"{id}.")]
+    if not inside:
+        near = get_close_matches(id, [*(one.id for one in predictions), *names], n=1)
+        guess = f"; did you mean {near[0]!r}?" if near else ""
+        raise KernelInputError(
+            f"{corpus} has no candidate, and no document with candidates, with the id "
+            f"{shorten(repr(id))}{guess}"
+        )
+    return _selected(inside, options, id)
+
+
+def _in_text(extractor: RelationExtractor, options: dict[str, Any]) -> list[Prediction]:
+    from kernelwood import Dictionary
+
+    terms = Dictionary.read(options["entities"], case=options["case"])
+    document = terms.annotate(Document(options["text"]))
+    if not document.entities:
+        raise KernelInputError(
+            f"the text contains no term of {options['entities']}; add its entities there"
+        )
+    example = Example("text", views={"document": document})
+    parser = None if options["parser"] is None else load_parser(options["parser"])
+    predictions = extractor.extract([example], parser=parser, all=True)
+    # A plain text is not annotated, so its candidates have no label.
+    return _selected([replace(one, label=None) for one in predictions], options, "the text")
+
+
+def _selected(
+    predictions: Iterable[Prediction], options: dict[str, Any], where: str
+) -> list[Prediction]:
+    """Return the positive predictions, or all with --all."""
+    listed = list(predictions)
+    if not listed:
+        raise KernelInputError(
+            f"no candidates in {where}: no sentence has entities that can be related"
+        )
+    kept = [one for one in listed if options["every"] or one.positive]
+    if not kept:
+        best = max(one.score for one in listed)
+        raise KernelInputError(
+            f"no relations in {where}: the best score of {counted(len(listed), 'candidate')} is "
+            f"{best:.3f}; --all explains them"
+        )
+    return kept
+
+
+def _stored(corpus: str, id: str) -> list[dict[str, Any]] | None:
+    """Return the predictions with an id in a file of predictions; None for any other file."""
+    from kernelwood.io import Source
+
+    if corpus == STANDARD or not corpus.lower().removesuffix(".gz").endswith(".jsonl"):
+        return None
+    found: list[dict[str, Any]] = []
+    begun = False
+    with Source(corpus) as source:
+        for line in source.lines():
+            if not line.text.strip():
+                continue
+            value = _prediction(line.text)
+            if value is None and begun:
+                raise source.error("this line is not a prediction", line=line.number)
+            if value is None:
+                return None
+            begun = True
+            if id in (value["id"], value["document"]):
+                found.append(value)
+    if not found:
+        raise KernelInputError(f"{corpus} has no prediction with the id {shorten(repr(id))}")
+    bare = next((one for one in found if "evidence" not in one), None)
+    if bare is not None:
+        raise KernelInputError(
+            f"{corpus} has no evidence for {shorten(repr(bare['id']))}; give the corpus of the "
+            "predictions, or write them with --evidence N"
+        )
+    return found
+
+
+def _prediction(text: str) -> dict[str, Any] | None:
+    from kernelwood.structures import decode_json
+
+    try:
+        value = decode_json(text)
+    except StructureError:  # the reader of the corpus reports what is wrong
+        return None
+    return value if isinstance(value, dict) and set(value) >= _KEYS else None
+
+
+def _show(told: dict[str, Any]) -> None:
+    click.echo(one_line(told["id"]))
+    _show_sentence(told)
+    decision, sign = ("positive", "≥") if told["positive"] else ("negative", "<")
+    label = f"; annotated as {told['label']}" if "label" in told else ""
+    click.echo(
+        f"{told['type']}: predicted {decision}, score {told['score']:.3f} {sign} threshold "
+        f"{told['threshold']:.3f}{label}"
+    )
+    click.echo()
+    titles = [">similarity", "type", ">contribution", "case", "sentence"]
+    show_table(titles, [row for case in told["evidence"] for row in _case_rows(case)])
+    click.echo()
+
+
+def _case_rows(case: dict[str, Any]) -> Iterator[list[str]]:
+    adds = f"{case['contribution']:+.3f}" if "contribution" in case else ""
+    adds = "0.000" if adds in ("+0.000", "-0.000") else adds
+    text = shorten(one_line(case["text"]), _WIDTH)
+    yield [f"{case['similarity']:.3f}", case["type"], adds, one_line(case["id"]), text]
+    for fragment in case["shared"]:
+        shared = shorten(" ".join(one_line(fragment["text"]).split()), _WIDTH)
+        yield [f"{fragment['weight']:.3f}", "  shared", "", fragment["view"], shared]
+
+
+def _show_sentence(told: dict[str, Any]) -> None:
+    """Print a sentence with its entities in colors, or in brackets without a terminal."""
+    console = results()
+    text, shift = told["text"], told["sentence"][0]
+    ones = [*told["participants"], *([told["trigger"]] if "trigger" in told else [])]
+    spans = [
+        (start - shift, end - shift, one["role"]) for one in ones for start, end in one["spans"]
+    ]
+    if not console.is_terminal:
+        click.echo(one_line(_bracketed(text, spans)))
+        return
+    from rich.text import Text
+
+    shown = Text(one_line(text))
+    for start, end, role in spans:
+        shown.stylize("bold yellow" if role == "trigger" else "bold cyan", start, end)
+    console.print(shown)
+
+
+def _bracketed(text: str, spans: Iterable[tuple[int, int, str]]) -> str:
+    """Return a text with spans in brackets, triggers in braces.
+
+    Examples
+    --------
+    >>> _bracketed("Raf binds Ras", [(0, 3, "first"), (10, 13, "second"), (4, 9, "trigger")])
+    '[Raf] {binds} [Ras]'
+    """
+    marks = []
+    for start, end, role in spans:
+        opening, closing = ("{", "}") if role == "trigger" else ("[", "]")
+        marks += [(start, 1, opening), (end, 0, closing)]
+    parts, done = [], 0
+    for place, _, mark in sorted(marks):
+        parts += [text[done:place], mark]
+        done = place
+    return "".join([*parts, text[done:]])

@@ -1,0 +1,260 @@
+"""``kernelwood extract``."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kernelwood.cli.console import running
+from kernelwood.cli.corpora import Texts, annotated_view
+from kernelwood.cli.models import load_extractor, load_parser
+from kernelwood.cli.options import (
+    case_option,
+    entities_option,
+    errors_option,
+    jobs_option,
+    json_option,
+    parser_option,
+    prediction_options,
+)
+from kernelwood.cli.outputs import (
+    STANDARD,
+    PredictionCounts,
+    Predictor,
+    check_inputs,
+    check_prediction_files,
+    show_predictions,
+    write_predictions,
+)
+from kernelwood.errors import KernelInputError
+from kernelwood.structures import shorten
+from kernelwood.text import Document, Example, Sentence
+
+if TYPE_CHECKING:
+    from kernelwood import RelationExtractor
+    from kernelwood.relations import Predictions
+    from kernelwood.text import Cut
+
+_ADVICE = (
+    "give a list of terms with --entities terms.tsv, put entities in name.ann beside name.txt, or "
+    "use --ner with a parser that recognizes entities"
+)
+_PACKINGS = ("", ".gz", ".bz2", ".xz")
+_EPILOG = """\b
+Examples:
+  kernelwood extract model.kw paper.txt --entities terms.tsv -o found.jsonl
+  kernelwood extract model.kw papers/ --entities terms.tsv -o found.ann
+  kernelwood extract model.kw brat/ -o found.tsv --evidence 3
+  kernelwood extract model.kw paper.txt --entities terms.tsv --parses paper.conllu
+  cat paper.txt | kernelwood extract model.kw - --entities terms.tsv
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("model")
+@click.argument("texts", metavar="TEXT...", nargs=-1, required=True)
+@entities_option
+@case_option
+@click.option("--ner", is_flag=True, help="Use entities recognized by the parser (spacy, stanza).")
+@parser_option
+@click.option(
+    "--parses", metavar="FILE", help="Parsed sentences of the texts: CoNLL-U file or folder."
+)
+@prediction_options
+@errors_option
+@jobs_option
+@json_option
+def extract(model: str, texts: tuple[str, ...], as_json: bool, **options: Any) -> None:
+    """Extract relations from plain text.
+
+    MODEL is a file of kernelwood train. TEXT is a text file, a folder or archive of them, or - for
+    standard input. Entities are the terms of a list (--entities), the annotation in name.ann
+    beside name.txt, or entities that the parser recognizes (--ner). The output file is created or
+    replaced only when it is complete.
+    """
+    started = time.perf_counter()
+    entities = options["entities"]
+    _check(texts, options)
+    sources = {"MODEL": model, "--entities": entities, **{f"TEXT {name}": name for name in texts}}
+    format = check_prediction_files(sources, options, as_json=as_json)
+    check_inputs(options["parses"])
+    extractor = load_extractor(model, options["threshold"])
+    counts = PredictionCounts()
+    with running(options["n_jobs"], bar=False):
+        source, predict = _prepare(extractor, texts, options, counts)
+        advice = "" if entities is not None or options["ner"] else _ADVICE
+        shown = write_predictions(
+            extractor, source, predict, counts, options, format, advice=advice
+        )
+    show_predictions(model, counts, shown, options["out"], started, as_json=as_json)
+
+
+def _check(texts: tuple[str, ...], options: dict[str, Any]) -> None:
+    if [*texts, options["entities"]].count(STANDARD) > 1:
+        raise click.UsageError("only one file can be standard input")
+    if options["parses"] is not None and options["parser"] is not None:
+        raise click.UsageError("--parses replaces the parser; leave out --parser")
+    if options["parses"] is not None and options["ner"]:
+        raise click.UsageError("--ner needs a parser, which --parses replaces; leave out --ner")
+
+
+def _prepare(
+    extractor: RelationExtractor,
+    texts: tuple[str, ...],
+    options: dict[str, Any],
+    counts: PredictionCounts,
+) -> tuple[Texts, Predictor]:
+    """Return the texts with their entities, and the function that predicts their relations."""
+    from kernelwood import Dictionary
+
+    annotate = None
+    if options["entities"] is not None:
+        annotate = Dictionary.read(options["entities"], case=options["case"]).annotate
+    source = Texts(texts, options["errors"], annotate, counts)
+    if options["parses"] is not None:
+        return source, _with_parses(extractor, _GivenParses(options["parses"]), counts)
+    if options["ner"]:
+        return source, _with_recognized(extractor, options["parser"])
+    backend = None if options["parser"] is None else load_parser(options["parser"])
+
+    def predict(batch: list[Example]) -> tuple[list[Example], Predictions]:
+        return batch, extractor.extract(_with_entities(batch), parser=backend, all=True)
+
+    return source, predict
+
+
+def _with_parses(
+    extractor: RelationExtractor, parses: _GivenParses, counts: PredictionCounts
+) -> Predictor:
+    """Return the function for texts that were parsed elsewhere."""
+
+    def predict(batch: list[Example]) -> tuple[list[Example], Predictions]:
+        sentences = {}
+        for example in _with_entities(batch):
+            document = example.view("document")
+            if isinstance(document, Document):
+                cut = parses.analyze(example.id, document)
+                counts.dropped.update(cut.lost)
+                sentences[example.id] = cut.sentences
+        return batch, _predict_sentences(extractor, sentences)
+
+    return predict
+
+
+def _with_recognized(extractor: RelationExtractor, parser: str | None) -> Predictor:
+    """Return the function for texts whose entities are recognized by the parser."""
+    name = parser or extractor.parser_
+    if parser is None and not name.startswith(("spacy", "stanza")):
+        raise click.UsageError(
+            f"the parser of the model, {name}, does not recognize entities; --ner needs --parser "
+            "spacy or stanza"
+        )
+    from kernelwood.parsing import analyze
+
+    backend = load_parser(name, entities=True)
+
+    def predict(batch: list[Example]) -> tuple[list[Example], Predictions]:
+        analyzed = analyze(backend, [annotated_view(example) for example in batch])
+        sentences = {e.id: found for e, found in zip(batch, analyzed, strict=True)}
+        annotated = [_with_entities_of(e, sentences[e.id]) for e in batch]
+        with warnings.catch_warnings():
+            if backend.name == extractor.parser_:  # the same parser, although parses are given
+                warnings.filterwarnings("ignore", message="the model was trained on parses")
+            return annotated, _predict_sentences(extractor, sentences)
+
+    return predict
+
+
+def _predict_sentences(
+    extractor: RelationExtractor, sentences: Mapping[str, Sequence[Sentence]]
+) -> Predictions:
+    """Return predictions for parsed sentences, with the names of their texts."""
+    named = {
+        f"{name}.s{number}": (name, sentence)
+        for name, some in sentences.items()
+        for number, sentence in enumerate(some)
+    }
+    examples = [Example(id, views={"sentence": sentence}) for id, (_, sentence) in named.items()]
+    predictions = extractor.extract(examples, parser="given", all=True)
+    table = predictions.candidates.sentences
+    table.documents = [named[id][0] for id in table.documents]
+    return predictions
+
+
+def _with_entities(batch: list[Example]) -> list[Example]:
+    """Return the texts with entities; the others need not be parsed."""
+    return [example for example in batch if annotated_view(example).entities]
+
+
+def _with_entities_of(example: Example, sentences: Iterable[Sentence]) -> Example:
+    """Return a text with the entities of its sentences, unless it has entities."""
+    entities = [
+        entity._replace(
+            spans=tuple((a + sentence.start, b + sentence.start) for a, b in entity.spans)
+        )
+        for sentence in sentences
+        for entity in sentence.entities
+    ]
+    document = example.view("document")
+    if not isinstance(document, Document) or document.entities:
+        return example
+    return example.with_views({"document": replace(document, entities=tuple(entities))})
+
+
+class _GivenParses:
+    """Sentences that were parsed elsewhere.
+
+    Parameters
+    ----------
+    path : str
+        A CoNLL-U file with the sentences of one text, or of several, each of which begins with
+        ``# newdoc id = NAME``; or a folder with a file ``NAME.conllu`` for each text.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._by_name = None if Path(path).is_dir() else _sentences_by_text(path)
+
+    def analyze(self, name: str, document: Document) -> Cut:
+        """Return the parsed sentences of a text, with its annotation."""
+        return document.annotate(self._sentences(name))
+
+    def _sentences(self, name: str) -> list[Sentence]:
+        if self._by_name is None:
+            return self._from_folder(name)
+        if list(self._by_name) == [""]:  # the file is about one text
+            self._by_name = {name: self._by_name[""]}
+        if name not in self._by_name:
+            raise KernelInputError(
+                f"{self.path} has no parse of {shorten(repr(name))}; in a file of several texts, "
+                f"the first sentence of each needs a line # newdoc id = {name}"
+            )
+        return self._by_name[name]
+
+    def _from_folder(self, name: str) -> list[Sentence]:
+        files = [Path(self.path, f"{name}.conllu{packing}") for packing in _PACKINGS]
+        for file in files:
+            if file.is_file():
+                found = _sentences_by_text(str(file))
+                return [sentence for part in found.values() for sentence in part]
+        raise KernelInputError(f"no parse of {shorten(repr(name))}: {files[0]} does not exist")
+
+
+def _sentences_by_text(path: str) -> dict[str, list[Sentence]]:
+    """Return the sentences of a CoNLL-U file by text; "" for those before the first name."""
+    from kernelwood import read
+
+    groups: dict[str, list[Sentence]] = {}
+    current = ""
+    for example in read(path, "conllu"):
+        sentence = example.view("sentence")
+        if isinstance(sentence, Sentence):
+            current = dict(sentence.metadata).get("newdoc id") or current
+            groups.setdefault(current, []).append(sentence)
+    return groups

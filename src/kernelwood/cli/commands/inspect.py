@@ -1,0 +1,163 @@
+"""``kernelwood inspect``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kernelwood.cli.console import counted, show_table, write_json
+from kernelwood.cli.options import json_option
+from kernelwood.cli.outputs import check_inputs
+from kernelwood.structures import one_line, shorten
+
+if TYPE_CHECKING:
+    from kernelwood.persist import Entry, Manifest
+
+_SHOWN = 50  # parts in the table
+_WIDTH = 80  # of a value in the table
+_FITTED = "fitted-"  # prefix of learned attributes
+_EXTRACTOR = "relation-extractor"
+
+
+@click.command()
+@click.argument("model")
+@json_option
+def inspect(model: str, as_json: bool) -> None:
+    """Show the contents of a model file.
+
+    MODEL is any file of kernelwood train or kw.save: an extractor, kernel, parser, index and so
+    on. Nothing in it is executed. All checksums are verified.
+    """
+    check_inputs(model)
+    from kernelwood.persist import contents
+
+    result = _result(model, contents(model))
+    write_json(result) if as_json else _show(result)
+
+
+def _result(path: str, manifest: Manifest) -> dict[str, Any]:
+    *inner, entry = manifest.entries
+    result = {
+        "file": path,
+        "kind": entry.kind,
+        "model": entry.name,
+        "kernelwood": manifest.version,
+        "size": Path(path).stat().st_size,
+        "parameters": _parameters(entry),
+        "contents": _sizes(entry, manifest),
+        "parts": [
+            {
+                "number": number,
+                "kind": part.kind,
+                "name": part.name,
+                "parameters": _parameters(part),
+                "contents": _sizes(part, manifest),
+            }
+            for number, part in enumerate(inner)
+        ],
+    }
+    if entry.name == _EXTRACTOR:
+        from kernelwood import load
+        from kernelwood.relations import card_of
+
+        # The card is made by this version; the file may be older.
+        result["card"] = {**card_of(load(path)), "version": manifest.version}
+    return result
+
+
+def _parameters(entry: Entry) -> dict[str, Any]:
+    """Return the parameters and learned attributes of a part, except texts and arrays."""
+    named = {name.removeprefix(_FITTED): value for name, value in entry.parameters.items()}
+    elsewhere = {*entry.texts, *entry.arrays}
+    return {name: _plain(value) for name, value in named.items() if name not in elsewhere}
+
+
+def _sizes(entry: Entry, manifest: Manifest) -> dict[str, int]:
+    """Return the sizes of the texts and arrays of a part, in bytes."""
+    texts = {name: manifest.members[entry.text(name)].size for name in entry.texts}
+    arrays = {name: manifest.members[entry.array(name)].size for name in entry.arrays}
+    return {**texts, **arrays}
+
+
+def _plain(value: Any) -> Any:
+    """Return a parameter without the type tags of the file format.
+
+    Examples
+    --------
+    >>> _plain({"kind": "tuple", "values": [1, {"kind": "part", "number": 3}]})
+    [1, 'part 3']
+    """
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    kind = value.get("kind")
+    if kind == "mapping":
+        return {name: _plain(one) for name, one in value["values"].items()}
+    if kind in ("tuple", "pairs"):
+        return _plain(value["values"])
+    if kind == "part":
+        return f"part {value['number']}"
+    if kind == "array":
+        return f"array {value['name']}"
+    return value.get("value", value.get("name"))
+
+
+def _show(result: dict[str, Any]) -> None:
+    from kernelwood.compute import format_bytes
+
+    title = f"{result['model']} ({result['kind']})"
+    size = format_bytes(result["size"])
+    click.echo(_line(f"{title}, saved by kernelwood {result['kernelwood']}, {size}") + "\n")
+    card = {name.replace("_", " "): value for name, value in result.get("card", {}).items()}
+    properties = card or result["parameters"]
+    rows = [[_line(name), _value(value)] for name, value in properties.items()]
+    if rows:
+        show_table(["property", "value"], rows)
+        click.echo()
+    _show_sizes(result)
+
+
+def _show_sizes(result: dict[str, Any]) -> None:
+    from kernelwood.compute import format_bytes
+
+    parts = result["parts"]
+    rows = [
+        [
+            str(part["number"]),
+            _line(f"{part['name']} ({part['kind']})"),
+            format_bytes(sum(part["contents"].values())) if part["contents"] else "",
+            _value(part["parameters"]),
+        ]
+        for part in parts[:_SHOWN]
+    ]
+    rows += [["", _line(name), format_bytes(size), ""] for name, size in result["contents"].items()]
+    if rows:
+        show_table([">part", "name", ">size", "parameters"], rows)
+    if len(parts) > _SHOWN:
+        click.echo(f"and {counted(len(parts) - _SHOWN, 'more part')}")
+
+
+def _value(value: Any) -> str:
+    """Return a value as the text of a table cell.
+
+    Examples
+    --------
+    >>> _value({"f1": 2 / 3, "auc": None}), _value(["a", "b"])
+    ('f1 0.6667, auc none', 'a, b')
+    """
+    if isinstance(value, dict):
+        return _line(", ".join(f"{name} {_value(one)}" for name, one in value.items()))
+    if isinstance(value, list):
+        return _line(", ".join(map(_value, value)))
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if value is None or isinstance(value, bool):
+        return {None: "none", True: "yes", False: "no"}[value]
+    return _line(str(value))
+
+
+def _line(text: str) -> str:
+    return shorten(one_line(text), _WIDTH)

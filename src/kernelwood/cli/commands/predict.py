@@ -1,0 +1,67 @@
+"""``kernelwood predict``."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import click
+
+from kernelwood.cli.console import running, tracked
+from kernelwood.cli.corpora import open_corpus
+from kernelwood.cli.models import load_extractor
+from kernelwood.cli.options import (
+    documents_options,
+    jobs_option,
+    json_option,
+    prediction_options,
+)
+from kernelwood.cli.outputs import (
+    PredictionCounts,
+    check_prediction_files,
+    show_predictions,
+    write_predictions,
+)
+
+_ADVICE = (
+    "annotate them in the corpus (brat standoff, ppi and jsonl can store them), or mark the terms "
+    "of a list with kernelwood extract --entities"
+)
+_EPILOG = """\b
+Examples:
+  kernelwood predict model.kw corpus.xml -o found.jsonl
+  kernelwood predict model.kw brat/ -o found.ann --evidence 3
+  kernelwood predict model.kw corpus.jsonl -o scores.tsv --all
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("model")
+@click.argument("corpus")
+@prediction_options
+@documents_options
+@jobs_option
+@json_option
+def predict(model: str, corpus: str, as_json: bool, **options: Any) -> None:
+    """Predict relations in annotated documents.
+
+    MODEL is a file of kernelwood train. CORPUS is a file, folder or archive with annotated
+    entities, or - for standard input; it may be larger than memory. The output file is created or
+    replaced only when it is complete.
+    """
+    started = time.perf_counter()
+    format = check_prediction_files({"MODEL": model, "CORPUS": corpus}, options, as_json=as_json)
+    extractor = load_extractor(model, options["threshold"])
+    counts = PredictionCounts()
+    with running(options["n_jobs"], bar=False), open_corpus(corpus, options) as stream:
+        shown = write_predictions(
+            extractor,
+            tracked(stream),
+            lambda batch: (batch, extractor.predict(batch, all=True)),
+            counts,
+            options,
+            format,
+            advice=_ADVICE,
+        )
+        counts.add(stream.tally)
+    show_predictions(model, counts, shown, options["out"], started, as_json=as_json)

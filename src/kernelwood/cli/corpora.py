@@ -1,0 +1,565 @@
+"""Corpora that commands read: annotated documents, examples to compare, saved examples, texts."""
+
+from __future__ import annotations
+
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import click
+
+from kernelwood.cli.console import in_command_line_terms, tracked, usage
+from kernelwood.cli.options import CANDIDATES
+from kernelwood.errors import KernelInputError, ReadError, StructureError
+from kernelwood.io import ExampleStream, Tally, UsedIds, general_reason, iter_read, keep_views
+from kernelwood.structures import Forest, Sequence, Tree, one_line, shorten
+from kernelwood.text import Document, Example, Sentence, View
+
+if TYPE_CHECKING:
+    from kernelwood.arrays import ExampleBatch
+
+_SAVED = {"manifest.json", "card.md"}  # members of every file of kw.save
+_COMPARABLE = (Sequence, Tree, Forest)
+_READABLE = ("words", "tree")  # views that make the best text if an example has none
+_ANNOTATED = "annotated text, such as brat standoff, interaction corpora (ppi) or CoNLL-U"
+
+
+@dataclass
+class Counts:
+    """Numbers of skipped and dropped examples and of remarks, by reason.
+
+    ``current`` is the example that is being processed, ``taken`` the number of those delivered.
+    """
+
+    skipped: Counter[str] = field(default_factory=Counter)
+    dropped: Counter[str] = field(default_factory=Counter)
+    remarks: Counter[str] = field(default_factory=Counter)
+    current: Example | None = None
+    taken: int = 0
+
+    def add(self, tally: Tally) -> None:
+        """Add the counts of a reader."""
+        self.skipped.update(tally.reasons)
+        self.remarks.update(tally.remarks)
+
+    def reasons(self) -> str:
+        """Return why examples were skipped or dropped, as text."""
+        counts = self.skipped + self.dropped
+        return "; ".join(f"{count:,} × {reason}" for reason, count in counts.items())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values, the most frequent reasons first."""
+        names = ("skipped", "dropped", "remarks")
+        return {name: dict(getattr(self, name).most_common()) for name in names}
+
+
+# A function from an example to the examples that options ask to make of it.
+Maker: TypeAlias = Callable[[Example, Counts], Iterator[Example]]
+
+
+def open_corpus(source: str, options: dict[str, Any], **changes: Any) -> ExampleStream:
+    """Open a corpus as the options say; invalid options are usage errors."""
+    with usage():
+        return iter_read(
+            source, options["source_format"], options["errors"], only=options["only"], **changes
+        )
+
+
+# Annotated documents.
+
+
+def read_documents(sources: Iterable[str], options: dict[str, Any]) -> tuple[list[Example], Counts]:
+    """Return the annotated sentences and documents of corpora.
+
+    Raises
+    ------
+    StructureError
+        If a part of a corpus is invalid.
+    KernelInputError
+        If a corpus is empty or has no entities.
+    """
+    examples: list[Example] = []
+    counts = Counts()
+    for source in sources:
+        if is_saved(source):
+            raise KernelInputError(
+                f"{source} is a file of kw.save without annotated sentences; give the corpus itself"
+            )
+        with open_corpus(source, options) as stream:
+            found = list(tracked(stream))
+            counts.add(stream.tally)
+        _check_annotation(source, found, counts)
+        examples += found
+    return examples, counts
+
+
+def _check_annotation(source: str, examples: list[Example], counts: Counts) -> None:
+    if not examples:
+        raise _empty(source, counts)
+    annotated = [
+        view
+        for example in examples
+        for view in example.views.values()
+        if isinstance(view, (Sentence, Document))
+    ]
+    if not annotated:
+        raise KernelInputError(
+            f"{source}: the examples have no sentences; relations are learned from {_ANNOTATED}"
+        )
+    if not any(view.entities for view in annotated):
+        raise KernelInputError(
+            f"{source}: the annotation has no entities; annotate them first (brat standoff, ppi "
+            "and jsonl can store them)"
+        )
+
+
+def _empty(source: str, counts: Counts) -> KernelInputError:
+    reasons = counts.reasons()
+    return KernelInputError(f"{source}: no examples" + (f": {reasons}" if reasons else ""))
+
+
+def annotated_view(example: Example) -> Document | Sentence:
+    """Return the document or sentence of an example.
+
+    Raises
+    ------
+    KernelInputError
+        If it has neither.
+    """
+    view = example.views.get("document", example.views.get("sentence"))
+    if isinstance(view, (Document, Sentence)):
+        return view
+    raise KernelInputError(
+        f"example {shorten(repr(example.id))} has no sentence and no document; relations are "
+        f"predicted in {_ANNOTATED}"
+    )
+
+
+class Texts:
+    """Plain texts, read one after the other as examples with entities.
+
+    Parameters
+    ----------
+    paths : iterable of str
+        Files, folders and archives; ``-`` for standard input.
+    errors : {"raise", "skip"}
+        Whether to stop at invalid input or skip it.
+    annotate : callable, optional
+        Adds entities to a document.
+    counts : Counts
+        Updated while texts are read.
+    """
+
+    def __init__(
+        self,
+        paths: Iterable[str],
+        errors: Any,
+        annotate: Callable[[Document], Document] | None,
+        counts: Counts,
+    ) -> None:
+        self.paths = list(paths)
+        self._errors, self._annotate, self._counts = errors, annotate, counts
+
+    def __iter__(self) -> Iterator[Example]:
+        used = UsedIds()
+        for path in self.paths:
+            # The standoff reader finds the entities in name.ann beside name.txt, if any.
+            with usage():
+                stream = iter_read(path, "standoff", self._errors)
+            with stream:
+                for example in tracked(stream):
+                    if used.add(example.id, 0) is not None:
+                        raise StructureError(
+                            f"two texts have the name {shorten(repr(example.id))}",
+                            hint="give the folder that contains both: texts are then named by "
+                            "their paths",
+                        )
+                    yield self._annotated(example)
+                self._counts.add(stream.tally)
+
+    def _annotated(self, example: Example) -> Example:
+        document = example.view("document")
+        if self._annotate is None or not isinstance(document, Document):
+            return example
+        return example.with_views({"document": self._annotate(document)})
+
+
+# Views and candidates of examples.
+
+
+def example_maker(
+    options: dict[str, Any], *, views: tuple[str, ...] | None = None, sentences: bool = False
+) -> Maker:
+    """Return the function that makes the views and candidates that options ask for.
+
+    Parameters
+    ----------
+    options : dict
+        With ``views``, ``candidates``, ``types`` and ``labels``.
+    views : tuple of str, optional
+        In place of those of the options.
+    sentences : bool
+        Whether documents are split into sentences first.
+    """
+    names = options["views"] if views is None else views
+    with usage():
+        if options["candidates"]:
+            make = _candidate_maker(options["candidates"], names, options)
+        else:
+            make = _view_maker(names)
+    return split_first(make) if sentences else make
+
+
+def _candidate_maker(kind: str, names: tuple[str, ...], options: dict[str, Any]) -> Maker:
+    from kernelwood.relations import event_candidates, pair_candidates
+    from kernelwood.views import find_view
+
+    wanted = names or (CANDIDATES[kind],)
+    for name in wanted:
+        find_view(name)
+    types = options["types"] or None
+    if kind == "pairs":
+        generate = partial(pair_candidates, types=types, labels=options["labels"])
+    else:
+        source = "amr" if kind == "amr" else "annotation"
+        generate = partial(event_candidates, types=types, source=source)
+
+    def make(example: Example, counts: Counts) -> Iterator[Example]:
+        candidates = generate([example])
+        examples = candidates.examples(*wanted)
+        for tally in (candidates.tally, examples.tally):
+            counts.dropped.update(tally.reasons)
+            counts.remarks.update(tally.remarks)
+        yield from examples
+
+    return make
+
+
+def _view_maker(names: tuple[str, ...]) -> Maker:
+    """Return a function that keeps the named views, and makes missing ones from the sentence."""
+    from kernelwood.views import VIEWS, make_view
+
+    possible = [row.name for row in VIEWS.values() if row.subject == "sentence"]
+    for name in names:
+        if name in VIEWS and name not in possible:
+            raise ValueError(
+                f"{name!r} is a view of candidates (--candidates); views of sentences: "
+                f"{', '.join(possible)}"
+            )
+
+    def make(example: Example, counts: Counts) -> Iterator[Example]:
+        if not names:
+            yield example
+            return
+        sentence = example.views.get("sentence")
+        made: dict[str, View] = {}
+        for name in names:
+            if name in VIEWS and name not in example.views and isinstance(sentence, Sentence):
+                try:
+                    made[name], fallback = make_view(name, sentence)
+                except StructureError as failure:
+                    raise StructureError(
+                        f"example {example.id!r}: view {name!r}: {failure.problem}",
+                        hint=failure.hint,
+                    ) from failure
+                if fallback is not None:
+                    counts.remarks[f"{name}: {fallback}"] += 1
+        having = example.with_views(made)
+        for name in names:
+            if name not in having.views:
+                raise _unknown_view(having, name, possible)
+        yield keep_views(having, names)
+
+    return make
+
+
+def _unknown_view(example: Example, name: str, possible: list[str]) -> StructureError:
+    known = [*example.views, *(possible if "sentence" in example.views else ())]
+    near = get_close_matches(name, known, n=1)
+    guess = f"did you mean {near[0]!r}? " if near else ""
+    return StructureError(
+        f"example {shorten(repr(example.id))} has no view {name!r}"
+        + (", and no sentence to make it from" if name in possible else ""),
+        hint=f"{guess}views: {', '.join(known) or 'none'}",
+    )
+
+
+def split_first(make: Maker) -> Maker:
+    """Return a function that applies another to each sentence of a document."""
+    from kernelwood.relations import SentenceTable, example_entries
+
+    def split(example: Example, counts: Counts) -> Iterator[Example]:
+        if "document" not in example.views:
+            yield from make(example, counts)
+            return
+        table = SentenceTable.read(example_entries([example], "document"), counts.dropped)
+        for id, sentence, origin in zip(table.ids, table.sentences, table.origins, strict=True):
+            yield from make(Example(id, example.label, {"sentence": sentence}, origin), counts)
+
+    return split
+
+
+def attempted(examples: Iterator[Example], counts: Counts, *, skip: bool) -> Iterator[Example]:
+    """Yield examples up to an error, which is counted instead of raised if ``skip`` is set."""
+    try:
+        yield from examples
+    except StructureError as failure:
+        if not skip:
+            raise
+        counts.skipped[general_reason(failure)] += 1
+
+
+def example_error(failure: StructureError, counts: Counts, format: str = "") -> StructureError:
+    """Return an error with the origin of the current example and the options that help.
+
+    Parameters
+    ----------
+    failure : StructureError
+    counts : Counts
+        Holds the current example.
+    format : str
+        Name of the output format, if examples are written.
+    """
+    example = counts.current
+    if isinstance(failure, ReadError) or example is None:
+        return in_command_line_terms(failure)
+    hints = []
+    if any(isinstance(view, Document) for view in example.views.values()) and format != "standoff":
+        hints.append("--sentences splits documents into sentences")
+    if names := _possible_views(example, format):
+        hints.append(f"views that can be made from its sentence with --view: {', '.join(names)}")
+    if counts.taken:
+        hints.append("--errors skip skips and counts such examples")
+    return in_command_line_terms(failure, hints, example.origin)
+
+
+def _possible_views(example: Example, format: str) -> list[str]:
+    """Return the views that a format can store and that the sentence of an example has."""
+    from kernelwood.views import VIEWS, make_view
+
+    sentence = example.views.get("sentence")
+    if format not in ("penn", "kelp") or not isinstance(sentence, Sentence) or not sentence.tokens:
+        return []
+    names = []
+    for row in VIEWS.values():
+        if row.subject != "sentence":
+            continue
+        try:
+            made, _ = make_view(row.name, sentence)
+        except StructureError:
+            continue
+        if format == "kelp" or isinstance(made, Tree):
+            names.append(row.name)
+    return names
+
+
+# Examples to compare.
+
+
+@dataclass
+class ExampleList:
+    """Examples with the views to compare, their texts, and the counts of the others."""
+
+    examples: list[Example]
+    own_texts: list[str]
+    views: tuple[str, ...]
+    counts: Counts
+
+    def batch(self) -> ExampleBatch:
+        """Return the examples as a batch, without their origins.
+
+        Results do not depend on where a corpus is stored.
+        """
+        from kernelwood.arrays import ExampleBatch
+
+        return ExampleBatch.from_examples(self.select(self.examples))
+
+    def select(self, examples: Iterable[Example]) -> list[Example]:
+        """Return examples with the views to compare only, and without origins."""
+        return [
+            Example(e.id, e.label, {name: e.view(name) for name in self.views}) for e in examples
+        ]
+
+    def texts(self) -> list[str]:
+        """Return a line of text for each example."""
+        return [
+            own or _structure_text(example, self.views)
+            for example, own in zip(self.examples, self.own_texts, strict=True)
+        ]
+
+    def labels(self) -> list[str | None]:
+        """Return the labels as text; None for an example without a label."""
+        return [_label_text(example.label) for example in self.examples]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the views and counts as plain JSON values."""
+        return {
+            "views": list(self.views),
+            "n_examples": len(self.examples),
+            **self.counts.to_dict(),
+        }
+
+
+def read_examples(source: str, options: dict[str, Any], *, classes: bool = False) -> ExampleList:
+    """Read examples from a corpus or a saved file and make the views that options ask for.
+
+    With ``classes`` examples need labels, and no view of sentences is chosen by default.
+
+    Raises
+    ------
+    StructureError
+        If a part of the corpus is invalid, or a view cannot be made.
+    KernelInputError
+        If there are no examples, or the view is ambiguous.
+    """
+    counts = Counts()
+    read = _read_saved if is_saved(source) else _read_corpus
+    try:
+        pairs = list(read(source, options, counts, classes=classes))
+    except StructureError as failure:
+        raise example_error(failure, counts) from failure
+    if not pairs:
+        raise _empty(source, counts)
+    examples, texts = [one for one, _ in pairs], [text for _, text in pairs]
+    return ExampleList(examples, texts, _choose_views(source, options, examples[0]), counts)
+
+
+def is_saved(source: str) -> bool:
+    """Return whether a path is a file of ``kw.save``, not an archive of a corpus."""
+    path = Path(source)
+    if path.suffix.lower() == ".kw":
+        return True
+    if not path.is_file() or not zipfile.is_zipfile(path):
+        return False
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return set(archive.namelist()) >= _SAVED
+    except (zipfile.BadZipFile, NotImplementedError):  # the archive reader reports what is wrong
+        return False
+
+
+def _read_saved(
+    source: str, options: dict[str, Any], counts: Counts, *, classes: bool
+) -> Iterator[tuple[Example, str]]:
+    from kernelwood import load
+    from kernelwood.arrays import Batch, ExampleBatch
+
+    if any(options[name] for name in ("candidates", "sentences", "source_format", "only")):
+        raise click.UsageError(
+            f"{source} contains saved examples; --from, --candidates, --sentences and --only "
+            "apply to corpora only"
+        )
+    found = load(source)
+    if isinstance(found, Batch) and not classes:
+        for number, structure in enumerate(found):
+            yield Example(str(number), None, {found.kind: structure}), ""
+    elif isinstance(found, ExampleBatch):
+        for example in found:
+            kept = keep_views(example, options["views"]) if options["views"] else example
+            yield kept, _own_text(example)
+    else:
+        lacking = " without labels" if classes else ""
+        raise KernelInputError(
+            f"{source} contains a {type(found).__name__}{lacking}; save examples instead: "
+            "kw.save(kw.batch([kw.Example(id, label, views), ...]), path)"
+        )
+
+
+def _read_corpus(
+    source: str, options: dict[str, Any], counts: Counts, *, classes: bool
+) -> Iterator[tuple[Example, str]]:
+    make = example_maker(options)
+    cut = split_first(_unchanged) if options["sentences"] else _unchanged
+    skip = options["errors"] == "skip"
+    chosen = bool(options["views"] or options["candidates"] or classes)
+    with open_corpus(source, options) as stream:
+        for example in tracked(stream):
+            counts.current = example
+            for whole in attempted(cut(example, counts), counts, skip=skip):
+                if not chosen:
+                    make, chosen = example_maker(options, views=_default_views(whole)), True
+                for one in attempted(make(whole, counts), counts, skip=skip):
+                    # Sentences take a lot of memory, and kernels do not compare them.
+                    names = _comparable(one)
+                    yield keep_views(one, names) if names else one, _own_text(whole)
+                    counts.taken += 1
+        counts.current = None
+        counts.add(stream.tally)
+
+
+def _unchanged(example: Example, counts: Counts) -> Iterator[Example]:
+    yield example
+
+
+def _default_views(example: Example) -> tuple[str, ...]:
+    """Return the view to make from sentences if examples have no structure to compare."""
+    from kernelwood.search import choose_view
+
+    if _comparable(example) or not _has_sentence(example):
+        return ()
+    chosen = choose_view([example], None, "kernelwood")
+    return (chosen,) if chosen else ()
+
+
+def _comparable(example: Example) -> tuple[str, ...]:
+    return tuple(n for n, view in example.views.items() if isinstance(view, _COMPARABLE))
+
+
+def _choose_views(source: str, options: dict[str, Any], example: Example) -> tuple[str, ...]:
+    views: tuple[str, ...] = options["views"]
+    if views:
+        return views
+    if options["candidates"]:
+        return (CANDIDATES[options["candidates"]],)
+    names = _comparable(example)
+    if len(names) == 1:
+        return names
+    if names:
+        raise KernelInputError(
+            f"{source}: the examples have the views {', '.join(names)}; choose with --view"
+        )
+    made = " such as words, lct or grct" if _has_sentence(example) else ""
+    raise KernelInputError(
+        f"{source}: the examples have no sequence or tree to compare; choose a view{made} with "
+        "--view, or compare pairs of entities with --candidates pairs"
+    )
+
+
+def _has_sentence(example: Example) -> bool:
+    return isinstance(example.views.get("sentence"), Sentence)
+
+
+def _own_text(example: Example) -> str:
+    """Return the text of an example or of its sentence, or ""."""
+    views = example.views
+    for view in (views.get("text"), views.get("sentence"), *views.values()):
+        text = view.text if isinstance(view, Sentence) else view
+        if isinstance(text, str):
+            return _folded(text)
+    return ""
+
+
+def _structure_text(example: Example, views: tuple[str, ...]) -> str:
+    from kernelwood.search import text_of
+    from kernelwood.structures import words_and_tags
+
+    name = next((name for name in _READABLE if name in example.views), views[0])
+    view = example.view(name)
+    if name == "tree" and isinstance(view, Tree):  # constituents, whose leaves are words
+        return _folded(" ".join(words_and_tags(view)[0]))
+    return _folded(text_of(view))
+
+
+def _folded(text: str) -> str:
+    return " ".join(one_line(text).split())
+
+
+def _label_text(label: Any) -> str | None:
+    if label is None or label != label:
+        return None
+    return ", ".join(map(str, label)) if isinstance(label, tuple) else str(label)

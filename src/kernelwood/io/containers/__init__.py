@@ -1,0 +1,1 @@
+"""Folders, archives and compressed files, and the limits on them."""

@@ -1,0 +1,140 @@
+"""Limits on decompressed size, ratio, member count and line length.
+
+A few kilobytes can decompress to more than any disk holds, so bytes are counted as they are read;
+sizes in headers are not trusted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from kernelwood.errors import ReadError
+
+# The ratio is not checked below this size: small repetitive files are harmless.
+_FREE = 64 << 20
+
+
+class LimitError(ReadError):
+    """A limit on the whole input is exceeded; raised for any value of ``errors``."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits on compressed files, archives and lines.
+
+    Attributes
+    ----------
+    total_size : int
+        Decompressed bytes in one call of ``read``.
+    ratio : float
+        Decompressed size of a file divided by its compressed size; checked above 64 MiB of
+        decompressed data.
+    members : int
+        Number of files in one archive.
+    line : int
+        Length of a line in bytes.
+
+    Examples
+    --------
+    >>> Limits(total_size=50 << 30).ratio
+    300
+    >>> Limits(members=0)
+    Traceback (most recent call last):
+    ...
+    ValueError: the limit members must be a positive number, got 0
+    """
+
+    total_size: int = 8 << 30
+    ratio: float = 300
+    members: int = 200_000
+    line: int = 256 << 20
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            number = isinstance(value, int) or (field.name == "ratio" and isinstance(value, float))
+            if not number or isinstance(value, bool) or not value > 0:
+                raise ValueError(f"the limit {field.name} must be a positive number, got {value!r}")
+
+
+class Meter:
+    """Counts the bytes that one call of ``read`` decompresses.
+
+    Examples
+    --------
+    >>> meter = Meter(Limits(total_size=1000))
+    >>> meter.add(900, "small.gz")
+    >>> meter.add(900, "other.gz")
+    Traceback (most recent call last):
+    ...
+    kernelwood.io.containers.limits.LimitError: other.gz: more than 1,000 bytes were unpacked
+        the limit is total_size=1000; if you trust the data, give limits=Limits(total_size=...)
+    """
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self.limits = Limits() if limits is None else limits
+        self.unpacked = 0
+
+    def add(self, size: int, name: str) -> None:
+        """Count ``size`` bytes that came out of ``name``."""
+        self.unpacked += size
+        limit = self.limits.total_size
+        if self.unpacked > limit:
+            raise LimitError(
+                f"more than {format_size(limit)} were unpacked",
+                path=name,
+                hint=_remedy("total_size", limit),
+            )
+
+    def compare(self, unpacked: int, packed: int, name: str) -> None:
+        """Raise if decompressed data are too large for their compressed size."""
+        limit = self.limits.ratio
+        if unpacked > _FREE and unpacked > limit * max(packed, 1):
+            raise ReadError(
+                f"{format_size(packed)} unpack to {format_size(unpacked)} or more, "
+                f"more than {limit:g} times as much",
+                path=name,
+                hint=_remedy("ratio", limit),
+            )
+
+    def check_members(self, count: int, name: str) -> None:
+        """Raise if an archive has too many files."""
+        limit = self.limits.members
+        if count > limit:
+            raise LimitError(
+                f"the archive holds more than {limit:,} files",
+                path=name,
+                hint=_remedy("members", limit),
+            )
+
+    def long_line(self, line: int, name: str) -> ReadError:
+        """Return the error for a line that is too long."""
+        limit = self.limits.line
+        return ReadError(
+            f"the line is longer than {format_size(limit)}",
+            path=name,
+            line=line,
+            hint=_remedy("line", limit),
+        )
+
+
+def _remedy(name: str, limit: float) -> str:
+    return f"the limit is {name}={limit}; if you trust the data, give limits=Limits({name}=...)"
+
+
+def format_size(size: int) -> str:
+    """Return a number of bytes in readable form.
+
+    Examples
+    --------
+    >>> format_size(999), format_size(8 << 30)
+    ('999 bytes', '8.0 GiB')
+    """
+    if size < 10_000:
+        return f"{size:,} bytes"
+    amount = float(size)
+    for unit in ("KiB", "MiB", "GiB"):
+        amount /= 1024
+        if amount < 1000:
+            return f"{amount:.1f} {unit}"
+    return f"{amount / 1024:,.1f} TiB"

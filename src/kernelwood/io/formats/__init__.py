@@ -1,0 +1,1 @@
+"""File formats, one module each with reader and writer; `table` lists them."""

@@ -1,0 +1,213 @@
+r"""Claims: relations found by another tool, to be verified by an extractor.
+
+A file of claims has one claim per line, in JSON:
+
+::
+
+    {"text": "Raf binds Ras.",
+     "entities": [{"id": "T1", "start": 0, "end": 3, "type": "protein"},
+                  {"id": "T2", "start": 10, "end": 13, "type": "protein"}],
+     "relation": {"type": "binds", "first": "T1", "second": "T2"}}
+
+Offsets count characters. Optional are an ``id``; ``tokens``, ``dependencies`` and a ``tree`` as in
+`kernelwood.text.sentence_json`, if the text is a single sentence; and ``metadata``, which is passed
+on. The ``text`` of an entity is optional and must be that at its offsets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from kernelwood.errors import StructureError
+from kernelwood.io.alignment import guess_unit
+from kernelwood.io.formats.jsonl import decode_line
+from kernelwood.io.lines import read_lines
+from kernelwood.io.source import Readable, Source
+from kernelwood.io.streams import ErrorPolicy, Input, ReadList, ReadStream, check_policy
+from kernelwood.structures import check_list, check_object, describe, shorten
+from kernelwood.text import Document, Entity, Origin, Sentence, check_number, sentence_from_object
+
+_PARSES = ("tokens", "dependencies", "tree")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A relation between two entities of a text, found by another tool.
+
+    Attributes
+    ----------
+    id : str
+        Id of the claim.
+    type : str
+        Relation type.
+    first, second : str
+        Ids of the entities, in the order of the arguments of the relation.
+    annotated : Document or Sentence
+        The text with its entities; a sentence if tokens are given.
+    given : mapping
+        The decoded line of the file.
+    origin : Origin, optional
+        Where the claim was read.
+    """
+
+    id: str
+    type: str
+    first: str
+    second: str
+    annotated: Document | Sentence
+    given: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
+    origin: Origin | None = None
+
+    @classmethod
+    def from_object(cls, value: object, id: str = "claim", origin: Origin | None = None) -> Claim:
+        """Return the claim of a decoded line of JSON.
+
+        Parameters
+        ----------
+        value : dict
+            The line; see the documentation of the module.
+        id : str
+            Id of a claim without one.
+        origin : Origin, optional
+            Where the claim was read.
+
+        Raises
+        ------
+        StructureError
+            If a part is missing or has the wrong type, entities overlap or lie outside the text,
+            or the relation is not between two of them.
+
+        Examples
+        --------
+        >>> raf, ras = {"id": "a", "start": 0, "end": 3}, {"id": "b", "start": 10, "end": 13}
+        >>> relation = {"type": "binds", "first": "a", "second": "b"}
+        >>> line = {"text": "Raf binds Ras.", "entities": [raf, ras], "relation": relation}
+        >>> Claim.from_object(line).annotated
+        Document('Raf binds Ras.', 2 entities)
+        """
+        known = check_object(
+            value,
+            "the claim",
+            ("text", "entities", "relation"),
+            ("id", *_PARSES, "metadata"),
+        )
+        parts = check_object(known["relation"], "'relation'", ("type", "first", "second"))
+        for owner, key in ((known, "text"), (known, "id"), *((parts, name) for name in parts)):
+            if not isinstance(owner.get(key, ""), str):
+                raise StructureError(f"{key!r} must be a string, got {describe(owner[key])}")
+        annotated = _annotated(known)
+        _check_ends(parts, annotated)
+        return cls(
+            known.get("id", id), parts["type"], parts["first"], parts["second"],
+            annotated, known, origin,
+        )  # fmt: skip
+
+
+def _annotated(known: dict[str, Any]) -> Document | Sentence:
+    rows = check_list(known["entities"], "'entities'")
+    entities = [_entity(row, place, known["text"]) for place, row in enumerate(rows)]
+    ordered = sorted(entities, key=lambda entity: (entity.start, entity.end))
+    for one, other in pairwise(ordered):
+        if other.start < one.end:
+            raise StructureError(
+                f"the entities {shorten(repr(one.id))} and {shorten(repr(other.id))} overlap",
+                hint="keep one of them; not all entities of the text have to be given",
+            )
+    parses = {name: known[name] for name in _PARSES if name in known}
+    if not parses:
+        return Document(known["text"], tuple(entities))
+    if "tokens" not in parses:
+        raise StructureError(
+            f"there is {' and '.join(map(repr, parses))}, but no 'tokens'",
+            hint='give the words with their offsets: "tokens": [["Raf", 0, 3], ...]',
+        )
+    sentence = sentence_from_object({"text": known["text"], **parses})
+    return sentence.with_parts(entities=tuple(entities))
+
+
+def _entity(row: object, place: int, text: str) -> Entity:
+    known = check_object(row, f"entity {place}", ("id", "start", "end"), ("type", "text"))
+    for key in ("id", "type", "text"):
+        if not isinstance(known.get(key, ""), str):
+            raise StructureError(
+                f"{key!r} of entity {place} must be a string, got {describe(known[key])}"
+            )
+    start, end = (
+        check_number(known[key], f"{key!r} of entity {place}") for key in ("start", "end")
+    )
+    if not 0 <= start < end <= len(text):
+        raise StructureError(
+            f"entity {shorten(repr(known['id']))} stands at [{start}, {end}), the text has "
+            f"{len(text)} characters",
+            hint="offsets count characters from 0; an end is the position after the last one",
+        )
+    found, mention = text[start:end], known.get("text", "")
+    if mention and mention != found:
+        raise StructureError(
+            f"entity {shorten(repr(known['id']))} reads {shorten(repr(mention))}, but at its "
+            f"offsets stands {shorten(repr(found))}",
+            hint=guess_unit(mention, text, [(start, end)]) or "correct the offsets, or the text",
+        )
+    return Entity(known["id"], known.get("type", ""), ((start, end),), found)
+
+
+def _check_ends(relation: dict[str, Any], annotated: Document | Sentence) -> None:
+    ids = [entity.id for entity in annotated.entities]
+    for key in ("first", "second"):
+        if relation[key] not in ids:
+            raise StructureError(
+                f"the relation has {key} {shorten(repr(relation[key]))}, which is not an entity",
+                hint=f"entities: {shorten(', '.join(map(repr, ids)), 200) or 'none'}",
+            )
+    if relation["first"] == relation["second"]:
+        raise StructureError("the relation is between an entity and itself")
+
+
+class Claims(ReadList[Claim]):
+    """A list of claims with the counts of their reading in :attr:`tally`."""
+
+
+class ClaimStream(ReadStream[Claim]):
+    """Claims one at a time; made by :func:`iter_claims`."""
+
+
+def iter_claims(path: Readable, errors: ErrorPolicy = "raise") -> ClaimStream:
+    """Read claims one at a time; takes what :func:`read_claims` takes."""
+    check_policy(errors)
+    source = Source(path)
+
+    def parse(number: int, text: str) -> Claim:
+        return Claim.from_object(
+            decode_line(text), f"{source.stem}:{number}", source.origin(number)
+        )
+
+    return ClaimStream(Input(read_lines(source, parse), [source]), errors)
+
+
+def read_claims(path: Readable, errors: ErrorPolicy = "raise") -> Claims:
+    """Read a file of claims.
+
+    Parameters
+    ----------
+    path : str, PathLike or stream
+        A file, which may be compressed, ``"-"`` for standard input, or an open stream.
+    errors : {"raise", "skip", "collect"}
+        Treatment of a bad line: raise a ``ReadError`` with its number, leave it out and count it,
+        or also keep the error in ``tally.problems``.
+
+    Returns
+    -------
+    Claims
+        A list with a ``tally``.
+
+    Examples
+    --------
+    >>> import io
+    >>> read_claims(io.StringIO('{"text": "Raf"}'), errors="skip").tally
+    <Tally: 0 read, 1 skipped (1 × the claim has no key …)>
+    """
+    with iter_claims(path, errors) as stream:
+        return Claims(list(stream), stream.tally)

@@ -1,0 +1,610 @@
+"""Unified XML of protein-protein interactions: entities, pairs and parses.
+
+::
+
+    <corpus>
+      <document id="d0">
+        <sentence id="d0.s0" text="Raf binds Ras.">
+          <entity charOffset="0-2" id="d0.s0.e0" text="Raf" type="protein" />
+          <entity charOffset="10-12" id="d0.s0.e1" text="Ras" type="protein" />
+          <pair e1="d0.s0.e0" e2="d0.s0.e1" id="d0.s0.p0" interaction="True" />
+          <sentenceanalyses>
+            <parses>
+              <parse parser="split_parse" tokenizer="split">
+                <dependency t1="st_2" t2="st_1" type="nsubj" />
+                ...
+            <tokenizations>
+              <tokenization tokenizer="split">
+                <token POS="NN" charOffset="0-2" id="st_1" text="Raf" />
+                ...
+
+In the file ``charOffset`` counts both the first and the last character, and has several ranges
+separated by commas where an entity is discontinuous. The head of a dependency is ``t1``.
+
+The view ``"sentence"`` has the parse of the parser ``split_parse`` over the tokenization
+``split``, which does not let words run across the ends of entities; where there is none it has
+the first parse. The view of every other parse is called ``"sentence."`` and the parser's name.
+Other attributes of documents and sentences become metadata; other elements and attributes are
+ignored.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kernelwood.errors import ReadError, StructureError
+from kernelwood.io.alignment import guess_unit
+from kernelwood.io.containers.compression import CHUNK
+from kernelwood.io.ids import UsedIds
+from kernelwood.io.selection import check_wanted
+from kernelwood.io.source import Item, Remark, Source
+from kernelwood.structures import shorten
+from kernelwood.text import (
+    Argument,
+    Dependency,
+    Entity,
+    Example,
+    Metadata,
+    Relation,
+    Sentence,
+    Span,
+    Token,
+)
+
+if TYPE_CHECKING:
+    from pyexpat import XMLParserType
+
+_OFFSETS = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
+# Each comment is matched in one way only, so that many comments take linear time.
+_SIGNATURE = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^-]*(?:-(?!->)[^-]*)*-->\s*)*<corpus[\s>]")
+_TOKEN_DIFFERS = Remark("token text differs from the characters at its offsets")
+_HOLDS = {"True": True, "False": False}
+_PREFERRED = ("split_parse", "split")  # parser and tokenizer
+_MAX_BYTES = 1 << 22  # of one tag, and of one sentence with all its analyses
+_MAX_DEPTH = 250_000
+_MAX_ATTRIBUTES = 100  # of a document; each of its sentences gets a copy
+_MAX_ANALYSES = 50  # of a sentence; each becomes a view
+_PARTS = frozenset(
+    ["document", "sentence", "entity", "pair", "parse", "dependency", "tokenization", "token"]
+)
+
+
+def looks_like_ppi(head: str) -> bool:
+    """Return whether a file that begins with ``head`` may be unified PPI XML.
+
+    Examples
+    --------
+    >>> looks_like_ppi('<corpus source="letters">'), looks_like_ppi("<html>")
+    (True, False)
+    """
+    return bool(_SIGNATURE.match(head))
+
+
+def read_ppi(source: Source, views: tuple[str, ...] | None = None) -> Iterator[Item]:
+    """Yield an example for each sentence, its id being that of the sentence.
+
+    With ``views`` only those are built, and a sentence that lacks one of them is an error. A token
+    that differs from the characters at its offsets is kept as it stands, with a remark.
+    """
+    used = UsedIds()
+    enough = _PREFERRED if views is not None and set(views) <= {"sentence"} else None
+    for written in _iter_sentences(source, enough):
+        if isinstance(written, ReadError):
+            yield written
+            continue
+        element = written.element
+        try:
+            example, n_remarks = _build(written, source, views)
+        except StructureError as failure:
+            yield source.locate(failure, element.line, element.column)
+            continue
+        repeated = used.check(example.id, element.line, source)
+        if repeated is not None:
+            yield repeated
+            continue
+        yield example
+        for _ in range(n_remarks):
+            yield _TOKEN_DIFFERS
+
+
+def _build(
+    written: _WrittenSentence, source: Source, wanted: tuple[str, ...] | None
+) -> tuple[Example, int]:
+    """Return the example and the number of tokens to remark on."""
+    name, text = _need(written.element, "id"), _need(written.element, "text")
+    parses = _named_parses(written.parses)
+    entities = _entities(written.entities, text)
+    relations = _relations(written.pairs, {entity.id for entity in entities})
+    metadata = _metadata(written)
+    views, n_remarks = {}, 0
+    check_wanted(wanted, parses, "the sentence")
+    for view in parses if wanted is None else dict.fromkeys(wanted):
+        tokens, dependencies = _analysis(written, parses[view], text)
+        n_remarks += sum(_differs(token, text) for token in tokens)
+        views[view] = Sentence(
+            text,
+            tokens,
+            dependencies,
+            entities=entities,
+            relations=relations,
+            metadata=metadata,
+        )
+    return Example(name, views=views, origin=source.origin(written.element.line)), n_remarks
+
+
+def _differs(token: Token, text: str) -> bool:
+    # Nothing is copied, since every token of a hostile file may claim to be as long as the text.
+    same_length = len(token.text) == token.end - token.start
+    return not (same_length and text.startswith(token.text, token.start))
+
+
+def _named_parses(parses: list[_Analysis]) -> dict[str, _Analysis | None]:
+    """Return the parses by view; None for a sentence without parses."""
+    if not parses:
+        return {"sentence": None}
+    names = [(_need(p.element, "parser"), _need(p.element, "tokenizer")) for p in parses]
+    best = names.index(_PREFERRED) if _PREFERRED in names else 0
+    named: dict[str, _Analysis | None] = {"sentence": parses[best]}
+    for index, (parse, (parser, _)) in enumerate(zip(parses, names, strict=True)):
+        if index == best:
+            continue
+        if f"sentence.{parser}" in named:
+            raise _problem(
+                f"there is a second parse by {shorten(repr(parser))}",
+                parse.element,
+                "views are named by the parser, so its name must be unique in the sentence",
+            )
+        named[f"sentence.{parser}"] = parse
+    return named
+
+
+def _entities(elements: list[_Element], text: str) -> tuple[Entity, ...]:
+    made: dict[str, Entity] = {}
+    for element in elements:
+        name = _unused(element, made, "entity")
+        written = _need(element, "text")
+        spans = tuple(_spans(element, text))
+        pieces = [text[start:end] for start, end in spans]
+        if written != " ".join(pieces) and written != "".join(pieces):
+            raise _problem(
+                f"entity {shorten(repr(name))} is {shorten(repr(written))}, but at its offsets "
+                f"stands {shorten(repr(' '.join(pieces)))}",
+                element,
+                _offset_hint(written, text, spans),
+            )
+        made[name] = Entity(name, element.attributes.get("type", ""), spans, written)
+    return tuple(made.values())
+
+
+def _spans(element: _Element, text: str) -> Iterator[Span]:
+    before = 0
+    offsets = _need(element, "charOffset")
+    for part in offsets.split(","):
+        start, end = _span(part, element)
+        if not before <= start < end <= len(text):
+            raise _outside(offsets, element, text)
+        yield start, end
+        before = end
+
+
+def _span(written: str, element: _Element) -> Span:
+    match = _OFFSETS.fullmatch(written)
+    if match is None:
+        raise _problem(
+            f"{shorten(repr(written))} is not a pair of offsets",
+            element,
+            'write the first and the last character, counted from 0: charOffset="0-2"',
+        )
+    return int(match[1]), int(match[2]) + 1
+
+
+def _outside(written: str, element: _Element, text: str) -> StructureError:
+    return _problem(
+        f"the offsets {shorten(repr(written))} do not fit a text of {len(text)} characters",
+        element,
+        "they count the first and the last character from 0, and stand in order",
+    )
+
+
+def _offset_hint(written: str, text: str, spans: tuple[Span, ...]) -> str:
+    """Return a hint how to count offsets, or how they seem to have been counted."""
+    guess = guess_unit(written, text, spans)
+    if guess is not None:
+        return guess
+    if written == " ".join(text[start : end - 1] for start, end in spans):
+        return "the offsets seem to end after the last character; write that of the last one"
+    return "offsets count characters from 0, the first and the last included"
+
+
+def _relations(elements: list[_Element], entities: set[str]) -> tuple[Relation, ...]:
+    made: dict[str, Relation] = {}
+    for element in elements:
+        name = _unused(element, made, "pair")
+        holds = _HOLDS.get(_need(element, "interaction"))
+        if holds is None:
+            raise _problem(
+                f"interaction is {shorten(repr(element.attributes['interaction']))}",
+                element,
+                "write True or False",
+            )
+        targets = [(role, _need(element, role)) for role in ("e1", "e2")]
+        for role, target in targets:
+            if target not in entities:
+                raise _problem(
+                    f"there is no entity {shorten(repr(target))} in the sentence",
+                    element,
+                    f"{role} must be the id of an entity",
+                )
+        # Pairs have no direction, so arguments have no roles.
+        arguments = tuple([Argument("", target) for _, target in targets])
+        made[name] = Relation(name, "interaction", arguments, holds)
+    return tuple(made.values())
+
+
+def _analysis(
+    written: _WrittenSentence, parse: _Analysis | None, text: str
+) -> tuple[tuple[Token, ...], tuple[Dependency, ...]]:
+    """Return the tokens and dependencies of a parse; without a parse, tokens if there are any."""
+    found = {_need(each.element, "tokenizer"): each for each in written.tokenizations}
+    if len(found) < len(written.tokenizations):
+        raise StructureError(
+            "two tokenizations have the same tokenizer", hint="parses refer to it; rename one"
+        )
+    if parse is None:
+        tokenization = found.get(_PREFERRED[1], next(iter(found.values()), None))
+        return (() if tokenization is None else _tokens(tokenization, text)[0]), ()
+    tokenizer = parse.element.attributes["tokenizer"]
+    if tokenizer not in found:
+        raise _problem(
+            f"there is no tokenization {shorten(repr(tokenizer))}",
+            parse.element,
+            f"the sentence has {shorten(', '.join(found), 200) or 'none'}",
+        )
+    tokens, indices = _tokens(found[tokenizer], text)
+    return tokens, _dependencies(parse, indices)
+
+
+def _tokens(tokenization: _Analysis, text: str) -> tuple[tuple[Token, ...], dict[str, int]]:
+    """Return the tokens, and their indices by id."""
+    tokens: list[Token] = []
+    indices: dict[str, int] = {}
+    length = len(text)
+    for element in tokenization.members:
+        attributes = element.attributes
+        try:
+            word, offsets, name = attributes["text"], attributes["charOffset"], attributes["id"]
+        except KeyError as missing:
+            raise _missing(missing.args[0], element) from None
+        if name in indices:
+            raise _repeated(name, "token", element)
+        start, end = _span(offsets, element)
+        if not start < end <= length:
+            raise _outside(offsets, element, text)
+        indices[name] = len(tokens)
+        tokens.append(Token(word, start, end, "", "", attributes.get("POS", "")))
+    return tuple(tokens), indices
+
+
+def _dependencies(parse: _Analysis, indices: dict[str, int]) -> tuple[Dependency, ...]:
+    made = []
+    for element in parse.members:
+        attributes = element.attributes
+        try:
+            head, relation, dependent = attributes["t1"], attributes["type"], attributes["t2"]
+        except KeyError as missing:
+            raise _missing(missing.args[0], element) from None
+        try:
+            made.append(Dependency(indices[head], relation, indices[dependent]))
+        except KeyError as unknown:
+            raise _problem(
+                f"there is no token {shorten(repr(unknown.args[0]))} in the tokenization",
+                element,
+                "t1 and t2 must be ids of tokens",
+            ) from None
+    return tuple(made)
+
+
+def _metadata(written: _WrittenSentence) -> Metadata:
+    """Return the attributes of document and sentence that become metadata."""
+    own = written.element.attributes.items()
+    return (*written.document, *((key, value) for key, value in own if key not in ("id", "text")))
+
+
+def _unused(element: _Element, used: Container[str], kind: str) -> str:
+    """Return the id of an element, which must not be in ``used``."""
+    name = _need(element, "id")
+    if name in used:
+        raise _repeated(name, kind, element)
+    return name
+
+
+def _repeated(name: str, kind: str, element: _Element) -> StructureError:
+    return _problem(
+        f"the id {shorten(repr(name))} belongs to another {kind} already",
+        element,
+        "ids are unique within a sentence",
+    )
+
+
+def _need(element: _Element, attribute: str) -> str:
+    value = element.attributes.get(attribute)
+    if value is None:
+        raise _missing(attribute, element)
+    return value
+
+
+def _missing(attribute: str, element: _Element) -> StructureError:
+    return _problem(f"the attribute {attribute} is missing", element)
+
+
+def _problem(problem: str, element: _Element, hint: str | None = None) -> StructureError:
+    return StructureError(problem, line=element.line, column=element.column, hint=hint)
+
+
+class _Element(NamedTuple):
+    """The attributes of a tag, and where it begins, counted from 1."""
+
+    attributes: dict[str, str]
+    line: int
+    column: int
+
+
+class _Analysis(NamedTuple):
+    """A parse or a tokenization with the elements inside it."""
+
+    element: _Element
+    members: list[_Element]
+
+
+@dataclass(slots=True)
+class _WrittenSentence:
+    """A sentence element with what belongs to it, in the order of the file.
+
+    ``document`` has the attributes of the document, one tuple for all of its sentences.
+    """
+
+    element: _Element
+    document: Metadata
+    entities: list[_Element] = field(default_factory=list)
+    pairs: list[_Element] = field(default_factory=list)
+    parses: list[_Analysis] = field(default_factory=list)
+    tokenizations: list[_Analysis] = field(default_factory=list)
+
+
+_LEFT_OUT: list[_Element] = []  # stands for a list that is not kept; never filled
+
+
+def _iter_sentences(
+    source: Source, enough: tuple[str, str] | None = None
+) -> Iterator[_WrittenSentence | ReadError]:
+    """Yield the sentences of a file, and errors in its nesting.
+
+    The parser is the hardened one of defusedxml, fed chunk by chunk: a document type, and with it
+    every entity and external reference, is refused, and limits bound the memory.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    enough : (str, str), optional
+        A parser and a tokenizer: if a sentence has this parse, the members of the analyses that
+        follow and do not belong to it are left out.
+
+    Raises
+    ------
+    ReadError
+        If the file is not well-formed, declares a document type, or exceeds a limit.
+    """
+    collector = _Collector(source, enough)
+    parser = _make_parser(collector)
+    blank = True
+    chunk = b" "
+    while chunk:
+        chunk = source.stream.read(CHUNK)
+        blank = blank and not chunk.strip()
+        if blank and not chunk:
+            return
+        problem = _feed(parser, collector, chunk)
+        yield from collector.take_finished()
+        if problem is not None:
+            raise problem
+
+
+def _make_parser(collector: _Collector) -> Any:
+    """Return an XML parser that calls ``collector`` directly, once for every word."""
+    from defusedxml.expatreader import DefusedExpatParser  # slow to import
+
+    class Parser(DefusedExpatParser):  # type: ignore[misc]  # defusedxml has no types
+        def reset(self) -> None:
+            super().reset()
+            expat = collector.expat = self._parser
+            expat.StartElementHandler = collector.start
+            expat.EndElementHandler = collector.end
+            expat.CharacterDataHandler = None  # all text is in attributes
+
+    return Parser(forbid_dtd=True)
+
+
+def _feed(parser: Any, collector: _Collector, chunk: bytes) -> ReadError | None:
+    """Parse a chunk, or the end of the file if it is empty; return the error if there is one."""
+    from xml.sax import SAXParseException
+
+    from defusedxml import DefusedXmlException
+
+    try:
+        if chunk:
+            parser.feed(chunk)
+        else:
+            parser.close()
+        collector.check_size(len(chunk))
+    except ReadError as failure:
+        return failure
+    except DefusedXmlException:
+        return collector.error(
+            "the file declares a document type",
+            hint="remove it; the format needs none, and entities in a DTD can do harm",
+        )
+    except SAXParseException as failure:
+        return collector.error(
+            f"this is not well-formed XML: {failure.getMessage()}",
+            hint="the rest cannot be read; if a character is odd here, the file may not be in the "
+            "encoding it declares (UTF-8 if none)",
+        )
+    except (LookupError, ValueError) as failure:
+        return collector.error(
+            f"the declared encoding cannot be read: {shorten(str(failure))}",
+            hint="convert the file to UTF-8",
+        )
+    return None
+
+
+class _Collector:
+    """Collects elements into sentences."""
+
+    def __init__(self, source: Source, enough: tuple[str, str] | None) -> None:
+        self.expat: XMLParserType
+        self._source = source
+        self._enough = enough
+        self._depth = 0
+        self._document: Metadata = ()
+        self._sentence: _WrittenSentence | None = None
+        self._sentence_depth = 0
+        self._given_up = False  # on the sentence that is open
+        self._lists: dict[str, list[_Element]] = {}  # where elements go, by name
+        self._finished: list[_WrittenSentence | ReadError] = []
+        self._sentence_bytes = 0
+        self._tag_bytes = 0
+        self._last_place = (0, 0)
+
+    def take_finished(self) -> list[_WrittenSentence | ReadError]:
+        finished, self._finished = self._finished, []
+        return finished
+
+    def place(self) -> tuple[int, int]:
+        return self.expat.CurrentLineNumber, self.expat.CurrentColumnNumber + 1
+
+    def error(self, problem: str, hint: str | None = None) -> ReadError:
+        line, column = self.place()
+        return self._source.error(problem, line=line, column=column, hint=hint)
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
+        collected = self._lists.get(name)
+        if collected is not None:
+            if collected is not _LEFT_OUT:
+                expat = self.expat
+                collected.append(
+                    _Element(attributes, expat.CurrentLineNumber, expat.CurrentColumnNumber + 1)
+                )
+        elif name in _PARTS:
+            self._open(name, _Element(attributes, *self.place()))
+        elif self._depth == 1 and name != "corpus":
+            raise self.error(
+                f"the outermost element is <{shorten(name)}>, not <corpus>",
+                hint="this is not a unified PPI file; give format=... if it is in another format",
+            )
+
+    def _open(self, name: str, element: _Element) -> None:
+        sentence = self._sentence
+        if self._given_up:
+            return
+        if name == "document" and sentence is None:
+            if len(element.attributes) > _MAX_ATTRIBUTES:
+                raise self.error(
+                    f"the document has more than {_MAX_ATTRIBUTES} attributes",
+                    hint="they are kept with each of its sentences; leave out what is not needed",
+                )
+            self._document = tuple(
+                ("document" if key == "id" else f"document.{key}", value)
+                for key, value in element.attributes.items()
+            )
+        elif name == "sentence" and sentence is None:
+            self._sentence = opened = _WrittenSentence(element, self._document)
+            self._sentence_depth = self._depth
+            self._sentence_bytes = 0
+            self._lists = {"entity": opened.entities, "pair": opened.pairs}
+        elif name == "parse" and sentence is not None and "dependency" not in self._lists:
+            self._lists["dependency"] = members = [] if self._wants(sentence) else _LEFT_OUT
+            self._add(_Analysis(element, members), sentence.parses)
+        elif name == "tokenization" and sentence is not None and "token" not in self._lists:
+            wanted = self._wants(sentence, element.attributes.get("tokenizer"))
+            self._lists["token"] = members = [] if wanted else _LEFT_OUT
+            self._add(_Analysis(element, members), sentence.tokenizations)
+        else:
+            self._misplaced(name)
+
+    def _add(self, analysis: _Analysis, others: list[_Analysis]) -> None:
+        others.append(analysis)
+        if len(others) > _MAX_ANALYSES:
+            problem = self.error(
+                f"the sentence has more than {_MAX_ANALYSES} parses or tokenizations",
+                hint="each parse becomes a view of its own; leave out those you do not need",
+            )
+            self._give_up(problem)
+
+    def _wants(self, sentence: _WrittenSentence, tokenizer: str | None = None) -> bool:
+        """Return whether the members of an analysis are needed; a parse has no tokenizer."""
+        if self._enough is None or tokenizer == self._enough[1]:
+            return True
+        parses = [parse.element.attributes for parse in sentence.parses]
+        return all((p.get("parser"), p.get("tokenizer")) != self._enough for p in parses)
+
+    def _misplaced(self, name: str) -> None:
+        problem = self.error(
+            f"a <{name}> cannot stand here",
+            hint="sentences hold entities, pairs, parses and tokenizations; parses hold "
+            "dependencies, tokenizations hold tokens",
+        )
+        self._give_up(problem)
+
+    def _give_up(self, problem: ReadError) -> None:
+        """Report ``problem`` instead of the open sentence, if there is one."""
+        self._finished.append(problem)
+        self._given_up = self._sentence is not None
+        self._lists = {}
+
+    def end(self, name: str) -> None:
+        if name == "sentence":
+            if self._sentence is not None and self._depth == self._sentence_depth:
+                if not self._given_up:
+                    self._finished.append(self._sentence)
+                self._sentence = None
+                self._given_up = False
+                self._lists = {}
+        elif name == "parse":
+            self._lists.pop("dependency", None)
+        elif name == "tokenization":
+            self._lists.pop("token", None)
+        elif name == "document":
+            self._document = ()
+        self._depth -= 1
+
+    def check_size(self, n_bytes: int) -> None:
+        """Count parsed bytes; raise if a limit is exceeded."""
+        if self._depth > _MAX_DEPTH:
+            raise self.error(
+                f"elements are nested more than {_MAX_DEPTH:,} deep",
+                hint="perhaps end tags are missing",
+            )
+        place = self.place()
+        self._tag_bytes = self._tag_bytes + n_bytes if place == self._last_place else 0
+        self._last_place = place
+        if self._tag_bytes > _MAX_BYTES:
+            raise self.error(
+                f"a tag or comment has more than {_MAX_BYTES:,} bytes",
+                hint="perhaps a quotation mark or an angle bracket is missing",
+            )
+        self._sentence_bytes += n_bytes
+        sentence = self._sentence
+        if sentence is None or self._given_up or self._sentence_bytes <= _MAX_BYTES:
+            return
+        problem = self._source.error(
+            f"the sentence has more than {_MAX_BYTES:,} bytes",
+            line=sentence.element.line,
+            column=sentence.element.column,
+            hint="perhaps its end tag is missing",
+        )
+        self._give_up(problem)

@@ -1,0 +1,208 @@
+"""The table of formats: readers, writers, and format recognition.
+
+A new format is one module in this folder and one row in :data:`FORMATS`. Its reader takes a
+:class:`~kernelwood.io.source.Source` and the wanted views, and yields, in the order of the file,
+an ``Example`` for each good part and a ``ReadError`` (as a value) for each broken part after which
+it can continue. It *raises* ``ReadError`` only if it cannot continue. The ``errors`` argument of
+:func:`kernelwood.io.read` decides how broken parts are treated. A writer takes examples and yields
+text, line ends included; it does not open files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, TypeAlias
+
+from kernelwood.io.formats import conllu, jsonl, kelp, penman, penn, ppi, semeval, srl, standoff
+from kernelwood.io.source import Item, Source, encoding_hint
+
+Views: TypeAlias = "tuple[str, ...] | None"
+
+
+@dataclass(frozen=True)
+class Format:
+    """One row of the table.
+
+    Attributes
+    ----------
+    name : str
+        Value of ``format=``.
+    summary : str
+        One line for help pages.
+    suffixes : tuple of str
+        Ends of file names, in lower case with the dot, before ``.gz`` and the like.
+    sniff : callable
+        Returns whether a file that begins with a given text may be in this format.
+    read : callable
+        ``read(source, views)``; see the module text.
+    write : callable, optional
+        ``write(examples, **options)`` yields text; None if there is no writer.
+    views : tuple of str, optional
+        The views that every example has; None if they depend on the file.
+    companions : tuple of str
+        For a format of several files per example: the suffixes of these files, which otherwise
+        have the same name. Its ``read`` gets a mapping of suffix to source.
+    write_files : callable, optional
+        For such a format: ``write_files(examples, **options)`` yields pairs of a relative file
+        name and its text; they are written into a folder.
+    """
+
+    name: str
+    summary: str
+    suffixes: tuple[str, ...]
+    sniff: Callable[[str], bool]
+    read: Callable[[Any, Views], Iterator[Item]]
+    write: Callable[..., Iterator[str]] | None = None
+    views: Views = None
+    companions: tuple[str, ...] = ()
+    write_files: Callable[..., Iterator[tuple[str, str]]] | None = None
+
+
+FORMATS: tuple[Format, ...] = (
+    Format(
+        name="penn",
+        summary="Penn Treebank brackets, one or more lines a tree",
+        suffixes=(".mrg", ".penn", ".ptb", ".psd", ".tree", ".trees"),
+        sniff=penn.looks_like_penn,
+        read=penn.read_penn,
+        write=penn.penn_text,
+        views=("tree",),
+    ),
+    Format(
+        name="conllu",
+        summary="CoNLL-U: dependencies, one line a word",
+        suffixes=(".conllu",),
+        sniff=conllu.looks_like_conllu,
+        read=conllu.read_conllu,
+        write=conllu.conllu_text,
+        views=("sentence",),
+    ),
+    Format(
+        name="srl",
+        summary="CoNLL-2012-like columns: constituents and semantic roles",
+        suffixes=(".srl", ".srl.conll", "gold_conll"),
+        sniff=srl.looks_like_srl,
+        read=srl.read_srl,
+        write=srl.srl_text,
+        views=("sentence",),
+    ),
+    Format(
+        name="penman",
+        summary="PENMAN: abstract meaning representations, with alignments if there are any",
+        suffixes=(".amr", ".penman"),
+        sniff=penman.looks_like_penman,
+        read=penman.read_penman,
+        write=penman.penman_text,
+        views=("sentence",),
+    ),
+    Format(
+        name="ppi",
+        summary="unified XML of protein-protein interactions: entities, pairs, parses",
+        suffixes=("-learning-format.xml",),
+        sniff=ppi.looks_like_ppi,
+        read=ppi.read_ppi,
+    ),
+    Format(
+        name="semeval",
+        summary="SemEval-2010 task 8: sentences with two marked nominals and their relation",
+        suffixes=("train_file.txt", "test_file.txt", "test_file_full.txt"),
+        sniff=semeval.looks_like_semeval,
+        read=semeval.read_semeval,
+        write=semeval.semeval_text,
+        views=("sentence",),
+    ),
+    Format(
+        name="standoff",
+        summary="brat and BioNLP standoff: a text file with files of entities and events",
+        suffixes=(".ann", ".a1", ".a2"),
+        sniff=standoff.looks_like_standoff,
+        read=standoff.read_standoff,
+        views=("document",),
+        companions=(".txt", ".ann", ".a1", ".a2"),
+        write_files=standoff.standoff_files,
+    ),
+    Format(
+        name="kelp",
+        summary="KeLP examples, one line each with named representations",
+        suffixes=(".klp", ".kelp"),
+        sniff=kelp.looks_like_kelp,
+        read=kelp.read_kelp,
+        write=kelp.kelp_text,
+    ),
+    Format(
+        name="jsonl",
+        summary="JSON lines, one example each with views of every kind",
+        suffixes=(".jsonl", ".ndjson"),
+        sniff=jsonl.looks_like_jsonl,
+        read=jsonl.read_jsonl,
+        write=jsonl.jsonl_text,
+    ),
+)
+
+
+def find_format(name: str) -> Format:
+    """Return the format called ``name``.
+
+    Examples
+    --------
+    >>> find_format("penn").suffixes[0]
+    '.mrg'
+    """
+    for row in FORMATS:
+        if row.name == name:
+            return row
+    near = get_close_matches(str(name).lower(), [row.name for row in FORMATS], n=1, cutoff=0.4)
+    guess = f"; did you mean {near[0]!r}?" if near else ""
+    raise ValueError(f"unknown format {name!r}{guess} (known formats: {_listing()})")
+
+
+def format_by_suffix(file_name: str) -> Format | None:
+    """Return the format whose suffix ends ``file_name`` (in lower case, without ``.gz``)."""
+    fitting = [
+        (len(suffix), row)
+        for row in FORMATS
+        for suffix in row.suffixes
+        if file_name.endswith(suffix)
+    ]
+    return max(fitting, key=lambda pair: pair[0])[1] if fitting else None
+
+
+def formats_by_content(head: bytes) -> list[Format]:
+    """Return the formats that a file that begins with ``head`` may have.
+
+    Examples
+    --------
+    >>> [row.name for row in formats_by_content(b"(S (NP we) (VP go))")]
+    ['penn']
+    """
+    # The last character may be cut; recognition needs only ASCII.
+    text = head.decode("utf-8", "replace")
+    return [row for row in FORMATS if row.sniff(text)]
+
+
+def recognize(source: Source) -> Format | None:
+    """Return the format of ``source`` from its suffix, else from its content.
+
+    None if the source is empty, so that every format would give the same result.
+    """
+    named = format_by_suffix(source.suffix)
+    if named is not None:
+        return named
+    if not source.head.strip() and source.is_blank():
+        return None
+    fitting = formats_by_content(source.head)
+    if len(fitting) == 1:
+        return fitting[0]
+    found = " or ".join(row.name for row in fitting)
+    raise source.error(
+        f"cannot tell the format: the content may be {found}"
+        if found
+        else "cannot tell the format from the name or the content",
+        hint=encoding_hint(source.head) or f"give format=...; known formats: {_listing()}",
+    )
+
+
+def _listing() -> str:
+    return ", ".join(f"{row.name} ({' '.join(row.suffixes)})" for row in FORMATS)

@@ -1,0 +1,212 @@
+"""Shared parts of formats made of lines.
+
+An example is one line (`read_lines`) or a block of lines (`read_blocks`); blocks may have comments
+such as ``# key = value`` and rows of columns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple, Protocol, TypeAlias, TypeVar
+
+from kernelwood.errors import ReadError, StructureError
+from kernelwood.io.ids import UsedIds
+from kernelwood.io.source import Item, Line, Remark, Source
+from kernelwood.structures import shorten
+from kernelwood.text import Example, Sentence
+
+BLANKS = " \t"  # other white space is text
+
+_FIELD = re.compile(r"[^ \t]+")
+
+
+class _Named(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+Block: TypeAlias = list[Line]
+N = TypeVar("N", bound=_Named)
+
+
+def read_lines(
+    source: Source, parse: Callable[[int, str], N], *, unique_ids: bool = True
+) -> Iterator[N | ReadError]:
+    """Yield the result of ``parse`` for each line that is not blank.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    parse : callable
+        Takes number and text of a line; raises ``StructureError`` if the line is broken.
+    unique_ids : bool
+        Whether a repeated id is an error.
+    """
+    used = UsedIds()
+    for number, text, problem in source.lines():
+        if problem is not None:
+            yield problem
+        elif text.strip(" \t\r"):
+            try:
+                made = parse(number, text)
+            except StructureError as failure:
+                yield source.error(
+                    failure.problem,
+                    line=number,
+                    column=failure.column,
+                    snippet=text,
+                    hint=failure.hint,
+                )
+            else:
+                repeated = used.check(made.id, number, source) if unique_ids else None
+                yield repeated or made
+
+
+class Parsed(NamedTuple):
+    """The content of a block; a sentence without a name is named by its number."""
+
+    name: str | None
+    sentence: Sentence
+    remarks: tuple[str, ...] = ()
+    label: str | None = None
+
+
+def read_blocks(
+    source: Source,
+    blocks: Iterable[Block],
+    parse: Callable[[Block], Parsed],
+    views: tuple[str, ...] | None = None,
+) -> Iterator[Item]:
+    """Yield an example with the view ``"sentence"`` for each block.
+
+    Parameters
+    ----------
+    source : Source
+        The file. The id of a sentence without a name is the stem of the file and the number of
+        the block, broken ones counted. Ids must not repeat.
+    blocks : iterable of list of Line
+        Non-empty blocks. A block with a line that has a problem is not parsed.
+    parse : callable
+        Raises ``StructureError`` if the block is broken, with a line unless it is the first, and
+        ``ReadError`` if the rest of the file cannot be read either.
+    views : tuple of str, optional
+        The examples have no views unless "sentence" is among them.
+    """
+    wanted = views is None or "sentence" in views
+    used = UsedIds()
+    for number, block in enumerate(blocks, start=1):
+        first = block[0].number
+        parsed = _parse(source, block, parse)
+        if isinstance(parsed, ReadError):
+            yield parsed
+            continue
+        name = parsed.name or f"{source.stem}:{number}"
+        repeated = used.check(name, first, source)
+        if repeated is not None:
+            yield repeated
+            continue
+        yield from map(Remark, parsed.remarks)
+        parts = {"sentence": parsed.sentence} if wanted else {}
+        yield Example(name, parsed.label, parts, source.origin(first))
+
+
+def _parse(source: Source, block: Block, parse: Callable[[Block], Parsed]) -> Parsed | ReadError:
+    for line in block:
+        if line.problem is not None:
+            return line.problem
+    try:
+        return parse(block)
+    except ReadError:
+        raise
+    except StructureError as failure:
+        return source.locate(failure, block[0].number)
+
+
+def cut_at_blank_lines(lines: Iterable[Line]) -> Iterator[Block]:
+    """Yield the blocks of lines between blank lines.
+
+    Examples
+    --------
+    >>> lines = [Line(1, "a"), Line(2, "b"), Line(3, ""), Line(4, " "), Line(5, "c")]
+    >>> [[line.text for line in block] for block in cut_at_blank_lines(lines)]
+    [['a', 'b'], ['c']]
+    """
+    block: Block = []
+    for line in lines:
+        if line.text.strip(BLANKS):
+            # A block with an unreadable line is not parsed, so the rest of it is not kept.
+            if not (block and block[-1].problem):
+                block.append(line)
+        elif block:
+            yield block
+            block = []
+    if block:
+        yield block
+
+
+class Row(NamedTuple):
+    """A line and its fields."""
+
+    line: Line
+    fields: list[str]
+
+    def position(self, field: int) -> int:
+        """Return the column, from 1, at which a field begins; the end if there are too few."""
+        text = self.line.text
+        if "\t" in text or self.fields == [text]:
+            return min(sum(map(len, self.fields[:field])) + field, len(text)) + 1
+        starts = [match.start() for match in _FIELD.finditer(text)]
+        return (starts[field] if field < len(starts) else len(text)) + 1
+
+    def error(
+        self, field: int, problem: str, hint: str | None = None, *, offset: int = 0
+    ) -> StructureError:
+        """Return (not raise) an error ``offset`` characters after the beginning of a field."""
+        return self.line.error(self.position(field) - 1 + offset, problem, hint)
+
+
+def split_row(line: Line) -> Row:
+    r"""Split a line at its tabs or, if it has none, at its blanks.
+
+    Examples
+    --------
+    >>> split_row(Line(1, "0\tNew York\tNNP")).fields, split_row(Line(2, "0   we  PRP")).fields
+    (['0', 'New York', 'NNP'], ['0', 'we', 'PRP'])
+    """
+    return Row(line, line.text.split("\t") if "\t" in line.text else _FIELD.findall(line.text))
+
+
+def split_comment(line: str) -> tuple[str, str | None]:
+    """Return key and value of a comment, or its text and None.
+
+    One blank after ``#`` and after ``=``, and those around the key, are not part of the content.
+
+    Examples
+    --------
+    >>> split_comment("# source = a letter"), split_comment("# newpar")
+    (('source', 'a letter'), ('newpar', None))
+    """
+    key, equals, value = line[1:].partition("=")
+    if equals:
+        return key.strip(), value.removeprefix(" ")
+    return key.removeprefix(" "), None
+
+
+def comment_line(key: str, value: str | None) -> str:
+    """Return the line from which :func:`split_comment` gives this key and value.
+
+    Examples
+    --------
+    >>> comment_line("source", "a letter"), comment_line("newpar", None)
+    ('# source = a letter', '# newpar')
+    """
+    line = f"# {key}" if value is None else f"# {key} = {value}"
+    if "\n" in line or "\r" in line or split_comment(line) != (key, value):
+        raise StructureError(
+            f"the comment {shorten(repr((key, value)))} would not read back",
+            hint="a comment is one line without line breaks; a key has no '=' and no blanks "
+            "around it, a text without a value no '='",
+        )
+    return line
