@@ -30,8 +30,6 @@ from collections.abc import Iterable, Iterator
 
 from kernelwood.text.annotation import Span
 
-__all__ = ["find_sentences"]
-
 # Every alternative matches wherever it begins to, so that the scan is linear in any text.
 _STOP = re.compile(r"""(?P<stop>[.!?]+)["')\]}”’»]*(?P<gap>\s*)|\n\s*""")
 _LINE_START = re.compile(r"\n[ \t]*(?=\w)")

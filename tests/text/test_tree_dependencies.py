@@ -9,7 +9,7 @@ from work import count_calls
 
 from kernelwood.structures import Tree
 from kernelwood.text import ROOT, Dependency, Sentence, dependencies_of, dependencies_of_tree
-from kernelwood.text.tree_heads import head_words
+from kernelwood.text.tree_dependencies import head_words
 
 DEPTH = 100_000
 LABELS = (
