@@ -8,7 +8,7 @@ from work import count_calls
 
 from kernelwood.errors import KernelInputError
 from kernelwood.parsing import BACKENDS, Backend, PreparsedBackend, analyze, load_backend
-from kernelwood.parsing.constituency_backend import GrammarBackend
+from kernelwood.parsing.grammar_backend import GrammarBackend
 from kernelwood.text import Argument, Document, Entity, Relation, Sentence, tokenize
 
 
@@ -98,8 +98,8 @@ def test_the_number_of_threads_is_passed_on():
     ("name", "message"),
     [
         ("biomedcal", "did you mean 'biomedical'"),
-        ("udpipe", "there are: biomedical, spacy, stanza, conllu"),
-        ("biomedical:x", "nothing after a colon"),
+        ("udpipe", "known: biomedical, spacy, stanza, conllu"),
+        ("biomedical:x", "has no argument"),
         ("conllu", "conllu:parses.conllu"),
     ],
 )

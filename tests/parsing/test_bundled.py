@@ -95,7 +95,7 @@ def test_a_file_with_a_part_missing_is_refused(parser, name):
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"no zip at all"])
 def test_what_is_no_grammar_is_refused(content):
-    with pytest.raises(ModelFormatError, match="no file of a grammar"):
+    with pytest.raises(ModelFormatError, match="not a grammar file"):
         read_grammar(io.BytesIO(content))
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from kernelwood.errors import KernelInputError
 from kernelwood.parsing import analyze, load_backend, sentences_of_doc
-from kernelwood.parsing.spacy_backend import MODELS, SpacyBackend
+from kernelwood.parsing.neural import MODELS, SpacyBackend
 from kernelwood.text import ROOT, Document, Entity, Sentence
 
 spacy = pytest.importorskip("spacy", reason="spaCy is an extra: pip install 'kernelwood[spacy]'")
@@ -95,7 +95,7 @@ def test_entities_of_a_doc_are_those_of_its_sentences(backend):
 
 
 def test_a_doc_of_another_text_is_refused(backend):
-    with pytest.raises(KernelInputError, match="another text"):
+    with pytest.raises(KernelInputError, match="differs from that of the Doc"):
         sentences_of_doc(backend._model(TEXT), Document("Ras"))
 
 

@@ -53,7 +53,7 @@ def test_examples_do_as_parses():
 
 
 def test_a_parse_of_no_document_is_refused():
-    with pytest.raises(StructureError, match=r"parse 1 is of none of the 1 documents: 'MEK \.'"):
+    with pytest.raises(StructureError, match=r"parse 1 is in none of the 1 documents: 'MEK \.'"):
         preparsed([Document("Raf binds.")], [parse("Raf binds ."), parse("MEK .")])
 
 
