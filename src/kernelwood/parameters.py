@@ -14,6 +14,20 @@ from kernelwood.errors import KernelInputError
 P = TypeVar("P", bound="Parameterized")
 
 
+def check_int(
+    name: str, value: Any, low: int, high: int | None = None, *, none: bool = False
+) -> None:
+    """Raise KernelInputError if a value is not an int from ``low`` to ``high`` (or None)."""
+    if none and value is None:
+        return
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not whole or int(value) < low or (high is not None and int(value) > high):
+        allowed = f"of at least {low}" if high is None else f"from {low} to {high}"
+        raise KernelInputError(
+            f"{name} must be an int {allowed}{' or None' if none else ''}, got {value!r}"
+        )
+
+
 class ChecksParameters:
     """Checks of single parameters, with messages that name the class, the range and the value."""
 
@@ -43,14 +57,7 @@ class ChecksParameters:
 
     def _check_count(self, name: str, low: int, *, none: bool = False) -> None:
         """Raise KernelInputError if a parameter is not an int of at least ``low`` (or None)."""
-        value = getattr(self, name)
-        if none and value is None:
-            return
-        if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < low:
-            raise KernelInputError(
-                f"{type(self).__name__}: {name} must be an int of at least {low}"
-                f"{' or None' if none else ''}, got {value!r}"
-            )
+        check_int(f"{type(self).__name__}: {name}", getattr(self, name), low, none=none)
 
 
 class Parameterized(ChecksParameters):

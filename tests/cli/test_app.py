@@ -55,7 +55,7 @@ def test_running_as_a_module_is_the_command():
 LIGHT = {
     "help": (["--help"], 0),
     "help of a command": (["train", "--help"], 0),
-    "unknown command": (["trian"], 2),
+    "unknown command": (["no-such-command"], 2),
     "unknown option": (["train", "--no-such-option"], 2),
     "missing option": (["train", "missing.xml"], 2),
     "no task": (["search", "missing.conllu"], 2),

@@ -401,7 +401,7 @@ def test_cutting_leaves_sentences_alone(file, tmp_path):
         ("conllu", an_example(sentence=kw.Sentence.from_tree(PARSE)), ["tree"]),
         ("conllu", an_example(tree=PARSE), ["tree"]),
         ("conllu", an_example(sentence=PARSED.with_parts(dependencies=EDGES)),
-         ["dependencies that are no tree, which became enhanced ones"]),
+         ["dependencies that are not a tree, which became enhanced ones"]),
         ("srl", an_example(tree=PARSE), []),
         ("srl", an_example(sentence=PARSED), ["dependencies"]),
         ("srl", an_example(sentence=kw.Sentence("Go!", [("Go", 0, 2), ("!", 2, 3)])),
@@ -416,7 +416,7 @@ def test_cutting_leaves_sentences_alone(file, tmp_path):
         ("standoff",
          an_example(sentence=kw.Sentence("we go", entities=ENTITIES, relations=(
              kw.text.Relation("r1", "x", ARGUMENTS, False),))),
-         ["relations that do not hold"]),
+         ["negative relations"]),
         ("penman", an_example(sentence=kw.Sentence("go", amr=kw.Graph({"g": "go-01"}, [], "g"))),
          []),
     ],

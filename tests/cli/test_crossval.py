@@ -43,9 +43,9 @@ def test_every_candidate_is_judged_once(corpus):
     assert validated(corpus, "--folds", 4)["pooled"]["candidates"] == 24
 
 
-def test_the_table_tells_the_parts(corpus):
+def test_the_table_has_a_row_for_each_fold(corpus):
     shown = run(corpus, "--folds", 2).stdout
-    assert "part 1" in shown and "part 2" in shown and "AUC" in shown
+    assert "fold 1" in shown and "fold 2" in shown and "AUC" in shown
 
 
 def test_json_is_alone_on_standard_output(corpus):

@@ -235,7 +235,7 @@ def test_a_corpus_without_pairs_is_told(model, tmp_path):
     entity = kw.text.Entity("e1", "protein", ((0, 3),), "Raf")
     alone = kw.Sentence.from_words(["Raf", "is"], entities=[entity])
     path = written(tmp_path / "in.jsonl", [kw.Example("a", views={"sentence": alone})])
-    assert "nothing to evaluate" in wrong_data(run(model, path))
+    assert "no candidates to evaluate" in wrong_data(run(model, path))
 
 
 def test_a_corpus_without_relations_has_no_ranking(model, tmp_path):

@@ -280,17 +280,14 @@ class Namer:
 
     name, version, entities = "namer", "1", True
 
-    def analyze(self, documents):
-        found = []
-        for document in documents:
-            sentences = document.split().sentences
-            found.append([
-                s.with_parts(entities=[
-                    (f"N{s.start + t.start}", "name", [(t.start, t.end)], t.text)
-                    for t in s.tokens if t.text[0].isupper()
-                ]) for s in sentences
-            ])  # fmt: skip
-        return found
+    def parse(self, sentences):
+        return [
+            s.with_parts(entities=[
+                (f"N{s.start + t.start}", "name", [(t.start, t.end)], t.text)
+                for t in s.tokens if t.text[0].isupper()
+            ])
+            for s in sentences
+        ]  # fmt: skip
 
 
 def test_names_that_a_parser_finds_are_entities(model, text, tmp_path, monkeypatch):

@@ -258,7 +258,7 @@ def test_measures_are_found_by_name():
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("n_bootstrap", -1, "n_bootstrap must be at least 0, got -1"),
+        ("n_bootstrap", -1, "n_bootstrap must be an int of at least 0, got -1"),
         ("n_bootstrap", 1.5, "n_bootstrap must be an int"),
         ("n_bootstrap", True, "n_bootstrap must be an int"),
         ("confidence", 95, "confidence must be a number between 0 and 1, such as 0.95, got 95"),

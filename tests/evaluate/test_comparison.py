@@ -213,7 +213,7 @@ def test_names_are_escaped_in_html():
         ({"groups": [1, 2]}, "'mcnemar' assumes independent examples"),
         ({"groups": [1, 1], "test": "bootstrap"}, "all examples are in one group"),
         ({"groups": [1], "test": "bootstrap"}, "groups has 1 entries"),
-        ({"n_resamples": 0}, "n_resamples must be at least 1"),
+        ({"n_resamples": 0}, "n_resamples must be an int of at least 1"),
         ({"confidence": 2}, "confidence must be"),
         ({"names": "ab"}, "names must be two strings"),
         ({"names": ("a", 1)}, "names must be two strings"),

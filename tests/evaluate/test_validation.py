@@ -311,7 +311,7 @@ def test_html_is_escaped():
         ({"groups": [1, 1, 1, 1]}, "all examples are in one group"),
         ({"positive": "z"}, "positive: 'z' is not among the classes"),
         ({"classes": ["a"]}, r"y\[1\] is 'b', which is not among the classes"),
-        ({"n_bootstrap": -1}, "n_bootstrap must be at least 0"),
+        ({"n_bootstrap": -1}, "n_bootstrap must be an int of at least 0"),
         ({"random_state": "x"}, "random_state must be"),
     ],
 )

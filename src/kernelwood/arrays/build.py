@@ -141,6 +141,12 @@ def _ids(labels: list[str], vocabulary: Vocabulary) -> Any:
 
 
 def _flatten_sequences(sequences: list[Sequence], vocabulary: Vocabulary) -> SequenceBatch:
+    # Views with few values give the same object again and again.
+    numbers: dict[int, int] = {}
+    rows = [numbers.setdefault(id(sequence), len(numbers)) for sequence in sequences]
+    if 2 * len(numbers) < len(sequences):
+        distinct: dict[int, Sequence] = {id(sequence): sequence for sequence in sequences}
+        return _flatten_sequences(list(distinct.values()), vocabulary).take(np.array(rows))
     labels = list(chain.from_iterable(sequence.nodes for sequence in sequences))
     edges = list(chain.from_iterable(sequence.edges for sequence in sequences))
     sizes = [len(sequence) for sequence in sequences]

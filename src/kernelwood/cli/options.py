@@ -21,6 +21,7 @@ _SIMILARITIES = ("gaussian", "sigmoid", "exponential", "lexical", "compositional
 _THRESHOLDS = ("f1", "cautious", "half")
 # Value of --candidates -> the view that is compared unless --view names others.
 CANDIDATES = {"pairs": "path", "events": "trigger-path", "amr": "amr-path"}
+FORMAT = click.Choice([row.name for row in FORMATS])
 _OF_MODEL = "that of the model"
 _OF_RECIPE = "that of the recipe"
 
@@ -122,7 +123,7 @@ seed_option = click.option(
 # Input.
 
 from_option = click.option(
-    "--from", "--format", "source_format", type=click.Choice([row.name for row in FORMATS]),
+    "--from", "--format", "source_format", type=FORMAT,
     help="Input format, if not recognized by name or content.",
 )  # fmt: skip
 errors_option = click.option(

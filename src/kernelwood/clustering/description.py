@@ -14,6 +14,7 @@ from kernelwood.errors import KernelInputError, KernelOverflowError
 from kernelwood.explain import Fragment, sequence_text, shared_fragments
 from kernelwood.features import encode_labels
 from kernelwood.kernels import Kernel
+from kernelwood.parameters import check_int
 from kernelwood.structures import Forest, Sequence, Tree, one_line, shorten
 from kernelwood.text import Example
 
@@ -263,8 +264,8 @@ def describe_clusters(
     model: KernelKMeans, y: Any, *, n_medoids: int, n_fragments: int
 ) -> list[ClusterDescription]:
     """Return the descriptions of all clusters of a fitted model."""
-    _check_count("n_medoids", n_medoids, most=MOST_REPRESENTATIVES)
-    _check_count("n_fragments", n_fragments)
+    check_int("KernelKMeans.describe: n_medoids", n_medoids, 0, MOST_REPRESENTATIVES)
+    check_int("KernelKMeans.describe: n_fragments", n_fragments, 0)
     classes = None if y is None else encode_labels("KernelKMeans.describe", model.labels_, y)
     structures = iter(model.representatives_)
     found = []
@@ -328,13 +329,6 @@ def _count(names: list[Label], numbers: Any) -> dict[Label, int]:
     counts = np.bincount(numbers, minlength=len(names)).tolist()
     order = sorted(range(len(names)), key=lambda place: -counts[place])
     return {names[place]: counts[place] for place in order if counts[place]}
-
-
-def _check_count(name: str, value: Any, most: int | None = None) -> None:
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= 0
-    if not whole or (most is not None and value > most):
-        allowed = "an int of at least 0" if most is None else f"an int from 0 to {most}"
-        raise KernelInputError(f"KernelKMeans.describe: {name} must be {allowed}, got {value!r}")
 
 
 def _counted(n: int, what: str) -> str:

@@ -19,6 +19,7 @@ from scipy import sparse
 
 from kernelwood.errors import KernelInputError
 from kernelwood.evaluate.class_labels import Encoded, Groups
+from kernelwood.parameters import check_int
 
 Counts: TypeAlias = NDArray[np.int64]
 
@@ -120,10 +121,7 @@ def check_resampling(
     name: str, n_resamples: Any, confidence: Any, groups: Groups | None, *, least: int
 ) -> None:
     """Raise KernelInputError for a wrong number of resamples, confidence level or groups."""
-    if not isinstance(n_resamples, (int, np.integer)) or isinstance(n_resamples, bool):
-        raise KernelInputError(f"{name} must be an int, got {n_resamples!r}")
-    if n_resamples < least:
-        raise KernelInputError(f"{name} must be at least {least}, got {n_resamples}")
+    check_int(name, n_resamples, least)
     number = isinstance(confidence, (float, np.floating))
     if not number or not 0 < confidence < 1:
         raise KernelInputError(

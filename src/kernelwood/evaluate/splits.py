@@ -18,6 +18,7 @@ from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, Stratified
 from kernelwood.arrays import OneDimensional, batch
 from kernelwood.errors import KernelInputError
 from kernelwood.evaluate.class_labels import Groups, encode, encode_groups, labels_of, show
+from kernelwood.parameters import check_int
 from kernelwood.seeds import resolve_seed, sklearn_seed
 from kernelwood.text import Candidate, Document, Example, Sentence
 
@@ -179,11 +180,7 @@ def _stratified(
 
 
 def _check_number(n_splits: Any, available: int, what: str) -> None:
-    whole = isinstance(n_splits, (int, np.integer)) and not isinstance(n_splits, bool)
-    if not whole or n_splits < 2:
-        raise KernelInputError(
-            f"the number of splits must be an int of at least 2, got {n_splits!r}"
-        )
+    check_int("the number of splits", n_splits, 2)
     if available < n_splits:
         remedy = f"use at most {available} splits, or " if available > 1 else ""
         more = "finer groups" if what == "groups" else "more examples"

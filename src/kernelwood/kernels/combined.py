@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -11,6 +11,10 @@ from kernelwood.arrays import ExampleBatch
 from kernelwood.compute import Runner
 from kernelwood.errors import KernelInputError, KernelOverflowError, StructureError
 from kernelwood.kernels.kernel import Kernel, Matrix, warn_of_zeros
+from kernelwood.parameters import check_int
+
+Data = tuple[Any, ...]
+Shared: TypeAlias = "_SharedParts | None"
 
 
 class CombinedKernel(Kernel):
@@ -41,12 +45,7 @@ class CombinedKernel(Kernel):
         self._fill("_fill_diag", (X,), out, runner)
 
     def _fill(
-        self,
-        how: str,
-        data: tuple[Any, ...],
-        out: Matrix,
-        runner: Runner,
-        shared: _SharedParts | None = None,
+        self, how: str, data: Data, out: Matrix, runner: Runner, shared: Shared = None
     ) -> None:
         """Fill ``out`` by the method named ``how``; ``shared`` comes from the outer combination."""
         shared = _SharedParts(self) if shared is None else shared
@@ -122,9 +121,7 @@ class _SharedParts:
         # By kernel and data: the data, the values, and the number of uses to come.
         self._known: dict[tuple[Any, ...], tuple[Any, Matrix, int]] = {}
 
-    def fill(
-        self, part: Kernel, how: str, data: tuple[Any, ...], out: Matrix, runner: Runner
-    ) -> None:
+    def fill(self, part: Kernel, how: str, data: Data, out: Matrix, runner: Runner) -> None:
         """Fill ``out`` with the values of a part, copied if they are known."""
         key = (part, how, *map(id, data))
         if key not in self._known:
@@ -140,12 +137,7 @@ class _SharedParts:
 
 
 def _fill_part(
-    part: Kernel,
-    how: str,
-    data: tuple[Any, ...],
-    out: Matrix,
-    runner: Runner,
-    shared: _SharedParts | None,
+    part: Kernel, how: str, data: Data, out: Matrix, runner: Runner, shared: Shared
 ) -> None:
     if isinstance(part, CombinedKernel):
         part._fill(how, data, out, runner, shared)
@@ -219,16 +211,7 @@ class Power(CombinedKernel):
 
     def _check_params(self) -> None:
         super()._check_params()
-        exponent = self.exponent
-        if (
-            isinstance(exponent, bool)
-            or not isinstance(exponent, (int, np.integer))
-            or exponent < 1
-        ):
-            raise KernelInputError(
-                f"the exponent of a kernel must be a positive whole number, got {exponent!r} "
-                "(other powers are not kernels in general)"
-            )
+        check_int("Power: exponent", self.exponent, 1)
 
     def __repr__(self) -> str:
         return f"{_grouped(self.kernel)} ** {self.exponent!r}"
@@ -271,12 +254,7 @@ class Normalized(CombinedKernel):
         return None
 
     def _fill(
-        self,
-        how: str,
-        data: tuple[Any, ...],
-        out: Matrix,
-        runner: Runner,
-        shared: _SharedParts | None = None,
+        self, how: str, data: Data, out: Matrix, runner: Runner, shared: Shared = None
     ) -> None:
         inner = self._inner()
         if inner is not None:
@@ -296,7 +274,7 @@ class Normalized(CombinedKernel):
             left, right = map(self._roots, selves)
             out /= left[:, None] * right
 
-    def _selves(self, X: Any, dtype: Any, runner: Runner, shared: _SharedParts | None) -> Matrix:
+    def _selves(self, X: Any, dtype: Any, runner: Runner, shared: Shared) -> Matrix:
         selves = np.empty(len(X), dtype=dtype)
         _fill_part(self.kernel, "_fill_diag", (X,), selves, runner.quiet(), shared)
         return selves
@@ -340,12 +318,7 @@ class OnView(CombinedKernel):
         return self.kernel.value(a.view(self.name), b.view(self.name))
 
     def _fill(
-        self,
-        how: str,
-        data: tuple[Any, ...],
-        out: Matrix,
-        runner: Runner,
-        shared: _SharedParts | None = None,
+        self, how: str, data: Data, out: Matrix, runner: Runner, shared: Shared = None
     ) -> None:
         _fill_part(self.kernel, how, tuple(map(self._view, data)), out, runner, shared)
 

@@ -13,7 +13,7 @@ from kernelwood.arrays import as_batch
 from kernelwood.compute import Progress, Runner, check_budget
 from kernelwood.errors import KernelInputError, StructureError
 from kernelwood.kernels import gaussian_process
-from kernelwood.parameters import Parameterized
+from kernelwood.parameters import Parameterized, check_int
 
 if TYPE_CHECKING:
     from kernelwood.kernels.combined import Product, Scaled, Sum
@@ -240,8 +240,7 @@ class Kernel(Parameterized):
         X, Y = self._batch(X), self._batch(Y)
         number = self._dtype(dtype)
         available = len(Y) - 1 if exclude_self else len(Y)
-        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= available:
-            raise KernelInputError(f"k must be an int from 1 to {available}, got {k!r}")
+        check_int("k", k, 1, available)
         if exclude_self and len(X) != len(Y):
             raise KernelInputError("exclude_self needs X and Y to be the same structures")
         indices = np.full((len(X), k), -1, dtype=np.int64)

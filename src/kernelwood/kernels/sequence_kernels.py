@@ -7,13 +7,12 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
 
-import numpy as np
 from numpy.typing import DTypeLike
 
 from kernelwood import _native
 from kernelwood.arrays import SequenceBatch
-from kernelwood.errors import KernelInputError
 from kernelwood.kernels.engine import EngineKernel
+from kernelwood.parameters import check_int
 from kernelwood.similarity import Similarity
 from kernelwood.structures import Sequence
 
@@ -133,17 +132,7 @@ class SubsequenceKernel(EngineKernel):
     def _check_params(self) -> None:
         super()._check_params()
         self._check_number("decay", 0, 1, "(0, 1]")
-        length = self.max_length
-        if length is None:
-            return
-        if (
-            isinstance(length, bool)
-            or not isinstance(length, (int, np.integer))
-            or not 1 <= length < 2**31
-        ):
-            raise KernelInputError(
-                f"SubsequenceKernel: max_length must be a positive int or None, got {length!r}"
-            )
+        check_int("SubsequenceKernel: max_length", self.max_length, 1, 2**31 - 1, none=True)
 
     def _parameters(self) -> Any:
         parameters = _native.SequenceParameters()

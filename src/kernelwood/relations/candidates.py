@@ -161,15 +161,18 @@ class Candidates(Sequence[Candidate]):
     def __getitem__(self, row: int | slice) -> Candidate | Candidates:
         if isinstance(row, slice):
             return self.take(range(len(self))[row])
+        return self._row(row, self._origin(row))
+
+    def _row(self, row: int, origin: Origin | None) -> Candidate:
         trigger = self.triggers[row]
         return Candidate._trusted(
             self.ids[row],
-            self.sentence(row),
+            self.sentences.sentences[self.sentence_of[row]],
             self.participants[row],
             trigger,
             "" if trigger is None else trigger.type,
             self.labels[row],
-            self._origin(row),
+            origin,
         )
 
     def _origin(self, row: int) -> Origin | None:
@@ -195,31 +198,32 @@ class Candidates(Sequence[Candidate]):
         Takes the arguments of `examples`. Origins are left out.
         """
         columns: dict[str, list[Any]] = {name: [] for name in (*names, *makers)}
-        makes = [(name, view_maker(name)) for name in names]
+        makes = [view_maker(name) for name in names]
+        named = list(zip(names, makes, strict=True))
+        appends = [column.append for column in columns.values()]
         rows: list[int] = []
         reasons: Counter[str] = Counter()
         remarks: Counter[str] = Counter()
         for row in range(len(self)):
-            candidate = Candidate._trusted(
-                self.ids[row], self.sentence(row), self.participants[row], self.triggers[row],
-                "", None, None,
-            )  # fmt: skip
-            views: dict[str, Any] = {}
+            candidate = self._row(row, None)
+            views: list[Any] = []
             fallbacks = []
             try:
-                for name, make in makes:
-                    views[name], fallback = make(candidate)
+                for name, make in named:
+                    view, fallback = make(candidate)
+                    views.append(view)
                     if fallback:
                         fallbacks.append(f"{name}: {fallback}")
-                for name, maker in makers.items():
-                    views[name] = maker(self[row])
+                for name in makers:
+                    views.append(makers[name](self[row]))
             except StructureError as failure:
                 reasons[f"{name}: {general_reason(failure)}"] += 1
                 continue
-            remarks.update(fallbacks)
+            if fallbacks:
+                remarks.update(fallbacks)
             rows.append(row)
-            for column, view in zip(columns.values(), views.values(), strict=True):
-                column.append(view)
+            for append, view in zip(appends, views, strict=True):
+                append(view)
         table = ExampleBatch(
             [self.ids[row] for row in rows], [self.labels[row] for row in rows], columns
         )

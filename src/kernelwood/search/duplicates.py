@@ -20,6 +20,7 @@ from kernelwood.arrays import Batch, ExampleBatch
 from kernelwood.compute import check_budget
 from kernelwood.errors import KernelInputError
 from kernelwood.kernels import Kernel, needed_views
+from kernelwood.parameters import check_int
 from kernelwood.search.block_comparison import BlockComparison, pairs_at_once
 from kernelwood.search.sentence_index import WAYS, fitted_index, index_class
 from kernelwood.search.structure_inputs import as_inputs, choose_view, make_structures
@@ -299,8 +300,4 @@ def _check(kernel: Any, threshold: Any, candidates: Any, n_candidates: Any) -> N
             f"find_duplicates: candidates must be None, one of {WAYS}, or an index, got "
             f"{candidates!r}"
         )
-    whole = isinstance(n_candidates, (int, np.integer)) and not isinstance(n_candidates, bool)
-    if not whole or n_candidates < 1:
-        raise KernelInputError(
-            f"find_duplicates: n_candidates must be an int of at least 1, got {n_candidates!r}"
-        )
+    check_int("find_duplicates: n_candidates", n_candidates, 1)

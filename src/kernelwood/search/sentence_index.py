@@ -24,6 +24,7 @@ from kernelwood.features import (
     stored,
 )
 from kernelwood.kernels import Kernel
+from kernelwood.parameters import check_int
 from kernelwood.search.structure_inputs import (
     Input,
     as_inputs,
@@ -346,8 +347,8 @@ class SentenceIndex(StructureEstimator):
         """
         self._check_is_fitted()
         asked = self.n_rerank if n_rerank is None else n_rerank
-        _check_number("k", k, 1)
-        _check_number("n_rerank", asked, 0)
+        check_int("SentenceIndex: k", k, 1)
+        check_int("SentenceIndex: n_rerank", asked, 0)
         queries = [X] if is_input(X) else as_inputs(X, "SentenceIndex")
         k = min(k, len(self))
         if k == 0 or len(queries) == 0:
@@ -463,10 +464,3 @@ def _texts_and_names(inputs: Any) -> tuple[Strings, Strings]:
     for position, item in enumerate(inputs):
         columns[:, position] = text_of(item), name_of(item)
     return columns[0], columns[1]
-
-
-def _check_number(name: str, value: Any, low: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < low:
-        raise KernelInputError(
-            f"SentenceIndex: {name} must be an int of at least {low}, got {value!r}"
-        )

@@ -124,8 +124,8 @@ class Candidate:
     def _trusted(cls, *fields: Any) -> Candidate:
         """Return a candidate of valid fields, in the order of the class, without checks."""
         made = object.__new__(cls)
-        for name, value in zip(cls.__slots__, fields, strict=True):
-            object.__setattr__(made, name, value)
+        for setter, value in zip(_SETTERS, fields, strict=True):
+            setter(made, value)
         return made
 
     @property
@@ -139,3 +139,7 @@ class Candidate:
             parts.append(f"trigger={self.trigger.id!r}")
         parts += [f"{role}={entity.id!r}" for role, entity in self.participants]
         return f"Candidate({', '.join(parts)})"
+
+
+# The descriptors of slots set them without asking a frozen class.
+_SETTERS = tuple(getattr(Candidate, name).__set__ for name in Candidate.__slots__)

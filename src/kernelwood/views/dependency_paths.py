@@ -10,7 +10,13 @@ from typing import Any, NamedTuple
 
 from kernelwood.structures import Sequence, Tree, make_node
 from kernelwood.text import ROOT, Dependency, Entity, Sentence, dependencies_of
-from kernelwood.views.word_sequences import BLIND, OTHERS, Labels, Mentions, check_blind
+from kernelwood.views.word_sequences import (
+    BLIND,
+    OTHERS,
+    Labels,
+    check_blind,
+    mentions_of,
+)
 
 SHARED_TOKEN = "shared token"
 NO_PATH = "no path"
@@ -50,18 +56,18 @@ class Path(NamedTuple):
     @property
     def sequence(self) -> Sequence:
         """The nodes, each with the relation that leads to it as its edge."""
-        return Sequence.from_labels(["", *self.relations], self.nodes)
+        return Sequence._of(["", *self.relations], self.nodes)
 
     @property
     def steps(self) -> Sequence:
         """Nodes and relations in turn, without edges; see `path_steps`."""
-        first, *rest = self.nodes
-        written = [first]
-        for relation, node in zip(self.relations, rest, strict=True):
+        nodes = self.nodes
+        written = [nodes[0]]
+        for place, relation in enumerate(self.relations, start=1):
             if relation:
                 written.append(f"<{relation}>")
-            written.append(node)
-        return Sequence(written)
+            written.append(nodes[place])
+        return Sequence._of([""] * len(written), written)
 
 
 def shortest_path(
@@ -189,7 +195,7 @@ class DependencyPaths:
         others: str | None = OTHERS,
     ) -> None:
         check_blind(blind)
-        self.mentions = Mentions(sentence, labels=labels, lowercase=lowercase, others=others)
+        self.mentions = mentions_of(sentence, labels=labels, lowercase=lowercase, others=others)
         self._n_tokens = len(sentence.tokens)
         self._links = _Links(self._n_tokens, dependencies_of(sentence))
         self._chain: _Links | None = None

@@ -58,7 +58,12 @@ def entity_types(first: Entity, second: Entity) -> Sequence:
     >>> entity_types(Entity("a", "protein", ((0, 4),)), Entity("b", "gene", ((9, 13),)))
     Sequence(['types:protein+gene'])
     """
-    return Sequence([f"types:{first.type}+{second.type}"])
+    return _types_sequence(first.type, second.type)
+
+
+@lru_cache(maxsize=1000)
+def _types_sequence(first: str, second: str) -> Sequence:
+    return Sequence([f"types:{first}+{second}"])
 
 
 def _name_of(sentence: Sentence, entity: Entity) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence as Listing
-from functools import lru_cache
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from functools import cached_property, lru_cache
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from kernelwood.errors import StructureError
 from kernelwood.structures import Sequence, shorten
@@ -15,18 +16,6 @@ Labels: TypeAlias = Literal["text", "lemma", "stem", "tag", "pos"]
 
 BLIND = ("ENTITY1", "ENTITY2")  # labels of the two entities of a pair
 OTHERS = "ENTITY"  # label of all other entities
-
-# What English words end in; the longest comes first.
-_ENDINGS = tuple(
-    sorted(
-        """
-        s e es ed edly ing ings er ers or ors ate ates ated ating ator ators atory ation ations
-        ative ion ions ional ive ory al ally ly ely ment ments ity ities y ies
-        """.split(),
-        key=lambda ending: (-len(ending), ending),
-    )
-)
-_SHORTEST = 4  # letters that must be left
 
 
 def words(sentence: Sentence, *, labels: Labels = "text", lowercase: bool = True) -> Sequence:
@@ -89,27 +78,40 @@ def token_label(token: Token, *, labels: Labels = "text", lowercase: bool = True
     return stem(label) if labels == "stem" else label
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=100_000)  # the stemmer is written in Python
 def stem(word: str) -> str:
-    """Return a word without its ending.
+    """Return the stem of an English word by the Snowball stemmer.
 
-    The longest of some English endings that leaves at least four letters is cut, in one go. So
-    different words may become one, which is rarely a loss where words are compared in context.
-    Words with capitals, digits or other signs are left alone: they are names.
+    Words with capitals, digits or other signs are returned unchanged: they are names.
+
+    References
+    ----------
+    .. [1] M. F. Porter, "Snowball: a language for stemming algorithms", 2001,
+       https://snowballstem.org.
 
     Examples
     --------
     >>> [stem(word) for word in ("activates", "activation", "activating", "activator")]
     ['activ', 'activ', 'activ', 'activ']
-    >>> stem("IL-2"), stem("does"), stem("interacted")
-    ('IL-2', 'does', 'interact')
+    >>> stem("IL-2"), stem("interacted"), stem("studies")
+    ('IL-2', 'interact', 'studi')
     """
     if not (word.islower() and word.isalpha()):
         return word
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST:
-            return word[: -len(ending)]
-    return word
+    return str(_stemmer.english.stemWord(word))
+
+
+class _Stemmer(threading.local):
+    """The Snowball stemmer of a thread; one must not be shared by threads."""
+
+    @cached_property
+    def english(self) -> Any:
+        import snowballstemmer  # imports the stemmers of all languages
+
+        return snowballstemmer.stemmer("english")
+
+
+_stemmer = _Stemmer()
 
 
 def _check_labels(labels: str) -> None:
@@ -179,17 +181,18 @@ class Mentions:
         self._labels: Labels = labels
         self._lowercase = lowercase
         self._others = others
-        self._tokens: dict[Entity, tuple[int, ...]] = {}
+        # By identity, which is much faster than by value; entities are kept, so ids stay theirs.
+        self._tokens: dict[int, tuple[Entity, tuple[int, ...]]] = {}
         self._words: dict[int, str] = {}
         self._owners = {} if others is None else self._find_owners()
 
     def tokens_of(self, entity: Entity) -> tuple[int, ...]:
         """Return the tokens of an entity; raise StructureError if it is outside the sentence."""
-        tokens = self._tokens.get(entity)
-        if tokens is None:
+        known = self._tokens.get(id(entity))
+        if known is None:
             _check_range(self._sentence, entity)
-            tokens = self._tokens[entity] = self._sentence.tokens_of(entity)
-        return tokens
+            known = self._tokens[id(entity)] = (entity, self._sentence.tokens_of(entity))
+        return known[1]
 
     def word(self, index: int) -> str:
         """Return the label of a token, even of an entity."""
@@ -216,12 +219,15 @@ class Mentions:
         replaced = {} if written is None else written
         found: list[str] = []
         before: int | None = None
+        owner_of, words = self._owners.get, self._words
         for index in indices:
-            owner = self._owners.get(index)
+            owner = owner_of(index)
             if index in replaced:
                 found += replaced[index]
                 owner = None
-            elif owner is None or owner != before:
+            elif owner is None:
+                found.append(words[index] if index in words else self.word(index))
+            elif owner != before:
                 found.append(self.label(index))
             before = owner
         return found
@@ -264,6 +270,28 @@ class Mentions:
         return owners
 
 
+class _Latest(threading.local):
+    """The mentions prepared last, by their options, for views of one sentence in a row."""
+
+    def __init__(self) -> None:
+        self.made: dict[tuple[Labels, bool, str | None], Mentions] = {}
+
+
+_latest = _Latest()
+
+
+def mentions_of(
+    sentence: Sentence, *, labels: Labels, lowercase: bool, others: str | None
+) -> Mentions:
+    """Return the mentions of a sentence, which views of the same sentence share."""
+    options = (labels, lowercase, others)
+    found = _latest.made.get(options)
+    if found is None or found._sentence is not sentence:
+        found = Mentions(sentence, labels=labels, lowercase=lowercase, others=others)
+        _latest.made[options] = found
+    return found
+
+
 def _check_range(sentence: Sentence, entity: Entity) -> None:
     length = len(sentence.text)
     for start, end in entity.spans:
@@ -301,8 +329,9 @@ class Context(NamedTuple):
 
 
 def _join(*parts: Listing[str]) -> Sequence:
-    edges = [name for name, part in zip(Context._fields, parts, strict=True) for _ in part]
-    return Sequence.from_labels(edges, [node for part in parts for node in part])
+    before, between, after = parts
+    edges = ["before"] * len(before) + ["between"] * len(between) + ["after"] * len(after)
+    return Sequence._of(edges, [*before, *between, *after])
 
 
 def context(
@@ -410,7 +439,7 @@ class Contexts:
             raise StructureError(
                 f"window must be at least 0, got {window}", hint="window=None takes all words"
             )
-        self._mentions = Mentions(sentence, labels=labels, lowercase=lowercase, others=others)
+        self._mentions = mentions_of(sentence, labels=labels, lowercase=lowercase, others=others)
         self._blind = blind
         self._window = window
         # Labels of the whole sentence, and the tokens each element spans.

@@ -12,6 +12,7 @@ from kernelwood.cli.console import counted, running, show_table, write_json
 from kernelwood.cli.corpora import is_saved
 from kernelwood.cli.models import Compared, read_compared, read_for
 from kernelwood.cli.options import (
+    FORMAT,
     corpus_options,
     jobs_option,
     json_option,
@@ -64,7 +65,7 @@ Examples:
 @click.option("--save", "save_to", metavar="FILE", help="Output file of the index.")
 @corpus_options
 @click.option(
-    "--queries-from", metavar="FORMAT", show_default="that of --from", help="Format of QUERIES."
+    "--queries-from", type=FORMAT, show_default="that of --from", help="Format of QUERIES."
 )
 @kernel_options
 @click.option(
