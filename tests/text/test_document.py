@@ -152,7 +152,7 @@ def test_attributes_follow_what_they_are_about():
             {
                 "event spans sentences": 1,
                 "relation has a part that was lost": 1,
-                "attribute of what was lost": 2,
+                "attribute of a lost annotation": 2,
             },
         ),
     ],

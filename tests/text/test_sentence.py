@@ -223,7 +223,7 @@ def test_the_dependency_graph_has_no_root_if_there_is_not_exactly_one(edges):
 
 @pytest.mark.parametrize("offsets", [(-1, 3), (4, 3), (0, 14)])
 def test_tokens_lie_in_the_text(offsets):
-    assert problem(tokens=[("Raf", *offsets)]).startswith("token 0 ('Raf') stands at")
+    assert problem(tokens=[("Raf", *offsets)]).startswith("token 0 ('Raf') has the span")
 
 
 @pytest.mark.parametrize("edge", [(-2, "x", 0), (3, "x", 0), (0, "x", -1), (0, "x", 3)])

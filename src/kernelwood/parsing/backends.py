@@ -66,7 +66,7 @@ def with_tokens(sentence: Sentence) -> Sentence:
 def replace_parse(sentence: Sentence, **parse: Any) -> Sentence:
     """Return a sentence with another parse.
 
-    If the new tokens have other places, what refers to the former tokens by index is dropped:
+    If the new tokens have other offsets, the layers that refer to the former tokens are removed:
     enhanced dependencies, empty nodes, multiword tokens, semantic roles and AMR alignments.
 
     Examples

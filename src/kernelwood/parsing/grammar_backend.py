@@ -301,7 +301,7 @@ def _belong_together(left: str, right: str, longer: bool, n_open: int) -> bool:
     ``longer`` says whether the word has tokens before ``left``; ``n_open`` is the number of its
     open brackets.
     """
-    if _stands_apart(left) or _stands_apart(right):
+    if _is_separate(left) or _is_separate(right):
         return False
     if right in _OPENING:
         return left[-1].isalnum()
@@ -310,7 +310,7 @@ def _belong_together(left: str, right: str, longer: bool, n_open: int) -> bool:
     return left not in _CLOSING or longer
 
 
-def _stands_apart(text: str) -> bool:
+def _is_separate(text: str) -> bool:
     return text in _APART or text.lower().replace("\u2019", "'") in _CLITICS
 
 

@@ -261,7 +261,7 @@ def _check_bare(sentence: Sentence, number: int, sought: str) -> None:
 
 
 def _moved_tokens(sentence: Sentence, text: str, places: Sequence[int]) -> tuple[Token, ...]:
-    """Return tokens with offsets for the text as it stands in the document.
+    """Return the tokens of a sentence with offsets for its text in the document.
 
     The blanks may differ; ``places`` are the offsets of all other characters in the document.
     """
@@ -298,7 +298,7 @@ class _Shares:
         for attribute in document.attributes:
             home = self._home.get(attribute.target)
             if home is None:
-                self.lost["attribute of what was lost"] += 1
+                self.lost["attribute of a lost annotation"] += 1
             else:
                 self._attributes[home].append(attribute)
 

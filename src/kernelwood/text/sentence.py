@@ -251,9 +251,9 @@ class Sentence:
         for index, token in enumerate(self.tokens):
             if not 0 <= token.start <= token.end <= length:
                 raise StructureError(
-                    f"token {index} ({shorten(repr(token.text))}) stands at "
+                    f"token {index} ({shorten(repr(token.text))}) has the span "
                     f"[{token.start}, {token.end}), the text has {length} characters",
-                    hint="offsets count characters from 0; an end is the position after",
+                    hint="offsets count characters from 0; the end is exclusive",
                 )
 
     def _check_dependencies(self) -> None:

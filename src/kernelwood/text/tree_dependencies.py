@@ -23,21 +23,21 @@ configuration alone: an NP before a VP is its subject, an NP after a verb its ob
 configuration is ambiguous, the relation is ``dep``.
 
 ===============  =====================================================================
-relation         of
+relation         dependent
 ===============  =====================================================================
-nsubj, nsubjpass the subject of a verb or of what is said with *be*; of a passive verb
+nsubj, nsubjpass the subject of a verb or predicate; of a passive verb
 expl             *there*
 dobj             the first NP after a verb
 prep, pobj       a PP, and the NP after its preposition; pcomp if it is a clause
 aux, auxpass     auxiliaries, modals and *to*; *be* of a passive verb
-cop              *be* before what is said of the subject
+cop              *be* before a predicate
 neg, advmod      *not*; other adverbs
 acomp            an ADJP after a verb
 ccomp, xcomp     a clause that completes a verb; one without subject
 advcl, mark      other subordinate clauses; the word that opens one
 csubj            a clause that is a subject
 rcmod, vmod      a relative clause; a participle or infinitive that modifies a noun
-det, predet      articles and the like; those before an article
+det, predet      determiners; determiners before an article
 poss, possessive a possessor; its *'s*
 amod, num, nn    adjectives, numbers and nouns before a noun
 appos            an NP after the NP it explains, in brackets or not
