@@ -121,6 +121,13 @@ def test_recognized_entities_have_ids_that_are_unique_in_the_document():
     assert len({entity.id for entity in entities}) == len(entities) == 3
 
 
+def test_documents_with_entities_get_no_recognized_ones():
+    document = Document("We go. We go.", [Entity("T7", "X", ((3, 5),), "go")])
+    [[first, second]] = analyze(load_backend(Pipeline(), entities=True), [document])
+    assert [entity.id for entity in first.entities] == ["T7"]
+    assert second.entities == ()
+
+
 def test_documents_without_words_are_not_parsed():
     assert analyze(load_backend(Pipeline()), [Document(""), Document(" ")]) == [[], []]
 

@@ -86,10 +86,12 @@ def replace_parse(sentence: Sentence, **parse: Any) -> Sentence:
 def analyze(backend: Backend, documents: Iterable[Document | Sentence]) -> list[list[Sentence]]:
     """Return the parsed sentences of each document, with its annotation.
 
+    Documents with entities do not get those that the backend recognizes.
+
     Parameters
     ----------
     backend : Backend or PreparsedBackend
-        Parses from a file bring their own sentence boundaries; otherwise documents are cut by
+        A `PreparsedBackend` has its own sentence boundaries; otherwise documents are split by
         `Document.split`.
     documents : iterable of Document or Sentence
 
@@ -103,12 +105,18 @@ def analyze(backend: Backend, documents: Iterable[Document | Sentence]) -> list[
 
     if isinstance(backend, PreparsedBackend):
         return backend.sentences(documents)
+    listed = list(documents)
     cut = [
         (document,) if isinstance(document, Sentence) else document.sentences()
-        for document in documents
+        for document in listed
     ]
     parsed = iter(backend.parse([sentence for sentences in cut for sentence in sentences]))
-    return [[next(parsed) for _ in sentences] for sentences in cut]
+    found = [[next(parsed) for _ in sentences] for sentences in cut]
+    for document, sentences, parses in zip(listed, cut, found, strict=True):
+        for place, sentence in enumerate(sentences):
+            if document.entities and not sentence.entities and parses[place].entities:
+                parses[place] = parses[place]._with(entities=())
+    return found
 
 
 def load_backend(
