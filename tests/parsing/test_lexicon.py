@@ -2,8 +2,7 @@
 
 import pytest
 
-from kernelwood.parsing.lexicon import estimate_lexicon
-from kernelwood.parsing.shapes import signatures
+from kernelwood.parsing.lexicon import estimate_lexicon, signatures
 
 NOUN, VERB, DETERMINER, NAME = ("NN",), ("VBD",), ("DT",), ("NNP",)
 NUMBERS = {NOUN: 0, VERB: 1, DETERMINER: 2, NAME: 3}
