@@ -16,7 +16,7 @@ train, test = load_interactions("train"), load_interactions("test")
 
 # %%
 # The words around a pair need no parser; the shortest dependency path needs dependencies, which the
-# corpus has. The kernels of several views are summed.
+# corpus has. The kernels of several views are averaged.
 
 VIEWS = [["context"], ["steps"], ["context", "steps"]]
 
