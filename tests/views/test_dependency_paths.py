@@ -401,7 +401,7 @@ def test_words_without_path_hang_from_one_node():
 
 def test_labels_and_ends_can_be_chosen():
     assert brackets(NEGATED, labels="stem", blind=("A", "B")) == (
-        "(root (nsubj A) (aux does) (neg not) bind (dobj (amod free) B))"
+        "(root (nsubj A) (aux doe) (neg not) bind (dobj (amod free) B))"
     )
 
 

@@ -26,7 +26,6 @@ from .estimator import (
     StructureEstimator as StructureEstimator,
     StructureTransformer as StructureTransformer,
     check_array as check_array,
-    check_int as check_int,
     encode_groups as encode_groups,
     encode_labels as encode_labels,
 )

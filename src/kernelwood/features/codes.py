@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from kernelwood import _native
 from kernelwood.compute import Runner, resolve_jobs
 from kernelwood.errors import KernelInputError
-from kernelwood.features.estimator import check_int
+from kernelwood.parameters import check_int
 
 Codes = NDArray[np.uint64]
 
@@ -108,11 +108,11 @@ def nearest_codes(
     >>> indices.tolist(), distances.tolist()
     ([[0, 2]], [[0, 2]])
     """
-    k = check_int("nearest_codes", "k", k, 1, len(codes))
+    check_int("nearest_codes: k", k, 1, len(codes))
     if queries.shape[1] != codes.shape[1]:
         raise KernelInputError(f"queries have {queries.shape[1]} words, the codes {codes.shape[1]}")
     queries, codes = np.ascontiguousarray(queries), np.ascontiguousarray(codes)
-    indices = np.empty((len(queries), k), dtype=np.int64)
+    indices = np.empty((len(queries), int(k)), dtype=np.int64)
     distances = np.empty(indices.shape, dtype=np.int32)
     runner = Runner(n_jobs, 0).quiet()
 

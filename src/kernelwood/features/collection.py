@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from kernelwood.arrays import Batch, ExampleBatch, Ragged, Vocabulary, rises
 from kernelwood.errors import KernelInputError
-from kernelwood.features.estimator import StructureEstimator, check_array, check_int
+from kernelwood.features.estimator import StructureEstimator, check_array
 from kernelwood.kernels import Kernel, needed_views
+from kernelwood.parameters import check_int
 
 Ids = NDArray[np.int64]
 Find = Callable[[Any, int], tuple[Ids, NDArray[Any]]]  # (queries, k) -> positions and scores
@@ -513,13 +514,13 @@ class StructureIndex(CollectionEstimator):
         self._check_count("n_rerank", 0, none=True)
 
     def _check_k(self, k: Any) -> None:
-        check_int(type(self).__name__, "k", k, 1, len(self))
+        check_int(f"{type(self).__name__}: k", k, 1, len(self))
 
     def _check_rerank(self, k: int, n_rerank: Any) -> int:
         given = self.n_rerank if n_rerank is None else n_rerank
         if given is None:
             return 0
-        given = check_int(type(self).__name__, "n_rerank", given, 0)
+        check_int(f"{type(self).__name__}: n_rerank", given, 0)
         if 0 < given < k:
             raise KernelInputError(
                 f"{type(self).__name__}: n_rerank={given} is smaller than k={k}; raise it to "

@@ -102,27 +102,6 @@ class StructureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  
     """Mixin of scikit-learn for estimators with a ``transform``."""
 
 
-def check_int(owner: str, name: str, value: Any, low: int = 1, high: int | None = None) -> int:
-    """Return a whole number in a range, or raise KernelInputError.
-
-    Examples
-    --------
-    >>> check_int("Example", "k", 0)
-    Traceback (most recent call last):
-    ...
-    kernelwood.errors.KernelInputError: Example: k must be an int of at least 1, got 0
-    """
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, (int, np.integer))
-        or value < low
-        or (high is not None and value > high)
-    ):
-        expected = f"of at least {low}" if high is None else f"from {low} to {high}"
-        raise KernelInputError(f"{owner}: {name} must be an int {expected}, got {value!r}")
-    return int(value)
-
-
 def check_matrix(owner: str, name: str, value: Any, n_columns: int) -> NDArray[Any]:
     """Return rows of finite numbers as an array, or raise KernelInputError.
 

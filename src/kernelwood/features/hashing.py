@@ -18,9 +18,10 @@ from kernelwood.features.bit_blocks import (
 )
 from kernelwood.features.codes import Codes, check_codes, n_words, unpack
 from kernelwood.features.collection import CollectionEstimator, collected
-from kernelwood.features.estimator import StructureTransformer, check_array, check_int
+from kernelwood.features.estimator import StructureTransformer, check_array
 from kernelwood.features.reference_selection import STRATEGIES, ReferenceSelector, random_references
 from kernelwood.features.rowwise import compare_rows, compare_unknown
+from kernelwood.parameters import check_int
 from kernelwood.text import Example
 
 _RANDOM = "random"
@@ -315,12 +316,12 @@ class KernelHasher(StructureTransformer, ReferenceParameters):
             References to add, for the new bits.
         """
         self._check_is_fitted()
-        n_bits = check_int("KernelHasher", "n_bits", n_bits, 0)
+        check_int("KernelHasher: n_bits", n_bits, 0)
         with self._threads():
             if references is not None and len(references):
                 self._add_references(self._prepare(references))
             if n_bits:
-                more = self._draw(n_bits, first_bit=self._n_features_out)
+                more = self._draw(int(n_bits), first_bit=self._n_features_out)
                 self.blocks_ = (*self.blocks_, more)
         return self
 

@@ -15,13 +15,13 @@ from kernelwood.features.estimator import (
     StructureEstimator,
     StructureTransformer,
     check_array,
-    check_int,
     check_matrix,
     encode_labels,
 )
 from kernelwood.features.reference_selection import random_references
 from kernelwood.features.rowwise import compare_rows, compare_unknown, product
 from kernelwood.kernels import Kernel
+from kernelwood.parameters import check_int
 from kernelwood.seeds import child_generator
 
 Indices = NDArray[np.int64]
@@ -396,9 +396,9 @@ class NystromEmbedder(StructureTransformer, StructureEstimator):
         [(2, 1), (2, 1), (1, 1)]
         """
         self._check_is_fitted()
-        n_rows = check_int("NystromEmbedder", "n_rows", n_rows)
+        check_int("NystromEmbedder: n_rows", n_rows, 1)
         left = iter(structures)
-        while some := list(islice(left, n_rows)):
+        while some := list(islice(left, int(n_rows))):
             yield self.transform(some)
 
     def similarities(self, X: Any, *, known: Vectors | None = None) -> Vectors:
@@ -496,7 +496,7 @@ class NystromEmbedder(StructureTransformer, StructureEstimator):
         """
         self._check_is_fitted()
         vectors = check_matrix(type(self).__name__, "vectors", vectors, self.rank_)
-        k = check_int(type(self).__name__, "k", k)
+        check_int(f"{type(self).__name__}: k", k, 1)
         with self._threads():
             products = product(vectors, product(self.gram_, self.projection_).T)
         best = np.argsort(-products, axis=1, kind="stable")[:, :k]

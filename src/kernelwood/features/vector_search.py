@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from kernelwood import _native
 from kernelwood.compute import Runner, resolve_jobs
 from kernelwood.errors import KernelInputError
-from kernelwood.features.estimator import check_int
+from kernelwood.parameters import check_int
 
 Rows = NDArray[np.int8]
 Scales = NDArray[np.float32]
@@ -109,13 +109,13 @@ def nearest_vectors(
     ([[0, 2]], [[1.0, 0.5]])
     """
     rows, scales = check_quantized(rows, scales)
-    k = check_int("nearest_vectors", "k", k, 1, len(rows))
+    check_int("nearest_vectors: k", k, 1, len(rows))
     asked, asked_scales = quantize(queries)
     if asked.shape[1] != rows.shape[1]:
         raise KernelInputError(
             f"queries of {np.shape(queries)[1]} dimensions do not fit rows of {rows.shape[1]}"
         )
-    indices = np.empty((len(asked), k), dtype=np.int64)
+    indices = np.empty((len(asked), int(k)), dtype=np.int64)
     scores = np.empty(indices.shape)
     # In groups, because reading rows takes longer than comparing them.
     group = max(1, min(_TOGETHER, -(-len(asked) // resolve_jobs(n_jobs))))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from kernelwood import _native
 from kernelwood.compute import Runner, StopFlag
 from kernelwood.errors import KernelInputError
+from kernelwood.parameters import check_int
 from kernelwood.seeds import child_generator, resolve_seed
 
 Bits = NDArray[np.uint8]
@@ -119,13 +120,6 @@ def check_labels(y: Any, n: int) -> NDArray[np.int64]:
         raise KernelInputError("y must hold labels of one type, such as only strings") from None
 
 
-def check_count(name: str, value: Any, low: int) -> int:
-    """Return a whole number of at least ``low``, or raise KernelInputError."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < low:
-        raise KernelInputError(f"{name} must be an int of at least {low}, got {value!r}")
-    return int(value)
-
-
 _NEAR, _BETWEEN, _FAR = 0.95, 0.5, 0.05
 _ROWS = 4096  # examples compared at a time, to limit memory
 _COLUMNS = 16  # the columns of a product are a multiple of this
@@ -199,9 +193,12 @@ class Search:
         random_state: Any,
         n_jobs: int | None,
     ) -> None:
-        self.n_latent = check_count("n_latent", n_latent, 1)
-        self.n_restarts = check_count("n_restarts", n_restarts, 1)
-        self.max_iterations = check_count("max_iterations", max_iterations, 0)
+        check_int("n_latent", n_latent, 1)
+        self.n_latent = int(n_latent)
+        check_int("n_restarts", n_restarts, 1)
+        self.n_restarts = int(n_restarts)
+        check_int("max_iterations", max_iterations, 0)
+        self.max_iterations = int(max_iterations)
         if (
             not isinstance(tolerance, Real)
             or isinstance(tolerance, bool)

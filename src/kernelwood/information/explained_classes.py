@@ -22,13 +22,13 @@ from kernelwood.information.explained import (
     Search,
     check_bits,
     check_columns,
-    check_count,
     check_labels,
     check_numbers,
     check_replacements,
     explained,
     lanes,
 )
+from kernelwood.parameters import check_int
 
 Floats = NDArray[np.float64]
 
@@ -111,7 +111,8 @@ class ExplainedClasses:
         n, n_bits = self.whole.bits.shape
         chosen = check_columns(columns, n_bits)
         bits = check_replacements(replacements, n, len(chosen))
-        n_iterations = check_count("n_iterations", n_iterations, 0)
+        check_int("n_iterations", n_iterations, 0)
+        n_iterations = int(n_iterations)
         parts = [(self.whole, np.arange(n)), *zip(self.classes, self._examples(), strict=True)]
         swaps = [_native.CodeSwaps(part.bits, part.responsibilities, chosen) for part, _ in parts]
         entropies = np.zeros((len(parts), len(bits)))

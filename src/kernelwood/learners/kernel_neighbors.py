@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from kernelwood.compute import counting
 from kernelwood.errors import KernelInputError
-from kernelwood.features import check_array, check_int
+from kernelwood.features import check_array
 from kernelwood.learners.base import StructureClassifier
+from kernelwood.parameters import check_int
 
 Positions = NDArray[np.int64]
 
@@ -144,7 +145,7 @@ class NeighborsClassifier(StructureClassifier):
         self._check_choice("weights", _WEIGHTS)
 
     def _check_enough(self, k: Any, available: int) -> None:
-        check_int(type(self).__name__, "n_neighbors", k)
+        check_int(f"{type(self).__name__}: n_neighbors", k, 1)
         if k > available:
             raise KernelInputError(
                 f"{type(self).__name__}: n_neighbors={k}, but there are only {available} "

@@ -20,11 +20,11 @@ from kernelwood.features import (
     SELECTIONS,
     NystromEmbedder,
     check_array,
-    check_int,
     compare_rows,
     product,
 )
 from kernelwood.learners.base import Evidence, StructureClassifier, Support, strongest
+from kernelwood.parameters import check_int
 from kernelwood.seeds import child_generator, resolve_seed, sklearn_seed
 
 Floats = NDArray[np.float64]
@@ -506,7 +506,7 @@ class KernelNetworkClassifier(StructureClassifier):
             The class to explain, by default the predicted one.
         """
         self._check_is_fitted()
-        k = check_int("KernelNetworkClassifier.evidence", "k", k)
+        check_int("KernelNetworkClassifier.evidence: k", k, 1)
         batch = self._prepare([x])
         label = self.predict(batch)[0] if label is None else label
         number, n_classes = self._class_number("label", label), len(self.classes_)

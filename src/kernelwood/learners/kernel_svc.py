@@ -20,9 +20,10 @@ from sklearn.utils.metaestimators import available_if
 from kernelwood.arrays import rises
 from kernelwood.compute import check_budget, counting, resolve_jobs
 from kernelwood.errors import KernelInputError
-from kernelwood.features import check_array, check_int, compare_rows, product
+from kernelwood.features import check_array, compare_rows, product
 from kernelwood.kernels import TILE
 from kernelwood.learners.base import Evidence, StructureClassifier, Support, strongest
+from kernelwood.parameters import check_int
 from kernelwood.seeds import child_generator
 
 Floats = NDArray[np.float64]
@@ -277,7 +278,7 @@ class KernelSVC(StructureClassifier):
             scores are sums over the pairs with this class.
         """
         self._check_is_fitted()
-        k = check_int("KernelSVC.evidence", "k", k)
+        check_int("KernelSVC.evidence: k", k, 1)
         with self._threads():
             similarities = self.kernel_.cross(self._prepare([x]), self.supports_)[0]
         coefficients = self.coefficients_.astype(np.float64)

@@ -43,11 +43,10 @@ class Sequence(Frozen):
     """
 
     # No __getitem__: numpy would make a matrix of a list of equally long sequences.
-    __slots__ = ("_hash", "edges", "nodes")
+    __slots__ = ("edges", "nodes")
 
     edges: tuple[str, ...]
     nodes: tuple[str, ...]
-    _hash: int
 
     def __new__(cls, elements: Iterable[tuple[str, str] | str] = ()) -> Sequence:
         """Check the elements and make the sequence."""
@@ -93,9 +92,9 @@ class Sequence(Frozen):
     @classmethod
     def _of(cls, edges: list[str], nodes: list[str]) -> Sequence:
         """Return the sequence of labels that are known to be plain strings."""
-        self = super().__new__(cls)
-        left, right = tuple(edges), tuple(nodes)
-        self._fill(edges=left, nodes=right, _hash=hash((left, right)))
+        self = object.__new__(cls)
+        _SET_EDGES(self, tuple(edges))
+        _SET_NODES(self, tuple(nodes))
         return self
 
     @property
@@ -112,12 +111,10 @@ class Sequence(Frozen):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sequence):
             return NotImplemented
-        return self is other or (
-            self._hash == other._hash and self.nodes == other.nodes and self.edges == other.edges
-        )
+        return self is other or (self.nodes == other.nodes and self.edges == other.edges)
 
     def __hash__(self) -> int:
-        return self._hash
+        return hash((self.edges, self.nodes))
 
     def __repr__(self) -> str:
         plain = not any(self.edges)
@@ -138,6 +135,11 @@ class Sequence(Frozen):
 
     def __reduce__(self) -> tuple[object, ...]:
         return (Sequence, (self.elements,))
+
+
+# Slots are set many times: their descriptors are faster than `Frozen._fill`.
+_SET_EDGES = Sequence.__dict__["edges"].__set__
+_SET_NODES = Sequence.__dict__["nodes"].__set__
 
 
 def _check_element(element: object, position: int) -> tuple[str, str]:

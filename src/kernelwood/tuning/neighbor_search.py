@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from kernelwood import _native
 from kernelwood.errors import KernelInputError
-from kernelwood.features import HashIndex, check_int, encode_labels
+from kernelwood.features import HashIndex, encode_labels
 from kernelwood.kernels import Kernel
+from kernelwood.parameters import check_int
 from kernelwood.seeds import child_generator, resolve_seed
 from kernelwood.tuning.problem import Decision, Earlier, GateProblem, Open, Outcome, quiet_zeros
 
@@ -388,10 +389,9 @@ def _check(
 ) -> None:
     if len(X) < 2:
         raise KernelInputError(f"{_NAME}: give at least two structures, got {len(X)}")
-    if n_samples is not None:
-        check_int(_NAME, "n_samples", n_samples, 2)
-    check_int(_NAME, "n_neighbors", n_neighbors)
-    check_int(_NAME, "n_votes", n_votes)
+    check_int(f"{_NAME}: n_samples", n_samples, 2, none=True)
+    check_int(f"{_NAME}: n_neighbors", n_neighbors, 1)
+    check_int(f"{_NAME}: n_votes", n_votes, 1)
     for name, value, known in (
         ("sampling", sampling, ("neighbors", "random")),
         ("loss", loss, LOSSES),

@@ -56,18 +56,18 @@ class Path(NamedTuple):
     @property
     def sequence(self) -> Sequence:
         """The nodes, each with the relation that leads to it as its edge."""
-        return Sequence.from_labels(["", *self.relations], self.nodes)
+        return Sequence._of(["", *self.relations], self.nodes)
 
     @property
     def steps(self) -> Sequence:
         """Nodes and relations in turn, without edges; see `path_steps`."""
-        first, *rest = self.nodes
-        written = [first]
-        for relation, node in zip(self.relations, rest, strict=True):
+        nodes = self.nodes
+        written = [nodes[0]]
+        for place, relation in enumerate(self.relations, start=1):
             if relation:
                 written.append(f"<{relation}>")
-            written.append(node)
-        return Sequence(written)
+            written.append(nodes[place])
+        return Sequence._of([""] * len(written), written)
 
 
 def shortest_path(

@@ -212,12 +212,10 @@ def _of_spans(function: Callable[..., Structure]) -> _Prepare:
 
 
 def _two(candidate: Candidate) -> tuple[Entity, Entity]:
-    if len(candidate.participants) != 2:
-        raise StructureError(
-            f"the view needs two entities; the candidate has {len(candidate.participants)}"
-        )
-    first, second = candidate.entities
-    return first, second
+    participants = candidate.participants
+    if len(participants) != 2:
+        raise StructureError(f"the view needs two entities, the candidate has {len(participants)}")
+    return participants[0][1], participants[1][1]
 
 
 def _of_meaning(function: Callable[..., Structure]) -> _Prepare:
