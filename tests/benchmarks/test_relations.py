@@ -32,7 +32,7 @@ def example(number: int, holds: bool, verb: str) -> kw.Example:
     start = len(f"Raf {verb} ")
     raf = kw.text.Entity("e0", "protein", ((0, 3),), "Raf")
     ras = kw.text.Entity("e1", "protein", ((start, start + 3),), "Ras")
-    arguments = tuple(kw.structures.Argument("", end) for end in ("e0", "e1"))
+    arguments = tuple(kw.text.Argument("", end) for end in ("e0", "e1"))
     sentence = kw.Sentence.from_words(
         words,
         dependencies=[(1, "nsubj", 0), (1, "dobj", 2), (1, "advmod", 3)],
