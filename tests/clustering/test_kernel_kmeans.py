@@ -18,8 +18,6 @@ import kernelwood as kw
 from kernelwood.clustering import KernelKMeans
 from kernelwood.datasets import load_questions
 from kernelwood.features import NystromEmbedder
-from kernelwood.persist import MODELS, Row
-from kernelwood.persist.estimators import estimator_state, restore_estimator
 
 QUESTIONS = load_questions()
 TREES = [question.view("tree") for question in QUESTIONS]
@@ -433,21 +431,8 @@ def test_without_room_for_the_gram_matrix_rows_are_made_for_what_moves_only():
 # Saving.
 
 
-@pytest.fixture
-def saveable(monkeypatch):
-    """Rows of the table of models that this needs, unless they are there."""
-    for kind, name, place, cls in (
-        ("clustering", "kernel-kmeans", "clustering.kernel_kmeans:KernelKMeans", KernelKMeans),
-        ("features", "nystrom-embedder", "features.nystrom:NystromEmbedder", NystromEmbedder),
-    ):
-        if not any(row.loaded_class() is cls for row in MODELS.values()):
-            row = Row(kind, name, f"kernelwood.{place}", estimator_state, restore_estimator)
-            monkeypatch.setitem(MODELS, (kind, name), row)
-    monkeypatch.setattr(NystromEmbedder, "_saved_unfitted", True, raising=False)
-
-
 @every_route
-def test_what_is_saved_and_loaded_says_the_same(route, saveable, tmp_path):
+def test_what_is_saved_and_loaded_says_the_same(route, tmp_path):
     model = make(route, random_state=np.random.default_rng(0)).fit(TREES)
     kw.save(model, tmp_path / "model.kw")
     loaded = kw.load(tmp_path / "model.kw")

@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 
 import kernelwood as kw
 from kernelwood.datasets import load_questions
-from kernelwood.persist import MODELS, Row, load, save
+from kernelwood.persist import load, save
 from kernelwood.persist.estimators import estimator_state, restore_estimator
 from kernelwood.search import Match, SentenceIndex
 from kernelwood.views import lct
@@ -377,20 +377,8 @@ def test_a_clone_has_the_same_parameters():
 # Copies and files.
 
 
-@pytest.fixture
-def saveable(monkeypatch):
-    row = Row(
-        "search",
-        "sentence-index",
-        "kernelwood.search.sentence_index:SentenceIndex",
-        estimator_state,
-        restore_estimator,
-    )
-    monkeypatch.setitem(MODELS, (row.kind, row.name), row)
-
-
 @pytest.mark.parametrize("by", BY)
-def test_a_loaded_index_finds_the_same_and_goes_on(by, saveable, tmp_path):
+def test_a_loaded_index_finds_the_same_and_goes_on(by, tmp_path):
     made = index(by=by).fit(SENTENCES[:70])
     made.add(SENTENCES[70:])
     made.remove([0, 79])
@@ -403,7 +391,7 @@ def test_a_loaded_index_finds_the_same_and_goes_on(by, saveable, tmp_path):
     )
 
 
-def test_an_index_can_be_saved_after_new_landmarks(saveable, tmp_path):
+def test_an_index_can_be_saved_after_new_landmarks(tmp_path):
     made = index(by="codes").fit(SENTENCES)
     made.remove([3, 5])
     made.refit()
@@ -411,14 +399,14 @@ def test_an_index_can_be_saved_after_new_landmarks(saveable, tmp_path):
     assert load(tmp_path / "index.kw").search(QUERIES, 5) == made.search(QUERIES, 5)
 
 
-def test_an_empty_index_can_be_saved(saveable, tmp_path):
+def test_an_empty_index_can_be_saved(tmp_path):
     made = index(by="codes").fit(SENTENCES)
     made.remove(made.ids_)
     save(made, tmp_path / "index.kw")
     assert load(tmp_path / "index.kw").add(SENTENCES[:1]).tolist() == [80]
 
 
-def test_texts_with_line_feeds_are_saved(saveable, tmp_path):
+def test_texts_with_line_feeds_are_saved(tmp_path):
     texts = ["we\ngo", "na\u00efve", "\ud800", ""]
     examples = [
         kw.Example(text, views={"words": kw.Sequence(["a", "b"]), "text": text}) for text in texts
@@ -429,7 +417,7 @@ def test_texts_with_line_feeds_are_saved(saveable, tmp_path):
     assert again.texts_.tolist() == again.names_.tolist() == texts
 
 
-def test_an_index_that_was_changed_underneath_is_not_saved(saveable, tmp_path):
+def test_an_index_that_was_changed_underneath_is_not_saved(tmp_path):
     made = index(by="codes").fit(SENTENCES)
     made.index_.remove([0])
     with pytest.raises(kw.errors.ModelFormatError, match="not as fit left it"):

@@ -28,8 +28,11 @@ from .recipes import (
     find_recipe as find_recipe,
     kernel_on as kernel_on,
 )
-from .report import report_html as report_html, write_report as write_report
-from .report_tables import relation_name as relation_name
+from .report import (
+    relation_name as relation_name,
+    report_html as report_html,
+    write_report as write_report,
+)
 from .scores import RelationScores as RelationScores, RelationValidation as RelationValidation
 from .verification import Verdict as Verdict, iter_verdicts as iter_verdicts
 from .writers import (

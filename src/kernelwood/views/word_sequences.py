@@ -106,9 +106,10 @@ class _Stemmer(threading.local):
 
     @cached_property
     def english(self) -> Any:
-        import snowballstemmer  # imports the stemmers of all languages
+        from snowballstemmer import EnglishStemmer  # imports the stemmers of all languages
 
-        return snowballstemmer.stemmer("english")
+        # Not snowballstemmer.stemmer, which takes another library, with other rules, if it can.
+        return EnglishStemmer()
 
 
 _stemmer = _Stemmer()
