@@ -11,6 +11,7 @@ from subprocess import PIPE
 import pytest
 from click.testing import CliRunner
 from processes import start_python, stop, wait_until
+from sizes import DEPTH
 
 import kernelwood as kw
 from kernelwood.cli import main
@@ -234,7 +235,7 @@ def test_a_tree_that_is_not_over_words_is_no_sentence(format):
 
 def test_a_deep_tree_over_words_is_a_sentence():
     tree = kw.Tree("word")
-    for _ in range(100_000):
+    for _ in range(DEPTH):
         tree = kw.Tree("X", [tree])
     assert fit_to_format(an_example(tree=tree), "conllu").view("sentence").words == ("word",)
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from clustering.oracles import LinearKernel, clusters_of, inertia, lloyd, points
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 from strategies import sample_trees, trees
@@ -44,7 +44,6 @@ def partitions(draw):
 
 
 @given(partitions())
-@settings(max_examples=60, deadline=None)
 def test_clusters_are_those_of_the_textbook(case):
     structures, labels = case
     expected = lloyd(KERNEL.gram(structures).tolist(), labels)
@@ -54,7 +53,6 @@ def test_clusters_are_those_of_the_textbook(case):
 
 
 @given(partitions())
-@settings(max_examples=60, deadline=None)
 def test_inertia_is_that_of_the_textbook(case):
     structures, labels = case
     state = settled(similarities_of(structures), labels)
@@ -63,7 +61,6 @@ def test_inertia_is_that_of_the_textbook(case):
 
 
 @given(partitions())
-@settings(max_examples=60, deadline=None)
 def test_inertia_never_rises(case):
     structures, labels = case
     similarities = similarities_of(structures)
@@ -72,7 +69,6 @@ def test_inertia_never_rises(case):
 
 
 @given(partitions())
-@settings(max_examples=40, deadline=None)
 def test_sums_kept_up_to_date_are_those_made_anew(case):
     structures, labels = case
     similarities = similarities_of(structures)
@@ -144,7 +140,6 @@ def test_starts_spread_over_groups_that_are_far_apart():
 
 
 @given(st.lists(trees(), min_size=1, max_size=8), st.integers(1, 8), st.integers(0, 99))
-@settings(max_examples=60, deadline=None)
 def test_there_are_as_many_starts_as_structures_that_differ(structures, n_clusters, seed):
     similarities = similarities_of(structures)
     [labels] = spread_labels(similarities, n_clusters, [np.random.default_rng(seed)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kernelwood.errors import ReadError, StructureError
@@ -433,13 +433,11 @@ def sentences(draw):
     )
 
 
-@settings(max_examples=200, deadline=None)
 @given(view=sentences())
 def test_any_sentence_reads_back(view):
     assert sentence(written(view)) == view
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     pieces=st.lists(
         st.sampled_from(

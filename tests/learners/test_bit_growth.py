@@ -23,7 +23,6 @@ from kernelwood.features.codes import pack
 from kernelwood.learners.bit_growth import _times_drawn, grow_forest, out_of_bag
 
 
-@settings(max_examples=200)
 @given(
     samples(),
     st.sampled_from([None, 1, 2, 3]),
@@ -216,18 +215,3 @@ def test_what_cannot_be_grown_is_refused(options, message):
     arguments = {"codes": codes, "y": y, "n_bits": 4, "n_trees": 1, "bits_per_tree": 2, **options}
     with pytest.raises(KernelInputError, match=message):
         grow_forest(**arguments)
-
-
-@pytest.mark.parametrize("isa", ["baseline", "avx2"])
-def test_every_instruction_set_grows_the_same_trees(isa, run_python):
-    lines = (
-        "import numpy as np, zlib",
-        "from kernelwood.learners.bit_growth import grow_forest",
-        "random = np.random.default_rng(0)",
-        "codes = random.integers(2**63, size=(700, 2), dtype=np.uint64)",
-        "weights = np.array([1.0, 0.3, 0.7])",
-        "forest = grow_forest(codes, random.integers(3, size=700), n_bits=128, n_trees=5,",
-        "                     bits_per_tree=40, class_weights=weights, bootstrap=True)",
-        "print(zlib.crc32(forest.nodes), zlib.crc32(forest.gains))",
-    )
-    assert run_python(*lines, env={"KERNELWOOD_ISA": isa}) == run_python(*lines)

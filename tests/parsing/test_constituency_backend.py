@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from work import assert_linear
 
 from kernelwood.errors import KernelInputError
 from kernelwood.parsing.constituency_backend import GrammarBackend
@@ -165,11 +165,10 @@ def test_fallbacks_are_counted_in_the_log(backend, caplog):
     assert "1 of 1 sentences have trees made of chunks" in caplog.text
 
 
-def test_a_long_text_without_sentences_takes_linear_time(backend):
-    started = time.process_time()
-    [[sentence]] = backend.analyze([Document("protein binds " * 20_000)])
-    assert len(sentence.tokens) == 40_000
-    assert time.process_time() - started < 30.0
+def test_a_long_text_without_sentences_takes_linear_work(backend):
+    [[sentence]] = backend.analyze([Document("protein binds " * 2_000)])
+    assert len(sentence.tokens) == 4_000
+    assert_linear(lambda n: backend.analyze([Document("protein binds " * n)]), 500)
 
 
 @pytest.mark.parametrize("length", [0, 2.5, None])
@@ -178,7 +177,6 @@ def test_a_length_that_is_none_is_refused(length):
         GrammarBackend(max_length=length)
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.text(alphabet="Rafp5 -/+()[].,'%é\u2013\n", max_size=50),
     st.tuples(st.integers(0, 49), st.integers(1, 8)),

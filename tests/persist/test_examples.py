@@ -6,7 +6,7 @@ from enum import IntEnum
 import numpy as np
 import pytest
 import strategies
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kernelwood as kw
@@ -302,7 +302,6 @@ _json = st.recursive(
 )
 
 
-@settings(max_examples=150)
 @given(name=st.sampled_from(["labels", "views"]), value=_json)
 def test_any_forged_parameter_is_refused_or_gives_examples(name, value):
     *inner, last = split(BATCH)

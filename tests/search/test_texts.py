@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import strategies
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from parsed_samples import sentences
 
@@ -61,7 +61,6 @@ texts = st.lists(strategies.sequences().filter(len), min_size=1, max_size=4)
 
 
 @pytest.mark.parametrize("how", HOW)
-@settings(max_examples=40)
 @given(a=texts, b=texts)
 def test_two_texts_follow_the_definition(how, a, b):
     assert text_similarity(KERNEL, a, b, how=how) == pytest.approx(
@@ -70,7 +69,6 @@ def test_two_texts_follow_the_definition(how, a, b):
 
 
 @pytest.mark.parametrize("how", HOW)
-@settings(max_examples=40)
 @given(a=texts, b=texts)
 def test_similarity_does_not_depend_on_the_order_of_texts(how, a, b):
     there, back = (text_similarity(KERNEL, *two, how=how) for two in ((a, b), (b, a)))
@@ -78,7 +76,6 @@ def test_similarity_does_not_depend_on_the_order_of_texts(how, a, b):
 
 
 @pytest.mark.parametrize("how", HOW)
-@settings(max_examples=40)
 @given(a=texts)
 def test_a_text_is_as_similar_to_itself_as_can_be(how, a):
     assert text_similarity(KERNEL, a, a, how=how) == pytest.approx(1, abs=1e-12)

@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from similarity_cases import VARIANTS, by_definition, every_variant, labels, random_vectors
 from similarity_cases import sample_labels as sample
@@ -36,7 +36,6 @@ def test_the_table_holds_the_values(similarity):
     )
 
 
-@settings(max_examples=150)
 @given(
     st.sampled_from(VARIANTS),
     st.lists(labels, max_size=6),

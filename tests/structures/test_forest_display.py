@@ -7,13 +7,13 @@ import defusedxml.ElementTree
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sizes import DEPTH
 
 from kernelwood.structures import Forest, Tree
 from kernelwood.structures.forest_display import forest_svg
 
 SCRIPT = "<script>alert('x')</script>"
 SVG = "{http://www.w3.org/2000/svg}"
-DEPTH = 100_000
 BLUE = "#3b7ddd"
 any_text = st.text(st.characters(exclude_categories=()), max_size=40)
 

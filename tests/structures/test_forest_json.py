@@ -4,6 +4,7 @@ import sys
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sizes import DEPTH
 from strategies import forests
 
 from kernelwood.errors import StructureError
@@ -17,7 +18,6 @@ from kernelwood.structures.forest_json import (
     write_json,
 )
 
-DEPTH = 100_000
 GOOD = {"labels": ["S", "x"], "edges": [[0, [1], 0.5]], "root": 0}
 READINGS = Forest(
     ["NP", "NP", "NP", "old", "men", "and", "women"],

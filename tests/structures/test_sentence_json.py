@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sentence_strategies import documents, sentences
+from sizes import DEPTH
 from strategies import chain
 
 from kernelwood.errors import StructureError
@@ -32,7 +33,6 @@ from kernelwood.structures.sentence_json import (
     sentence_object,
 )
 
-DEPTH = 100_000
 texts = st.text(max_size=4)
 
 

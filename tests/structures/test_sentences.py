@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kernelwood.structures.sentences import find_sentences
@@ -131,7 +131,6 @@ def test_hostile_texts_take_linear_time(piece):
     assert sum(end - start for start, end in find_sentences(text)) <= len(text)
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.text("aAb.?!() \n\r\t\"'1é😀\u00a0", max_size=60))
 def test_every_character_that_is_not_blank_is_in_one_sentence(text):
     spans = find_sentences(text)
@@ -141,7 +140,6 @@ def test_every_character_that_is_not_blank_is_in_one_sentence(text):
     assert all(piece == piece.strip() for piece in cut(text))
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.text("aA. \n", max_size=40), st.data())
 def test_no_cut_falls_into_what_is_protected(text, data):
     places = st.integers(0, len(text))

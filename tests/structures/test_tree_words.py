@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
+from sizes import DEPTH
 from strategies import chain, star, trees
 
 from kernelwood.errors import StructureError
@@ -12,7 +13,6 @@ from kernelwood.structures.tree_words import (
     words_and_tags,
 )
 
-DEPTH = 100_000
 brackets = Tree.from_brackets
 
 

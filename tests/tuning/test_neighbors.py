@@ -2,7 +2,7 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tuning.oracles import Reference
 
@@ -89,7 +89,6 @@ def test_every_pass_has_a_graph_made_with_the_gates_of_its_beginning(monkeypatch
 
 
 @given(st.integers(2, 20), st.integers(1, 4), st.integers(0, 1000))
-@settings(max_examples=50, deadline=None)
 def test_a_neighborhood_is_what_the_paper_says(n, k, seed):
     random = np.random.default_rng(seed)
     k = min(k, n - 1)

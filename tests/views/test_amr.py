@@ -6,6 +6,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sizes import DEPTH
 
 from kernelwood import Graph, Sequence, StructureError, Tree
 from kernelwood.views.amr import (
@@ -16,8 +17,6 @@ from kernelwood.views.amr import (
     interaction_path,
     interaction_tree,
 )
-
-DEPTH = 100_000
 
 # Some family of proteins, one of them named, has sites to bind an enzyme, and sites where one small
 # molecule is exchanged for another.
