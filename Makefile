@@ -10,12 +10,14 @@ CORE_STUB := src/kernelwood/_core.pyi
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint types contracts check-stubs unit bench docs develop format stubs \
-	wheel sdist clean
+.PHONY: help demo test test-all lint types contracts check-stubs unit mutants bench docs develop \
+	format stubs wheel sdist clean
 
 help:
 	@echo "make demo      learn relations, find some in a new text, write a report"
 	@echo "make test      everything that must hold: lint, types, contracts, tests"
+	@echo "make test-all  make test, with slow tests and more random examples"
+	@echo "make mutants   change lines at random, list changes that no test notices"
 	@echo "make bench     measure the kernels on this machine"
 	@echo "make docs      build the documentation into docs/_build/html"
 	@echo "make develop   the package and all tools in $(VENV)"
@@ -28,6 +30,9 @@ demo: $(VENV)/.package
 	@$(BIN)/kernelwood demo
 
 test: lint types contracts check-stubs unit
+
+test-all: SLOW := --slow
+test-all: test
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -45,7 +50,11 @@ check-stubs: $(VENV)/.dev
 	$(BIN)/python tools/stubs.py --check $(CORE_STUB)
 
 unit: $(VENV)/.dev $(VENV)/.spacy-model
-	$(BIN)/python -m pytest -q -n auto --dist loadfile
+	$(BIN)/python -m pytest -q -n auto --dist loadfile $(SLOW)
+
+# Options: make mutants MUTANTS="--n 100 --seed 7 --package relations"
+mutants: $(VENV)/.dev $(VENV)/.spacy-model
+	$(BIN)/python tools/mutants.py $(MUTANTS)
 
 bench: $(VENV)/.package
 	$(BIN)/python benchmarks/exact_kernels.py

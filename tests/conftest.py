@@ -1,6 +1,7 @@
 """What all tests share: hypothesis settings, slow tests, the folder of shared helpers."""
 
 import os
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -12,18 +13,26 @@ from hypothesis import settings
 sys.path.insert(0, str(Path(__file__).parent))
 
 import processes
+import sizes
+from processes import PATIENCE
 
 # Tests and the processes they start leave the user's cache alone.
 _CACHE = tempfile.TemporaryDirectory(prefix="kernelwood-tests-")
 os.environ["KERNELWOOD_CACHE"] = _CACHE.name
 
-# A busy machine must not turn a correct test red.
-settings.register_profile("kernelwood", deadline=None)
-settings.load_profile("kernelwood")
+# Few examples, always the same, for `make test`; other ones in every run with --slow.
+settings.register_profile("quick", deadline=None, max_examples=40, derandomize=True)
+settings.register_profile("thorough", deadline=None, max_examples=200)
 
 
 def pytest_addoption(parser):
     parser.addoption("--slow", action="store_true", help="also run the tests marked slow")
+
+
+def pytest_configure(config):
+    thorough = config.getoption("--slow")
+    settings.load_profile("thorough" if thorough else "quick")
+    sizes.DEPTH = 100_000 if thorough else sizes.DEPTH
 
 
 def pytest_collection_modifyitems(config, items):
@@ -32,6 +41,20 @@ def pytest_collection_modifyitems(config, items):
         for item in items:
             if "slow" in item.keywords:
                 item.add_marker(skip)
+
+
+@pytest.fixture(autouse=hasattr(signal, "setitimer"))
+def end_of_patience():
+    """Fail a test that has the processor compute for minutes: it should, but does not, end."""
+
+    def fail(number, frame):
+        pytest.fail(f"more than {PATIENCE} seconds of processor time", pytrace=False)
+
+    before = signal.signal(signal.SIGVTALRM, fail)
+    signal.setitimer(signal.ITIMER_VIRTUAL, PATIENCE)
+    yield
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    signal.signal(signal.SIGVTALRM, before)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import kernelwood as kw
 from kernelwood.figures import _legend_rows, check_figure, draw_map, save_figure
@@ -110,7 +110,6 @@ def test_groups_must_be_as_many_as_points():
         draw_map(None, POINTS, list("abc"))
 
 
-@settings(deadline=None)
 @given(st.lists(st.one_of(st.none(), st.text(max_size=2), st.integers(0, 30)), max_size=60))
 def test_no_two_groups_look_the_same_and_no_point_is_lost(groups):
     rows = _legend_rows(groups, 12)

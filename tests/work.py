@@ -29,3 +29,32 @@ def count_calls(run: Callable[[], Any], *functions: Callable[..., Any]) -> list[
     finally:
         sys.setprofile(before)
     return list(counts.values()) if functions else [total]
+
+
+def lines_executed(function, *arguments):
+    """Return how many lines of the package a call runs through."""
+    count = 0
+
+    def count_line(frame, event, argument):
+        nonlocal count
+        count += event == "line"
+        return count_line
+
+    def enter(frame, event, argument):
+        return count_line if "kernelwood" in frame.f_code.co_filename else None
+
+    before = sys.gettrace()
+    sys.settrace(enter)
+    try:
+        function(*arguments)
+    finally:
+        sys.settrace(before)
+    return count
+
+
+def assert_linear(function, size):
+    """Check that four times the size is four times the work, and no more."""
+    function(size)  # what is loaded, or compiled, once
+    once, four_times = (lines_executed(function, n) for n in (size, 4 * size))
+    assert once > size  # work is counted at all
+    assert four_times < 4.5 * once

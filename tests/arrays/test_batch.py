@@ -3,6 +3,7 @@ import pickle
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from sizes import DEPTH
 from strategies import chain, sample_sequences, sample_trees, sequences, star, trees
 
 import kernelwood as kw
@@ -24,7 +25,7 @@ def test_sequences_come_back_as_they_went_in(structures):
     assert list(kw.batch(structures)) == structures
 
 
-@pytest.mark.parametrize("tree", [chain(100_000, label=str), star(50_000)], ids=["deep", "wide"])
+@pytest.mark.parametrize("tree", [chain(DEPTH, label=str), star(DEPTH)], ids=["deep", "wide"])
 def test_hostile_shapes_come_back(tree):
     assert kw.batch([tree])[0] == tree
 

@@ -602,7 +602,7 @@ def n_lines(path):
 @pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGINT", 130)])
 def test_a_stopped_search_leaves_a_checkpoint_to_go_on_from(tmp_path, name, code):
     corpus, path = tmp_path / "paths.jsonl", tmp_path / "gates.jsonl"
-    kw.write(planted(150, length=(1, 14)), corpus)
+    kw.write(planted(100, length=(1, 10)), corpus)
     options = [str(corpus), "--share", "1", "--runs", "4", "--checkpoint"]
     process = start_python("-m", "kernelwood", "learn-gates", *options, path)
     wait_until(lambda: n_lines(path) >= 3, process)

@@ -15,6 +15,7 @@ trained = partial(answer, "train")
 evaluated = partial(answer, "evaluate")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("training", "test"),
     [("AImed", "BioInfer"), pytest.param("BioInfer", "AImed", marks=pytest.mark.slow)],

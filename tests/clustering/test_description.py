@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from strategies import chain, sequences, star, trees
 
 import kernelwood as kw
@@ -256,19 +256,16 @@ def reference_part(piece, whole):
 
 
 @given(trees(), trees())
-@settings(max_examples=200, deadline=None)
 def test_parts_of_trees_are_those_of_the_definition(piece, whole):
     assert is_part(piece, whole) == reference_part(piece, whole)
 
 
 @given(trees())
-@settings(max_examples=50, deadline=None)
 def test_every_subtree_is_part_of_a_tree(whole):
     assert all(is_part(node, whole) for node in whole.preorder())
 
 
 @given(sequences(), sequences())
-@settings(max_examples=50, deadline=None)
 def test_a_sequence_is_part_of_what_it_is_put_into(piece, other):
     mixed = [element for pair in zip(piece, other, strict=False) for element in pair]
     rest = list(piece)[len(list(zip(piece, other, strict=False))) :]

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from clustering.oracles import LinearKernel, clusters_of, inertia, lloyd, points
-from hypothesis import assume, given, settings, strategies as st
+from hypothesis import assume, given, strategies as st
 from sklearn.cluster import KMeans
 from strategies import sample_trees, trees
 
@@ -48,7 +48,6 @@ def partitions(draw):
 
 
 @given(partitions())
-@settings(max_examples=60, deadline=None)
 def test_clusters_are_those_of_the_textbook(case):
     structures, labels = case
     expected = lloyd(KERNEL.gram(structures).tolist(), labels)
@@ -58,7 +57,6 @@ def test_clusters_are_those_of_the_textbook(case):
 
 
 @given(partitions())
-@settings(max_examples=60, deadline=None)
 def test_inertia_is_that_of_the_textbook(case):
     structures, labels = case
     state = settled(similarities_of(structures), labels)
@@ -67,7 +65,6 @@ def test_inertia_is_that_of_the_textbook(case):
 
 
 @given(partitions())
-@settings(max_examples=60, deadline=None)
 def test_inertia_never_rises(case):
     structures, labels = case
     similarities = similarities_of(structures)
@@ -76,7 +73,6 @@ def test_inertia_never_rises(case):
 
 
 @given(partitions())
-@settings(max_examples=40, deadline=None)
 def test_sums_kept_up_to_date_are_those_made_anew(case):
     structures, labels = case
     similarities = similarities_of(structures)
@@ -148,7 +144,6 @@ def test_starts_spread_over_groups_that_are_far_apart():
 
 
 @given(st.lists(trees(), min_size=1, max_size=8), st.integers(1, 8), st.integers(0, 99))
-@settings(max_examples=60, deadline=None)
 def test_there_are_as_many_starts_as_structures_that_differ(structures, n_clusters, seed):
     similarities = similarities_of(structures)
     [labels] = spread_labels(similarities, n_clusters, [np.random.default_rng(seed)])

@@ -9,7 +9,7 @@ import time
 
 import numpy as np
 import pytest
-from processes import start_python, stop
+from processes import PATIENCE, start_python, stop
 from strategies import sample_sequences, sample_trees
 
 import kernelwood as kw
@@ -55,7 +55,7 @@ def test_small_work_stays_in_the_calling_thread():
 
 
 def test_several_threads_work_at_once():
-    together = threading.Barrier(3, timeout=10)
+    together = threading.Barrier(3, timeout=PATIENCE)
     run(lambda *_: together.wait(), 3, n_jobs=3)
 
 
@@ -74,10 +74,10 @@ def test_an_error_stops_the_other_threads():
 
     def work(begin, end, stop):
         if begin == 0:
-            started.wait(timeout=10)
+            started.wait(timeout=PATIENCE)
             raise LookupError
         started.set()
-        for _ in range(1000):
+        for _ in range(100 * PATIENCE):
             if stop[0]:
                 stopped.append(begin)
                 return

@@ -20,7 +20,7 @@ def split(examples):
 
 
 @given(pairs)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_purity_is_the_share_of_the_most_frequent_class(examples):
     right = 0
     for cluster in {found for _, found in examples}:
@@ -30,7 +30,7 @@ def test_purity_is_the_share_of_the_most_frequent_class(examples):
 
 
 @given(pairs)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_names_of_clusters_do_not_matter(examples):
     true, found = split(examples)
     renamed = cluster_scores(true, [f"cluster {7 - number}" for number in found])
@@ -41,7 +41,7 @@ def test_names_of_clusters_do_not_matter(examples):
 
 
 @given(pairs)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_shares_lie_between_0_and_1(examples):
     scores = cluster_scores(*split(examples))
     for value in (scores.purity, scores.nmi, scores.homogeneity, scores.completeness):

@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 import strategies
-from hypothesis import assume, given, settings, strategies as st
+from hypothesis import assume, given, strategies as st
 
 import kernelwood as kw
 
@@ -76,7 +76,6 @@ def _assume_small(*forests):
 # By weight.
 
 
-@settings(max_examples=60)
 @given(_forests, _forests, _decays)
 def test_every_fragment_has_its_expected_counts_and_weight(a, b, decay):
     _assume_small(a, b)
@@ -91,7 +90,6 @@ def test_every_fragment_has_its_expected_counts_and_weight(a, b, decay):
         assert found[fragment].weight == pytest.approx(weight)
 
 
-@settings(max_examples=60)
 @given(_forests, _forests, _decays, st.sampled_from([0.0, 0.5, 1.0, 3.0]))
 def test_weights_of_all_fragments_sum_to_the_raw_value(a, b, decay, sharpness):
     _assume_small(a, b)
@@ -100,7 +98,6 @@ def test_weights_of_all_fragments_sum_to_the_raw_value(a, b, decay, sharpness):
     assert sum(f.weight for f in found) == pytest.approx(raw, rel=1e-9)
 
 
-@settings(max_examples=60)
 @given(_forests, _forests)
 def test_no_fragment_is_listed_twice(a, b):
     _assume_small(a, b)
@@ -108,7 +105,6 @@ def test_no_fragment_is_listed_twice(a, b):
     assert len({f.structure for f in found}) == len(found)
 
 
-@settings(max_examples=60)
 @given(_forests, _forests, _decays)
 def test_the_first_fragments_by_weight_are_the_heaviest_of_all(a, b, decay):
     _assume_small(a, b)
@@ -156,7 +152,6 @@ def test_fragments_of_an_ambiguous_chart_need_not_be_listed_to_find_the_heaviest
 # By size.
 
 
-@settings(max_examples=60)
 @given(_forests, _forests, _decays, st.sampled_from([0.5, 1.0]))
 def test_largest_fragments_cover_the_raw_value_once(a, b, decay, sharpness):
     found = _explain(a, b, decay=decay, sharpness=sharpness)
@@ -164,7 +159,6 @@ def test_largest_fragments_cover_the_raw_value_once(a, b, decay, sharpness):
     assert sum(f.covers for f in found) == pytest.approx(float(raw > 0), rel=1e-9)
 
 
-@settings(max_examples=60)
 @given(_forests, _forests)
 def test_largest_fragments_weigh_the_same_in_both_orders(a, b):
     _assume_small(a, b)
@@ -182,7 +176,6 @@ def _listed(fragments):
 
 
 @pytest.mark.parametrize("order", ["size", "weight"])
-@settings(max_examples=60)
 @given(a=_trees, b=_trees, decay=_decays)
 def test_forests_of_one_tree_are_explained_like_trees(order, a, b, decay):
     a, b = (kw.Tree.from_brackets(_without_edges(tree)) for tree in (a, b))

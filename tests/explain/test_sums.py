@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import kernelwood as kw
 
@@ -76,7 +76,6 @@ def test_weights_of_rooted_trees_sum_to_the_raw_value(a, b, decay, contiguous):
     ],
     ids=lambda kernel: type(kernel).__name__,
 )
-@settings(max_examples=50)
 @given(a=_trees, b=_trees)
 def test_largest_fragments_cover_the_raw_value_of_trees_once(kernel, a, b):
     found = _all(kernel, a, b, "size")

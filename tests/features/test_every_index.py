@@ -63,7 +63,7 @@ def test_removed_structures_are_not_found(make, removed):
 
 @every_index
 @given(st.data())
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 def test_any_sequence_of_additions_and_removals(make, data):
     made = make().fit(TREES[:30])
     kept = dict(enumerate(TREES[:30]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from hypothesis.extra.numpy import arrays
 from threadpoolctl import threadpool_limits
 
@@ -68,7 +68,6 @@ def test_equal_structures_are_one_point(method, vectors):
     assert (map_2d(vectors, method) == 0).all()
 
 
-@settings(deadline=None, max_examples=50)
 @given(
     arrays(np.float64, st.tuples(st.integers(1, 8), st.integers(1, 4)), elements=st.floats(-9, 9))
 )

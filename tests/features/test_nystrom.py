@@ -8,7 +8,7 @@ import pytest
 import strategies
 from corpora import data_file
 from features import oracles
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -53,7 +53,6 @@ def test_products_of_vectors_are_those_of_the_pseudoinverse(kernel, selection):
 
 
 @given(st.lists(strategies.trees(), min_size=1, max_size=6), st.integers(1, 4))
-@settings(max_examples=60, deadline=None)
 def test_products_of_vectors_are_those_of_the_definition(trees, n_landmarks):
     fitted = embedder(n_landmarks=n_landmarks, tolerance=1e-9).fit(trees)
     similarities = KERNEL.cross(trees, fitted.landmarks_).tolist()

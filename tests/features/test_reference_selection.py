@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import strategies
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
@@ -177,7 +177,6 @@ def test_a_slot_that_no_bit_needs_keeps_its_reference():
 
 
 @given(st.integers(0, 2**32), st.sampled_from(METHODS), st.integers(1, 3))
-@settings(max_examples=60)
 def test_changed_bits_are_those_that_are_made_anew(seed, method, size):
     random = np.random.default_rng(seed)
     m, n_candidates, n = 8, 5, 9

@@ -214,20 +214,6 @@ def test_threads_change_no_bit():
     np.testing.assert_array_equal(one.responsibilities, three.responsibilities)
 
 
-def test_instruction_sets_agree_to_the_last_bit(run_python):
-    lines = [
-        "import numpy as np",
-        "from kernelwood.information import explain",
-        "codes = np.random.default_rng(0).integers(2, size=(230, 40))",
-        "found = [explain(codes, n_latent=m, n_restarts=1) for m in (3, 12)]",
-        "print([(f.entropy, f.responsibilities.tobytes().hex()) for f in found])",
-    ]
-    results = {
-        run_python(*lines, env={"KERNELWOOD_ISA": isa}) for isa in ("baseline", "avx2", "avx512")
-    }
-    assert len(results) == 1
-
-
 def test_the_arrays_have_their_shapes_and_cannot_be_changed():
     codes = hidden_codes(n=30)
     found = explain(codes, n_latent=5)

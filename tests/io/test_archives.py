@@ -9,7 +9,7 @@ import zipfile
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from kernelwood.errors import ReadError
 from kernelwood.io import LimitError, Limits, iter_read, read
@@ -120,7 +120,6 @@ def test_an_archive_can_be_closed_early(data):
 
 
 @every_archive
-@settings(max_examples=80, deadline=None)
 @given(damage=st.data())
 def test_damaged_archives_give_only_read_errors(data, damage):
     damaged = bytearray(data)

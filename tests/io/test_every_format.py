@@ -6,7 +6,7 @@ import gzip
 import io
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from samples import SAMPLES
 
 from kernelwood.errors import ReadError
@@ -166,7 +166,6 @@ def test_reading_is_lazy(name):
 
 
 @every_format
-@settings(max_examples=60, deadline=None)
 @given(data=st.binary(max_size=200), errors=st.sampled_from(["raise", "skip", "collect"]))
 def test_junk_gives_only_read_errors(name, data, errors):
     try:
@@ -179,7 +178,6 @@ def test_junk_gives_only_read_errors(name, data, errors):
 
 
 @every_format
-@settings(max_examples=200, deadline=None)
 @given(data=st.data())
 def test_damaged_files_give_only_read_errors(name, data):
     valid = SAMPLES[name].text.encode() * 2
@@ -198,7 +196,6 @@ def test_damaged_files_give_only_read_errors(name, data):
 
 
 @every_format
-@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_damaged_gzip_gives_only_read_errors(name, data):
     packed = bytearray(gzip.compress(SAMPLES[name].text.encode(), mtime=0))

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sizes import DEPTH
 
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io import read, write, write_jsonl
 from kernelwood.structures import Forest, Graph, Sequence, Tree
 from kernelwood.text import Document, Entity, Example, Origin, Sentence, Token
 
-DEPTH = 100_000
 FOREST = Forest(
     ["S", "A", "x", "y"],
     [(0, (1, 3), 0.1), (0, (2, 3), 0.2), (1, (2,), 1.0)],

@@ -3,14 +3,13 @@ from __future__ import annotations
 import io
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
+from sizes import DEPTH
 
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io import read, write_kelp
 from kernelwood.structures import Graph, Sequence, Tree
 from kernelwood.text import Example
-
-DEPTH = 100_000
 
 
 def parse(text, errors="raise", views=None):
@@ -283,7 +282,6 @@ some_labels = (
 ).filter(lambda label: not (isinstance(label, tuple) and label[1:] == (1.5,)))
 
 
-@settings(max_examples=300, deadline=None)
 @given(some_labels, st.dictionaries(names, any_view, min_size=1, max_size=6))
 def test_examples_survive_writing_and_reading(label, views):
     example = Example("x", label, views)

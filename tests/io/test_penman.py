@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io import Source, iter_read, write_penman
@@ -433,13 +433,11 @@ def sentences(draw):
     )
 
 
-@settings(max_examples=200, deadline=None)
 @given(view=sentences())
 def test_any_sentence_reads_back(view):
     assert sentence(written(view)) == view
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     pieces=st.lists(
         st.sampled_from(

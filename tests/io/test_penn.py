@@ -3,14 +3,13 @@ from __future__ import annotations
 import io
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
+from sizes import DEPTH
 
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io import read, write_penn
 from kernelwood.structures import Sequence, Tree
 from kernelwood.text import Example
-
-DEPTH = 100_000
 
 
 def parse(text, errors="raise"):
@@ -148,7 +147,6 @@ def test_a_deep_tree_is_written():
     assert written(parse(text)[0].views["tree"]) == text
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(trees, max_size=4))
 def test_trees_survive_writing_and_reading(given_trees):
     examples = read(io.BytesIO(written(*given_trees).encode("utf-8", "surrogatepass")), "penn")

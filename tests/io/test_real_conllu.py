@@ -27,6 +27,7 @@ def test_all_genia_dependencies_are_read(part, n_sentences, n_words):
     assert sum(len(sentence.dependencies) for sentence in sentences) == n_words
 
 
+@pytest.mark.slow
 def test_genia_is_written_and_read_back_equal():
     examples = genia("dev")
     out = io.StringIO()

@@ -15,6 +15,7 @@ from kernelwood.io import read, write_kelp, write_penn
 QUESTION_VIEWS = ["quest", "bow", "grct", "lct", "loct", "cgrct", "clct"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "count"), [("train_5500.coarse.klp.gz", 5452), ("TREC_10.coarse.klp.gz", 500)]
 )

@@ -15,6 +15,7 @@ def plain(example):
     return example.id, example.views
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["dev", "test"])
 def test_all_graphs_are_read_and_survive_writing(part, tmp_path):
     examples = read(data_file("bio-amr", f"amr-release-{part}-bio.txt.gz"))

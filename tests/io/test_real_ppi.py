@@ -20,6 +20,7 @@ def corpora():
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "n_sentences", "n_true", "n_false"),
     [("AImed", 1955, 1000, 4834), ("BioInfer", 1100, 2534, 7132)],
@@ -52,6 +53,7 @@ def test_the_preferred_parse_is_the_one_that_was_asked_for(corpora):
     assert sentence.dependencies[0] == (1, "nn", 0)
 
 
+@pytest.mark.slow
 def test_both_parses_are_read_with_remarks_on_tokens_that_differ():
     examples = read(data_file("ppi", "BioInfer-learning-format.xml.gz"))
     views = {tuple(example.views) for example in examples}

@@ -41,6 +41,7 @@ def test_nominals_begin_and_end_with_a_token(examples):
         assert all(e.start in starts and e.end in ends for e in sentence.entities)
 
 
+@pytest.mark.slow
 def test_the_file_is_written_as_it_was(path, examples):
     out = io.StringIO()
     write_semeval(examples, out)

@@ -11,6 +11,7 @@ from kernelwood.io import iter_read, read
 from kernelwood.io.formats.srl import VERB_ROLES, srl_text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "counts"),
     [("ewt-train", (12_515, 40_391, 81_360, 154)), ("ewt-dev", (1_940, 4_913, 9_506, 20))],

@@ -47,6 +47,7 @@ def test_all_documents_and_events_are_read(archive, part, n_documents, n_events)
     assert (len(found), sum(len(made.events) for made in found)) == (n_documents, n_events)
 
 
+@pytest.mark.slow
 @CORPORA
 def test_documents_are_written_as_they_were(archive, part, n_documents, n_events):
     for example in documents(archive, part):

@@ -3,7 +3,7 @@ from __future__ import annotations
 import io
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io import read, write, write_semeval
@@ -251,7 +251,6 @@ letters = st.text(
 labels = st.sampled_from([None, "Other", "A-B(e1,e2)", "Cause(e2,e1)"])
 
 
-@settings(max_examples=300, deadline=None)
 @given(letters, st.data(), labels, st.just("") | st.just('why\t"so') | letters)
 def test_sentences_that_can_be_written_are_read_again_the_same(text, data, label, comment):
     offsets = st.sets(st.integers(0, len(text)), min_size=2, max_size=2).map(sorted)
@@ -276,7 +275,6 @@ def test_sentences_that_can_be_written_are_read_again_the_same(text, data, label
     assert written(again) == result
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.lists(
         st.sampled_from([*'1\t"<>\n /', "<e1>", "</e1>", "<e2>b</e2>", "Other", "Comment:", FULL])

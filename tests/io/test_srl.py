@@ -6,7 +6,8 @@ import io
 import re
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
+from sizes import DEPTH
 
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io import Source, iter_read, write_srl
@@ -443,25 +444,23 @@ def test_an_example_without_sentence_is_refused():
 # ---------------------------------------------------------------- sizes
 
 
-def test_a_hundred_thousand_brackets_are_read_and_written():
-    depth = 100_000
-    text = f"# sent_id = a\n0\tx\tNN\t(TOP{'(A' * depth}*{')' * (depth + 1)}\t-\t-\n\n"
+def test_brackets_of_any_depth_are_read_and_written():
+    text = f"# sent_id = a\n0\tx\tNN\t(TOP{'(A' * DEPTH}*{')' * (DEPTH + 1)}\t-\t-\n\n"
     found = sentence(text)
-    assert found.tree.n_nodes == depth + 2
+    assert found.tree.n_nodes == DEPTH + 2
     assert written(found) == text
 
 
-def test_a_hundred_thousand_nested_roles_are_read_and_written():
-    depth = 100_000
-    text = f"# sent_id = a\n0\tx\tNN\t*\t-\tgo.01\t{'(A' * depth}(V*){')' * depth}\n\n"
+def test_roles_nested_to_any_depth_are_read_and_written():
+    text = f"# sent_id = a\n0\tx\tNN\t*\t-\tgo.01\t{'(A' * DEPTH}(V*){')' * DEPTH}\n\n"
     found = sentence(text)
-    assert len(found.predicates[0].arguments) == depth
+    assert len(found.predicates[0].arguments) == DEPTH
     assert written(found) == text
 
 
-def test_a_hundred_thousand_words_are_read():
-    text = "".join(f"{index}\tx\tNN\t*\t-\t-\n" for index in range(100_000))
-    assert len(sentence(text).tokens) == 100_000
+def test_many_words_are_read():
+    text = "".join(f"{index}\tx\tNN\t*\t-\t-\n" for index in range(DEPTH))
+    assert len(sentence(text).tokens) == DEPTH
 
 
 @pytest.mark.parametrize("filler", [" ", "=", "\t", "# "])
@@ -540,13 +539,11 @@ def sentences(draw):
     )
 
 
-@settings(max_examples=200, deadline=None)
 @given(view=sentences())
 def test_what_is_written_reads_back(view):
     assert sentence(written(view)) == view
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     cells=st.lists(
         st.lists(

@@ -6,7 +6,8 @@ import io
 import re
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
+from sizes import DEPTH
 
 import kernelwood.io.formats.standoff as module
 from kernelwood.errors import ReadError, StructureError
@@ -314,10 +315,9 @@ def test_long_lines_and_many_arguments_take_linear_time():
     assert (len(made.events[0].arguments), made.attributes[0].value) == (100_000, "x")
 
 
-def test_events_nest_a_hundred_thousand_deep():
-    count = 100_000
-    nested = "".join(f"E{i}\tBinding:T2 Theme:E{i + 1}\n" for i in range(count))
-    assert len(document(f"{RAF}{BINDS}{nested}E{count}\tBinding:T2 Theme:T1\n").events) == count + 1
+def test_events_nest_to_any_depth():
+    nested = "".join(f"E{i}\tBinding:T2 Theme:E{i + 1}\n" for i in range(DEPTH))
+    assert len(document(f"{RAF}{BINDS}{nested}E{DEPTH}\tBinding:T2 Theme:T1\n").events) == DEPTH + 1
 
 
 def test_a_document_is_written_as_a_text_and_its_annotations():
@@ -482,21 +482,18 @@ def documents(draw):
     return Document(text, entities, relations, events, attributes)
 
 
-@settings(max_examples=100, deadline=None)
 @given(documents())
 def test_documents_read_back_as_they_were_written(made):
     files = written(made)
     assert document(files["d.ann"], text=files["d.txt"]) == made
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.text("TERAMN#*1 \t;:\nab", max_size=60), st.text("ab\n", max_size=5))
 def test_junk_gives_only_read_errors(ann, text):
     for item in items(ann, text):
         assert isinstance(item, (ReadError, Remark, Example))
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.binary(max_size=80), st.binary(max_size=20))
 def test_bytes_give_only_read_errors(ann, text):
     try:
@@ -507,7 +504,6 @@ def test_bytes_give_only_read_errors(ann, text):
         assert sum(isinstance(item, Example) for item in found) <= 1
 
 
-@settings(max_examples=100, deadline=None)
 @given(documents(), st.data())
 def test_damaged_documents_are_read_whole_or_not_at_all(made, data):
     ann = written(made)["d.ann"]

@@ -148,6 +148,23 @@ def _each(condition):
 
 every_kernel = pytest.mark.parametrize("kernel", [KERNELS[name]() for name in KERNELS], ids=KERNELS)
 every_variant = _each(lambda kernel: True)
+# What blocks and threads could disturb: all engines, types of numbers, dense and sparse tables.
+every_engine = pytest.mark.parametrize(
+    "kernel",
+    [
+        KERNELS[name](**parameters)
+        for name in KERNELS
+        for parameters in (
+            *({}, {"decay": 1e-3}),
+            *((MATCHINGS["gaussian"], MATCHINGS["few"]) if name in MATCHABLE else ()),
+        )
+    ],
+    ids=[
+        f"{name}-{how}"
+        for name in KERNELS
+        for how in ("default", "tiny", *(("gaussian", "few") if name in MATCHABLE else ()))
+    ],
+)
 every_definite_variant = _each(is_definite)
 every_exact_variant = _each(matches_exactly)
 every_variant_without_vectors = _each(lambda kernel: not hasattr(kernel.similarity, "vectors"))

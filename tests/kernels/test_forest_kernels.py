@@ -102,7 +102,6 @@ def test_value_is_the_product_of_expected_fragment_counts(n_words, decay):
     assert found == pytest.approx(by_brute_force(a, b, decay), rel=1e-9)
 
 
-@settings(max_examples=40)
 @given(*[strategies.small_forests(max_inner=3)] * 2, st.sampled_from([0.25, 0.8, 1.0]))
 def test_value_of_any_forests_is_the_product_of_expected_fragment_counts(a, b, decay):
     found = RAW.clone().set_params(decay=decay).value(a, b)

@@ -232,6 +232,7 @@ similarity = kw.similarity.Gaussian(vectors)
 groups = [words[i : i + 8] for i in range(0, n, 8)]
 sequences = kw.batch([kw.Sequence(group) for group in groups])
 trees = kw.batch([kw.Tree(group[0], [kw.Tree(word) for word in group[1:]]) for group in groups])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 for kernel, batch, n_queries in (
     (kw.SubsequenceKernel(similarity=similarity, dtype="float32"), sequences, 40),
     (kw.PartialTreeKernel(similarity=similarity, dtype="float32"), trees, 4),
@@ -240,7 +241,7 @@ for kernel, batch, n_queries in (
     assert indices[:, 0].tolist() == list(range(n_queries)) and np.isfinite(values).all()
     block = kernel.cross(batch[:n_queries], batch[:5000])
     assert np.isfinite(block).all() and block.max() <= 1.001
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 """
 
 

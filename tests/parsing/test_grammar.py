@@ -5,6 +5,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 from parsing.treebank_sample import TREEBANK
+from sizes import DEPTH
 from strategies import chain
 
 from kernelwood.parsing.grammar import ChildProcess, estimate_grammar
@@ -211,7 +212,7 @@ def test_a_production_of_ten_thousand_children_is_taken():
 
 
 def test_a_tree_of_any_depth_is_taken():
-    deep = Tree("S", [chain(100_000, label=lambda level: "AB"[level % 2])])
+    deep = Tree("S", [chain(DEPTH, label=lambda level: "AB"[level % 2])])
     grammar, _ = estimate_grammar(count_productions([deep], **FULL), 2)
     assert len(grammar.fine.unary) > 0
 

@@ -5,8 +5,9 @@ import pickle
 import random
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from parsing.treebank_sample import TREEBANK, UNAMBIGUOUS, tags, words
+from sizes import DEPTH
 from strategies import chain
 
 import kernelwood as kw
@@ -100,7 +101,6 @@ def test_labels_and_tags_are_told():
 
 
 @given(sentences)
-@settings(max_examples=40)
 def test_every_tree_has_the_sentence_as_its_leaves(sentence):
     forest = PARSER.parse(sentence)
     rng = random.Random(0)
@@ -109,7 +109,6 @@ def test_every_tree_has_the_sentence_as_its_leaves(sentence):
 
 
 @given(sentences)
-@settings(max_examples=40)
 def test_probabilities_of_a_head_sum_to_at_most_one(sentence):
     assert max(sums_by_head(PARSER.parse(sentence))) <= 1.0 + 1e-9
 
@@ -234,7 +233,7 @@ def test_a_chart_beyond_the_memory_budget_is_refused():
 
 
 def test_a_treebank_of_any_depth_is_learned():
-    deep = chain(100_000, label=lambda level: "AB"[level % 2])
+    deep = chain(DEPTH, label=lambda level: "AB"[level % 2])
     parser = ForestParser().fit([deep])
     assert words(parser.parse(["B"]).best_tree()) == ["B"]
 

@@ -2,6 +2,7 @@
 
 import pytest
 from hypothesis import given, strategies as st
+from sizes import DEPTH
 from strategies import chain
 
 from kernelwood.errors import StructureError
@@ -102,7 +103,7 @@ def test_a_treebank_without_words_is_refused():
 
 
 def test_trees_of_any_depth_are_prepared():
-    deep = Tree("S", [chain(100_000, label=lambda level: "AB"[level % 2])])
+    deep = Tree("S", [chain(DEPTH, label=lambda level: "AB"[level % 2])])
     assert prepare_tree(deep) == deep
 
 
@@ -115,7 +116,7 @@ def test_a_tree_that_unfolds_without_end_is_refused():
 
 
 def test_a_deep_repetition_is_merged():
-    assert prepare_tree(chain(100_000, label=lambda level: "X")) == Tree("X", [Tree("X")])
+    assert prepare_tree(chain(DEPTH, label=lambda level: "X")) == Tree("X", [Tree("X")])
 
 
 @st.composite

@@ -6,7 +6,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import kernelwood as kw
 from kernelwood.errors import ModelFormatError
@@ -192,7 +192,6 @@ def test_a_truncated_file_is_refused(step, saved, tmp_path):
     )
 
 
-@settings(max_examples=150)
 @given(data=st.data())
 def test_any_edit_is_noticed_or_does_not_matter(data, saved, tmp_path_factory):
     places = st.integers(0, len(saved))
@@ -378,7 +377,6 @@ _json = st.recursive(
 )  # fmt: skip
 
 
-@settings(max_examples=200)
 @given(data=st.data())
 def test_any_forged_manifest_is_refused_or_gives_a_model(data, saved, tmp_path_factory):
     with zipfile.ZipFile(io.BytesIO(saved)) as archive:

@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pytest
 import strategies
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
+from sizes import DEPTH
 
 import kernelwood as kw
 from kernelwood.arrays import ForestBatch, SequenceBatch, TreeBatch
@@ -71,15 +72,14 @@ def test_forests_with_and_without_spans_survive_in_a_file(round_trip):
     assert list(round_trip(kw.batch([plain, spanned, plain]))) == [plain, spanned, plain]
 
 
-def test_a_tree_of_depth_100000_survives(round_trip):
-    tree = strategies.chain(100_000, lambda level: f"n{level % 7}")
+def test_a_tree_of_any_depth_survives(round_trip):
+    tree = strategies.chain(DEPTH, lambda level: f"n{level % 7}")
     assert list(round_trip(kw.batch([tree]))) == [tree]
 
 
-@pytest.mark.parametrize("depth", [10_000, pytest.param(100_000, marks=pytest.mark.slow)])
-def test_a_deep_forest_survives(depth, round_trip):
-    edges = [(node, (node + 1,), 0.5) for node in range(depth - 1)]
-    forest = kw.Forest(["n"] * depth, edges, 0)
+def test_a_forest_of_any_depth_survives(round_trip):
+    edges = [(node, (node + 1,), 0.5) for node in range(DEPTH - 1)]
+    forest = kw.Forest(["n"] * DEPTH, edges, 0)
     assert list(round_trip(kw.batch([forest]))) == [forest]
 
 
@@ -266,7 +266,6 @@ _values = {
 }
 
 
-@settings(max_examples=300)
 @given(data=st.data())
 def test_any_arrays_are_refused_or_give_structures(data):
     batch = data.draw(st.sampled_from([SEQUENCES, TREES, FORESTS]))

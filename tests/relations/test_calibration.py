@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from kernelwood.relations import positive_rate_threshold
 from kernelwood.relations.calibration import (
@@ -105,7 +105,6 @@ def test_probabilities_rise_with_scores(rows):
     assert ((chances >= 0) & (chances <= 1)).all()
 
 
-@settings(max_examples=50)
 @given(scored)
 def test_ranking_is_the_share_of_pairs_in_order(rows):
     (scores, positive, _), _ = columns(rows)

@@ -11,6 +11,7 @@ from kernelwood.io import read
 from kernelwood.relations import event_candidates, flatten_events, pair_candidates
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "true", "false", "fallbacks"),
     [
@@ -29,6 +30,7 @@ def test_protein_pairs_are_those_of_the_corpus(name, true, false, fallbacks):
     assert examples.tally.remarks == fallbacks
 
 
+@pytest.mark.slow
 def test_nominals_of_semeval_have_the_label_of_their_sentence():
     corpus = read(data_file("semeval2010-task8", "TRAIN_FILE.TXT.gz"))
     by_relation = pair_candidates(corpus, labels="directed").labels

@@ -3,8 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import strategies
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from parsed_samples import sentence, sentences
+from sizes import DEPTH
 
 import kernelwood as kw
 from kernelwood.search import find_duplicates
@@ -59,14 +60,12 @@ def test_pairs_follow_the_definition(structures, threshold):
     assert rows(found) == by_definition(structures, KERNEL, threshold)
 
 
-@settings(max_examples=40)
 @given(st.lists(strategies.trees(), max_size=8), st.sampled_from([0.3, 0.8, 1.0]))
 def test_any_trees_follow_the_definition(structures, threshold):
     found = find_duplicates(structures, kw.PartialTreeKernel(), threshold=threshold)
     assert rows(found) == by_definition(structures, kw.PartialTreeKernel(), threshold)
 
 
-@settings(max_examples=40)
 @given(st.lists(strategies.trees(), max_size=10), st.sampled_from([0.3, 0.8]))
 def test_groups_are_what_pairs_join(structures, threshold):
     found = find_duplicates(structures, kw.PartialTreeKernel(), threshold=threshold)
@@ -174,8 +173,10 @@ def test_examples_are_equal_if_the_views_that_are_read_are():
 
 
 def test_deep_trees_are_compared():
-    deep = kw.Tree.from_postorder(["a"] * 100_000, [""] * 100_000, [0] + [1] * 99_999)
-    other = kw.Tree.from_postorder(["b"] * 100_000, [""] * 100_000, [0] + [1] * 99_999)
+    deep, other = (
+        kw.Tree.from_postorder([label] * DEPTH, [""] * DEPTH, [0] + [1] * (DEPTH - 1))
+        for label in "ab"
+    )
     found = find_duplicates([deep, other, deep], kw.SubtreeKernel())
     assert found.groups == ((0, 2),)
 

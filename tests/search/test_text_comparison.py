@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import strategies
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from parsed_samples import sentences
 
 import kernelwood as kw
@@ -60,7 +60,6 @@ texts = st.lists(strategies.sequences().filter(len), min_size=1, max_size=4)
 
 
 @pytest.mark.parametrize("how", HOW)
-@settings(max_examples=40)
 @given(a=texts, b=texts)
 def test_two_texts_follow_the_definition(how, a, b):
     assert text_similarity(KERNEL, a, b, how=how) == pytest.approx(
@@ -69,7 +68,6 @@ def test_two_texts_follow_the_definition(how, a, b):
 
 
 @pytest.mark.parametrize("how", HOW)
-@settings(max_examples=40)
 @given(a=texts, b=texts)
 def test_similarity_does_not_depend_on_the_order_of_texts(how, a, b):
     there, back = (text_similarity(KERNEL, *two, how=how) for two in ((a, b), (b, a)))
@@ -77,7 +75,6 @@ def test_similarity_does_not_depend_on_the_order_of_texts(how, a, b):
 
 
 @pytest.mark.parametrize("how", HOW)
-@settings(max_examples=40)
 @given(a=texts)
 def test_a_text_is_as_similar_to_itself_as_can_be(how, a):
     assert text_similarity(KERNEL, a, a, how=how) == pytest.approx(1, abs=1e-12)

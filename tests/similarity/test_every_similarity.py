@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from similarity_cases import (
     VARIANTS,
     by_definition,
@@ -41,7 +41,6 @@ def test_the_table_holds_the_values(similarity):
     )
 
 
-@settings(max_examples=150)
 @given(
     st.sampled_from(VARIANTS),
     st.lists(labels, max_size=6),

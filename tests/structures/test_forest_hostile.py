@@ -6,16 +6,15 @@ import pickle
 import random
 
 import pytest
+from sizes import DEPTH
 from strategies import chain
 
 from kernelwood import Forest
 
-DEPTH = 100_000
-
 
 @pytest.fixture(scope="module")
 def deep():
-    """A chain with two ways down at every step: 2**100000 trees."""
+    """A chain with two ways down at every step: 2**DEPTH trees."""
     edges = []
     for node in range(DEPTH):
         edges += [(node, (node + 1,), 0.5), (node, (node + 1, DEPTH + 1), 0.25)]

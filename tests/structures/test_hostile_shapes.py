@@ -5,10 +5,11 @@ import pickle
 
 import pytest
 from processes import run_python
+from sizes import DEPTH
 
 from kernelwood.structures import Sequence, Tree
 
-DEPTH, WIDTH = 100_000, 50_000
+WIDTH = DEPTH // 2
 
 
 def chain(depth):
@@ -100,9 +101,12 @@ def test_long_sequence_works_throughout():
 @pytest.mark.parametrize(
     ("depth", "make"),
     [
-        (10 * DEPTH, "tree = Tree('x')\nfor _ in range(depth): tree = Tree('n', (tree,))"),
-        (DEPTH, "tree = Tree.from_brackets('(n ' * depth + 'x' + ')' * depth)"),
-        (DEPTH, "tree = Tree.from_postorder(['x'] * depth, [''] * depth, [0] + [1] * (depth - 1))"),
+        (300_000, "tree = Tree('x')\nfor _ in range(depth): tree = Tree('n', (tree,))"),
+        (100_000, "tree = Tree.from_brackets('(n ' * depth + 'x' + ')' * depth)"),
+        (
+            100_000,
+            "tree = Tree.from_postorder(['x'] * depth, [''] * depth, [0] + [1] * (depth - 1))",
+        ),
     ],
 )
 def test_releasing_a_deep_tree_does_not_crash(depth, make):

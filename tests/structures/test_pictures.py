@@ -7,6 +7,7 @@ from itertools import pairwise
 import defusedxml.ElementTree
 import pytest
 from hypothesis import given, strategies as st
+from sizes import DEPTH
 
 from kernelwood.structures import Forest, Graph, Sequence, Tree
 from kernelwood.structures.pictures import forest_svg, graph_html, sequence_html, tree_svg
@@ -121,7 +122,6 @@ def test_long_graph_table_is_cut_with_a_note():
     assert html.count("<tr>") == 10 and "first 10 edges shown" in html
 
 
-DEPTH = 100_000
 BLUE = "#3b7ddd"
 
 

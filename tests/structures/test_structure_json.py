@@ -3,6 +3,7 @@ import sys
 
 import pytest
 from hypothesis import given, strategies as st
+from sizes import DEPTH
 from strategies import forests
 
 from kernelwood.errors import StructureError
@@ -14,7 +15,6 @@ from kernelwood.structures import (
     forest_object,
 )
 
-DEPTH = 100_000
 GOOD = {"labels": ["S", "x"], "edges": [[0, [1], 0.5]], "root": 0}
 READINGS = Forest(
     ["NP", "NP", "NP", "old", "men", "and", "women"],

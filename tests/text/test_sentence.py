@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from sentence_strategies import documents, sentences
+from sizes import DEPTH
 from strategies import chain
 
 from kernelwood.errors import StructureError
@@ -24,7 +25,6 @@ from kernelwood.text import (
     Token,
 )
 
-DEPTH = 100_000
 SENTENCE = Sentence.from_words(
     ["Raf", "binds", "Ras"], dependencies=[(1, "nsubj", 0), (-1, "root", 1), (1, "obj", 2)]
 )

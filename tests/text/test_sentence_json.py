@@ -7,6 +7,7 @@ from dataclasses import fields
 import pytest
 from hypothesis import given, strategies as st
 from sentence_strategies import documents, sentences
+from sizes import DEPTH
 from strategies import chain
 
 from kernelwood.errors import StructureError
@@ -28,7 +29,6 @@ from kernelwood.text import (
     sentence_object,
 )
 
-DEPTH = 100_000
 texts = st.text(max_size=4)
 
 

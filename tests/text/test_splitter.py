@@ -7,7 +7,7 @@ import sys
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from kernelwood.text import find_sentences, splitter
 
@@ -263,7 +263,6 @@ def test_work_on_hostile_texts_grows_with_their_length(piece, monkeypatch):
     assert long < 4.1 * short + 200
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.text("aAb.?!() \n\r\t\"'1é😀\u00a0", max_size=60))
 def test_every_character_that_is_not_blank_is_in_one_sentence(text):
     spans = find_sentences(text)
@@ -273,7 +272,6 @@ def test_every_character_that_is_not_blank_is_in_one_sentence(text):
     assert all(piece == piece.strip() for piece in cut(text))
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.text("aA. \n", max_size=40), st.data())
 def test_no_cut_falls_into_what_is_protected(text, data):
     places = st.integers(0, len(text))

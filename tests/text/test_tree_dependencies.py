@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given, strategies as st
+from sizes import DEPTH
 from strategies import trees
 from work import count_calls
 
@@ -11,7 +12,6 @@ from kernelwood.structures import Tree
 from kernelwood.text import ROOT, Dependency, Sentence, dependencies_of, dependencies_of_tree
 from kernelwood.text.tree_dependencies import head_words
 
-DEPTH = 100_000
 LABELS = (
     *("S", "SBAR", "SQ", "VP", "NP", "PP", "ADJP", "ADVP", "QP", "UCP", "PRN", "FRAG", "WHNP"),
     *("CC", "CONJP", ",", "IN", "NN", "VBZ", "VBN", "JJ", "RB", "DT", "POS", "HYPH", "XYZ", "is"),

@@ -40,8 +40,7 @@ def shares(gates, planted):
     return noise, signal
 
 
-@pytest.mark.parametrize(("n_classes", "n_signal_words"), [(2, 4), (4, 2)])
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(("n_classes", "n_signal_words", "seed"), [(2, 4, 0), (4, 2, 1)])
 def test_noise_is_ignored_and_signal_is_kept(n_classes, n_signal_words, seed):
     planted = kw.tuning.planted_paths(
         1000, n_classes=n_classes, n_signal_words=n_signal_words, random_state=seed
@@ -56,7 +55,7 @@ def test_noise_is_ignored_and_signal_is_kept(n_classes, n_signal_words, seed):
     assert held_out_accuracy(found.kernel_, planted) >= 0.9
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_neighborhoods_beat_random_samples_of_equal_cost(seed):
     planted = kw.tuning.planted_paths(
         4000, n_signal=5, n_noise=5, n_signal_words=150, length=(3, 3), bias=0.3, random_state=seed
@@ -120,15 +119,16 @@ def test_a_search_ends_when_a_pass_changes_nothing():
     assert all(d["open"] == d["before"] for d in found.trace_ if d["step"] == last)
 
 
-@pytest.mark.parametrize("cut", [0, 1, 5, 9, 10, 17])
-@pytest.mark.parametrize("method", ["neighbors", "information"])
-def test_a_resumed_search_gives_the_same(method, cut):
-    def make():
-        return learner(method=method, n_passes=2, n_runs=2, n_steps=15, n_references=20, n_bits=50)
+@pytest.fixture(scope="module", params=["neighbors", "information"])
+def whole(request):
+    options = {"n_passes": 2, "n_runs": 2, "n_steps": 15, "n_references": 20, "n_bits": 50}
+    return learner(method=request.param, **options).fit(SMALL.paths, SMALL.classes)
 
-    whole = make().fit(SMALL.paths, SMALL.classes)
+
+@pytest.mark.parametrize("cut", [0, 1, 9, 10, 17])  # a run has two passes of nine labels
+def test_a_resumed_search_gives_the_same(whole, cut):
     new = []
-    resumed = make().fit(
+    resumed = clone(whole).fit(
         SMALL.paths, SMALL.classes, resume=whole.trace_[:cut], on_decision=new.append
     )
     assert resumed.trace_ == whole.trace_

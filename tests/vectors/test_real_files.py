@@ -26,6 +26,7 @@ def test_all_words_are_read(name):
     assert vectors.similarity(a, b) > least
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_the_copy_in_the_cache_is_the_same(name):
     path = data_file("word-vectors", name)

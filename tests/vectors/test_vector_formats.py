@@ -10,7 +10,7 @@ import threading
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import kernelwood as kw
 from kernelwood.errors import KernelInputError, MemoryBudgetError, ReadError
@@ -418,7 +418,6 @@ def test_numbers_are_rounded_as_numpy_does(tmp_path_factory, values, spelling):
 # Halves between neighboring floats, seen from both sides: what is hard to round.
 @pytest.mark.parametrize("tail", ["", "0" * 800 + "1", "5", "e0", "0000e-1", "00e+1"])
 @given(bits=st.integers(1, 0x7F7FFFFE))
-@settings(max_examples=50)
 def test_halves_between_floats_are_rounded_as_numpy_does(tmp_path_factory, tail, bits):
     low, high = np.array([bits, bits + 1], dtype=np.uint32).view(np.float32).astype(float)
     number = format((low + high) / 2, ".160f") + tail
@@ -450,7 +449,6 @@ nearly = st.sampled_from(
 
 
 @given(st.binary(max_size=60) | st.lists(nearly, max_size=25).map(b"".join))
-@settings(max_examples=300)
 def test_any_bytes_are_vectors_or_a_read_error(tmp_path_factory, content):
     path = tmp_path_factory.mktemp("any") / "vectors"
     path.write_bytes(content)

@@ -5,6 +5,7 @@ from collections import defaultdict
 
 import pytest
 from hypothesis import assume, given, strategies as st
+from sizes import DEPTH
 from strategies import derivations, forests, tree_distribution, trees
 
 from kernelwood import Forest, Tree
@@ -24,7 +25,6 @@ from kernelwood.views import (
 HIGH = "(S (NP (PRP We)) (VP (VBD saw) (NP (NNS birds)) (PP (IN with) (NP (NNS glasses)))))"
 LOW = "(S (NP (PRP We)) (VP (VBD saw) (NP (NP (NNS birds)) (PP (IN with) (NP (NNS glasses))))))"
 SAW, BIRDS, WITH = 1, 2, 3
-DEPTH = 20_000  # far beyond any limit of recursion
 
 
 @pytest.fixture

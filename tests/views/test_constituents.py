@@ -2,6 +2,7 @@
 
 import pytest
 from hypothesis import given, strategies as st
+from sizes import DEPTH
 from strategies import chain, star, trees
 
 from kernelwood import Tree
@@ -21,7 +22,6 @@ SENTENCE = (
     "(VP (MD can) (VP (VB eat) (NP (NP (NN bread)) (PP (IN from) (NP (NNS bags)))))) (. .))"
 )
 HERE, OLD, BIRDS, CAN, EAT, BREAD, FROM, BAGS, STOP = range(9)
-DEPTH = 100_000
 
 
 def word(position):

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import pytest
 from hypothesis import given, strategies as st
+from sizes import DEPTH
 
 from kernelwood import Graph, Sequence, Tree
 from kernelwood.errors import StructureError
@@ -19,8 +20,6 @@ from kernelwood.views import (
     trigger_tree,
 )
 from kernelwood.views.interaction_graphs import ENTITY_CONCEPTS, INTERACTION_CONCEPTS
-
-DEPTH = 100_000
 
 # Some family of proteins, one of them named, has sites to bind an enzyme, and sites where one small
 # molecule is exchanged for another.

@@ -29,6 +29,7 @@ def corpus_paths(corpus):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("corpus", "expected"),
     [
