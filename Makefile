@@ -60,6 +60,7 @@ bench: $(VENV)/.package
 	$(BIN)/python benchmarks/references.py --parts speed
 	$(BIN)/python benchmarks/parsing.py
 	$(BIN)/python benchmarks/reading.py
+	$(BIN)/python benchmarks/splitting.py
 	$(BIN)/python benchmarks/dictionary.py
 	$(BIN)/python benchmarks/extraction.py
 	$(BIN)/python benchmarks/streaming.py

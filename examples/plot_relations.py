@@ -1,9 +1,9 @@
 """
-Relations and where to draw the line
-====================================
+Relations and decision thresholds
+=================================
 
-Which molecules of a sentence interact? An extractor learns it from annotated documents, and gives
-every pair in others a score. From where on a pair counts as a relation is learned, too.
+An extractor learns from annotated documents which molecules interact, and predicts a probability
+for every pair of molecules in other documents. Its decision threshold is learned, too.
 """
 
 import matplotlib.pyplot as plt
@@ -15,17 +15,17 @@ from kernelwood.datasets import load_interactions
 train, test = load_interactions("train"), load_interactions("test")
 
 # %%
-# Words around a pair need no parser; steps on the path between the two need dependencies, which
-# the corpus has. Kernels on several views add up.
+# The words around a pair need no parser; the shortest dependency path needs dependencies, which the
+# corpus has. The kernels of several views are averaged.
 
 VIEWS = [["context"], ["steps"], ["context", "steps"]]
 
 figure, axis = plt.subplots(figsize=(6, 4.2), layout="constrained")
 for views in VIEWS:
     extractor = kw.RelationExtractor(views=views, labels="binary", random_state=0).fit(train)
-    judged = extractor.predict(test, all=True)
-    related = [prediction.label != "none" for prediction in judged]
-    scores = [prediction.score for prediction in judged]
+    predictions = extractor.predict(test, all=True)
+    related = [prediction.label != "none" for prediction in predictions]
+    scores = [prediction.score for prediction in predictions]
     precision, recall, _ = precision_recall_curve(related, scores)
     [line] = axis.plot(recall, precision, label=" and ".join(views))
     reached = extractor.evaluate(test, n_bootstrap=0)
@@ -38,20 +38,19 @@ axis.legend()
 plt.show()
 
 # %%
-# A point is the threshold that was learned, from training documents that were held out in turn; the
-# test documents had no part in it. Left of it fewer relations are found, and more of them right.
+# A point is the decision threshold of the extractor, learned by cross-validation on the training
+# documents. Left of it recall is lower and precision is mostly higher.
 #
-# Why was a pair called a relation? These are the training sentences that it is most like, and what
-# they share.
+# The evidence for the most probable relation: the most similar training sentences, and the
+# fragments they share with it.
 
-surest = max(judged.relations, key=lambda prediction: prediction.score)
+surest = max(predictions.relations, key=lambda prediction: prediction.score)
 print(surest)
 print(surest.text)
 for case in surest.evidence:
     print(f"\n{case.similarity:.2f} {case.type}: {case.text}")
-    for piece in case.fragments:
-        print(f"     {piece.weight:.2f} {piece.view}: {piece.text}")
+    for fragment in case.fragments:
+        print(f"     {fragment.weight:.2f} {fragment.view}: {fragment.text}")
 
 # %%
-# The corpus was written for demonstrations. It is small and tidy, and says nothing about figures on
-# real documents.
+# The corpus was written for demonstration; its figures do not carry over to real documents.

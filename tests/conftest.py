@@ -1,7 +1,6 @@
 """What all tests share: hypothesis settings, slow tests, the folder of shared helpers."""
 
 import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -11,6 +10,8 @@ from hypothesis import settings
 
 # ``--import-mode=importlib`` leaves sys.path alone; this makes ``import strategies`` work.
 sys.path.insert(0, str(Path(__file__).parent))
+
+import processes
 
 # Tests and the processes they start leave the user's cache alone.
 _CACHE = tempfile.TemporaryDirectory(prefix="kernelwood-tests-")
@@ -38,9 +39,8 @@ def run_python():
     """Return a function that runs lines in a fresh interpreter and returns what they print."""
 
     def run(*lines, env=None):
-        command = [sys.executable, "-W", "error", "-c", "\n".join(lines)]
         variables = {**os.environ, **(env or {})}
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=variables)
+        done = processes.run_python("-W", "error", "-c", "\n".join(lines), env=variables)
         assert done.returncode == 0, done.stderr[-2000:]
         return done.stdout.strip()
 

@@ -239,7 +239,7 @@ def test_views_are_conditioned_on_the_candidate(attachment: Readings) -> None:
 
 
 def test_a_span_that_is_no_constituent_has_no_views(attachment: Readings) -> None:
-    with pytest.raises(ValueError, match="no reading"):
+    with pytest.raises(ValueError, match="no tree of the forest"):
         role_views(attachment, SAW, (2, 4), "see")
 
 

@@ -32,12 +32,12 @@ def example(number: int, holds: bool, verb: str) -> kw.Example:
     start = len(f"Raf {verb} ")
     raf = kw.text.Entity("e0", "protein", ((0, 3),), "Raf")
     ras = kw.text.Entity("e1", "protein", ((start, start + 3),), "Ras")
-    arguments = tuple(kw.structures.Argument("", end) for end in ("e0", "e1"))
+    arguments = tuple(kw.text.Argument("", end) for end in ("e0", "e1"))
     sentence = kw.Sentence.from_words(
         words,
         dependencies=[(1, "nsubj", 0), (1, "dobj", 2), (1, "advmod", 3)],
         entities=[raf, ras],
-        relations=[kw.structures.Relation("p0", "interaction", arguments, holds)],
+        relations=[kw.text.Relation("p0", "interaction", arguments, holds)],
     )
     return kw.Example(f"d{number}.s0", views={"sentence": sentence})
 

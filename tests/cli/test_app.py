@@ -1,27 +1,19 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 
 import click
 import pytest
 from click.testing import CliRunner
+from processes import run_python
 
 import kernelwood as kw
 from kernelwood.cli import app, main
 
 
 def _run(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "kernelwood", *arguments],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
-        timeout=120,
-        check=False,
-    )
+    variables = {**os.environ, "PYTHONIOENCODING": "utf-8"}
+    return run_python("-m", "kernelwood", *arguments, encoding="utf-8", env=variables)
 
 
 def _command_that_raises(error):
@@ -85,14 +77,7 @@ def test_help_and_wrong_calls_load_no_heavy_library(arguments, code, tmp_path):
         "heavy = {'sklearn', 'scipy', 'numpy', 'rich'} & set(sys.modules)\n"
         "print(code, sorted(heavy), file=sys.stderr)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        cwd=tmp_path,
-    )
+    done = run_python("-c", program, cwd=tmp_path)
     assert done.stderr.splitlines()[-1] == f"{code} []", done.stderr
     if code == 1:
         assert "missing." in done.stderr and "No such file" in done.stderr

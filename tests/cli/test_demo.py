@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from processes import run_python
 
 import kernelwood as kw
 from kernelwood.cli import main
@@ -187,12 +186,6 @@ def test_output_survives_a_terminal_without_unicode(report, tmp_path):
         "demo.run_demo = lambda *a: json.loads(pathlib.Path('report.json').read_text()); "
         "main(['demo'])"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
-        timeout=120,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, b"")
+    variables = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    done = run_python("-c", code, cwd=tmp_path, env=variables)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -3,16 +3,14 @@ from __future__ import annotations
 import inspect
 import io
 import json
-import os
 import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings, strategies as st
+from processes import start_python, stop, wait_until
 
 import kernelwood as kw
 from kernelwood.cli import main
@@ -596,13 +594,8 @@ def test_a_fingerprint_is_of_the_content(examples):
     assert fingerprint(kw.batch(examples)) != fingerprint(kw.batch(examples[::-1]))
 
 
-def wait_for_lines(path, count, process):
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and process.poll() is None:
-        if path.exists() and path.read_bytes().count(b"\n") >= count:
-            return
-        time.sleep(0.01)
-    pytest.fail(f"no {count} lines: {process.communicate()}")
+def n_lines(path):
+    return path.read_bytes().count(b"\n") if path.exists() else 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
@@ -611,17 +604,11 @@ def test_a_stopped_search_leaves_a_checkpoint_to_go_on_from(tmp_path, name, code
     corpus, path = tmp_path / "paths.jsonl", tmp_path / "gates.jsonl"
     kw.write(planted(150, length=(1, 14)), corpus)
     options = [str(corpus), "--share", "1", "--runs", "4", "--checkpoint"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "kernelwood", "learn-gates", *options, str(path)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
-    )
-    wait_for_lines(path, 3, process)
-    process.send_signal(getattr(signal, name))
-    shown, said = process.communicate(timeout=30)
-    assert (process.returncode, shown) == (code, b"")
-    assert b"run the same command to resume" in said
+    process = start_python("-m", "kernelwood", "learn-gates", *options, path)
+    wait_until(lambda: n_lines(path) >= 3, process)
+    done = stop(process, getattr(signal, name))
+    assert (done.returncode, done.stdout) == (code, "")
+    assert "run the same command to resume" in done.stderr
     before = path.read_bytes()
     report = learned(*options, path)
     assert {**report, "seconds": 0} == {

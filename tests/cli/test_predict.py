@@ -7,16 +7,15 @@ import errno
 import json
 import os
 import signal
-import subprocess
-import sys
-import time
 import zipfile
 from functools import partial
 from itertools import pairwise
+from subprocess import PIPE
 
 import pytest
 from cli.interactions import a_sentence, some_documents
 from cli.running import answer, invoke, wrong_data
+from processes import start_python, stop, wait_until
 
 import kernelwood as kw
 from kernelwood.relations import RelationExtractor
@@ -323,21 +322,13 @@ def test_a_signal_ends_it_in_order(model, tmp_path):
     kw.write(some_documents(40), tmp_path / "in.jsonl")
     out = tmp_path / "new"
     out.mkdir()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "kernelwood", "predict", model, "-", "-o", out / "out.jsonl"],
-        stdin=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    process.stdin.write((tmp_path / "in.jsonl").read_bytes())  # and more may come
+    command = ["-m", "kernelwood", "predict", model, "-", "-o", out / "out.jsonl"]
+    process = start_python(*command, stdin=PIPE)
+    process.stdin.write((tmp_path / "in.jsonl").read_text())  # and more may come
     process.stdin.flush()
-    limit = time.monotonic() + 60
-    while not list(out.iterdir()) and time.monotonic() < limit:
-        time.sleep(0.05)
-    begun = list(out.iterdir())
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
-    assert begun
-    assert (process.returncode, list(out.iterdir())) == (130, [])
+    wait_until(lambda: any(out.iterdir()), process)
+    assert stop(process, signal.SIGINT).returncode == 130
+    assert list(out.iterdir()) == []
 
 
 # Events.

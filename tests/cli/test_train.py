@@ -6,15 +6,14 @@ import errno
 import json
 import os
 import signal
-import subprocess
 import sys
-import time
 from dataclasses import replace
 from functools import partial
 
 import pytest
 from cli.interactions import a_sentence, some_documents
 from cli.running import answer, invoke, wrong_data
+from processes import start_python, stop
 
 import kernelwood as kw
 from kernelwood.cli.options import RECIPES
@@ -363,16 +362,10 @@ def test_an_interruption_leaves_nothing(corpus, tmp_path, model, monkeypatch):
 @pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGINT", 130)])
 def test_a_run_that_is_stopped_leaves_nothing(corpus, tmp_path, name, code):
     os.mkfifo(tmp_path / "pipe")  # which the command waits for
-    command = ["-m", "kernelwood", "train", str(tmp_path / "pipe"), "--from", "jsonl", "-o"]
-    process = subprocess.Popen(
-        [sys.executable, *command, str(tmp_path / "model.kw")],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+    command = ["-m", "kernelwood", "train", tmp_path / "pipe", "--from", "jsonl", "-o"]
+    process = start_python(*command, tmp_path / "model.kw")
     with (tmp_path / "pipe").open("w") as pipe:  # opens when the command reads
-        pipe.write(corpus.read_text()[:100])
+        pipe.write("\n" * 1_000_000 + corpus.read_text()[:100])  # more than a pipe holds
         pipe.flush()
-        time.sleep(0.2)
-        process.send_signal(getattr(signal, name))
-        shown, _ = process.communicate(timeout=60)
-    assert (process.returncode, shown, files(tmp_path)) == (code, b"", ["pipe"])
+        done = stop(process, getattr(signal, name))
+    assert (done.returncode, done.stdout, files(tmp_path)) == (code, "", ["pipe"])

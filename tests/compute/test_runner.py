@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 import sys
 import threading
 import time
 
 import numpy as np
 import pytest
+from processes import start_python, stop
 from strategies import sample_sequences, sample_trees
 
 import kernelwood as kw
@@ -122,42 +122,39 @@ def test_a_bad_number_of_threads_is_named():
 
 
 INTERRUPTED = """
-import sys, time, random
+import random
 import kernelwood as kw
 rng = random.Random(0)
 {make}
-print("ready", flush=True)
+said = []
+def say(done, total):
+    if not said:
+        print("running", flush=True)
+        said.append(done)
 try:
-    kernel.gram(X)
+    with kw.config_context(progress=say):
+        compute()
 except KeyboardInterrupt:
-    print("interrupted", flush=True)
-    sys.exit(0)
-print("finished", flush=True)
+    print("interrupted")
 """
 
 
 MANY_SEQUENCES = """
 words = [str(i) for i in range(50)]
-X = kw.batch([kw.Sequence(rng.choices(words, k=60)) for _ in range(6000)])
-kernel = kw.SubsequenceKernel(n_jobs={n_jobs})
+X = kw.batch([kw.Sequence(rng.choices(words, k=60)) for _ in range(3000)] * 14)
+compute = lambda: kw.SubsequenceKernel(n_jobs={n_jobs}).neighbors(X, X, 1)
 """
 
 
 LONG_SEQUENCES = """
-X = kw.batch([kw.Sequence(rng.choices("ab", k=40_000)) for _ in range(3)])
-kernel = kw.SubsequenceKernel(decay=0.5, n_jobs={n_jobs})
-"""
-
-
-LONGISH_SEQUENCES = """
-X = kw.batch([kw.Sequence(rng.choices("abcdef", k=2000)) for _ in range(1500)])
-kernel = kw.SubsequenceKernel(decay=0.5, n_jobs={n_jobs})
+X = kw.batch([kw.Sequence(rng.choices("ab", k=300_000)) for _ in range(3)])
+compute = lambda: kw.SubsequenceKernel(decay=0.5, n_jobs={n_jobs}).gram(X)
 """
 
 
 WIDE_TREES = """
-X = kw.batch([kw.Tree("n", [kw.Tree("x")] * n) for n in range(20_000, 20_004)])
-kernel = kw.PartialTreeKernel(decay=0.5, n_jobs={n_jobs})
+X = kw.batch([kw.Tree("n", [kw.Tree("x")] * n) for n in range(150_000, 150_003)])
+compute = lambda: kw.PartialTreeKernel(decay=0.5, n_jobs={n_jobs}).gram(X)
 """
 
 
@@ -167,25 +164,32 @@ kernel = kw.PartialTreeKernel(decay=0.5, n_jobs={n_jobs})
     [
         pytest.param(MANY_SEQUENCES, 1, id="many sequences"),
         pytest.param(MANY_SEQUENCES, 2, id="many sequences on threads"),
-        pytest.param(LONGISH_SEQUENCES, 1, id="many longish sequences"),
         pytest.param(LONG_SEQUENCES, 1, id="few long sequences"),
         pytest.param(WIDE_TREES, 1, id="few wide trees"),
     ],
 )
 def test_ctrl_c_ends_a_long_computation(make, n_jobs):
-    code = INTERRUPTED.format(make=make.format(n_jobs=n_jobs))
-    command = [sys.executable, "-c", code]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout.readline().strip() == "ready"
-            time.sleep(0.7)
-            process.send_signal(signal.SIGINT)
-            out, _ = process.communicate(timeout=10)  # each would go on for a minute or more
-        except subprocess.TimeoutExpired:
-            pytest.fail("still running 10 seconds after Ctrl-C")
-        finally:
-            process.kill()
-    assert out.strip() == "interrupted"
+    process = start_python("-c", INTERRUPTED.format(make=make.format(n_jobs=n_jobs)))
+    assert process.stdout.readline() == "running\n", process.communicate()
+    done = stop(process, signal.SIGINT)  # each would go on for ten minutes or more
+    assert done.stdout == "interrupted\n"
+
+
+def test_building_for_longish_sequences_leaves_the_main_thread_free(monkeypatch):
+    called, call = [], Runner.call
+
+    def recorded(self, work, *, cost):
+        def traced(stop):
+            called.append(threading.current_thread())
+            return work(stop)
+
+        return call(self, traced, cost=cost)
+
+    monkeypatch.setattr(Runner, "call", recorded)
+    sequences = kw.batch([kw.Sequence(map(str, range(2000)))] * 30)
+    kw.SubsequenceKernel(n_jobs=1).cross(sequences[:1], sequences)
+    # The engine, which compares each sequence with itself.
+    assert any(thread is not threading.main_thread() for thread in called)
 
 
 @pytest.mark.parametrize(

@@ -268,8 +268,8 @@ def test_options_are_those_of_the_dictionary():
     [
         ("Ras", "expected 2 or 3 columns, found 1"),
         ("Ras\ta\tb\tc", "expected 2 or 3 columns, found 4"),
-        ("\tprotein", "the column of the term is empty"),
-        ("Ras\t\tDB:1", "the column of the type is empty"),
+        ("\tprotein", "the term is empty"),
+        ("Ras\t\tDB:1", "the type is empty"),
     ],
 )
 def test_a_broken_line_is_named(line, problem):
@@ -285,7 +285,7 @@ def test_a_line_that_is_not_utf_8_is_named():
 
 
 def test_a_file_without_terms_is_refused():
-    with pytest.raises(ReadError, match="there are no terms"):
+    with pytest.raises(ReadError, match="the file has no terms"):
         read("# nothing yet\n")
 
 

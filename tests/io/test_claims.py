@@ -128,7 +128,7 @@ def test_offsets_in_bytes_are_recognized():
 
 
 def test_two_entities_with_one_id_are_refused():
-    assert "'T2' is given twice" in refused(moved(id="T2"))
+    assert "'T2' is used twice" in refused(moved(id="T2"))
 
 
 def test_a_relation_of_nobody_is_refused():

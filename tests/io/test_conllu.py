@@ -1,12 +1,11 @@
 from __future__ import annotations
 
 import io
-import subprocess
-import sys
 import time
 
 import pytest
 from hypothesis import given, settings, strategies as st
+from processes import run_python
 
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io import Source, iter_read, read, write_conllu
@@ -580,7 +579,7 @@ def test_other_formats_are_not_recognized(head):
 
 def test_the_package_is_loaded_only_when_a_file_is_read():
     code = "import sys, kernelwood.io.formats.conllu; sys.exit('conllu.parser' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    assert run_python("-c", code).returncode == 0
 
 
 # Large input

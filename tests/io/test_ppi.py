@@ -1,11 +1,10 @@
 from __future__ import annotations
 
 import io
-import subprocess
-import sys
 
 import pytest
 from hypothesis import given, settings, strategies as st
+from processes import run_python
 
 from kernelwood.errors import ReadError
 from kernelwood.io import iter_read, read
@@ -413,7 +412,7 @@ def test_memory_is_that_of_one_sentence():
 
 def test_the_xml_parser_is_loaded_only_when_needed():
     code = "import sys, kernelwood.io; sys.exit('defusedxml' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    assert run_python("-c", code).returncode == 0
 
 
 @settings(max_examples=200, deadline=None)

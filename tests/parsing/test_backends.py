@@ -3,19 +3,79 @@
 from __future__ import annotations
 
 import pytest
+from parsing.stanza_stand_in import Pipeline
+from work import count_calls
 
 from kernelwood.errors import KernelInputError
-from kernelwood.parsing import BACKENDS, Backend, analyze, load_backend
-from kernelwood.parsing.constituency_backend import GrammarBackend
-from kernelwood.text import Document, Sentence
+from kernelwood.parsing import BACKENDS, Backend, PreparsedBackend, analyze, load_backend
+from kernelwood.parsing.grammar_backend import GrammarBackend
+from kernelwood.text import Argument, Document, Entity, Relation, Sentence, tokenize
 
 
 class Own:
     name = "own"
     version = "0"
 
-    def analyze(self, documents):
-        return [[Sentence(document.text)] for document in documents]
+    def parse(self, sentences):
+        return list(sentences)
+
+
+@pytest.fixture(params=["biomedical", "spacy", "stanza", "conllu"])
+def backend(request) -> Backend:
+    """Every backend, with stand-ins for the models of spaCy and Stanza."""
+    if request.param == "spacy":
+        model = pytest.importorskip("spacy").blank("en")
+        model.add_pipe("sentencizer")
+        return load_backend(model)
+    if request.param == "stanza":
+        return load_backend(Pipeline())
+    if request.param == "conllu":
+        return PreparsedBackend([Sentence.from_words(["We", "go", ".", "Cannot", "."])])
+    return load_backend(request.param)
+
+
+def test_a_sentence_that_looks_like_two_stays_one(backend):
+    [sentence] = backend.parse([Sentence("We go. Cannot.")])
+    assert sentence.text == "We go. Cannot."
+    assert (sentence.tokens[0].start, sentence.tokens[-1].end) == (0, 14)
+
+
+def test_annotation_start_and_metadata_survive_the_parser(backend):
+    we, cannot = Entity("T1", "A", ((0, 2),), "We"), Entity("T2", "B", ((7, 13),), "Cannot")
+    pair = Relation("R1", "Pair", (Argument("a", "T1"), Argument("b", "T2")))
+    given = Sentence(
+        "We go. Cannot.", entities=[we, cannot], relations=[pair], metadata=[("k", "v")], start=5
+    )
+    [parsed] = backend.parse([given])
+    assert (parsed.entities, parsed.relations) == ((we, cannot), (pair,))
+    assert (parsed.start, parsed.metadata) == (5, (("k", "v"),))
+
+
+def test_parsed_sentences_pass_the_checks_of_the_constructor(backend):
+    words = [("We go. Cannot.", 0, 14), *[("", 14, 14)] * 9]
+    given = Sentence("We go. Cannot.", words, predicates=[(9, "", "")], empty=[(9, "it")])
+    [parsed] = backend.parse([given])
+    assert parsed.with_parts() == parsed
+
+
+def test_no_sentences_give_none(backend):
+    assert backend.parse([]) == []
+
+
+@pytest.mark.parametrize("backend", ["biomedical", "spacy", "stanza"], indirect=True)
+@pytest.mark.parametrize("n_sentences", [1, 5])
+def test_sentences_are_checked_and_tokenized_once(backend, n_sentences):
+    document = Document("We go. " * n_sentences, [Entity("T1", "A", ((0, 2),), "We")])
+    checks, cuts = count_calls(
+        lambda: analyze(backend, [document]), Sentence.__post_init__, tokenize
+    )
+    assert (checks, cuts) == (n_sentences, n_sentences)
+
+
+def test_sentences_without_tokens_are_tokenized_once():
+    backend, given = load_backend(), Sentence("We go.")
+    checks, cuts = count_calls(lambda: backend.parse([given]), Sentence.__post_init__, tokenize)
+    assert (checks, cuts) == (0, 1)
 
 
 def test_the_bundled_grammar_is_the_default():
@@ -38,8 +98,8 @@ def test_the_number_of_threads_is_passed_on():
     ("name", "message"),
     [
         ("biomedcal", "did you mean 'biomedical'"),
-        ("udpipe", "there are: biomedical, spacy, stanza, conllu"),
-        ("biomedical:x", "nothing after a colon"),
+        ("udpipe", "known: biomedical, spacy, stanza, conllu"),
+        ("biomedical:x", "has no argument"),
         ("conllu", "conllu:parses.conllu"),
     ],
 )
@@ -50,7 +110,7 @@ def test_a_wrong_name_is_refused_with_what_to_do(name, message):
 
 @pytest.mark.parametrize("thing", [None, 3, object()])
 def test_what_is_no_backend_is_refused(thing):
-    with pytest.raises(KernelInputError, match="is no backend"):
+    with pytest.raises(KernelInputError, match="is not a backend"):
         load_backend(thing)
 
 

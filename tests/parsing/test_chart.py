@@ -3,9 +3,6 @@
 import collections
 import itertools
 import math
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -247,21 +244,16 @@ def test_chains_too_small_for_a_number_are_left_out():
     assert list(forest.node_label) == [-1, 0]
 
 
-def test_instruction_sets_give_the_same_bits():
+def test_instruction_sets_give_the_same_bits(run_python):
     script = """
 from parsing.test_chart import ambiguous, parse
 forest = parse(*ambiguous(), coarse_threshold=30.0, threshold=3.0)
 assert forest.found
 print(forest.log_likelihood.hex(), forest.edge_p.tobytes().hex())
 """
-    tests = str(Path(__file__).parents[1])
+    tests = f"import sys; sys.path.insert(0, {str(Path(__file__).parents[1])!r})"
     printed = {
-        subprocess.run(
-            [sys.executable, "-c", script],
-            env={**os.environ, "KERNELWOOD_ISA": name, "PYTHONPATH": tests},
-            capture_output=True,
-            check=True,
-        ).stdout
+        run_python(tests, *script.splitlines(), env={"KERNELWOOD_ISA": name})
         for name in ("baseline", "avx2")
     }
     assert len(printed) == 1

@@ -7,17 +7,23 @@ import pytest
 from parsing.treebank_sample import TREEBANK
 from strategies import chain
 
-from kernelwood.parsing.annotation import Annotation, count_productions
-from kernelwood.parsing.children import ChildProcess
-from kernelwood.parsing.grammar import estimate_grammar
+from kernelwood.parsing.grammar import ChildProcess, estimate_grammar
+from kernelwood.parsing.treebank import count_productions
 from kernelwood.structures import Tree
 
-PLAIN = Annotation(1, False, False)
-FULL = Annotation(2, True, True)
+
+def annotated(vertical: int, split_tags: bool, split_categories: bool) -> dict[str, object]:
+    return {
+        "vertical": vertical, "split_tags": split_tags, "split_categories": split_categories
+    }  # fmt: skip
+
+
+PLAIN = annotated(1, False, False)
+FULL = annotated(2, True, True)
 
 
 def symbols(text, annotation):
-    counts = count_productions([Tree.from_brackets(text)], annotation)
+    counts = count_productions([Tree.from_brackets(text)], **annotation)
     return {symbol for rule in counts.rules for symbol in (rule[0], *rule[1])}
 
 
@@ -45,11 +51,11 @@ def strings(process, parent, first):
 
 
 def test_a_category_remembers_its_parent():
-    assert ("NP", "S") in symbols("(S (NP (NN rain)))", Annotation(2, False, False))
+    assert ("NP", "S") in symbols("(S (NP (NN rain)))", annotated(2, False, False))
 
 
 def test_a_category_remembers_its_grandparent():
-    found = symbols("(S (VP (NP (NN rain))))", Annotation(3, False, False))
+    found = symbols("(S (VP (NP (NN rain))))", annotated(3, False, False))
     assert {("NP", "VP", "S"), ("VP", "S", "ROOT"), ("S", "ROOT")} <= found
 
 
@@ -58,17 +64,17 @@ def test_a_plain_grammar_has_the_labels_of_the_treebank():
 
 
 def test_parts_of_speech_remember_their_parent_if_told():
-    assert ("NN", "NP") in symbols("(S (NP (NN rain)))", Annotation(1, True, False))
+    assert ("NN", "NP") in symbols("(S (NP (NN rain)))", annotated(1, True, False))
 
 
 def test_prepositions_remember_their_grandparent_too():
-    found = symbols("(VP (PP (IN on) (NP (NN ice))))", Annotation(1, True, False))
+    found = symbols("(VP (PP (IN on) (NP (NN ice))))", annotated(1, True, False))
     assert ("IN", "PP", "VP") in found
 
 
 @pytest.mark.parametrize(("word", "mark"), [("was", "-be"), ("Had", "-have")])
 def test_auxiliaries_stand_apart(word, mark):
-    assert ("VBD", "VP", mark) in symbols(f"(VP (VBD {word}))", Annotation(1, True, False))
+    assert ("VBD", "VP", mark) in symbols(f"(VP (VBD {word}))", annotated(1, True, False))
 
 
 @pytest.mark.parametrize(
@@ -83,14 +89,14 @@ def test_auxiliaries_stand_apart(word, mark):
     ],
 )
 def test_categories_remember_what_is_inside(text, symbol):
-    assert symbol in symbols(text, Annotation(1, False, True))
+    assert symbol in symbols(text, annotated(1, False, True))
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.5, 3.0])
 @pytest.mark.parametrize("horizontal", [0, 1, 2, 3, None])
 @pytest.mark.parametrize("annotation", [PLAIN, FULL], ids=["plain", "full"])
 def test_probabilities_of_every_parent_sum_to_one(annotation, horizontal, smoothing):
-    productions = count_productions(TREEBANK, annotation)
+    productions = count_productions(TREEBANK, **annotation)
     grammar, _ = estimate_grammar(productions, horizontal, smoothing)
     sums = totals_by_parent(grammar.fine)
     assert sums == pytest.approx([1.0] * len(sums))
@@ -99,20 +105,20 @@ def test_probabilities_of_every_parent_sum_to_one(annotation, horizontal, smooth
 @pytest.mark.parametrize("smoothing", [0.0, 2.0])
 @pytest.mark.parametrize("horizontal", [0, 1, 2, None])
 def test_probabilities_of_every_coarse_parent_sum_to_one(horizontal, smoothing):
-    grammar, _ = estimate_grammar(count_productions(TREEBANK, FULL), horizontal, smoothing)
+    grammar, _ = estimate_grammar(count_productions(TREEBANK, **FULL), horizontal, smoothing)
     sums = totals_by_parent(grammar.coarse)
     assert sums == pytest.approx([1.0] * len(sums))
 
 
 def test_every_fine_rule_has_a_coarse_one():
-    grammar, _ = estimate_grammar(count_productions(TREEBANK, FULL), 2)
+    grammar, _ = estimate_grammar(count_productions(TREEBANK, **FULL), 2)
     coarse = set(map(tuple, grammar.coarse.binary.tolist()))
     assert set(map(tuple, grammar.coarse_of[grammar.fine.binary].tolist())) <= coarse
 
 
 def test_coarse_rules_count_how_often_symbols_are_expected():
     treebank = [Tree.from_brackets("(S (NP (A a) (B b)) (VP (NP (A a) (A a))))")] * 3
-    grammar, _ = estimate_grammar(count_productions(treebank, Annotation(2, False, False)), 2)
+    grammar, _ = estimate_grammar(count_productions(treebank, **annotated(2, False, False)), 2)
     names = grammar.labels
     rules = {
         tuple(names[symbol] for symbol in rule): p
@@ -122,14 +128,14 @@ def test_coarse_rules_count_how_often_symbols_are_expected():
 
 
 def test_roots_come_by_frequency():
-    grammar, _ = estimate_grammar(count_productions(TREEBANK, PLAIN), 2)
+    grammar, _ = estimate_grammar(count_productions(TREEBANK, **PLAIN), 2)
     shown = [grammar.labels[label] for label in grammar.output[grammar.root]]
     assert shown == ["S", "SQ", "NP"]
     assert grammar.root_p[0] == pytest.approx(18 / 20)
 
 
 def test_only_intermediate_symbols_show_no_label():
-    grammar, numbers = estimate_grammar(count_productions(TREEBANK, FULL), 2)
+    grammar, numbers = estimate_grammar(count_productions(TREEBANK, **FULL), 2)
     assert (grammar.output[: len(numbers)] >= 0).all()
     assert (grammar.output[len(numbers) :] == -1).all()
 
@@ -200,19 +206,19 @@ def test_smoothing_leaves_no_state_without_continuation():
 
 def test_a_production_of_ten_thousand_children_is_taken():
     wide = Tree("S", [Tree("ABC"[i % 3], [Tree("w")]) for i in range(10_000)])
-    grammar, _ = estimate_grammar(count_productions([wide], PLAIN), None)
+    grammar, _ = estimate_grammar(count_productions([wide], **PLAIN), None)
     assert len(grammar.fine.binary) == 9_999
 
 
 def test_a_tree_of_any_depth_is_taken():
     deep = Tree("S", [chain(100_000, label=lambda level: "AB"[level % 2])])
-    grammar, _ = estimate_grammar(count_productions([deep], FULL), 2)
+    grammar, _ = estimate_grammar(count_productions([deep], **FULL), 2)
     assert len(grammar.fine.unary) > 0
 
 
 def test_the_same_treebank_gives_the_same_bits():
     first, second = (
-        estimate_grammar(count_productions(TREEBANK, FULL), 2)[0] for _ in range(2)
+        estimate_grammar(count_productions(TREEBANK, **FULL), 2)[0] for _ in range(2)
     )  # fmt: skip
     assert np.array_equal(first.fine.binary, second.fine.binary)
     assert np.array_equal(first.coarse.binary_p, second.coarse.binary_p)

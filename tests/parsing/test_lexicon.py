@@ -2,8 +2,7 @@
 
 import pytest
 
-from kernelwood.parsing.lexicon import estimate_lexicon
-from kernelwood.parsing.shapes import signatures
+from kernelwood.parsing.lexicon import estimate_lexicon, signatures
 
 NOUN, VERB, DETERMINER, NAME = ("NN",), ("VBD",), ("DT",), ("NNP",)
 NUMBERS = {NOUN: 0, VERB: 1, DETERMINER: 2, NAME: 3}
@@ -30,6 +29,20 @@ def probabilities(lexicon, word, opener=False, tag=None):
 )
 def test_the_look_of_a_word_tells_its_part_of_speech(lexicon, word, label):
     assert lexicon.best_tag(word, opener=False) == label
+
+
+@pytest.mark.parametrize(("word", "label"), [("Zurich", 3), ("NATO", 0), ("blick", 0)])
+def test_an_ending_never_seen_leaves_the_shape(lexicon, word, label):
+    # No name ends like the first; no word at all is written like the second.
+    assert lexicon.best_tag(word, opener=False) == label
+
+
+def test_a_number_is_like_other_numbers():
+    cardinal = ("CD",)
+    words = {(word, NOUN): 1 for word in "ice tea sea rain wind".split()}
+    words |= {("10", cardinal): 1, ("200", cardinal): 1}
+    lexicon = estimate_lexicon(words, {NOUN: 0, cardinal: 1}, ["NN", "CD"])
+    assert lexicon.best_tag("3,000", opener=False) == 1
 
 
 def test_a_capital_means_less_at_the_beginning(lexicon):

@@ -1,11 +1,19 @@
-"""What backends do with documents."""
+"""spaCy and Stanza: cutting of long texts, and Stanza with a stand-in for its networks."""
 
 from __future__ import annotations
 
-from hypothesis import example, given, strategies as st
-from kernelwood.parsing.documents import cut_text, join_across
+import sys
+from types import SimpleNamespace as Thing
 
-from kernelwood.text import Document, Entity
+import pytest
+from hypothesis import example, given, strategies as st
+from parsing.stanza_stand_in import Pipeline, node
+
+from kernelwood.errors import KernelInputError
+from kernelwood.parsing import analyze, load_backend
+from kernelwood.parsing.neural import cut_text, join_across
+from kernelwood.structures import Tree
+from kernelwood.text import ROOT, Dependency, Document, Entity, Multiword, Sentence
 
 texts = st.text(alphabet="ab. \nA", max_size=60)
 
@@ -14,7 +22,7 @@ texts = st.text(alphabet="ab. \nA", max_size=60)
 @example("   a", 2)
 @given(texts, st.integers(1, 20))
 def test_parts_cover_the_text_and_are_short_enough(text, most):
-    parts = cut_text(Document(text), most)
+    parts = cut_text(text, [], most)
     assert "".join(text[start:end] for start, end in parts) == text
     assert all(0 < end - start <= most for start, end in parts)
 
@@ -24,21 +32,19 @@ def test_parts_do_not_cut_short_entities(text, start, length):
     end = min(start + length, len(text))
     if start >= end:
         return
-    document = Document(text, [Entity("T1", "P", ((start, end),))])
-    assert not any(start < cut < end for _, cut in cut_text(document, 12))
+    assert not any(start < cut < end for _, cut in cut_text(text, [(start, end)], 12))
 
 
 def test_parts_end_between_sentences():
-    document = Document("Raf binds. Ras binds. MEK too.")
-    assert cut_text(document, 22) == [(0, 22), (22, 30)]
+    assert cut_text("Raf binds. Ras binds. MEK too.", [], 22) == [(0, 22), (22, 30)]
 
 
 def test_parts_of_a_long_sentence_end_at_blanks():
-    assert cut_text(Document("aa bb cc dd"), 7) == [(0, 6), (6, 11)]
+    assert cut_text("aa bb cc dd", [], 7) == [(0, 6), (6, 11)]
 
 
-def test_a_document_without_text_has_no_parts():
-    assert cut_text(Document(""), 5) == []
+def test_an_empty_text_has_no_parts():
+    assert cut_text("", [], 5) == []
 
 
 def test_sentences_without_entities_across_stay_apart():
@@ -49,3 +55,116 @@ def test_sentences_without_entities_across_stay_apart():
 def test_an_entity_across_three_sentences_joins_them():
     document = Document("aa bb cc", [Entity("T1", "P", ((1, 7),))])
     assert join_across([(0, 2), (3, 5), (6, 8)], document) == [(0, 8)]
+
+
+DOCUMENT = Document("We go. Cannot.")
+
+
+def test_words_become_tokens_with_offsets():
+    [[first, second]] = analyze(load_backend(Pipeline()), [DOCUMENT])
+    assert [(t.text, t.start, t.end, t.tag) for t in first.tokens][:2] == [
+        ("We", 0, 2, "PRP"),
+        ("go", 3, 5, ""),
+    ]
+    assert (second.text, second.start) == ("Cannot.", 7)
+
+
+def test_a_sentence_in_which_stanza_sees_two_has_two_roots():
+    [sentence] = load_backend(Pipeline()).parse([Sentence("We go. Cannot.")])
+    assert [edge.dependent for edge in sentence.dependencies if edge.head == ROOT] == [1, 3]
+    assert sentence.dependencies[4] == Dependency(3, "advmod", 4)
+    assert sentence.multiwords == (Multiword(3, 5, "Cannot"),)
+
+
+def test_a_sentence_in_which_stanza_sees_two_has_no_tree():
+    leaves = [node("NP", node("We")), node("VP", node("go")), node(".", node("."))]
+    [sentence] = load_backend(Pipeline(node("S", *leaves))).parse([Sentence("We go. We go.")])
+    assert sentence.tree is None
+
+
+def test_heads_count_from_the_first_word_of_their_sentence():
+    [[_, second]] = analyze(load_backend(Pipeline()), [DOCUMENT])
+    assert second.dependencies == (
+        Dependency(ROOT, "root", 0),
+        Dependency(0, "advmod", 1),
+        Dependency(0, "punct", 2),
+    )
+
+
+def test_words_written_as_one_share_its_characters():
+    [[_, second]] = analyze(load_backend(Pipeline()), [DOCUMENT])
+    assert second.multiwords == (Multiword(0, 2, "Cannot"),)
+    assert [(t.start, t.end) for t in second.tokens] == [(0, 6), (0, 6), (6, 7)]
+
+
+def test_constituents_become_a_tree():
+    leaves = [node("NP", node("We")), node("VP", node("go")), node(".", node("."))]
+    [[first, second]] = analyze(load_backend(Pipeline(node("S", *leaves))), [DOCUMENT])
+    assert first.tree == Tree.from_brackets("(S (NP We) (VP go) (. .))")
+    assert second.tree is None
+
+
+def test_constituents_over_other_words_are_left_out():
+    [[first, _]] = analyze(load_backend(Pipeline(node("S", node("We")))), [DOCUMENT])
+    assert first.tree is None
+
+
+def test_entities_are_added_on_request():
+    [[first, _]] = analyze(load_backend(Pipeline(), entities=True), [DOCUMENT])
+    assert [(entity.type, entity.text) for entity in first.entities] == [("W", "We")]
+
+
+def test_recognized_entities_have_ids_that_are_unique_in_the_document():
+    document = Document("We go. We go. We go.")
+    [sentences] = analyze(load_backend(Pipeline(), entities=True), [document])
+    entities = [entity for sentence in sentences for entity in sentence.entities]
+    assert len({entity.id for entity in entities}) == len(entities) == 3
+
+
+def test_documents_with_entities_get_no_recognized_ones():
+    document = Document("We go. We go.", [Entity("T7", "X", ((3, 5),), "go")])
+    [[first, second]] = analyze(load_backend(Pipeline(), entities=True), [document])
+    assert [entity.id for entity in first.entities] == ["T7"]
+    assert second.entities == ()
+
+
+def test_documents_without_words_are_not_parsed():
+    assert analyze(load_backend(Pipeline()), [Document(""), Document(" ")]) == [[], []]
+
+
+@pytest.fixture
+def stanza(monkeypatch):
+    """Put a module in place of Stanza that remembers how a pipeline was made."""
+    calls = []
+
+    def make(language, **options):
+        calls.append((language, options))
+        if language == "xx":
+            raise FileNotFoundError("no models")
+        return Pipeline()
+
+    monkeypatch.setitem(sys.modules, "stanza", Thing(Pipeline=make, __version__="9.9"))
+    return calls
+
+
+def test_english_is_the_default_and_nothing_is_downloaded(stanza):
+    backend = load_backend("stanza")
+    [(language, options)] = stanza
+    assert (language, options["package"], options["download_method"]) == ("en", "default", None)
+    assert (backend.name, backend.version) == ("stanza:en", "Stanza 9.9")
+
+
+def test_a_package_stands_after_a_slash(stanza):
+    load_backend("stanza:en/genia")
+    assert stanza[0][1]["package"] == "genia"
+
+
+def test_names_are_recognized_on_request_only(stanza):
+    load_backend("stanza")
+    load_backend("stanza", entities=True)
+    assert [options["processors"].endswith(",ner") for _, options in stanza] == [False, True]
+
+
+def test_missing_models_are_named_with_the_way_to_install_them(stanza):
+    with pytest.raises(KernelInputError, match=r"no models\n.*stanza\.download\('xx'\)"):
+        load_backend("stanza:xx")

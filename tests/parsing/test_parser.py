@@ -287,7 +287,7 @@ def test_a_single_sentence_reports_no_progress():
 
 
 def test_tags_of_too_few_sentences_are_refused():
-    with pytest.raises(KernelInputError, match="1 sentences for 2"):
+    with pytest.raises(KernelInputError, match="1 lists for 2 sentences"):
         PARSER.parse_batch([["birds"], ["boat"]], [["NNS"]])
 
 

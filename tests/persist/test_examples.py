@@ -130,6 +130,18 @@ def test_extreme_labels_survive_in_a_file(label, round_trip):
     assert repr(again.label) == repr(label)
 
 
+def test_labels_that_are_equal_and_not_the_same_stay_apart(round_trip):
+    labels = [0.0, -0.0, 0, False, 1.0, 1, True, math.nan, -0.0, float("nan"), 0.0]
+    again = round_trip(kw.batch([kw.Example(str(i), label) for i, label in enumerate(labels)]))
+    assert [repr(example.label) for example in again] == [repr(label) for label in labels]
+
+
+def test_a_label_is_stored_once():
+    labels = [0.0, -0.0, math.nan, -0.0, float("nan"), 0.0, "a", "a"]
+    state = example_state(kw.batch([kw.Example(str(i), x) for i, x in enumerate(labels)]))
+    assert [repr(label) for label in state.parameters["labels"]] == ["0.0", "-0.0", "nan", "'a'"]
+
+
 # What cannot be saved.
 
 

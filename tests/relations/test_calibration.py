@@ -59,6 +59,36 @@ def test_the_cautious_threshold_is_not_higher(rows):
     assert cautious.threshold <= best.threshold
 
 
+def standard_error(judged, cut, documents, n_draws=4000):
+    """Return the deviation of F1 if whole documents are drawn with replacement."""
+    found = judged.scores >= cut
+    names = sorted(set(documents))
+    members = [np.array([d == name for d in documents]) for name in names]
+    right = np.array([(found & judged.positive & judged.right)[m].sum() for m in members])
+    both = np.array([found[m].sum() + judged.positive[m].sum() for m in members])
+    drawn = np.random.default_rng(1).integers(len(names), size=(n_draws, len(names)))
+    return np.std(2 * right[drawn].sum(axis=1) / both[drawn].sum(axis=1))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_cautious_threshold_is_the_lowest_within_a_standard_error(seed):
+    random = np.random.default_rng(seed)
+    positive = random.random(80) < 0.4
+    judged = ScoredCandidates(
+        random.normal(size=80) + 1.5 * positive, positive, random.random(80) < 0.9
+    )
+    documents = [f"d{d}" for d in random.integers(10, size=80)]
+    f1 = {cut: f1_of(judged, cut) for cut in judged.scores}
+    best = max(judged.scores, key=f1.get)
+    error = standard_error(judged, best, documents)
+    # A bootstrap is known to some per cent: what lies that close to the bound may be in or out.
+    lowest = min(cut for cut in f1 if f1[cut] >= f1[best] - 0.9 * error)
+    beyond = min(cut for cut in f1 if f1[cut] >= f1[best] - 1.1 * error)
+    line = calibrate(judged, documents, "cautious")
+    taken = judged.scores[probability(judged.scores, line) >= line.threshold].min()
+    assert beyond <= taken <= lowest
+
+
 @given(scored, st.floats(0.01, 0.99))
 def test_a_number_is_the_threshold_itself(rows, number):
     judged, documents = columns(rows)

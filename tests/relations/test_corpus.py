@@ -57,7 +57,7 @@ def test_missing_parses_are_warned_of():
 
 
 def test_an_unknown_parser_is_refused():
-    with pytest.raises(kw.errors.KernelInputError, match="there is no backend 'biomedicla'"):
+    with pytest.raises(kw.errors.KernelInputError, match="unknown backend 'biomedicla'"):
         kw.RelationExtractor(parser="biomedicla").fit(corpus())
 
 

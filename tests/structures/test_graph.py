@@ -1,11 +1,10 @@
 import copy
 import pickle
-import subprocess
-import sys
 import textwrap
 
 import pytest
 from hypothesis import given, strategies as st
+from processes import run_python
 
 from kernelwood.errors import StructureError
 from kernelwood.structures import Graph
@@ -219,5 +218,5 @@ def test_penman_brackets_in_strings_and_comments_do_not_count():
 def test_penman_warnings_do_not_reach_the_terminal():
     # In a process of its own, since pytest installs log handlers.
     code = """from kernelwood.structures import Graph; Graph.from_penman('(a / b :ARG0-of "x")')"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = run_python("-c", code)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -2,10 +2,9 @@
 
 import copy
 import pickle
-import subprocess
-import sys
 
 import pytest
+from processes import run_python
 
 from kernelwood.structures import Sequence, Tree
 
@@ -115,6 +114,5 @@ def test_releasing_a_deep_tree_does_not_crash(depth, make):
         "del tree",
         "print('alive')",
     ]
-    command = [sys.executable, "-c", "\n".join(lines)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = run_python("-c", "\n".join(lines))
     assert (done.returncode, done.stdout.strip()) == (0, "alive"), done.stderr[-500:]

@@ -17,8 +17,7 @@ from kernelwood.text import (
     RoleSpan,
     Token,
 )
-from kernelwood.text.annotation import check_standoff
-from kernelwood.text.annotation_rows import rows_of
+from kernelwood.text.annotation import check_standoff, rows_of
 
 TEXT = "Raf binds Ras"
 RAF, BINDS = Entity("T1", "protein", ((0, 3),)), Entity("T2", "Binding", ((4, 9),))
@@ -74,14 +73,14 @@ def test_spans_may_touch_and_reach_the_end():
 @pytest.mark.parametrize(
     ("parts", "expected"),
     [
-        ({"entities": [RAF, RAF]}, "the id 'T1' is given twice, to an entity and to an entity"),
+        ({"entities": [RAF, RAF]}, "the id 'T1' is used twice, for an entity and for an entity"),
         (
             {"events": [BINDING._replace(id="T1")]},
-            "the id 'T1' is given twice, to an entity and to an event",
+            "the id 'T1' is used twice, for an entity and for an event",
         ),
         (
             {"relations": [Relation("R1", "x", ()), Relation("R1", "y", ())]},
-            "the id 'R1' is given twice, to a relation and to a relation",
+            "the id 'R1' is used twice, for a relation and for a relation",
         ),
     ],
 )
@@ -96,23 +95,29 @@ def test_relations_without_an_id_may_be_many():
 @pytest.mark.parametrize(
     ("parts", "expected"),
     [
-        ({"events": [BINDING._replace(trigger="T9")]}, "trigger of event 'E1': there is no 'T9'"),
-        ({"events": [BINDING._replace(trigger="E1")]}, "trigger of event 'E1': there is no 'E1'"),
+        (
+            {"events": [BINDING._replace(trigger="T9")]},
+            "trigger of event 'E1': no annotation has the id 'T9'",
+        ),
+        (
+            {"events": [BINDING._replace(trigger="E1")]},
+            "trigger of event 'E1': no annotation has the id 'E1'",
+        ),
         (
             {"events": [BINDING._replace(arguments=(Argument("Theme", "E7"),))]},
-            "argument of event 'E1': there is no 'E7'",
+            "argument of event 'E1': no annotation has the id 'E7'",
         ),
         (
             {"relations": [Relation("R1", "x", (Argument("a", "T7"),))]},
-            "argument of relation 'R1': there is no 'T7'",
+            "argument of relation 'R1': no annotation has the id 'T7'",
         ),
         (
             {"relations": [Relation("R1", "x", ()), Relation("R2", "x", (Argument("a", "R1"),))]},
-            "argument of relation 'R2': there is no 'R1'",
+            "argument of relation 'R2': no annotation has the id 'R1'",
         ),
         (
             {"attributes": [Attribute("A1", "x", "E1")]},
-            "target of attribute 'A1': there is no 'E1'",
+            "target of attribute 'A1': no annotation has the id 'E1'",
         ),
     ],
 )

@@ -36,7 +36,7 @@ def test_a_document_refuses_spans_outside_its_text():
 
 
 def test_a_document_refuses_references_that_lead_nowhere():
-    with pytest.raises(StructureError, match="there is no 'T9'"):
+    with pytest.raises(StructureError, match="no annotation has the id 'T9'"):
         Document(TEXT, [RAF], [pair("R1", "T9")])
 
 
@@ -152,7 +152,7 @@ def test_attributes_follow_what_they_are_about():
             {
                 "event spans sentences": 1,
                 "relation has a part that was lost": 1,
-                "attribute of what was lost": 2,
+                "attribute of a lost annotation": 2,
             },
         ),
     ],
@@ -261,7 +261,7 @@ def test_a_blank_sentence_is_refused():
 
 
 def test_a_sentence_with_annotation_of_its_own_is_refused():
-    with pytest.raises(StructureError, match="sentence 0 has entities already"):
+    with pytest.raises(StructureError, match="sentence 0 already has entities"):
         Document(TEXT).annotate([Sentence("Raf", entities=[Entity("a", "x", ((0, 3),))])])
 
 

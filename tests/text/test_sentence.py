@@ -223,13 +223,13 @@ def test_the_dependency_graph_has_no_root_if_there_is_not_exactly_one(edges):
 
 @pytest.mark.parametrize("offsets", [(-1, 3), (4, 3), (0, 14)])
 def test_tokens_lie_in_the_text(offsets):
-    assert problem(tokens=[("Raf", *offsets)]).startswith("token 0 ('Raf') stands at")
+    assert problem(tokens=[("Raf", *offsets)]).startswith("token 0 ('Raf') has the span")
 
 
 @pytest.mark.parametrize("edge", [(-2, "x", 0), (3, "x", 0), (0, "x", -1), (0, "x", 3)])
 @pytest.mark.parametrize("part", ["dependencies", "enhanced"])
 def test_dependencies_join_tokens(part, edge):
-    assert "leads outside the 3 tokens" in problem(**{part: [edge]})
+    assert "refers outside the 3 tokens" in problem(**{part: [edge]})
 
 
 def test_enhanced_dependencies_join_empty_nodes_too():
@@ -239,7 +239,7 @@ def test_enhanced_dependencies_join_empty_nodes_too():
 
 def test_enhanced_dependencies_stay_among_tokens_and_empty_nodes():
     parts = {"empty": [EmptyNode(2, "again")], "enhanced": [(4, "x", 0)]}
-    assert problem(**parts).endswith("leads outside the 4 tokens and empty nodes")
+    assert problem(**parts).endswith("refers outside the 4 tokens and empty nodes")
 
 
 @pytest.mark.parametrize(
@@ -252,29 +252,29 @@ def test_enhanced_dependencies_stay_among_tokens_and_empty_nodes():
         ({"tree": "(S x)"}, "tree of a sentence must be a Tree, got str"),
         ({"amr": "(a / b)"}, "amr of a sentence must be a Graph, got str"),
         ({"tree": Tree("S", [Tree("x")])}, "the tree has 1 leaves for 3 tokens"),
-        ({"predicates": [Predicate(3, "bind", "")]}, "predicate 0: [3, 4) is no range"),
+        ({"predicates": [Predicate(3, "bind", "")]}, "predicate 0: [3, 4) is not a range"),
         (
             {"predicates": [Predicate(1, "bind", "", (RoleSpan("A0", 0, 4),))]},
-            "role 'A0' of predicate 0: [0, 4) is no range of the 3 tokens",
+            "role 'A0' of predicate 0: [0, 4) is not a range of the 3 tokens",
         ),
         (
             {"predicates": [Predicate(1, "bind", "", (RoleSpan("A0", 1, 1),))]},
-            "role 'A0' of predicate 0: [1, 1) is no range",
+            "role 'A0' of predicate 0: [1, 1) is not a range",
         ),
-        ({"multiwords": [Multiword(2, 4, "x")]}, "multiword 0: [2, 4) is no range"),
-        ({"empty": [EmptyNode(3, "x")]}, "what precedes empty node 0: [3, 4) is no range"),
-        ({"empty": [EmptyNode(-2, "x")]}, "what precedes empty node 0: [-2, -1) is no range"),
-        ({"alignments": [("a", (0,))]}, "an alignment names 'a', which is no node of the AMR"),
+        ({"multiwords": [Multiword(2, 4, "x")]}, "multiword 0: [2, 4) is not a range"),
+        ({"empty": [EmptyNode(3, "x")]}, "position of empty node 0: [3, 4) is not a range"),
+        ({"empty": [EmptyNode(-2, "x")]}, "position of empty node 0: [-2, -1) is not a range"),
+        ({"alignments": [("a", (0,))]}, "an alignment names 'a', which is not a node of the AMR"),
         (
             {"alignments": [("0", (0,))], "amr": Graph(["x"])},
-            "an alignment names '0', which is no node of the AMR",
+            "an alignment names '0', which is not a node of the AMR",
         ),
         (
             {"alignments": [(0, (-1,))], "amr": Graph(["x"])},
-            "alignment of node 0: [-1, 0) is no range of the 3 tokens",
+            "alignment of node 0: [-1, 0) is not a range of the 3 tokens",
         ),
         ({"entities": [("T1", "x", [(0, 99)])]}, "entity 'T1' has the span [0, 99)"),
-        ({"events": [("E1", "x", "T1")]}, "trigger of event 'E1': there is no 'T1'"),
+        ({"events": [("E1", "x", "T1")]}, "trigger of event 'E1': no annotation has the id 'T1'"),
     ],
 )
 def test_parts_that_do_not_fit_are_named(parts, expected):

@@ -168,7 +168,7 @@ def test_rows_within_rows_are_lists():
         ({"text": "a", "relations": [["R", "x", [], 1]]}, "holds of relation 0 must be True"),
         ({"text": "a", "alignments": [["x", 0]]}, "tokens of alignment 0 must be a list, got 0"),
         ({"text": "a", "alignments": [[None, []]]}, "node of alignment 0 must be a string or an"),
-        ({"text": "a", "alignments": [["x", []]]}, "an alignment names 'x', which is no node"),
+        ({"text": "a", "alignments": [["x", []]]}, "an alignment names 'x', which is not a node"),
         ({"text": "a", "metadata": [["x"]]}, "metadata entry 0 has 1 fields instead of 2"),
         ({"text": "a", "tree": ["a"]}, "a tree must be a string, got a list"),
         ({"text": "a", "tree": "(a"}, "(character 1 of the brackets)"),

@@ -1,4 +1,4 @@
-"""Entities by a list of terms."""
+"""Dictionary lookup of entities: a list of terms, found in text by longest match."""
 
 from __future__ import annotations
 
@@ -6,35 +6,41 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from itertools import count, pairwise
-from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, cast
 
-from kernelwood.entities.dictionary_file import Term, check_term, read_terms
-from kernelwood.entities.dictionary_pieces import Pieces, cut_pieces
+from kernelwood.entities.pieces import Pieces, cut_pieces
 from kernelwood.errors import ModelFormatError, StructureError
-from kernelwood.io import Readable, Source, Tally, cycles_ignored, in_one_line
+from kernelwood.io import Line, Readable, Source, Tally, cycles_ignored, in_one_line
+from kernelwood.structures import check_label, share, shorten
 from kernelwood.text import Attribute, Document, Entity, Sentence, Span
 
 _A = TypeVar("_A", bound="Document | Sentence")
-
-__all__ = ["Case", "Dictionary", "Match", "Term"]
-
 Case: TypeAlias = Literal["smart", "exact", "ignore"]
 
 _CASES = ("smart", "exact", "ignore")
-_MANY_LETTERS = 4  # a term with so many is hardly another word in other case
+_MANY_LETTERS = 4  # shorter terms are often other words in another case
 _INNER_CAPITAL = re.compile("[A-Za-z][A-Z]")
-_COLUMNS = ("terms", "types", "ids")
+_SAVED_COLUMNS = ("terms", "types", "ids")
+_COLUMNS = ("term", "type", "id")
+_FORM = "write term<TAB>type, or term<TAB>type<TAB>id"
 
-# Where a term can go on and end. A node has the next ones by the folded text of a piece. The number
-# of a term that ends here is found by the pieces as they are written, or by None where case does
-# not count; "" says that there is one of the former.
+# A node of the prefix tree maps the folded text of a piece to the next node. If a term ends here,
+# the node also maps its written pieces, or None if case is ignored, to the number of the term; the
+# key "" marks nodes with terms of the first kind.
 _Node: TypeAlias = dict["str | tuple[str, ...] | None", Any]
 
 
+class Term(NamedTuple):
+    """A term, its entity type, and its id in a database, if any."""
+
+    term: str
+    type: str
+    id: str = ""
+
+
 class Match(NamedTuple):
-    """A term in a text: its first character, the place after its last one, and the term."""
+    """A term found in a text, and its span."""
 
     start: int
     end: int
@@ -42,42 +48,41 @@ class Match(NamedTuple):
 
 
 class Dictionary:
-    """Terms to be found in texts: a gazetteer.
+    """A list of terms to find in texts: a gazetteer.
 
-    From left to right, the longest term that stands at a place is taken. Terms begin and end where
-    tokens do, and at a hyphen inside a token if another word stands on its other side: ``Raf`` is
-    found in ``Raf-dependent`` and ``Raf-Ras``, not in ``Raf-1``, ``Raf-β`` or ``Rafs``.
+    Texts are searched from left to right for the longest term. Terms begin and end at token
+    boundaries, and at a hyphen inside a token if it separates the term from another word: ``Raf``
+    is found in ``Raf-dependent`` and ``Raf-Ras``, not in ``Raf-1``, ``Raf-β`` or ``Rafs``.
 
     Parameters
     ----------
     terms : iterable of (term, type) or (term, type, id)
-        The id is that of a database, such as ``"UniProt:P04049"``. Of terms that are the same, the
-        first counts; the others are counted in ``tally``.
+        The id is from a database, such as ``"UniProt:P04049"``. The first of several equal terms
+        is used; ``tally`` counts the others.
     case : {"smart", "exact", "ignore"}, default "smart"
-        Whether capitals matter. "smart": not for terms with at least 4 letters whose words are
-        in lower case or only begin with a capital, such as *insulin* or *Sonic hedgehog*; they do
-        for all others, such as *Ras*, *IMPACT* or *mTOR*.
+        Case sensitivity. "smart" ignores case in terms of at least 4 letters whose words are in
+        lower case or capitalized, such as *insulin* or *Sonic hedgehog*, and no others: *Ras*,
+        *IMPACT* and *mTOR* must match exactly.
     variants : bool, default True
-        Whether a blank, a hyphen and nothing are the same between letters and digits (*IL-2*,
-        *IL 2* and *IL2*), a blank and a hyphen between words, and Greek letters the same as their
-        names (*TNF-alpha* and *TNFα*). Blanks are the same however many they are, and so are
-        composed and decomposed accents, in any case.
+        Whether to match spelling variants: a blank, a hyphen or nothing between letters and digits
+        (*IL-2*, *IL 2*, *IL2*), a blank or a hyphen between words, Greek letters or their names
+        (*TNF-alpha*, *TNFα*). The number of blanks and the composition of accents never matter.
 
     Attributes
     ----------
     terms : tuple of Term
-        Those that can be found, in order.
+        The terms that are searched, in order.
     tally : Tally
-        How many were taken, and how many not, with reasons.
+        Number of terms used and skipped, with reasons.
 
     See Also
     --------
-    Dictionary.read : terms from a file.
+    Dictionary.read : Read terms from a file.
 
     Notes
     -----
-    Time is linear in the terms, and for a text in its length times the number of words in the
-    longest term that begins with words of the text.
+    Building takes time linear in the size of the terms. Searching takes time linear in the length
+    of the text times the number of words in the longest term that partly matches.
 
     Examples
     --------
@@ -102,7 +107,7 @@ class Dictionary:
         refused: Counter[str] = Counter()
         with cycles_ignored():
             for number, given in enumerate(terms):
-                term = check_term(given, number)
+                term = _check_term(given, number)
                 node, key = self._place(term)
                 earlier = node.get(None, node.get(key))
                 if earlier is None:
@@ -115,11 +120,11 @@ class Dictionary:
 
     @classmethod
     def read(cls, path: Readable, *, case: Case = "smart", variants: bool = True) -> Dictionary:
-        r"""Read a file of terms.
+        r"""Return the dictionary of a file of terms.
 
-        A line has the term, its type, and perhaps its id, separated by tabs. Lines that begin
-        with ``#`` are comments; the first row may be a header ``term<TAB>type<TAB>id``. The text
-        is UTF-8, and may be compressed.
+        A line has a term, its type and optionally its id, separated by tabs. Lines that begin
+        with ``#`` are comments; the first row may be a header ``term<TAB>type<TAB>id``. The file
+        is UTF-8 and may be compressed.
 
         Parameters
         ----------
@@ -131,7 +136,8 @@ class Dictionary:
         Raises
         ------
         ReadError
-            With the line, if it has other columns; or if there are no terms.
+            If a line is not UTF-8, does not have two or three columns, or has an empty one; or
+            if there are no terms.
         OSError
             If the file is missing or cannot be read.
 
@@ -142,10 +148,10 @@ class Dictionary:
         <Dictionary: 2 terms of 1 type>
         """
         with Source(path) as source:
-            made = cls(read_terms(source), case=case, variants=variants)
+            made = cls(_read_terms(source), case=case, variants=variants)
             if not made.terms:
                 raise source.error(
-                    "there are no terms", hint="a line has a term, a tab, and a type of entity"
+                    "the file has no terms", hint="a line has a term, a tab, and a type of entity"
                 )
         return made
 
@@ -161,19 +167,19 @@ class Dictionary:
         return [_entity(f"T{number}", text, match) for number, match in enumerate(found, start=1)]
 
     def matches(self, text: str, taken: Iterable[Span] = ()) -> Iterator[Match]:
-        """Yield the terms in a text, each with its place and its row in the dictionary.
+        """Yield the terms in a text, each with its span.
 
         Parameters
         ----------
         text : str
             Any text.
         taken : iterable of (start, end)
-            Characters in which no term is looked for.
+            Spans that terms must not overlap.
 
         Yields
         ------
         Match
-            In the order of the text; none overlaps another, or what is taken.
+            In the order of the text, not overlapping.
         """
         if not isinstance(text, str):
             raise StructureError(f"the text must be a string, got {type(text).__name__}")
@@ -191,21 +197,21 @@ class Dictionary:
             place += 1
 
     def annotate(self, document: _A) -> _A:
-        r"""Add the terms in a document or sentence that do not overlap its entities.
+        r"""Return a document or sentence with entities for the terms that overlap no entity.
 
-        The ids are ``T1``, ``T2``, ..., as far as they are free. The id in the database becomes an
-        attribute, as standoff normalizations do: its type is ``"Reference"``, its value the id,
-        a tab, and the term as it is listed.
+        The ids are ``T1``, ``T2``, ..., if not in use. The database id of a term becomes an
+        attribute as in standoff normalizations, with the type ``"Reference"`` and the value
+        ``id<TAB>term``.
 
         Parameters
         ----------
         document : Document or Sentence
-            With or without entities.
+            The text to search.
 
         Returns
         -------
         Document or Sentence
-            The entities that were found follow those that were there.
+            A copy; new entities follow the existing ones.
 
         Examples
         --------
@@ -228,14 +234,14 @@ class Dictionary:
             if match.term.id:
                 value = f"{match.term.id}\t{match.term.term}"
                 attributes.append(Attribute(next(references), "Reference", entities[-1].id, value))
-        return replace(
-            document,
+        made = document._with(
             entities=(*document.entities, *entities),
             attributes=(*document.attributes, *attributes),
         )
+        return cast(_A, made)
 
     def _place(self, term: Term) -> tuple[_Node, tuple[str, ...] | None]:
-        """Return the node where a term ends, and its key there."""
+        """Return the node at which a term ends, and its key there."""
         node = self._start
         pieces = cut_pieces(term.term, self.variants).pieces
         for piece in pieces:
@@ -258,7 +264,7 @@ class Dictionary:
         return not any(b.isupper() and a.isalpha() for a, b in pairwise(term))
 
     def _longest(self, cut: Pieces, first: int, room: _Room) -> tuple[int, Term | None]:
-        """Return the longest term that begins with a piece, and the piece after its last one."""
+        """Return the end of the longest term that begins at a piece, and the term."""
         limit = room.limit(cut.span(first, first + 1)[0])
         node = self._start
         ends: list[tuple[int, _Node]] = []
@@ -277,25 +283,19 @@ class Dictionary:
         return first, None
 
     def _to_saved(self) -> tuple[dict[str, Any], dict[str, list[str]], dict[str, Any]]:
-        """Return the constructor's parameters, the terms in columns, and no arrays."""
+        """Return parameters, the terms in columns, and no arrays."""
         columns = zip(*self.terms, strict=True) if self.terms else ((), (), ())
         parameters = {"case": self.case, "variants": self.variants}
         counts = {"refused": dict(self.tally.reasons)}
-        return parameters | counts, dict(zip(_COLUMNS, map(list, columns), strict=True)), {}
+        return parameters | counts, dict(zip(_SAVED_COLUMNS, map(list, columns), strict=True)), {}
 
     @classmethod
     def _from_saved(
         cls, parameters: dict[str, Any], texts: dict[str, list[str]], arrays: dict[str, Any]
     ) -> Dictionary:
-        """Return what `_to_saved` took apart.
-
-        Raises
-        ------
-        ModelFormatError
-            If a part is missing, unknown or of the wrong kind.
-        """
+        """Return the dictionary of checked parts, the inverse of `_to_saved`."""
         _check_saved(parameters, texts, arrays)
-        terms = zip(*(texts[name] for name in _COLUMNS), strict=True)
+        terms = zip(*(texts[name] for name in _SAVED_COLUMNS), strict=True)
         made = cls(terms, case=parameters["case"], variants=parameters["variants"])
         made.tally = _tally(len(made.terms), parameters["refused"])
         return made
@@ -304,7 +304,7 @@ class Dictionary:
         return len(self.terms)
 
     def __reduce__(self) -> tuple[object, ...]:
-        # The nodes may be nested deeper than copying could follow.
+        # Nodes may be nested too deeply for pickling and copying.
         return (Dictionary._from_saved, self._to_saved())
 
     def __repr__(self) -> str:
@@ -316,7 +316,7 @@ class Dictionary:
 
 
 class _Room:
-    """What is free in a text between spans that are taken."""
+    """The parts of a text between spans that are taken."""
 
     def __init__(self, taken: Iterable[Span], length: int) -> None:
         self._starts: list[int] = []
@@ -330,7 +330,7 @@ class _Room:
         self._length = length
 
     def limit(self, place: int) -> int:
-        """Return where the free characters from a place on end."""
+        """Return the end of the free part that contains a place."""
         following = bisect_right(self._ends, place)
         return self._starts[following] if following < len(self._starts) else self._length
 
@@ -361,15 +361,79 @@ def _free_names(letter: str, used: set[str]) -> Iterator[str]:
 def _check_saved(
     parameters: Mapping[str, Any], texts: Mapping[str, list[str]], arrays: Mapping[str, Any]
 ) -> None:
-    if set(parameters) != {"case", "variants", "refused"} or set(texts) != {*_COLUMNS} or arrays:
+    if (
+        set(parameters) != {"case", "variants", "refused"}
+        or set(texts) != {*_SAVED_COLUMNS}
+        or arrays
+    ):
         raise ModelFormatError("the parts are not those of a dictionary")
     if parameters["case"] not in _CASES or type(parameters["variants"]) is not bool:
-        raise ModelFormatError("case or variants is none of the choices of a dictionary")
+        raise ModelFormatError("case or variants is not a valid choice")
     refused = parameters["refused"]
     if type(refused) is not dict or not all(
         type(reason) is str and type(times) is int and times > 0
         for reason, times in refused.items()
     ):
-        raise ModelFormatError("what was refused is no count by reason")
+        raise ModelFormatError("'refused' must map reasons to counts")
     if len({len(column) for column in texts.values()}) > 1:
-        raise ModelFormatError("the columns of the terms are not of the same length")
+        raise ModelFormatError("the columns of the terms differ in length")
+
+
+def _read_terms(source: Source) -> Iterator[Term]:
+    """Yield the terms of a file, without blank lines, comments and a header."""
+    first = True
+    for line in source.lines():
+        if line.problem is not None:
+            raise line.problem
+        if line.text.startswith("#") or not line.text.strip():
+            continue
+        columns = tuple(column.strip() for column in line.text.rstrip(" \t").split("\t"))
+        names = tuple(column.lower() for column in columns)
+        if not (first and len(names) > 1 and names == _COLUMNS[: len(names)]):
+            yield _term(source, line, columns)
+        first = False
+
+
+def _term(source: Source, line: Line, columns: tuple[str, ...]) -> Term:
+    if not 2 <= len(columns) <= len(_COLUMNS):
+        raise source.error(
+            f"expected 2 or 3 columns, found {len(columns)}",
+            line=line.number,
+            column=1,
+            snippet=line.text,
+            hint=f"{_FORM}; columns are separated by tabs",
+        )
+    for name, column in zip(_COLUMNS, columns, strict=False):
+        if not column:
+            raise source.error(
+                f"the {name} is empty",
+                line=line.number,
+                column=1,
+                snippet=line.text,
+                hint=_FORM,
+            )
+    return Term(*columns)
+
+
+def _check_term(given: object, number: int) -> Term:
+    """Return row ``number`` of the terms, after checking its fields."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise _bad_row(given, number)
+    row = tuple(given)
+    if len(row) not in (2, 3):
+        raise _bad_row(given, number)
+    for name, part in zip(_COLUMNS, row, strict=False):
+        if type(part) is not str:
+            check_label(part, f"the {name} in row {number} of the terms")
+    # Line ends and repeated blanks become single blanks.
+    columns = [" ".join(part.split()) for part in row]
+    if not (columns[0] and columns[1]):
+        raise _bad_row(given, number)
+    return Term(columns[0], share(columns[1]), *columns[2:])
+
+
+def _bad_row(given: object, number: int) -> StructureError:
+    return StructureError(
+        f"row {number} of the terms is {shorten(repr(given))}",
+        hint='write a term, a type and optionally an id: ("Raf-1", "protein", "UniProt:P04049")',
+    )

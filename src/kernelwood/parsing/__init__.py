@@ -1,4 +1,4 @@
-"""From text to structures: a parser that learns its grammar, and backends that parse documents."""
+"""Parsing: a parser that learns grammars from treebanks, and backends for raw text."""
 
 import lazy_loader
 

@@ -1,12 +1,12 @@
-"""Parsers behind one small protocol: sentences in, parsed sentences out.
+"""Parser backends: a protocol, the known backends by name, and parsing of documents.
 
 ============================  ====================================================================
-name                          what it is
+name                          description
 ============================  ====================================================================
-``biomedical``                the bundled grammar, the default; nothing to install
-``spacy``, ``spacy:MODEL``    spaCy with the first English model that is installed, or the one named
-``stanza``, ``stanza:LANG``   Stanza for English, or the language or package named
-``conllu:PATH``               parses that another tool has written as CoNLL-U
+``biomedical``                bundled grammar of biomedical English; the default
+``spacy``, ``spacy:MODEL``    spaCy with the first installed English model, or the named one
+``stanza``, ``stanza:LANG``   Stanza for English, or for the named language or package
+``conllu:PATH``               parses in a CoNLL-U file of another tool
 ============================  ====================================================================
 """
 
@@ -14,11 +14,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Sequence as Listing
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from kernelwood.errors import KernelInputError
 from kernelwood.structures import shorten
 from kernelwood.text import Document, Sentence, tokenize
+
+_OVER_TOKENS = ("enhanced", "empty", "multiwords", "predicates", "alignments")
 
 
 @runtime_checkable
@@ -48,7 +50,7 @@ class Backend(Protocol):
 
 
 def with_tokens(sentence: Sentence) -> Sentence:
-    """Return a sentence that has tokens, which end where entities do.
+    """Return a sentence with tokens, which end where entities do.
 
     Examples
     --------
@@ -61,13 +63,35 @@ def with_tokens(sentence: Sentence) -> Sentence:
     return sentence._with(tokens=tuple(tokenize(sentence.text, sorted(edges))))
 
 
+def replace_parse(sentence: Sentence, **parse: Any) -> Sentence:
+    """Return a sentence with another parse.
+
+    If the new tokens have other offsets, the layers that refer to the former tokens are removed:
+    enhanced dependencies, empty nodes, multiword tokens, semantic roles and AMR alignments.
+
+    Examples
+    --------
+    >>> sentence = Sentence.from_words(["we", "go"], predicates=[(1, "go", "01")])
+    >>> replace_parse(sentence, tokens=tuple(tokenize("we go"))).predicates
+    (Predicate(token=1, lemma='go', sense='01', arguments=()),)
+    >>> replace_parse(sentence, tokens=tuple(tokenize("we go", [4]))).predicates
+    ()
+    """
+    places, former = ([token[1:3] for token in s] for s in (parse["tokens"], sentence.tokens))
+    if places != former:
+        parse = dict.fromkeys(_OVER_TOKENS, ()) | parse
+    return sentence._with(**parse)
+
+
 def analyze(backend: Backend, documents: Iterable[Document | Sentence]) -> list[list[Sentence]]:
     """Return the parsed sentences of each document, with its annotation.
+
+    Documents with entities do not get those that the backend recognizes.
 
     Parameters
     ----------
     backend : Backend or PreparsedBackend
-        Parses from a file bring their own sentence boundaries; otherwise documents are cut by
+        A `PreparsedBackend` has its own sentence boundaries; otherwise documents are split by
         `Document.split`.
     documents : iterable of Document or Sentence
 
@@ -81,34 +105,38 @@ def analyze(backend: Backend, documents: Iterable[Document | Sentence]) -> list[
 
     if isinstance(backend, PreparsedBackend):
         return backend.sentences(documents)
+    listed = list(documents)
     cut = [
         (document,) if isinstance(document, Sentence) else document.sentences()
-        for document in documents
+        for document in listed
     ]
     parsed = iter(backend.parse([sentence for sentences in cut for sentence in sentences]))
-    return [[next(parsed) for _ in sentences] for sentences in cut]
+    found = [[next(parsed) for _ in sentences] for sentences in cut]
+    for document, sentences, parses in zip(listed, cut, found, strict=True):
+        for place, sentence in enumerate(sentences):
+            if document.entities and not sentence.entities and parses[place].entities:
+                parses[place] = parses[place]._with(entities=())
+    return found
 
 
 def load_backend(
     backend: str | object = "biomedical", *, n_jobs: int | None = None, entities: bool = False
 ) -> Backend:
-    """Return the backend of a name, or make one of a loaded pipeline.
+    """Return the backend with a name, or of a loaded pipeline.
 
     Parameters
     ----------
     backend : str or object
-        One of the names of this module; or a backend, which is returned as it is; or a loaded
-        pipeline of spaCy or Stanza.
+        A name; or a loaded pipeline of spaCy or Stanza; or a backend, which is returned.
     n_jobs : int or None
-        Threads of the bundled grammar; the others have their own ways.
+        Threads of the bundled grammar; ignored by the others.
     entities : bool
         Whether sentences without entities get those that spaCy or Stanza recognize.
 
     Raises
     ------
     KernelInputError
-        If there is no such backend, or what it needs is not installed; the message says what to
-        install.
+        If the backend is unknown, or a package or model is not installed.
 
     Examples
     --------
@@ -125,47 +153,45 @@ def load_backend(
     make = BACKENDS.get(name)
     if make is None:
         near = difflib.get_close_matches(name, BACKENDS, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(BACKENDS)}"
-        raise KernelInputError(f"there is no backend {shorten(repr(backend))}\n    {hint}")
+        hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(BACKENDS)}"
+        raise KernelInputError(f"unknown backend {shorten(repr(backend))}\n    {hint}")
     return make(argument, n_jobs, entities)
 
 
 def _adapt(backend: object, entities: bool) -> Backend:
     if isinstance(backend, Backend):
         return backend
-    if hasattr(backend, "pipe_names") and hasattr(backend, "pipe"):
-        from kernelwood.parsing.spacy_backend import SpacyBackend
+    from kernelwood.parsing.neural import SpacyBackend, StanzaBackend
 
+    if hasattr(backend, "pipe_names") and hasattr(backend, "pipe"):
         return SpacyBackend(backend, entities=entities)
     if hasattr(backend, "processors") and callable(backend):
-        from kernelwood.parsing.stanza_backend import StanzaBackend
-
         return StanzaBackend(backend, entities=entities)
     raise KernelInputError(
         f"{shorten(repr(backend))} of type {type(backend).__name__} is not a backend\n"
-        f"    give a name ({', '.join(BACKENDS)}), a pipeline of spaCy or Stanza, "
+        f"    give a name ({', '.join(BACKENDS)}), a spaCy or Stanza pipeline, "
         "or an object with name, version and parse(sentences)"
     )
 
 
 def _biomedical(argument: str, n_jobs: int | None, entities: bool) -> Backend:
-    from kernelwood.parsing.constituency_backend import GrammarBackend
+    from kernelwood.parsing.grammar_backend import GrammarBackend
 
     if argument:
         raise KernelInputError(
-            f"the backend 'biomedical' takes nothing after a colon, got {shorten(repr(argument))}"
+            f"the backend 'biomedical' has no argument, got {shorten(repr(argument))}"
         )
     return GrammarBackend("biomedical", n_jobs=n_jobs)
 
 
 def _spacy(argument: str, n_jobs: int | None, entities: bool) -> Backend:
-    from kernelwood.parsing.spacy_backend import SpacyBackend
+    from kernelwood.parsing.neural import SpacyBackend
 
     return SpacyBackend(argument or None, entities=entities)
 
 
 def _stanza(argument: str, n_jobs: int | None, entities: bool) -> Backend:
-    from kernelwood.parsing.stanza_backend import StanzaBackend
+    from kernelwood.parsing.neural import StanzaBackend
 
     return StanzaBackend(argument or "en", entities=entities)
 
@@ -175,14 +201,14 @@ def _conllu(argument: str, n_jobs: int | None, entities: bool) -> Backend:
 
     if not argument:
         raise KernelInputError(
-            "the backend 'conllu' needs the file of the parses\n    name it: 'conllu:parses.conllu'"
+            "the backend 'conllu' needs a file of parses\n    name it: 'conllu:parses.conllu'"
         )
     return PreparsedBackend.from_file(argument)
 
 
 _Make: TypeAlias = Callable[[str, "int | None", bool], Backend]
 
-# Name -> what makes the backend of what stands after the colon, n_jobs and entities.
+# Name -> function of the text after the colon, n_jobs and entities.
 BACKENDS: dict[str, _Make] = {
     "biomedical": _biomedical,
     "spacy": _spacy,

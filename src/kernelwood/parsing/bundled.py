@@ -1,9 +1,9 @@
-"""Grammars that come with the package, and the files they are kept in.
+"""Bundled grammars and their file format.
 
-A grammar file holds what a `ForestParser` has learned and nothing else: rules and their
-probabilities, words and how often they had which part of speech. It is a zip archive of plain
-arrays, not compressed, so that the same grammar has the same bytes everywhere; whole numbers are
-kept as small as they are, probabilities and counts in single precision.
+A grammar file contains the state of a fitted `ForestParser`: rules with probabilities, and words
+with counts of their parts of speech. It is an uncompressed zip archive of plain arrays, so equal
+grammars have equal bytes on every platform. Integers have the smallest type that fits;
+probabilities and counts have single precision.
 """
 
 from __future__ import annotations
@@ -22,9 +22,7 @@ from numpy.typing import NDArray
 from kernelwood.errors import KernelInputError, ModelFormatError
 from kernelwood.parsing.parser import ForestParser
 
-__all__ = ["GRAMMARS", "grammar_version", "load_grammar", "read_grammar", "write_grammar"]
-
-# Name -> version; a version is raised when the file changes, for parses change with it.
+# Name -> version, which is increased when the file changes.
 GRAMMARS = {"biomedical": "1"}
 
 _FOLDER = Path(__file__).with_name("grammars")
@@ -36,19 +34,18 @@ _TEXTS = ("labels", "words", "word_classes")
 def load_grammar(name: str = "biomedical") -> ForestParser:
     """Return a parser with a bundled grammar.
 
-    The file is read once; every call returns a parser of its own, which may be given other
-    parameters.
+    The file is read once; every call returns a new parser, whose parameters may be changed.
 
     Parameters
     ----------
     name : {"biomedical"}
         ``"biomedical"`` was learned from the GENIA treebank (abstracts about human blood cells
-        and transcription factors); see the README beside the grammars for source and licence.
+        and transcription factors); the README next to the grammars names source and license.
 
     Raises
     ------
     KernelInputError
-        If there is no grammar of that name.
+        If no grammar has this name.
 
     Examples
     --------
@@ -70,7 +67,7 @@ def grammar_version(name: str = "biomedical") -> str:
     """
     if name not in GRAMMARS:
         raise KernelInputError(
-            f"there is no bundled grammar {name!r}\n    there is: {', '.join(sorted(GRAMMARS))}"
+            f"no bundled grammar {name!r}\n    known: {', '.join(sorted(GRAMMARS))}"
         )
     return GRAMMARS[name]
 
@@ -81,7 +78,7 @@ def _read_bundled(name: str) -> ForestParser:
 
 
 def write_grammar(parser: ForestParser, file: str | os.PathLike[str] | IO[bytes]) -> None:
-    """Write what a parser has learned; equal parsers give equal bytes.
+    """Write the grammar file of a parser; equal parsers give equal bytes.
 
     Examples
     --------
@@ -102,19 +99,19 @@ def write_grammar(parser: ForestParser, file: str | os.PathLike[str] | IO[bytes]
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         for name, array in members.items():
             info = zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0))
-            info.create_system = 3  # or the bytes would depend on the operating system
+            info.create_system = 3  # the same bytes on every operating system
             info.external_attr = 0o644 << 16
             with archive.open(info, "w") as member:
                 np.lib.format.write_array(member, array, version=(1, 0), allow_pickle=False)
 
 
 def read_grammar(file: str | os.PathLike[str] | IO[bytes]) -> ForestParser:
-    """Return the parser that `write_grammar` wrote.
+    """Return the parser of a grammar file, the inverse of `write_grammar`.
 
     Raises
     ------
     ModelFormatError
-        If the file is none of a grammar.
+        If the file is not a grammar file.
     """
     try:
         with np.load(file, allow_pickle=False) as archive:
@@ -124,11 +121,11 @@ def read_grammar(file: str | os.PathLike[str] | IO[bytes]) -> ForestParser:
         version, parameters = header["format"], header["parameters"]
     except (AttributeError, KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise ModelFormatError(
-            f"this is no file of a grammar: {error}", hint="install kernelwood again"
+            f"not a grammar file: {error}", hint="install kernelwood again"
         ) from None
     if version != _FORMAT:
         raise ModelFormatError(
-            f"the grammar has format {version!r}, this is a reader of format {_FORMAT}",
+            f"the grammar file has format {version!r}, expected {_FORMAT}",
             hint="install kernelwood again",
         )
     arrays = {name: _full(name, array) for name, array in members.items()}
@@ -144,7 +141,7 @@ def _decode(array: NDArray[Any]) -> str:
 
 
 def _small(array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array in the smallest little-endian type for it."""
+    """Return an array in the smallest little-endian type that fits."""
     if array.dtype.kind == "f":
         return np.ascontiguousarray(array, dtype="<f4")
     least, most = (int(array.min()), int(array.max())) if array.size else (0, 0)
@@ -156,7 +153,7 @@ def _small(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _full(name: str, array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array in the type the parser works with."""
+    """Return an array in the type that the parser uses."""
     if array.dtype.kind == "f":
         return array.astype(np.float64)
     return array.astype(np.int64 if name.endswith("_offsets") else np.int32)

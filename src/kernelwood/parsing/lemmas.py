@@ -1,15 +1,13 @@
-"""The dictionary forms of English nouns and verbs, by rules and a list of known words.
+"""Rule-based lemmatizer for English nouns and verbs.
 
-An ending is taken off in all ways that spelling allows; of the results the first that is a known
-word is taken, else the one that looks most usual.
+An ending is removed in every way that spelling allows. The first result that is a known word is
+the lemma; otherwise spelling rules decide.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TypeAlias
-
-__all__ = ["lemma_of"]
 
 Known: TypeAlias = Callable[[str], bool]
 
@@ -81,22 +79,22 @@ _NO_SILENT_E = ("ain", "ein", "oin", "ear", "air", "eat", "eit")
 
 
 def lemma_of(word: str, tag: str, known: Known = lambda _: False) -> str:
-    """Return the dictionary form of a word.
+    """Return the lemma of a word.
 
     Parameters
     ----------
     word : str
-        As it stands in the text.
+        The word form.
     tag : str
-        Its part of speech in the Penn Treebank's set; nouns and verbs lose their endings.
+        Penn Treebank tag; the endings of plural nouns and of verbs are removed.
     known : callable, optional
-        Whether a word in small letters is one of the dictionary.
+        Whether a word in lower case is a known lemma.
 
     Returns
     -------
     str
-        In small letters, but for names: words with a capital letter after the first character or
-        a digit, and those tagged as names, stay as they are.
+        In lower case. Names do not change: words with a capital letter after the first character
+        or with a digit, and proper nouns.
 
     Examples
     --------

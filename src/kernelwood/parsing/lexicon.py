@@ -1,7 +1,8 @@
-"""How probable a word is under each part of speech, words never seen included."""
+"""Lexicon: probabilities of words given their parts of speech, for unknown words by shape."""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
@@ -10,35 +11,34 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwood.parsing.annotation import Symbol
-from kernelwood.parsing.shapes import as_opener, signatures
+from kernelwood.parsing.grammar import Floats, Ints
+from kernelwood.parsing.treebank import Symbol
 
-__all__ = ["Lexicon", "Table", "estimate_lexicon"]
-
-Ints = NDArray[np.int32]
-Floats = NDArray[np.float64]
-
-_RARE = 10  # unknown words behave like words seen this often or less
-_VERY_RARE = 5  # the same for the annotations of their parts of speech, seen less often
-_SETTLED = 30  # a word seen this often has shown all its parts of speech
-_UNSEEN = 0.5  # occurrences that an unknown word counts for
-_CLASS_WEIGHT = 4.0  # occurrences that a class of words counts for inside a smaller class
-_WORD_WEIGHT = 1.0  # occurrences that its class counts for with a known word
-_OPENER_WEIGHT = 0.1  # occurrences at the beginning of a sentence, for each one counted
-_PRODUCTIVE = 0.02  # new words among the occurrences of an open part of speech
+_RARE = 10  # most occurrences of a rare word; unknown words resemble rare words
+_VERY_RARE = 5  # the same for the annotation of parts of speech; less than this
+_SETTLED = 30  # occurrences after which a word has no new parts of speech
+_UNSEEN = 0.5  # weight of an unknown word, in occurrences
+_CLASS_WEIGHT = 4.0  # weight of a word class in a narrower class, in occurrences
+_WORD_WEIGHT = 1.0  # weight of its class for a known word, in occurrences
+_OPENER_WEIGHT = 0.1  # occurrences as first word that are added for each occurrence
+_PRODUCTIVE = 0.02  # least rate of words seen once in an open part of speech
 _NEGLIGIBLE = 1e-5
+
+_NUMBER = re.compile(r"[\d.,/:-]*\d[\d.,/:-]*")
+_LONGEST_SUFFIX = 4
+_LONGEST_NAME_SUFFIX = 3  # suffixes of names are less informative
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Counts by text: row i, of ``texts[i]``, lies in ``columns`` and ``counts``.
+    """Sparse counts by text: row i belongs to ``texts[i]``.
 
     Attributes
     ----------
     texts : tuple of str
-        In the order of their code points.
+        Sorted by code points.
     offsets : int64 array
-        Row i is from ``offsets[i]`` to ``offsets[i + 1]``.
+        Row i is ``offsets[i]`` to ``offsets[i + 1]`` in ``columns`` and ``counts``.
     columns : int32 array
     counts : float64 array
     """
@@ -49,7 +49,7 @@ class Table:
     counts: Floats
 
     def row(self, text: str) -> tuple[Ints, Floats] | None:
-        """Return columns and counts of a text, None if it is not there."""
+        """Return columns and counts of a text, None if it is unknown."""
         place = bisect_left(self.texts, text)
         if place == len(self.texts) or self.texts[place] != text:
             return None
@@ -58,7 +58,7 @@ class Table:
 
     @classmethod
     def from_counts(cls, counts: Mapping[str, Mapping[int, float]]) -> Table:
-        """Lay counts out."""
+        """Return the table of nested counts."""
         texts = tuple(sorted(counts))
         rows = [counts[text] for text in texts]
         return cls(
@@ -75,8 +75,8 @@ class Lexicon:
 
     By Bayes' rule, :math:`P(w \mid s) = P(s \mid w) P(w) / P(s)` for a word :math:`w` and a symbol
     :math:`s`, an annotated part of speech :math:`t`; :math:`P(s \mid w)` is
-    :math:`P(t \mid w) P(s \mid t, w)`. Each factor is the relative frequency, mixed with what is
-    known about words of the same look; for unknown words, that is all there is.
+    :math:`P(t \mid w) P(s \mid t, w)`. Each factor is a relative frequency, smoothed by that of
+    words of the same shape; for unknown words, only the latter is used.
 
     Attributes
     ----------
@@ -95,8 +95,7 @@ class Lexicon:
     rare_shares : float64 array
         Share of each symbol in its part of speech, among rare words.
     open_tags : float64 array
-        Probabilities of the parts of speech for a word of which nothing is known; 0 for those
-        that take no new words.
+        Probabilities of the parts of speech for a word without known class; 0 for closed ones.
     """
 
     words: Table
@@ -109,15 +108,15 @@ class Lexicon:
     open_tags: Floats
 
     def look_up(self, word: str, opener: bool, tag: int | None = None) -> tuple[Ints, Floats]:
-        """Return the symbols a word may have and its probability under each.
+        """Return the possible symbols of a word and its probability under each.
 
         Parameters
         ----------
         word : str
         opener : bool
-            Whether it opens the sentence.
+            Whether it is the first word of the sentence.
         tag : int, optional
-            Label of the only part of speech to consider, whatever the word has been seen with.
+            Label of the part of speech, if it is known.
         """
         seen = self._seen(word, opener)
         by_tag = self._sum_by_tag(seen)
@@ -133,12 +132,12 @@ class Lexicon:
         return self.symbols[kept], np.minimum(p, 1.0)
 
     def best_tag(self, word: str, opener: bool) -> int:
-        """Return the label of the most probable part of speech of a word by itself."""
+        """Return the label of the most probable part of speech of a word without context."""
         by_tag = self._sum_by_tag(self._seen(word, opener))
         return int(self.tags[np.argmax(self._tag_shares(word, opener, by_tag))])
 
     def _seen(self, word: str, opener: bool) -> Floats:
-        """Return how often a word had each symbol; an opener may be known in small letters."""
+        """Return the count of each symbol of a word; an opener may be known in lower case."""
         row = self.words.row(word)
         if row is None and opener:
             row = self.words.row(word.lower())
@@ -175,7 +174,7 @@ def estimate_lexicon(
     Parameters
     ----------
     words : mapping
-        Counts of words with their annotated parts of speech.
+        Counts of words with annotated parts of speech.
     numbers : mapping
         Numbers of the symbols in the grammar.
     labels : iterable of str
@@ -211,6 +210,46 @@ def estimate_lexicon(
     )
 
 
+def signatures(word: str, opener: bool) -> list[str]:
+    """Return the classes of a word by its shape, from general to specific.
+
+    The first contains all words; the second depends on capitals, digits, hyphens and a final
+    period; the others add the last one, two, three and four letters. An ``opener`` is the first
+    word of a sentence, where a capital letter means little.
+
+    Examples
+    --------
+    >>> signatures("landed", opener=False)
+    ['', 'l', 'l|d', 'l|ed', 'l|ded', 'l|nded']
+    >>> signatures("Oslo", opener=False)
+    ['', 'C', 'C|o', 'C|lo', 'C|slo']
+    >>> signatures("Oslo", opener=True)[1], signatures("1,250.5", opener=False)
+    ('F', ['', '1'])
+    """
+    shape = _shape(word, opener)
+    found = ["", shape]
+    if shape[0] not in "1d":
+        longest = _LONGEST_NAME_SUFFIX if shape[0] in "CA" else _LONGEST_SUFFIX
+        ending = word.lower()[-longest:]
+        most = min(longest, len(word) - 1)  # a suffix is shorter than the word
+        found += [f"{shape}|{ending[-length:]}" for length in range(1, most + 1)]
+    return found
+
+
+def _shape(word: str, opener: bool) -> str:
+    if _NUMBER.fullmatch(word):
+        return "1"
+    if any(letter.isdigit() for letter in word):
+        return "d-" if "-" in word else "d"
+    if word.isupper() and len(word) > 1:
+        shape = "A"
+    elif word[:1].isupper():
+        shape = "F" if opener else "C"
+    else:
+        shape = "l" if any(letter.isalpha() for letter in word) else "o"
+    return shape + "-" * ("-" in word[1:-1]) + "." * word.endswith(".")
+
+
 def _sum_by_tag(row: Mapping[int, float], tag_of: Ints) -> Counter[int]:
     counts: Counter[int] = Counter()
     for place, count in row.items():
@@ -227,9 +266,9 @@ def _sum_rows(rows: Iterable[Mapping[int, float]], size: int) -> Floats:
 
 
 def _open_tags(rows: Iterable[Counter[int]], n_tags: int) -> Floats:
-    """Return the distribution of rare words over the parts of speech that take new words.
+    """Return the distribution of rare words over the open parts of speech.
 
-    A part of speech is open if many of its occurrences are words that occur but once (Baayen's
+    A part of speech is open if many of its occurrences are words seen once (Baayen's
     productivity); if none is, as in a very small treebank, all are.
     """
     once, rare, total = np.zeros(n_tags), np.zeros(n_tags), np.zeros(n_tags)
@@ -248,17 +287,17 @@ def _open_tags(rows: Iterable[Counter[int]], n_tags: int) -> Floats:
 
 
 def _classes(by_tag: Mapping[str, Counter[int]], open_tags: Floats) -> dict[str, dict[int, float]]:
-    """Count the open parts of speech of rare words by class.
+    """Return the counts of open parts of speech of rare words, by class.
 
-    Every word also counts a little as the first of a sentence, so that capital letters there
-    mean what they should.
+    Every word is also counted, with a small weight, as the first word of a sentence.
     """
     classes: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
     for word, row in by_tag.items():
         if sum(row.values()) > _RARE:
             continue
         kept = {tag: count for tag, count in row.items() if open_tags[tag] > 0.0}
-        for form, opener, weight in ((word, False, 1.0), (as_opener(word), True, _OPENER_WEIGHT)):
+        capitalized = word[:1].upper() + word[1:]
+        for form, opener, weight in ((word, False, 1.0), (capitalized, True, _OPENER_WEIGHT)):
             for name in signatures(form, opener)[1:] if kept else ():
                 for tag, count in kept.items():
                     classes[name][tag] += weight * count
@@ -266,10 +305,10 @@ def _classes(by_tag: Mapping[str, Counter[int]], open_tags: Floats) -> dict[str,
 
 
 def _rare_shares(rows: Iterable[Mapping[int, float]], tag_of: Ints) -> Floats:
-    """Return how the rare words of each part of speech divide among its symbols."""
+    """Return the distribution of the rare words of each part of speech over its symbols."""
     shares = np.zeros(len(tag_of))
     for row in rows:
-        # A trace of the frequent words, or symbols without rare words would be impossible.
+        # Frequent words have a small weight, so that no symbol is impossible.
         weight = 1.0 if sum(row.values()) < _VERY_RARE else 1e-3
         for place, count in row.items():
             shares[place] += weight * count

@@ -1,10 +1,10 @@
-"""Sentences to packed forests, by a grammar learned from a treebank."""
+"""A constituency parser that learns a grammar from a treebank and returns packed forests."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence as Listing
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,20 +14,15 @@ from kernelwood import _native
 from kernelwood.compute import Runner, StopFlag, check_budget, format_bytes
 from kernelwood.errors import KernelInputError, MemoryBudgetError, ModelFormatError
 from kernelwood.parameters import Parameterized
-from kernelwood.parsing import chart as charts
-from kernelwood.parsing.annotation import Annotation, count_productions
-from kernelwood.parsing.grammar import Grammar, estimate_grammar
+from kernelwood.parsing.grammar import Grammar, Rules, estimate_grammar
 from kernelwood.parsing.lexicon import Lexicon, estimate_lexicon
 from kernelwood.parsing.saved import restore_model, save_model
-from kernelwood.parsing.sentences import check_sentence, check_tags, check_tags_of_batch
-from kernelwood.parsing.treebank import prepare_treebank
-from kernelwood.structures import Forest, Tree
+from kernelwood.parsing.treebank import count_productions, prepare_treebank
+from kernelwood.structures import Forest, Tree, shorten
 
-__all__ = ["ForestParser"]
-
-_LONG = 60  # words from which parsing may take seconds
-_LONGEST_CHAIN = 50  # unary productions over one span: layers of the chart
-_COST = 5 * 10**8  # of a sentence, in the units of the runner
+_LONG = 60  # words; longer sentences may take seconds
+_LONGEST_CHAIN = 50  # largest max_unary
+_COST = 5 * 10**8  # cost of a sentence, in units of the runner
 _TOO_LONG = "Split it, or give longer sentences the fallback: ForestParser(max_length=200)"
 
 
@@ -35,40 +30,39 @@ class ForestParser(Parameterized):
     r"""A constituency parser that returns all plausible trees of a sentence as one packed forest.
 
     It learns an unlexicalized probabilistic grammar from a treebank in a few seconds: categories
-    are annotated with what is above them, productions are Markov processes over children, unknown
-    words are judged by their look. Parsing computes inside and outside probabilities of the whole
-    chart, pruned by a coarser grammar. The hyper-edges of the forest have the treebank's
-    categories, and their probabilities are the conditional expected counts under the grammar: no
+    are annotated with the labels above them, productions are Markov processes over children, and
+    unknown words are classified by shape. Parsing computes inside and outside probabilities of the
+    whole chart, pruned by a coarser grammar. The hyper-edges of the forest have the categories of
+    the treebank, and their probabilities are the conditional expected counts under the grammar: no
     packed forest of this kind is closer to the grammar's distribution over trees.
 
     Parameters
     ----------
     horizontal : int or None, default 2
-        Left sisters that the choice of the next child depends on; None for all of them, so that
-        only productions of the treebank are used.
+        Number of left siblings that a child depends on; None for all, which allows only the
+        productions of the treebank.
     smoothing : float, default 2.0
-        How much the choice of the next child also follows what is usual after one left sister
-        less, in occurrences; 0 is faster and covers less. Has no effect unless ``horizontal`` is
-        2 or more.
+        Weight, in occurrences, of histories with one left sibling less; 0 is faster and covers
+        less. Has no effect unless ``horizontal`` is 2 or more.
     vertical : int, default 2
-        Labels on the path to the root that a category depends on, its own included; 1 is a plain
-        treebank grammar.
+        Number of labels on the path to the root that a category depends on, including its own;
+        1 is a plain treebank grammar.
     split_tags : bool, default True
-        Whether parts of speech depend on their parent, prepositions on their grandparent, and
-        forms of *be* and *have* stand apart.
+        Whether parts of speech depend on their parent, prepositions also on their grandparent,
+        and forms of *be* and *have* have symbols of their own.
     split_categories : bool, default True
-        Whether categories of the Penn Treebank are told apart by their inside: VP by the form of
-        its verb, NP as a possessor, NP and PP with and without a verb in them.
+        Whether to split categories of the Penn Treebank by their inside: VP by the form of its
+        verb, NP by possessives, NP and PP by verbs.
     max_unary : int, default 3
         Longest chain of unary productions over one span.
     max_length : int or None, default None
-        Longer sentences are not parsed, they get the fallback.
+        Longest sentence, in words; longer ones get the fallback.
     threshold : float, default 8.0
-        Hyper-edges whose best tree is more than this many nats worse than the best of all are
-        left out of the forest.
+        Largest difference, in nats, between the best tree and the best tree with a hyper-edge;
+        other hyper-edges are omitted.
     coarse_threshold : float, default 9.0
-        Constituents whose probability under the coarse grammar is below ``exp(-coarse_threshold)``
-        are not looked at; infinity to look at all.
+        Constituents with a probability below ``exp(-coarse_threshold)`` under the coarse grammar
+        are pruned; infinity disables pruning.
     n_jobs : int or None, default None
         Threads of `parse_batch`; None for the setting, -1 for all cores.
 
@@ -79,14 +73,14 @@ class ForestParser(Parameterized):
     tags_ : tuple of str
         The parts of speech.
     n_trees_ : int
-        Trees learned from; those without words are not counted.
+        Number of training trees with words.
     grammar_, lexicon_
         The rules, and the words; plain arrays.
 
     Notes
     -----
-    Learning takes time linear in the treebank, parsing cubic in the length of the sentence: of
-    the order of 20 ms for 25 words with a grammar of a few thousand trees.
+    The time is linear in the treebank for learning and cubic in the length of the sentence for
+    parsing: about 20 ms for 25 words with a grammar of a few thousand trees.
 
     References
     ----------
@@ -138,31 +132,35 @@ class ForestParser(Parameterized):
     def fit(self, trees: Iterable[Tree], y: object = None) -> ForestParser:
         """Learn grammar and lexicon from a treebank.
 
-        Traces, function tags and indices are removed first, an outer bracket without a label (or
-        labeled ``ROOT``, ``TOP`` or ``S1``) is opened, and an X that is the only child of an X is
-        merged with it.
+        Traces, function tags, indices and outer brackets (without a label, or labeled ``ROOT``,
+        ``TOP`` or ``S1``) are removed first, and an X that is the only child of an X is merged
+        with it.
 
         Parameters
         ----------
         trees : iterable of Tree
-            Constituency trees whose words each have a part of speech: the only child of a node.
-            Edge labels are not used.
+            Constituency trees in which every word is the only child of its part of speech. Edge
+            labels are ignored.
         y : ignored
 
         Returns
         -------
         ForestParser
-            Itself.
+            The fitted parser.
 
         Raises
         ------
         StructureError
-            If a word has no part of speech of its own, or there are no words.
+            If a word has no part of speech, or there are no words.
         """
         self._check_parameters()
         prepared = prepare_treebank(trees)
-        annotation = Annotation(int(self.vertical), self.split_tags, self.split_categories)
-        productions = count_productions(prepared, annotation)
+        productions = count_productions(
+            prepared,
+            vertical=int(self.vertical),
+            split_tags=self.split_tags,
+            split_categories=self.split_categories,
+        )
         horizontal = None if self.horizontal is None else int(self.horizontal)
         grammar, numbers = estimate_grammar(productions, horizontal, float(self.smoothing))
         lexicon = estimate_lexicon(productions.words, numbers, grammar.labels)
@@ -175,15 +173,15 @@ class ForestParser(Parameterized):
         Parameters
         ----------
         tokens : iterable of str
-            The words, punctuation marks among them, the way the treebank writes them.
+            The words and punctuation marks, as the treebank writes them.
         tags : iterable of str, optional
-            Their parts of speech, if they are known: no others are considered.
+            Their parts of speech, if they are known.
 
         Returns
         -------
         Forest
-            With spans; its leaves are the tokens. If the grammar does not cover the sentence,
-            it is a flat tree over the most probable parts of speech with ``fallback=True``.
+            With spans; its leaves are the tokens. If the grammar does not cover the sentence, a
+            flat tree over the most probable parts of speech with ``fallback=True``.
 
         Raises
         ------
@@ -199,8 +197,8 @@ class ForestParser(Parameterized):
         Forest(7 nodes, 4 hyper-edges, root='S', fallback)
         """
         self._check_ready()
-        words = check_sentence(tokens, "tokens")
-        given = None if tags is None else check_tags(tags, len(words), "tags")
+        words = _check_sentence(tokens, "tokens")
+        given = None if tags is None else _check_tags(tags, len(words), "tags")
         return self._run([words], [given], Runner(1, 0).quiet())[0]
 
     def parse_batch(
@@ -208,7 +206,7 @@ class ForestParser(Parameterized):
         sentences: Iterable[Iterable[str]],
         tags: Iterable[Iterable[str]] | None = None,
     ) -> list[Forest]:
-        """Return the packed forests of many sentences; what `parse` returns for each.
+        """Return the packed forests of several sentences, as `parse` returns them.
 
         Runs on ``n_jobs`` threads and reports to the progress callback of the settings.
 
@@ -228,11 +226,11 @@ class ForestParser(Parameterized):
         self._check_ready()
         if isinstance(sentences, str):
             raise KernelInputError(
-                "sentences must be several lists of words, got one string; "
-                "split it: [text.split() for text in texts]"
+                "sentences must be a list of lists of words, got one string\n"
+                "    split it first: [text.split() for text in texts]"
             )
-        words = [check_sentence(each, f"sentence {i}") for i, each in enumerate(sentences)]
-        given = check_tags_of_batch(tags, words)
+        words = [_check_sentence(each, f"sentence {i}") for i, each in enumerate(sentences)]
+        given = _check_tags_of_batch(tags, words)
         return self._run(words, given, Runner(self.n_jobs, len(words)))
 
     def _run(
@@ -244,7 +242,8 @@ class ForestParser(Parameterized):
         limit = math.inf if self.max_length is None else self.max_length
         longest = max((len(words) for words in sentences if len(words) <= limit), default=0)
         check_budget(
-            charts.chart_bytes(self.grammar_, longest),
+            # Inside and outside, as left and right children, of coarse symbols over all spans.
+            2 * len(self.labels_) * 4 * 8 * longest * longest,
             f"the chart of a sentence of {longest:,} words",
             _TOO_LONG,
         )
@@ -269,18 +268,56 @@ class ForestParser(Parameterized):
     def _parse_one(
         self, chart: Any, words: list[str], tags: list[str] | None, stop: StopFlag
     ) -> Forest:
-        forest = None
-        if self.max_length is None or len(words) <= self.max_length:
-            forest = charts.parse_sentence(
-                chart,
-                self.grammar_,
-                self.lexicon_,
-                words,
-                tags,
-                thresholds=(float(self.coarse_threshold), float(self.threshold)),
-                stop=stop,
-            )
-        return forest or charts.fallback_forest(self.grammar_, self.lexicon_, words, tags)
+        if self.max_length is not None and len(words) > self.max_length:
+            return self._fallback(words, tags)
+        opener = first_word(words)
+        symbols, probabilities = [], []
+        for position, word in enumerate(words):
+            tag = None if tags is None else self._label_number(tags[position])
+            found, p = self.lexicon_.look_up(word, position == opener, tag)
+            if not len(found):
+                return self._fallback(words, tags)
+            symbols.append(found)
+            probabilities.append(p)
+        positions = np.repeat(np.arange(len(words), dtype=np.int32), [len(row) for row in symbols])
+        result = chart.parse(
+            len(words),
+            positions,
+            np.concatenate(symbols),
+            np.concatenate(probabilities),
+            self.grammar_.root,
+            self.grammar_.root_p,
+            float(self.coarse_threshold),
+            float(self.threshold),
+            stop,
+        )
+        if not result.found:
+            return self._fallback(words, tags)
+        return _as_forest(result, self.labels_, words)
+
+    def _label_number(self, label: str) -> int:
+        """Return the number of a label, -1 if it is not in the treebank."""
+        return self.labels_.index(label) if label in self.labels_ else -1
+
+    def _fallback(self, words: list[str], tags: list[str] | None) -> Forest:
+        """Return a flat tree for a sentence that cannot be parsed, marked as a fallback."""
+        if tags is None:
+            opener = first_word(words)
+            tags = [
+                self.labels_[self.lexicon_.best_tag(word, position == opener)]
+                for position, word in enumerate(words)
+            ]
+        n = len(words)
+        root = self.labels_[int(self.grammar_.output[self.grammar_.root[0]])]
+        edges = [(n + i, (i,), 1.0) for i in range(n)]
+        spans = [(i, i + 1) for i in range(n)]
+        return Forest(
+            [*words, *tags, root],
+            [*edges, (2 * n, tuple(range(n, 2 * n)), 1.0)],
+            2 * n,
+            [*spans, *spans, (0, n)],
+            fallback=True,
+        )
 
     def _learned(self, grammar: Grammar, lexicon: Lexicon, n_trees: int) -> None:
         self.grammar_, self.lexicon_, self.n_trees_ = grammar, lexicon, n_trees
@@ -289,59 +326,37 @@ class ForestParser(Parameterized):
         self._native_chart: tuple[int, Any] | None = None
 
     def _chart(self) -> Any:
-        """Return the native grammar, made again when ``max_unary`` has changed."""
+        """Return the native grammar, rebuilt when ``max_unary`` has changed."""
         max_unary = int(self.max_unary)
         if self._native_chart is None or self._native_chart[0] != max_unary:
-            self._native_chart = max_unary, charts.build_chart(self.grammar_, max_unary)
+            self._native_chart = max_unary, _build_chart(self.grammar_, max_unary)
         return self._native_chart[1]
 
     def _check_ready(self) -> None:
         if not hasattr(self, "grammar_"):
             raise KernelInputError(
-                "this ForestParser has no grammar yet; call fit(trees) first, "
-                "or load one that was saved"
+                "this ForestParser is not fitted\n    call fit(trees), or load a saved parser"
             )
         self._check_parameters()
 
     def _check_parameters(self) -> None:
-        self._check_integer("horizontal", 0, none=True)
-        self._check_integer("vertical", 1)
-        self._check_integer("max_unary", 0, most=_LONGEST_CHAIN)
-        self._check_integer("max_length", 1, none=True)
+        self._check_count("horizontal", 0, none=True)
+        self._check_count("vertical", 1)
+        self._check_count("max_unary", 0)
+        self._check_number("max_unary", 0, _LONGEST_CHAIN, f"[0, {_LONGEST_CHAIN}]")
+        self._check_count("max_length", 1, none=True)
         self._check_number("smoothing", 0.0, math.inf, "[0, inf)")
-        self._check_flag("split_tags")
-        self._check_flag("split_categories")
-        self._check_threshold("threshold")
-        self._check_threshold("coarse_threshold")
-
-    def _check_integer(
-        self, name: str, least: int, *, most: float = math.inf, none: bool = False
-    ) -> None:
-        value = getattr(self, name)
-        if value is None and none:
-            return
-        integer = isinstance(value, Integral) and not isinstance(value, bool)
-        if not integer or not least <= int(value) <= most:
-            limits = f"of at least {least}" if most == math.inf else f"from {least} to {most}"
-            raise KernelInputError(
-                f"ForestParser: {name} must be an int {limits}{' or None' if none else ''}, "
-                f"got {value!r}"
-            )
-
-    def _check_flag(self, name: str) -> None:
-        value = getattr(self, name)
-        if not isinstance(value, (bool, np.bool_)):
-            raise KernelInputError(f"ForestParser: {name} must be True or False, got {value!r}")
-
-    def _check_threshold(self, name: str) -> None:
-        value = getattr(self, name)
-        if isinstance(value, bool) or not isinstance(value, Real) or not float(value) >= 0.0:
-            raise KernelInputError(
-                f"ForestParser: {name} must be a number of nats, 0 or more, got {value!r}"
-            )
+        self._check_choice("split_tags", (True, False))
+        self._check_choice("split_categories", (True, False))
+        for name in ("threshold", "coarse_threshold"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, Real) or not float(value) >= 0.0:
+                raise KernelInputError(
+                    f"ForestParser: {name} must be a number of nats in [0, inf], got {value!r}"
+                )
 
     def __getstate__(self) -> dict[str, Any]:
-        # The native grammar is made again from the arrays.
+        # The native grammar is rebuilt from the arrays.
         return {name: value for name, value in self.__dict__.items() if name != "_native_chart"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -351,10 +366,10 @@ class ForestParser(Parameterized):
     def _to_saved(self) -> tuple[dict[str, Any], dict[str, list[str]], dict[str, NDArray[Any]]]:
         """Return parameters, lists of strings and arrays that describe a fitted parser."""
         if not hasattr(self, "grammar_"):
-            raise ModelFormatError("a ForestParser without a grammar", hint="call fit(trees) first")
+            raise ModelFormatError("the ForestParser is not fitted", hint="call fit(trees) first")
         self._check_parameters()
         parameters = self.get_params(deep=False)
-        del parameters["n_jobs"]  # a choice of the moment
+        del parameters["n_jobs"]  # not part of the model
         texts, arrays = save_model(self.grammar_, self.lexicon_)
         return {**parameters, "n_trees": self.n_trees_}, texts, arrays
 
@@ -365,7 +380,7 @@ class ForestParser(Parameterized):
         texts: dict[str, list[str]],
         arrays: dict[str, NDArray[Any]],
     ) -> ForestParser:
-        """Make the parser that `_to_saved` described, trusting nothing."""
+        """Return the parser of checked parts, the inverse of `_to_saved`."""
         settings = dict(parameters)
         n_trees = settings.pop("n_trees", None)
         expected = set(cls._parameter_names()) - {"n_jobs"}
@@ -381,3 +396,105 @@ class ForestParser(Parameterized):
             raise ModelFormatError(str(error)) from None
         parser._learned(*restore_model(texts, arrays), n_trees)
         return parser
+
+
+def first_word(tokens: Listing[str]) -> int:
+    """Return the position of the first token with a letter or a digit, 0 if there is none.
+
+    Examples
+    --------
+    >>> first_word(["``", "Rain", "falls"])
+    1
+    """
+    return next((i for i, word in enumerate(tokens) if any(map(str.isalnum, word))), 0)
+
+
+def _build_chart(grammar: Grammar, max_unary: int) -> Any:
+    """Return the grammar of the native chart parser."""
+
+    def parts(rules: Rules) -> tuple[Any, Any, Any, Any]:
+        return rules.binary, rules.binary_p, rules.unary, rules.unary_p
+
+    make = _native.ChartGrammar
+    coarse = make(*parts(grammar.coarse), grammar.coarse_output, max_unary)
+    return make(*parts(grammar.fine), grammar.output, max_unary, coarse, grammar.coarse_of)
+
+
+def _as_forest(result: Any, labels: Listing[str], tokens: Listing[str]) -> Forest:
+    children = result.children.tolist()
+    edges = []
+    begin = 0
+    for head, count, p in zip(
+        result.edge_head.tolist(),
+        result.edge_n_children.tolist(),
+        result.edge_p.tolist(),
+        strict=True,
+    ):
+        edges.append((head, tuple(children[begin : begin + count]), p))
+        begin += count
+    shown = [labels[label] for label in result.node_label[len(tokens) :].tolist()]
+    spans = zip(result.node_start.tolist(), result.node_end.tolist(), strict=True)
+    return Forest([*tokens, *shown], edges, result.root, spans)
+
+
+def _check_sentence(tokens: object, what: str) -> list[str]:
+    """Return the words of a sentence as a list of plain strings."""
+    words = _check_strings(tokens, what, "words", "split it first: tokens.split()")
+    if not words:
+        raise KernelInputError(
+            f"{what}: a sentence needs at least one word\n    remove empty sentences"
+        )
+    return words
+
+
+def _check_tags(tags: object, n_words: int, what: str) -> list[str]:
+    """Return the parts of speech of a sentence, one for each word."""
+    checked = _check_strings(tags, what, "parts of speech", "split it first: tags.split()")
+    if len(checked) != n_words:
+        raise KernelInputError(
+            f"{what}: {len(checked)} parts of speech for {n_words} words\n"
+            "    give one for every word, or tags=None"
+        )
+    return checked
+
+
+def _check_tags_of_batch(
+    tags: Iterable[Iterable[str]] | None, sentences: list[list[str]]
+) -> list[list[str] | None]:
+    """Return the parts of speech of several sentences, None for each if none are given."""
+    if tags is None:
+        return [None] * len(sentences)
+    if isinstance(tags, str):
+        raise KernelInputError(
+            f"tags must be one list of parts of speech per sentence, got {shorten(repr(tags))}"
+        )
+    listed = list(tags)
+    if len(listed) != len(sentences):
+        raise KernelInputError(
+            f"tags has {len(listed)} lists for {len(sentences)} sentences\n"
+            "    give one list for every sentence, or tags=None"
+        )
+    return [
+        _check_tags(each, len(words), f"tags of sentence {i}")
+        for i, (each, words) in enumerate(zip(listed, sentences, strict=True))
+    ]
+
+
+def _check_strings(values: object, what: str, kind: str, hint: str) -> list[str]:
+    if isinstance(values, str):
+        raise KernelInputError(
+            f"{what} must be a list of {kind}, got the string {shorten(repr(values))}\n    {hint}"
+        )
+    if not isinstance(values, Iterable):
+        raise KernelInputError(
+            f"{what} must be a list of {kind}, got {shorten(repr(values))} "
+            f"of type {type(values).__name__}"
+        )
+    listed = list(values)
+    for position, value in enumerate(listed):
+        if not isinstance(value, str):
+            raise KernelInputError(
+                f"{what}: item {position} must be a string, got {shorten(repr(value))} "
+                f"of type {type(value).__name__}"
+            )
+    return [str(value) for value in listed]

@@ -1,4 +1,4 @@
-"""Parses that another tool has made, joined with the documents they are parses of."""
+"""Parses by other tools, aligned with the documents they belong to."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from kernelwood.errors import KernelInputError, StructureError
+from kernelwood.parsing.backends import replace_parse
 from kernelwood.structures import shorten
 from kernelwood.text import Document, Example, Sentence
 
@@ -20,21 +21,21 @@ def preparsed(
     r"""Return the parsed sentences of each document, with its annotation.
 
     If the parses name their documents (``# newdoc id = ...``) and the documents have ids, they are
-    joined by these, whatever the order. Else the parses are those of the first document, then
-    those of the second, and so on: a sentence that is not found in what is left of a document
-    begins the next one. Sentences are found as `Document.annotate` finds them: blanks may differ.
+    aligned by id. Otherwise the parses must be in the order of the documents: a sentence that is
+    not found in the rest of a document is searched in the next one. Sentences may differ from the
+    text of the document in blanks.
 
     Parameters
     ----------
     documents : iterable of Document or Example
-        Examples have a view ``document``, and an id.
+        Examples have an id and a view ``document``.
     parses : iterable of Sentence or Example
-        Examples have a view ``sentence``, as those that are read from CoNLL-U.
+        Examples have a view ``sentence``, such as those read from CoNLL-U.
 
     Raises
     ------
     StructureError
-        If a parse belongs to no document.
+        If a parse is not found in a document.
 
     Examples
     --------
@@ -59,14 +60,14 @@ def preparsed(
 
 
 class PreparsedBackend:
-    """Parses that were made before, looked up by their text.
+    """Existing parses, found by the text of sentences.
 
     Parameters
     ----------
     parses : iterable of Sentence or Example
         As in `preparsed`.
     name, version : str
-        What they were made with, if that is known.
+        Name and version of the parser, if known.
 
     Examples
     --------
@@ -87,7 +88,7 @@ class PreparsedBackend:
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> PreparsedBackend:
-        """Read parses from a file in CoNLL-U."""
+        """Return the backend of the parses in a CoNLL-U file."""
         from kernelwood.io import read
 
         return cls(read(path, format="conllu"), name=f"conllu:{Path(path).name}")
@@ -97,23 +98,31 @@ class PreparsedBackend:
         return preparsed(documents, self._parses)
 
     def parse(self, sentences: Iterable[Sentence]) -> list[Sentence]:
-        """Return sentences with their parses, one for each."""
-        listed = list(sentences)
-        found = preparsed([Document(sentence.text) for sentence in listed], self._parses)
-        for sentence, parses in zip(listed, found, strict=True):
-            if len(parses) != 1:
+        """Return the sentences with the first parse that has the text of each.
+
+        Texts may differ in blanks.
+
+        Raises
+        ------
+        StructureError
+            If a sentence has no parse.
+        """
+        known: dict[str, Sentence] = {}
+        for given in _as_sentences(self._parses):
+            known.setdefault("".join(given.text.split()), given)
+        parsed = []
+        for number, sentence in enumerate(sentences):
+            parse = known.get("".join(sentence.text.split()))
+            if parse is None:
                 raise StructureError(
-                    f"there are {len(parses)} parses of {shorten(repr(sentence.text))}",
-                    hint="give documents instead of sentences: the parses have boundaries of "
-                    "their own",
+                    f"there is no parse of sentence {number}, {shorten(repr(sentence.text))}",
+                    hint="give documents instead: the parses have their own sentence boundaries",
                 )
-        return [
-            sentence._with(
-                **{part: getattr(parsed, part) for part in _PARSE},
-                metadata=(*sentence.metadata, *parsed.metadata),
-            )
-            for sentence, [parsed] in zip(listed, found, strict=True)
-        ]
+            [found] = Document(sentence.text).annotate([parse]).sentences
+            parts = {part: getattr(found, part) for part in _PARSE}
+            metadata = (*sentence.metadata, *found.metadata)
+            parsed.append(replace_parse(sentence, **parts, metadata=metadata))
+        return parsed
 
 
 def _as_document(item: object, place: int) -> Document:
@@ -138,7 +147,7 @@ def _as_sentences(parses: Iterable[object]) -> Iterator[Sentence]:
 
 
 def _by_name(sentences: list[Sentence]) -> dict[str, list[Sentence]] | None:
-    """Return the sentences of each document, None if the first does not name one."""
+    """Return the sentences of each named document, None if the first names none."""
     groups: dict[str, list[Sentence]] = {}
     current: list[Sentence] | None = None
     for sentence in sentences:
@@ -163,19 +172,15 @@ def _by_order(documents: list[Document], sentences: list[Sentence]) -> list[list
                 break
             at, position = at + 1, 0
         else:
-            raise _lost(number, sentence, documents)
+            raise StructureError(
+                f"parse {number} is in none of the {len(documents)} documents: "
+                f"{shorten(repr(sentence.text))}",
+                hint="parses must be in the order of the documents and may differ in blanks only; "
+                "or name the documents: # newdoc id = ...",
+            )
         groups[at].append(sentence)
         position = found + len(sought)
     return groups
-
-
-def _lost(number: int, sentence: Sentence, documents: list[Document]) -> StructureError:
-    return StructureError(
-        f"parse {number} is of none of the {len(documents)} documents: "
-        f"{shorten(repr(sentence.text))}",
-        hint="parses stand in the order of the documents, and only blanks may differ; "
-        "or name the documents: # newdoc id = ...",
-    )
 
 
 def _annotate(document: Document, number: int, group: list[Sentence]) -> tuple[Sentence, ...]:

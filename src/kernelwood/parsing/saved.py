@@ -1,4 +1,4 @@
-"""A learned grammar and lexicon as lists of strings and arrays, and back, trusting nothing."""
+"""Grammars and lexicons saved as lists of strings and arrays, and checked when restored."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from kernelwood.arrays import rises
 from kernelwood.errors import ModelFormatError
 from kernelwood.parsing.grammar import Grammar, Rules
 from kernelwood.parsing.lexicon import Lexicon, Table
-
-__all__ = ["restore_model", "save_model"]
 
 _TEXTS = ("labels", "words", "word_classes")
 
@@ -52,12 +50,12 @@ def save_model(
 def restore_model(
     texts: Mapping[str, list[str]], arrays: Mapping[str, NDArray[Any]]
 ) -> tuple[Grammar, Lexicon]:
-    """Return what `save_model` took apart.
+    """Return the grammar and lexicon of saved parts, the inverse of `save_model`.
 
     Raises
     ------
     ModelFormatError
-        If a part is missing, has the wrong type or shape, or points outside of another.
+        If a part is missing, has the wrong type or shape, or has an index out of range.
     """
     state = _State(texts, arrays)
     state.check_texts()
@@ -69,7 +67,7 @@ def restore_model(
 
 
 class _State:
-    """Arrays by name, each checked when it is taken."""
+    """Texts and arrays by name, checked on access."""
 
     def __init__(self, texts: Mapping[str, list[str]], arrays: Mapping[str, NDArray[Any]]) -> None:
         self._texts, self._arrays = texts, arrays
@@ -82,12 +80,10 @@ class _State:
             )
         for name, listed in self._texts.items():
             if not all(type(text) is str for text in listed):
-                raise ModelFormatError("not only strings", member=name)
+                raise ModelFormatError("an item is not a string", member=name)
         labels = self._texts["labels"]
         if not labels or len(set(labels)) < len(labels):
-            raise ModelFormatError(
-                "the labels must be different, and at least one", member="labels"
-            )
+            raise ModelFormatError("labels must be unique and not empty", member="labels")
 
     def check_no_more(self) -> None:
         more = sorted(set(self._arrays) - self._taken)
@@ -95,7 +91,7 @@ class _State:
             raise ModelFormatError(f"unknown array {more[0]!r}")
 
     def take(self, name: str, dtype: str, *, columns: int | None = None) -> NDArray[Any]:
-        """Return an array of one dimension, or of two with so many columns."""
+        """Return an array of one dimension, or of two with a number of columns."""
         array = self._arrays.get(name)
         self._taken.add(name)
         if not isinstance(array, np.ndarray):
@@ -112,16 +108,16 @@ class _State:
     def indices(
         self, name: str, least: int, end: int, *, columns: int | None = None
     ) -> NDArray[np.int32]:
-        """Return an array of indices from ``least`` up to but not including ``end``."""
+        """Return an array of indices from ``least`` to before ``end``."""
         array = self.take(name, "int32", columns=columns)
         if array.size and not (int(array.min()) >= least and int(array.max()) < end):
-            raise ModelFormatError(f"an index is outside of {least} to {end - 1}", member=name)
+            raise ModelFormatError(f"an index is not in {least} to {end - 1}", member=name)
         return array
 
     def numbers(
         self, name: str, size: int, *, most: float = np.inf, zero: bool = False
     ) -> NDArray[np.float64]:
-        """Return finite numbers above 0, or from 0 on, that are at most ``most``."""
+        """Return finite positive numbers up to ``most``, or with ``zero`` non-negative ones."""
         array = self.take(name, "float64")
         if len(array) != size:
             raise ModelFormatError(f"expected {size} numbers, got {len(array)}", member=name)
@@ -150,7 +146,7 @@ def _restore_grammar(state: _State, labels: tuple[str, ...]) -> Grammar:
     coarse_of = state.indices("coarse_of", 0, n_coarse)
     root = state.indices("root", 0, n_symbols)
     if len(coarse_of) != n_symbols:
-        raise ModelFormatError("not one coarse symbol per symbol", member="coarse_of")
+        raise ModelFormatError("expected one coarse symbol per symbol", member="coarse_of")
     if not len(root) or (output[root] < 0).any():
         raise ModelFormatError("a root has no label, or there is no root", member="root")
     return Grammar(
@@ -180,9 +176,9 @@ def _restore_lexicon(state: _State, grammar: Grammar) -> Lexicon:
     tags = state.indices("tags", 0, len(grammar.labels))
     tag_of = state.indices("tag_of", 0, len(tags))
     if not len(symbols) or len(tag_of) != len(symbols):
-        raise ModelFormatError("not one part of speech per symbol", member="tag_of")
+        raise ModelFormatError("expected one part of speech per symbol", member="tag_of")
     if (grammar.output[symbols] != tags[tag_of]).any():
-        raise ModelFormatError("a symbol shows another part of speech", member="tag_of")
+        raise ModelFormatError("a symbol has another part of speech", member="tag_of")
     open_tags = state.numbers("open_tags", len(tags), most=1.0, zero=True)
     return Lexicon(
         words=state.table("word", "words", len(symbols)),

@@ -1,55 +1,54 @@
-"""From the trees of a treebank to the trees a grammar is read off."""
+"""Treebanks: trees prepared for learning a grammar, and their productions, counted.
+
+The labels of a treebank are coarse: a subject NP is built differently from an object NP, and a VP
+with a participle occurs where one with a finite verb does not. Following Johnson (1998) and Klein
+and Manning (2003), a symbol is a label annotated with the labels above it and with a few facts
+about its inside. The refinements of categories apply to labels of the Penn Treebank only.
+
+References
+----------
+M. Johnson. PCFG models of linguistic tree representations. Computational Linguistics 24(4), 1998.
+D. Klein, C. Manning. Accurate unlexicalized parsing. ACL 2003.
+"""
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from kernelwood.errors import StructureError
 from kernelwood.structures import Tree, shorten
+from kernelwood.text import base_label
 
-__all__ = ["base_label", "prepare_tree", "prepare_treebank"]
+# A label, the labels above it, and marks for its inside.
+Symbol: TypeAlias = tuple[str, ...]
 
-_EMPTY = "-NONE-"  # the part of speech of traces and other unspoken words
-_TOPS = ("", "ROOT", "TOP", "S1")  # brackets that only say: here begins a tree
-_MOST_NODES = 10**7  # subtrees can be shared, so that a small tree has any number of nodes
-_DECORATION = re.compile(r"[-=|]")
+_EMPTY = "-NONE-"  # part of speech of traces
+_TOPS = ("", "ROOT", "TOP", "S1")  # labels of outer brackets
+_MOST_NODES = 10**7  # shared subtrees let a small tree have any number of nodes
 
-
-def base_label(label: str) -> str:
-    """Return a label without function tags, indices and alternatives.
-
-    A label that begins with a hyphen, such as ``-LRB-``, is a name of its own.
-
-    Examples
-    --------
-    >>> [base_label(label) for label in ("NP-SBJ-1", "ADVP|PRT", "PP=2", "-LRB-", "PRP$")]
-    ['NP', 'ADVP', 'PP', '-LRB-', 'PRP$']
-    """
-    if label.startswith("-"):
-        return label
-    found = _DECORATION.search(label, 1)
-    return label[: found.start()] if found else label
+_ABOVE_ALL = "ROOT"
+_FINITE = frozenset({"VBD", "VBP", "VBZ", "MD"})
+_VERBS = _FINITE | {"VB", "VBG", "VBN", "TO"}
+_BE = frozenset({"be", "am", "is", "are", "was", "were", "been", "being", "'m", "'s", "'re"})
+_HAVE = frozenset({"have", "has", "had", "having", "'ve", "'d"})
+_MAY_HOLD_VERBS = frozenset({"NP", "PP"})
 
 
 def prepare_tree(tree: Tree) -> Tree | None:
-    """Return the tree with nothing in it but categories, parts of speech and words.
+    """Return a tree of plain categories, parts of speech and words; None if it has no words.
 
-    Traces (``-NONE-``) go, and with them constituents that have no words; function tags and
-    indices are taken off the labels; an outer bracket labeled ``ROOT``, ``TOP``, ``S1`` or not at
-    all is opened when it holds one tree; a constituent whose only child has its own label is
-    merged with it. Edge labels are not looked at.
-
-    Returns
-    -------
-    Tree or None
-        None if the tree has no words.
+    Traces (``-NONE-``), constituents without words, function tags and indices are removed. An
+    outer bracket with one child and the label ``ROOT``, ``TOP``, ``S1`` or none is removed. A
+    constituent is merged with an only child of the same label. Edge labels are ignored.
 
     Raises
     ------
     StructureError
-        If a word has no part of speech of its own, that is, if a leaf has sisters or is the root;
-        also if there are more nodes than any sentence needs.
+        If a leaf has siblings or is the root, so that the word has no part of speech; or if the
+        tree has more than ten million nodes.
 
     Examples
     --------
@@ -60,8 +59,10 @@ def prepare_tree(tree: Tree) -> Tree | None:
     if tree.is_leaf:
         raise _no_part_of_speech(tree, tree)
     if tree.n_nodes > _MOST_NODES:
-        raise StructureError(f"{tree.n_nodes:,} nodes are too many for the tree of a sentence")
-    done: list[Tree | None] = []  # what became of the subtrees, in post-order
+        raise StructureError(
+            f"the tree of a sentence has {tree.n_nodes:,} nodes, more than {_MOST_NODES:,}"
+        )
+    done: list[Tree | None] = []  # prepared subtrees, in post-order
     for node in tree.postorder():
         n_children = len(node.children)
         if node.is_leaf:
@@ -74,12 +75,12 @@ def prepare_tree(tree: Tree) -> Tree | None:
 
 
 def prepare_treebank(trees: Iterable[Tree]) -> list[Tree]:
-    """Prepare all trees, leaving out those without words.
+    """Return the prepared trees that have words.
 
     Raises
     ------
     StructureError
-        If something is not a tree, a word has no part of speech, or no tree is left; the message
+        If an item is not a tree, a word has no part of speech, or no tree has words; the message
         has the position of the tree.
 
     Examples
@@ -89,7 +90,7 @@ def prepare_treebank(trees: Iterable[Tree]) -> list[Tree]:
     """
     if isinstance(trees, (Tree, str)):
         raise StructureError(
-            f"a treebank is several trees, got one {type(trees).__name__}",
+            f"a treebank must be a list of trees, got one {type(trees).__name__}",
             hint="put it in a list: fit([tree])",
         )
     prepared = []
@@ -100,7 +101,7 @@ def prepare_treebank(trees: Iterable[Tree]) -> list[Tree]:
                 f"of type {type(tree).__name__}, not a Tree",
                 hint="parse the brackets first: Tree.from_brackets(text)"
                 if isinstance(tree, str)
-                else "take the trees out of examples: [example.view('tree') for example in ...]",
+                else "get the trees of examples: [example.view('tree') for example in ...]",
             )
         try:
             result = prepare_tree(tree)
@@ -111,14 +112,55 @@ def prepare_treebank(trees: Iterable[Tree]) -> list[Tree]:
             prepared.append(result)
     if not prepared:
         raise StructureError(
-            "the treebank has no tree with words in it",
+            "no tree of the treebank has words",
             hint="fit the parser on trees like Tree.from_brackets('(S (NP (NN rain)) ...)')",
         )
     return prepared
 
 
+@dataclass(slots=True)
+class Productions:
+    """Counts of root symbols, productions, and words with their symbols."""
+
+    roots: Counter[Symbol] = field(default_factory=Counter)
+    rules: Counter[tuple[Symbol, tuple[Symbol, ...]]] = field(default_factory=Counter)
+    words: Counter[tuple[str, Symbol]] = field(default_factory=Counter)
+
+
+def count_productions(
+    trees: Iterable[Tree], *, vertical: int, split_tags: bool, split_categories: bool
+) -> Productions:
+    """Return the counts of the productions of prepared trees over annotated symbols.
+
+    The parameters are those of `kernelwood.ForestParser`.
+
+    Examples
+    --------
+    >>> tree = Tree.from_brackets("(S (NP (NN rain)) (VP (VBZ falls)))")
+    >>> counts = count_productions(
+    ...     [tree], vertical=2, split_tags=False, split_categories=False
+    ... )
+    >>> list(counts.rules)[0]
+    (('S', 'ROOT'), (('NP', 'S'), ('VP', 'S')))
+    >>> list(counts.words)
+    [('rain', ('NN',)), ('falls', ('VBZ',))]
+    """
+    counts = Productions()
+    for tree in trees:
+        nodes = _flatten(tree)
+        symbols = _annotate(nodes, vertical, split_tags, split_categories)
+        counts.roots[symbols[0]] += 1
+        for node, symbol in zip(nodes, symbols, strict=True):
+            if node.word is None:
+                children = tuple(symbols[child] for child in node.children)
+                counts.rules[symbol, children] += 1
+            else:
+                counts.words[node.word, symbol] += 1
+    return counts
+
+
 def _prepare_node(node: Tree, children: list[Tree]) -> Tree | None:
-    """Return the node over its prepared children, None if nothing is left of it."""
+    """Return the node with its prepared children, None if it has no words."""
     if node.label == _EMPTY or not children:
         return None
     label = base_label(node.label)
@@ -133,7 +175,7 @@ def _prepare_node(node: Tree, children: list[Tree]) -> Tree | None:
 
 
 def _open_top(tree: Tree | None) -> Tree | None:
-    """Take the bracket around a whole tree off."""
+    """Return a tree without its outer brackets."""
     while (
         tree is not None
         and tree.label in _TOPS
@@ -145,8 +187,94 @@ def _open_top(tree: Tree | None) -> Tree | None:
 
 
 def _no_part_of_speech(node: Tree, word: Tree) -> StructureError:
-    where = "is the root" if node is word else f"stands beside other children of {node.label!r}"
+    where = "is the root" if node is word else f"has siblings under {node.label!r}"
     return StructureError(
-        f"the word {shorten(repr(word.label))} {where}: it has no part of speech of its own",
-        hint=f"give every word a node above it: (NN {shorten(word.label)})",
+        f"the word {shorten(repr(word.label))} {where}, so it has no part of speech",
+        hint=f"put every word under a node of its own: (NN {shorten(word.label)})",
     )
+
+
+@dataclass(slots=True)
+class _Node:
+    """A node in the list of all nodes of a tree, parents first."""
+
+    label: str
+    parent: int
+    word: str | None  # of a part of speech
+    children: list[int] = field(default_factory=list)
+    has_verb: bool = False
+    verb: str = ""  # part of speech of the verb of a VP
+
+
+def _flatten(tree: Tree) -> list[_Node]:
+    """Return the nodes of a tree, parents first, left to right."""
+    nodes: list[_Node] = []
+    todo = [(tree, -1)]
+    while todo:
+        node, parent = todo.pop()
+        if parent >= 0:
+            nodes[parent].children.append(len(nodes))
+        word = node.children[0].label if node.children[0].is_leaf else None
+        if word is None:
+            todo.extend((child, len(nodes)) for child in reversed(node.children))
+        nodes.append(_Node(node.label, parent, word))
+    for flat in reversed(nodes):
+        below = [nodes[child] for child in flat.children]
+        if flat.word is None:
+            flat.has_verb = any(child.has_verb for child in below)
+            flat.verb = _find_verb(below) if flat.label == "VP" else ""
+        else:
+            flat.has_verb = flat.label.startswith("VB") or flat.label == "MD"
+    return nodes
+
+
+def _find_verb(children: list[_Node]) -> str:
+    """Return the part of speech of the first verb, else that of the first VP."""
+    own = (child.label for child in children if child.word is not None and child.label in _VERBS)
+    inner = (child.verb for child in children if child.label == "VP")
+    return next(own, None) or next(inner, "")
+
+
+def _annotate(
+    nodes: list[_Node], vertical: int, split_tags: bool, split_categories: bool
+) -> list[Symbol]:
+    symbols = []
+    for node in nodes:
+        if node.word is None:
+            above = _labels_above(nodes, node, vertical - 1)
+            marks = _category_marks(nodes, node) if split_categories else ()
+        else:
+            levels = 2 if node.label == "IN" else 1
+            above = _labels_above(nodes, node, levels) if split_tags else ()
+            marks = _tag_marks(node, node.word) if split_tags else ()
+        symbols.append((node.label, *above, *marks))
+    return symbols
+
+
+def _labels_above(nodes: list[_Node], node: _Node, levels: int) -> Symbol:
+    above: list[str] = []
+    while len(above) < levels:
+        if node.parent < 0:
+            above.append(_ABOVE_ALL)
+            break
+        node = nodes[node.parent]
+        above.append(node.label)
+    return tuple(above)
+
+
+def _category_marks(nodes: list[_Node], node: _Node) -> Symbol:
+    marks: Symbol = ()
+    if node.label == "VP":
+        marks += ("-finite" if node.verb in _FINITE else f"-{node.verb}",)
+    if node.label == "NP" and nodes[node.children[-1]].label == "POS":
+        marks += ("-possessor",)
+    if node.label in _MAY_HOLD_VERBS and node.has_verb:
+        marks += ("-verb",)
+    return marks
+
+
+def _tag_marks(node: _Node, word: str) -> Symbol:
+    if not node.label.startswith("VB"):
+        return ()
+    lowered = word.lower()
+    return ("-be",) if lowered in _BE else ("-have",) if lowered in _HAVE else ()

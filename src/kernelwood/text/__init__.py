@@ -1,4 +1,4 @@
-"""Text with annotation: documents, sentences, candidates and examples, and how text is cut."""
+"""Documents, sentences, candidates and examples; tokenizer and sentence splitter."""
 
 import lazy_loader
 

@@ -14,10 +14,8 @@ from .annotation import (
     Span as Span,
     Token as Token,
 )
-from .annotation_rows import check_number as check_number
 from .candidate import Candidate as Candidate
-from .cutting import Cut as Cut
-from .document import Document as Document
+from .document import Cut as Cut, Document as Document
 from .example import (
     Example as Example,
     Label as Label,
@@ -34,8 +32,9 @@ from .sentence_json import (
 )
 from .splitter import find_sentences as find_sentences
 from .tokenizer import tokenize as tokenize
-from .tree_heads import (
+from .tree_dependencies import (
+    NOUNS as NOUNS,
+    base_label as base_label,
     dependencies_of as dependencies_of,
     dependencies_of_tree as dependencies_of_tree,
 )
-from .tree_relations import NOUNS as NOUNS

@@ -11,8 +11,6 @@ from kernelwood.text.annotation import Entity
 from kernelwood.text.example import Label, Origin
 from kernelwood.text.sentence import Sentence
 
-__all__ = ["Candidate"]
-
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Candidate:
@@ -21,17 +19,17 @@ class Candidate:
     Parameters
     ----------
     id : str
-        A name, unique in its collection.
+        Unique in its collection.
     sentence : Sentence
-        Where the entities stand.
+        The sentence that contains the entities.
     participants : iterable of (role, Entity)
-        The entities in the order views use them; at least one.
+        The entities, in the order that views use; at least one.
     trigger : Entity, optional
-        The word or AMR node that stands for the interaction.
+        The word or AMR node that expresses the interaction.
     type : str
-        The relation or interaction type, "" if it is not known or does not matter.
+        Relation or interaction type, "" if unknown.
     label : str, number, tuple of these, or None
-        What the annotation says; None if unknown.
+        Annotated class; None if unknown.
     origin : Origin, optional
         File, line and characters.
 
@@ -102,7 +100,7 @@ class Candidate:
         object.__setattr__(self, "participants", pairs)
 
     def _check_entity(self, entity: object, role: str | None = None) -> None:
-        """Raise StructureError unless this is an entity in the sentence; no role: the trigger."""
+        """Raise StructureError unless this is an entity in the sentence; None: the trigger."""
         if not isinstance(entity, Entity):
             found = type(entity).__name__
             raise StructureError(f"{self._part(role)} must be an Entity, got a {found}")
@@ -124,7 +122,7 @@ class Candidate:
 
     @classmethod
     def _trusted(cls, *fields: Any) -> Candidate:
-        """Make a candidate of fields, in the order of the class, that were checked before."""
+        """Return a candidate of valid fields, in the order of the class, without checks."""
         made = object.__new__(cls)
         for setter, value in zip(_SETTERS, fields, strict=True):
             setter(made, value)

@@ -1,9 +1,15 @@
-"""Documents: a text with entities, relations and events, before it is cut into sentences."""
+"""Documents: texts with standoff annotation, and how they are split into sentences."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from array import array
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, NamedTuple, TypeAlias
 
 from kernelwood.errors import StructureError
 from kernelwood.structures import shorten
@@ -14,14 +20,35 @@ from kernelwood.text.annotation import (
     Metadata,
     Relation,
     Span,
+    Token,
     check_standoff,
+    convert_parts,
     counted,
+    replace_unchecked,
 )
-from kernelwood.text.annotation_rows import convert_parts
-from kernelwood.text.cutting import Cut, Tokenizer, annotate_sentences, cut_document
 from kernelwood.text.sentence import Sentence
+from kernelwood.text.splitter import find_sentences
+from kernelwood.text.tokenizer import tokenize as default_tokenize
 
-__all__ = ["Document"]
+Tokenizer: TypeAlias = Callable[[str, Iterable[int]], Iterable[Token]]
+
+_STANDOFF = ("entities", "relations", "events", "attributes")
+_BLANKS = re.compile(r"\s*")
+
+
+class Cut(NamedTuple):
+    """The sentences of a document, and counts of the annotation that no sentence contains.
+
+    Attributes
+    ----------
+    sentences : tuple of Sentence
+        In order; ``start`` is the offset of each in the document.
+    lost : Counter
+        Number of annotations that are in no sentence, by reason.
+    """
+
+    sentences: tuple[Sentence, ...]
+    lost: Counter[str]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -35,14 +62,14 @@ class Document:
     entities : iterable of Entity
         Mentions and triggers of events.
     relations, events, attributes : iterables
-        What is said about them.
+        Annotations that refer to entities by id.
     metadata : iterable of (str, str or None)
-        Further facts: key and value.
+        Keys and values.
 
     Raises
     ------
     StructureError
-        If a span lies outside, an id is used twice, or a reference leads nowhere.
+        If a span lies outside the text, an id is used twice, or a target does not exist.
 
     Examples
     --------
@@ -60,13 +87,13 @@ class Document:
     def __post_init__(self) -> None:
         if not isinstance(self.text, str):
             raise StructureError(f"the text must be a string, got {type(self.text).__name__}")
-        convert_parts(self, ("entities", "relations", "events", "attributes", "metadata"))
+        convert_parts(self, (*_STANDOFF, "metadata"))
         check_standoff(self.text, self.entities, self.relations, self.events, self.attributes)
 
     def sentences(
         self, spans: Iterable[Span] | None = None, *, tokenize: Tokenizer | None = None
     ) -> tuple[Sentence, ...]:
-        """Cut the document into sentences; `split` does the same and says what is lost.
+        """Return the sentences of the document; `split` also counts the annotation that is lost.
 
         Examples
         --------
@@ -79,26 +106,26 @@ class Document:
     def split(
         self, spans: Iterable[Span] | None = None, *, tokenize: Tokenizer | None = None
     ) -> Cut:
-        """Cut the document into sentences, and count what falls between them.
+        """Split the document into sentences, and count annotation that crosses boundaries.
 
-        A sentence gets the entities that lie in it, and the relations, events and attributes
-        whose parts are all in it, events that are parts of events included.
+        A sentence gets the entities inside it, and the relations, events and attributes whose
+        parts are all inside it, nested events included.
 
         Parameters
         ----------
         spans : iterable of (start, end), optional
-            The sentences, in order. By default they are found by rules for scientific English,
-            never ending inside an entity; see `kernelwood.text.splitter.find_sentences`.
+            Sentence spans, in order. By default they are found by rules for scientific English,
+            never ending inside an entity; see `kernelwood.text.find_sentences`.
         tokenize : callable, optional
-            ``tokenize(text, boundaries)`` gives the tokens of a sentence; a token should end at
-            every boundary, these being the ends of entities. By default
-            `kernelwood.text.tokenizer.tokenize`.
+            ``tokenize(text, boundaries)`` returns the tokens of a sentence; tokens should end at
+            the boundaries, which are the starts and ends of entities. By default
+            `kernelwood.text.tokenize`.
 
         Returns
         -------
         Cut
-            ``sentences`` without the blanks around them, ``start`` being their place in the
-            document; and ``lost``, how many annotations are in no sentence, by reason.
+            ``sentences`` without surrounding blanks, and ``lost``, the number of annotations that
+            are in no sentence, by reason.
 
         Raises
         ------
@@ -116,14 +143,29 @@ class Document:
         >>> dict(lost)
         {'relation spans sentences': 1}
         """
-        return cut_document(self, spans, tokenize)
+        cut_words = default_tokenize if tokenize is None else tokenize
+        if spans is None:
+            protected = [(item.start, item.end) for item in self.entities if item.spans]
+            found = find_sentences(self.text, protected)
+        else:
+            found = _checked_spans(spans, self.text)
+        shares = _Shares(self, found)
+        sentences = []
+        for number, (start, end) in enumerate(shares.spans):
+            text = self.text[start:end]
+            parts = shares.parts(number)
+            entities = parts.get("entities", ())
+            edges = {place for entity in entities for span in entity.spans for place in span}
+            tokens = tuple(cut_words(text, sorted(edges)))
+            sentences.append(Sentence(text, tokens, start=start, **parts))
+        return Cut(tuple(sentences), shares.lost)
 
     def annotate(self, sentences: Iterable[Sentence]) -> Cut:
-        r"""Give sentences that come from elsewhere, say from a parser, the annotation of this text.
+        r"""Return sentences from another source, such as a parser, with annotation of this text.
 
-        Each sentence is looked for from left to right; blanks are not compared, so a text that
-        was wrapped or tokenized is found too. The sentences get the text as it stands in the
-        document, with the offsets of their tokens moved accordingly.
+        Sentences are searched from left to right; blanks are ignored, so that wrapped or tokenized
+        text is found too. The sentences get the text of the document, and the offsets of their
+        tokens are adjusted.
 
         Parameters
         ----------
@@ -138,7 +180,7 @@ class Document:
         Raises
         ------
         StructureError
-            If a sentence is not found, is blank, or has annotation already.
+            If a sentence is not found, is blank, or already has annotation.
 
         Examples
         --------
@@ -148,7 +190,37 @@ class Document:
         >>> sentence.tokens_of(sentence.entities[0])
         (2,)
         """
-        return annotate_sentences(self, sentences)
+        text = self.text
+        places = array("q", (index for index, mark in enumerate(text) if not mark.isspace()))
+        solid = "".join(text.split())
+        placed: list[tuple[Sentence, tuple[Token, ...]]] = []
+        spans: list[Span] = []
+        position = 0
+        for number, sentence in enumerate(sentences):
+            sought = "".join(sentence.text.split())
+            _check_bare(sentence, number, sought)
+            found = solid.find(sought, position)
+            if found < 0:
+                begun = places[position] if position < len(places) else len(text)
+                raise StructureError(
+                    f"sentence {number} is not in the document: {shorten(repr(sentence.text))}",
+                    hint="sentences must be in the order of the document and may differ only in "
+                    f"blanks; the search began at character {begun}",
+                )
+            position = found + len(sought)
+            placed.append((sentence, _moved_tokens(sentence, text, places[found:position])))
+            spans.append((places[found], places[position - 1] + 1))
+        shares = _Shares(self, spans)
+        filled = []
+        for number, (sentence, tokens) in enumerate(placed):
+            start, end = shares.spans[number]
+            parts = dict.fromkeys(_STANDOFF, ()) | shares.parts(number)
+            filled.append(sentence._with(text=text[start:end], tokens=tokens, start=start, **parts))
+        return Cut(tuple(filled), shares.lost)
+
+    def _with(self, **parts: Any) -> Document:
+        """Return a copy with valid parts replaced, without checks."""
+        return replace_unchecked(self, parts)
 
     def __repr__(self) -> str:
         parts = [
@@ -157,3 +229,168 @@ class Document:
             if getattr(self, name)
         ]
         return f"Document({', '.join([shorten(repr(self.text)), *parts])})"
+
+
+def _checked_spans(spans: Iterable[Span], text: str) -> list[Span]:
+    """Return the spans of sentences without surrounding blanks; blank ones are left out."""
+    found: list[Span] = []
+    before = 0
+    for start, end in spans:
+        if not before <= start <= end <= len(text):
+            raise StructureError(
+                f"[{start}, {end}) cannot be a sentence of a text with {len(text)} characters",
+                hint="sentences must be in order, must not overlap, and must lie in the text",
+            )
+        before = end
+        piece = text[start:end]
+        if piece.strip():
+            first = start + len(piece) - len(piece.lstrip())
+            found.append((first, first + len(piece.strip())))
+    return found
+
+
+def _check_bare(sentence: Sentence, number: int, sought: str) -> None:
+    if not sought:
+        raise StructureError(f"sentence {number} is blank", hint="leave it out")
+    for name in _STANDOFF:
+        if getattr(sentence, name):
+            raise StructureError(
+                f"sentence {number} already has {name}: {shorten(repr(sentence.text))}",
+                hint=f"remove them with sentence.with_parts({name}=())",
+            )
+
+
+def _moved_tokens(sentence: Sentence, text: str, places: Sequence[int]) -> tuple[Token, ...]:
+    """Return the tokens of a sentence with offsets for its text in the document.
+
+    The blanks may differ; ``places`` are the offsets of all other characters in the document.
+    """
+    start, end = places[0], places[-1] + 1
+    if text[start:end] == sentence.text:
+        return sentence.tokens
+    # The number of characters before each position of the sentence that are not blank.
+    before = [0, *accumulate(not mark.isspace() for mark in sentence.text)]
+
+    def moved(token: Token) -> Token:
+        first, last = before[token.start], before[token.end]
+        begin = places[first] - start if first < len(places) else end - start
+        return token._replace(
+            start=begin, end=places[last - 1] + 1 - start if last > first else begin
+        )
+
+    return tuple(moved(token) for token in sentence.tokens)
+
+
+class _Shares:
+    """The annotation of a document, divided among its sentences."""
+
+    def __init__(self, document: Document, spans: Sequence[Span]) -> None:
+        self.lost: Counter[str] = Counter()
+        self.spans = list(spans)
+        self._home: dict[str, int] = {}
+        self._entities: defaultdict[int, list[Entity]] = defaultdict(list)
+        self._events: defaultdict[int, list[Event]] = defaultdict(list)
+        self._relations: defaultdict[int, list[Relation]] = defaultdict(list)
+        self._attributes: defaultdict[int, list[Attribute]] = defaultdict(list)
+        self._share_entities(document)
+        self._share_events(document.events)
+        self._share_relations(document.relations)
+        for attribute in document.attributes:
+            home = self._home.get(attribute.target)
+            if home is None:
+                self.lost["attribute of a lost annotation"] += 1
+            else:
+                self._attributes[home].append(attribute)
+
+    def parts(self, number: int) -> dict[str, Any]:
+        """Return the annotation of a sentence, with offsets in its text; empty if it has none."""
+        if number not in self._entities:
+            return {}
+        shift = self.spans[number][0]
+        return {
+            "entities": tuple(
+                entity._replace(spans=tuple((a - shift, b - shift) for a, b in entity.spans))
+                for entity in self._entities[number]
+            ),
+            "relations": tuple(self._relations.get(number, ())),
+            "events": tuple(self._events.get(number, ())),
+            "attributes": tuple(self._attributes.get(number, ())),
+        }
+
+    def _share_entities(self, document: Document) -> None:
+        starts = [start for start, _ in self.spans]
+        # An entity may end in blanks, which are not part of the span of its sentence.
+        limits = [_blanks_end(document.text, end) for _, end in self.spans]
+        for entity in document.entities:
+            home = bisect_right(starts, entity.start) - 1
+            if home >= 0 and entity.end <= limits[home]:
+                self._home[entity.id] = home
+                self._entities[home].append(entity)
+                start, end = self.spans[home]
+                self.spans[home] = (start, max(end, entity.end))
+            else:
+                self.lost[self._why_lost(entity, starts)] += 1
+
+    def _why_lost(self, entity: Entity, starts: Sequence[int]) -> str:
+        if not entity.spans:
+            return "entity is not in the text"
+        first = bisect_right(starts, entity.start) - 1
+        # Count sentences that begin inside the entity, and the one before if it overlaps.
+        touched = bisect_left(starts, entity.end) - first - 1
+        touched += first >= 0 and entity.start < self.spans[first][1]
+        return "entity spans sentences" if touched > 1 else "entity is not in a sentence"
+
+    def _share_events(self, events: Sequence[Event]) -> None:
+        """Keep the events whose parts are all in the sentence of their trigger.
+
+        Events may refer to each other in cycles: an event is lost if one of its parts is in
+        another sentence or lost, and then so are the events that refer to it.
+        """
+        homes = {event.id: self._home.get(event.trigger) for event in events}
+        users: defaultdict[str, list[str]] = defaultdict(list)
+        gone: dict[str, str] = {}
+        for event in events:
+            targets = [argument.target for argument in event.arguments]
+            for target in targets:
+                users[target].append(event.id)
+            places = [homes[name] if name in homes else self._home.get(name) for name in targets]
+            reason = _why_apart([homes[event.id], *places], "event")
+            if reason:
+                gone[event.id] = reason
+        waiting = list(gone)
+        while waiting:
+            for user in users.get(waiting.pop(), ()):
+                if user not in gone:
+                    gone[user] = "event has a part that was lost"
+                    waiting.append(user)
+        self.lost.update(gone.values())
+        for event in events:
+            home = homes[event.id]
+            if event.id not in gone and home is not None:
+                self._home[event.id] = home
+                self._events[home].append(event)
+
+    def _share_relations(self, relations: Sequence[Relation]) -> None:
+        for relation in relations:
+            places = [self._home.get(argument.target) for argument in relation.arguments]
+            reason = _why_apart(places, "relation")
+            home = places[0] if places else None
+            if reason or home is None:
+                self.lost[reason or "relation has no arguments"] += 1
+            else:
+                self._relations[home].append(relation)
+                if relation.id != "*":
+                    self._home[relation.id] = home
+
+
+def _why_apart(homes: Iterable[int | None], what: str) -> str:
+    """Return the reason why parts in these sentences are lost, "" if they are in one sentence."""
+    different = set(homes)
+    if None in different:
+        return f"{what} has a part that was lost"
+    return f"{what} spans sentences" if len(different) > 1 else ""
+
+
+def _blanks_end(text: str, start: int) -> int:
+    match = _BLANKS.match(text, start)
+    return start if match is None else match.end()

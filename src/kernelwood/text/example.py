@@ -1,4 +1,4 @@
-"""Examples: what a learner sees, under one id."""
+"""Examples: objects to classify, as named structures."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from kernelwood.structures import Forest, Frozen, Graph, Sequence, Tree, check_l
 from kernelwood.text.document import Document
 from kernelwood.text.sentence import Sentence
 
-__all__ = ["Example", "Label", "Origin", "Structure", "View"]
-
 Structure: TypeAlias = Sequence | Tree | Forest | Graph
 Annotated: TypeAlias = Sentence | Document
 View: TypeAlias = Structure | Annotated | str | tuple[float, ...] | Mapping[str, float]
@@ -24,16 +22,16 @@ Label: TypeAlias = str | float | tuple[str | float, ...] | None
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where an example was read.
+    """File, line and characters from which an example was read.
 
     Parameters
     ----------
     path : str
         The file.
     line : int, optional
-        Its line, counted from 1.
+        Line number, from 1.
     start, end : int, optional
-        First character, and the one after the last, within what the format calls its text.
+        Character offsets in the text, as the format defines it.
 
     Examples
     --------
@@ -57,12 +55,12 @@ class Example(Frozen):
     Parameters
     ----------
     id : str
-        A name, unique in its collection.
+        Unique in its collection.
     label : str, number, tuple of these, or None, optional
-        What is to be predicted; None if unknown.
+        Class or value to predict; None if unknown.
     views : mapping of str to Sequence, Tree, Forest, Graph, Sentence, Document, str, or vector
-        The structures by name. Kernels compare sequences, trees and forests; these are made from
-        sentences by the functions of `kernelwood.views`. A vector is a tuple of numbers or a
+        The structures by name. The functions of `kernelwood.views` derive sequences, trees and
+        forests, which kernels compare, from sentences. A vector is a tuple of numbers or a
         mapping of str to numbers.
     origin : Origin, optional
         Where the example was read.
@@ -77,7 +75,7 @@ class Example(Frozen):
     Raises
     ------
     StructureError
-        If a view is none of the above or the label is not hashable.
+        If a view has another type or the label is not hashable.
 
     Examples
     --------
@@ -109,7 +107,7 @@ class Example(Frozen):
         views: Mapping[str, View] | None = None,
         origin: Origin | None = None,
     ) -> Example:
-        """Check the parts and make the example."""
+        """Return an example, after checking its parts."""
         name = check_label(id, "example id")
         shown = shorten(repr(name))
         try:
@@ -139,7 +137,7 @@ class Example(Frozen):
     def _trusted(
         cls, id: str, label: Label, views: Mapping[str, View], origin: Origin | None
     ) -> Example:
-        """Make an example of parts that were checked before."""
+        """Return an example of valid parts, without checks."""
         self = object.__new__(cls)
         self._fill(
             id=id,
@@ -151,7 +149,7 @@ class Example(Frozen):
         return self
 
     def view(self, name: str) -> View:
-        """Return the view of that name, or raise an error that lists the names there are."""
+        """Return a view by name, or raise StructureError with the known names."""
         try:
             return self.views[name]
         except KeyError:
@@ -164,7 +162,7 @@ class Example(Frozen):
             ) from None
 
     def with_views(self, views: Mapping[str, View]) -> Example:
-        """Return a copy with further views, or with some replaced.
+        """Return a copy with views added or replaced.
 
         Examples
         --------

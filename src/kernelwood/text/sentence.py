@@ -1,13 +1,23 @@
-"""Annotated sentences: what readers deliver and views are made from."""
+"""Annotated sentences: the result of readers and parsers, and the input of views."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kernelwood.errors import StructureError
-from kernelwood.structures import Graph, NodeId, Tree, check_label, shorten
+from kernelwood.structures import (
+    Graph,
+    NodeId,
+    Tree,
+    check_integer,
+    check_label,
+    count_leaves,
+    shorten,
+    without_empty_elements,
+    words_and_tags,
+)
 from kernelwood.text.annotation import (
     ROOT,
     Attribute,
@@ -21,19 +31,18 @@ from kernelwood.text.annotation import (
     Relation,
     Token,
     check_standoff,
+    convert_parts,
     counted,
+    replace_unchecked,
 )
-from kernelwood.text.annotation_rows import check_number, convert_parts
-
-__all__ = ["Sentence"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Sentence:
-    """A sentence with all that is known about it.
+    """A sentence with its parse and annotation.
 
-    Everything but the text may be missing; what is there fits together, or the sentence is
-    refused. Plain tuples and lists do for tokens, entities and the like: they are converted.
+    Everything but the text is optional. Parts must be consistent with each other. Tokens,
+    entities and so on may be plain tuples or lists, which are converted.
 
     Parameters
     ----------
@@ -42,14 +51,14 @@ class Sentence:
     tokens : iterable of Token
         The words in order.
     dependencies : iterable of Dependency
-        ``(head, relation, dependent)`` over token indices; a graph, so a token may have several
-        heads or none. The head ``ROOT`` (-1) marks a root.
+        ``(head, relation, dependent)`` over token indices; a token may have several heads or
+        none. The head of a root is ``ROOT`` (-1).
     tree : Tree, optional
-        Constituents; its leaves are the tokens.
+        Constituency tree; its leaves are the tokens.
     amr : Graph, optional
         Abstract meaning representation.
     alignments : iterable of (node id, token indices)
-        Which tokens a node of ``amr`` stands for.
+        Tokens aligned with a node of ``amr``.
     entities, relations, events, attributes : iterables
         Annotations with character offsets and ids.
     predicates : iterable of Predicate
@@ -61,15 +70,15 @@ class Sentence:
     multiwords : iterable of Multiword
         Tokens that are written as one word.
     metadata : iterable of (str, str or None)
-        Comments of the file: key and value, or a text and None.
+        Comments of the file: key and value, or a comment and None.
     start : int
-        Where the text begins in its document.
+        Offset of the text in its document.
 
     Raises
     ------
     StructureError
-        If a part has fields of the wrong number or type, an index or offset points outside, an
-        id is used twice, or a reference leads nowhere.
+        If a part has the wrong number or type of fields, an index or offset is out of range, an
+        id is used twice, or a target does not exist.
 
     Examples
     --------
@@ -121,7 +130,7 @@ class Sentence:
         tags: Iterable[str] | None = None,
         **parts: Any,
     ) -> Sentence:
-        """Make a sentence whose text is the words joined by blanks.
+        """Return a sentence whose text is the words joined by blanks.
 
         Parameters
         ----------
@@ -156,9 +165,9 @@ class Sentence:
 
     @classmethod
     def from_tree(cls, tree: Tree, **parts: Any) -> Sentence:
-        """Make a sentence of a constituency tree: leaves are words, what is above them tags.
+        """Return a sentence whose words are the leaves of a constituency tree.
 
-        Empty elements (below ``-NONE-``) are cut out, with the constituents that hold nothing
+        Empty elements (below ``-NONE-``) are removed, with the constituents that contain nothing
         else.
 
         Examples
@@ -167,8 +176,6 @@ class Sentence:
         >>> [(token.text, token.tag) for token in sentence.tokens]
         [('we', 'PRP'), ('go', 'VBP')]
         """
-        from kernelwood.structures import without_empty_elements, words_and_tags
-
         kept = without_empty_elements(tree)
         words, tags = words_and_tags(kept)
         return cls.from_words(words, tags=tags, tree=kept, **parts)
@@ -180,7 +187,7 @@ class Sentence:
 
     @property
     def triggers(self) -> tuple[Entity, ...]:
-        """The entities that stand for events."""
+        """The entities that are triggers of events."""
         named = {event.trigger for event in self.events}
         return tuple(entity for entity in self.entities if entity.id in named)
 
@@ -202,9 +209,9 @@ class Sentence:
         return tuple(found if len(entity.spans) < 2 else sorted({*found}))
 
     def dependency_graph(self) -> Graph:
-        """Return the dependencies as a graph of word forms, ids being token indices.
+        """Return the dependencies as a graph of word forms; node ids are token indices.
 
-        The root of the graph is that of the sentence, if there is exactly one.
+        If the sentence has exactly one root, it is the root of the graph.
 
         Examples
         --------
@@ -228,15 +235,12 @@ class Sentence:
         return replace(self, **parts)
 
     def _with(self, **parts: Any) -> Sentence:
-        """Return a copy with parts replaced that fit together, which is not checked again."""
-        made = object.__new__(Sentence)
-        for name in _FIELDS:
-            object.__setattr__(made, name, parts[name] if name in parts else getattr(self, name))
-        return made
+        """Return a copy with valid parts replaced, without checks."""
+        return replace_unchecked(self, parts)
 
     def _check_start(self) -> None:
         if type(self.start) is not int:
-            object.__setattr__(self, "start", check_number(self.start, "start of a sentence"))
+            object.__setattr__(self, "start", check_integer(self.start, "start of a sentence"))
         if self.start < 0:
             raise StructureError(
                 f"a sentence cannot start at {self.start}", hint="offsets count characters from 0"
@@ -247,9 +251,9 @@ class Sentence:
         for index, token in enumerate(self.tokens):
             if not 0 <= token.start <= token.end <= length:
                 raise StructureError(
-                    f"token {index} ({shorten(repr(token.text))}) stands at "
+                    f"token {index} ({shorten(repr(token.text))}) has the span "
                     f"[{token.start}, {token.end}), the text has {length} characters",
-                    hint="offsets count characters from 0; an end is the position after",
+                    hint="offsets count characters from 0; the end is exclusive",
                 )
 
     def _check_dependencies(self) -> None:
@@ -259,20 +263,18 @@ class Sentence:
                 if not (ROOT <= edge.head < limit and 0 <= edge.dependent < limit):
                     nodes = "tokens and empty nodes" if limit > n_tokens else "tokens"
                     raise StructureError(
-                        f"dependency {shorten(repr(tuple(edge)))} leads outside the "
+                        f"dependency {shorten(repr(tuple(edge)))} refers outside the "
                         f"{limit} {nodes}",
-                        hint="tokens are counted from 0; the head of a root is -1",
+                        hint="token indices start at 0; the head of a root is -1",
                     )
 
     def _check_tree(self) -> None:
         if self.tree is not None and self.tokens:
-            from kernelwood.structures import count_leaves
-
             n_leaves = count_leaves(self.tree)
             if n_leaves != len(self.tokens):
                 raise StructureError(
                     f"the tree has {n_leaves} leaves for {len(self.tokens)} tokens",
-                    hint="Sentence.from_tree cuts out empty elements",
+                    hint="Sentence.from_tree removes empty elements",
                 )
 
     def _check_token_ranges(self) -> None:
@@ -284,11 +286,11 @@ class Sentence:
             self._check_range(word.first, word.end, f"multiword {place}")
         for place, node in enumerate(self.empty):
             if node.after != -1:
-                self._check_range(node.after, node.after + 1, f"what precedes empty node {place}")
+                self._check_range(node.after, node.after + 1, f"position of empty node {place}")
         for name, indices in self.alignments:
             if self.amr is None or name not in self.amr.nodes:
                 raise StructureError(
-                    f"an alignment names {shorten(repr(name))}, which is no node of the AMR"
+                    f"an alignment names {shorten(repr(name))}, which is not a node of the AMR"
                 )
             for index in indices:
                 self._check_range(index, index + 1, f"alignment of node {shorten(repr(name))}")
@@ -296,8 +298,8 @@ class Sentence:
     def _check_range(self, start: int, end: int, what: str) -> None:
         if not 0 <= start < end <= len(self.tokens):
             raise StructureError(
-                f"{what}: [{start}, {end}) is no range of the {len(self.tokens)} tokens",
-                hint="tokens are counted from 0; an end is the position after",
+                f"{what}: [{start}, {end}) is not a range of the {len(self.tokens)} tokens",
+                hint="token indices start at 0; the end is exclusive",
             )
 
     def __repr__(self) -> str:
@@ -323,5 +325,4 @@ def _one_each(values: Iterable[str] | None, words: list[str], what: str) -> list
     return listed
 
 
-_FIELDS = tuple(field.name for field in fields(Sentence))
-_LISTS = tuple(name for name in _FIELDS if name not in ("text", "tree", "amr", "start"))
+_LISTS = tuple(name for name in Sentence.__slots__ if name not in ("text", "tree", "amr", "start"))

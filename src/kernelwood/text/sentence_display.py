@@ -1,8 +1,7 @@
 """Pictures of annotated sentences for notebooks.
 
-Dependencies are arcs above the words, each with an arrow at its dependent; entities are lines
-below, triggers of events in another color. Where arcs would cross at the same height, the longer
-one goes above the shorter.
+Dependencies are arcs above the words, with an arrow at the dependent; entities are lines below,
+triggers in another color. Longer arcs are drawn above the shorter ones they span.
 """
 
 from __future__ import annotations
@@ -30,18 +29,16 @@ from kernelwood.text.annotation import ROOT, Dependency, Entity
 if TYPE_CHECKING:
     from kernelwood.text.sentence import Sentence
 
-__all__ = ["sentence_html", "sentence_svg"]
-
 _RELATION = ("#fdf3dc", "#8a5a00")
 _ENTITY_INK, _TRIGGER_INK = "#2f9e5b", "#c77d0a"
 _SMALL, _LABEL_HEIGHT = 10.5, 15.0
 _LEVEL_HEIGHT, _TAG_HEIGHT, _ENTITY_HEIGHT = 24.0, 17.0, 24.0
 _FOOT = 8.0  # how far from the middle of its word an arc begins
-_ARCS_PER_TOKEN, _MAX_ENTITIES = 3, 60  # more would be no picture
+_ARCS_PER_TOKEN, _MAX_ENTITIES = 3, 60  # limits of what is drawn
 
 
 def sentence_html(sentence: Sentence, max_tokens: int = 80) -> str:
-    """Show a sentence as a picture that can be scrolled, or as its text if it has no tokens.
+    """Return a scrollable picture of a sentence, or its text if it has no tokens.
 
     Examples
     --------
@@ -54,14 +51,14 @@ def sentence_html(sentence: Sentence, max_tokens: int = 80) -> str:
 
 
 def sentence_svg(sentence: Sentence, max_tokens: int = 80) -> str:
-    """Draw tokens, dependencies and entities as an SVG picture.
+    """Return an SVG picture of tokens, dependencies and entities.
 
     Parameters
     ----------
     sentence : Sentence
-        The sentence; it needs tokens to be seen.
+        A sentence with tokens.
     max_tokens : int, optional
-        So many tokens from the beginning are drawn, and what lies among them.
+        Number of tokens drawn, from the beginning.
 
     Returns
     -------
@@ -101,7 +98,7 @@ def sentence_svg(sentence: Sentence, max_tokens: int = 80) -> str:
 
 @dataclass(slots=True)
 class _Word:
-    """A token of the picture; ``x`` is its middle."""
+    """A token; ``x`` is its center."""
 
     text: str
     tag: str
@@ -119,7 +116,7 @@ class _Word:
 
 @dataclass(slots=True)
 class _Arc:
-    """A dependency with its ends and its height, counted from 1; a root starts nowhere."""
+    """A dependency with its ends and its height, from 1; a root has no start."""
 
     relation: str
     start: float | None
@@ -129,7 +126,7 @@ class _Arc:
 
 @dataclass(slots=True)
 class _Line:
-    """An entity: where its words stand, the room it takes, and in which row."""
+    """An entity: extents of its words, of its line and label, and its row."""
 
     entity: Entity
     ink: str
@@ -140,7 +137,7 @@ class _Line:
 
 
 def _place_words(sentence: Sentence, n_shown: int, edges: Iterable[Dependency]) -> list[_Word]:
-    """Put words side by side, with room for the labels of roots and of arcs between neighbors."""
+    """Return words side by side, with space for labels of roots and of arcs between neighbors."""
     words = []
     for token in sentence.tokens[:n_shown]:
         tag = token.tag or token.pos
@@ -164,7 +161,7 @@ def _place_words(sentence: Sentence, n_shown: int, edges: Iterable[Dependency]) 
 
 
 def _place_arcs(edges: list[Dependency], words: list[_Word]) -> list[_Arc]:
-    """Give every arc the lowest level above the shorter ones it spans; roots stand above all."""
+    """Return arcs, each above the shorter ones it spans, and roots above all."""
     levels = [0] * max(len(words), 1)  # the highest arc between a word and the next
     arcs = []
     for edge in sorted(edges, key=lambda edge: abs(edge.head - edge.dependent)):
@@ -182,7 +179,7 @@ def _place_arcs(edges: list[Dependency], words: list[_Word]) -> list[_Arc]:
 
 
 def _place_entities(sentence: Sentence, words: list[_Word]) -> list[_Line]:
-    """Give every entity the first row in which it has room."""
+    """Return entities, each in the first row with free space."""
     triggers = {event.trigger for event in sentence.events}
     lines: list[_Line] = []
     for entity in islice(sentence.entities, _MAX_ENTITIES):
@@ -203,7 +200,7 @@ def _place_entities(sentence: Sentence, words: list[_Word]) -> list[_Line]:
 
 
 def _pieces(indices: list[int], words: list[_Word]) -> list[tuple[float, float]]:
-    """Return from where to where neighboring words reach."""
+    """Return the extents of runs of adjacent words."""
     pieces: list[tuple[float, float]] = []
     for place, index in enumerate(indices):
         if place and index == indices[place - 1] + 1:

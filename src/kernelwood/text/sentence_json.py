@@ -6,11 +6,10 @@
      "dependencies": [[1, "nsubj", 0], [-1, "root", 1], [1, "obj", 2]],
      "entities": [["T1", "protein", [[0, 3]], "Raf"]]}
 
-The keys are the parameters of `Sentence` and `Document`. What is empty is left out; the rows of a
-part are lists of the fields of its class (``Token``, ``Dependency``, ``Entity``, ...) in their
-order, without the last ones if these have the values they would have anyway. The tree is written
-in brackets, the AMR as an object (see `kernelwood.structures.structure_json`), alignments as
-``[node, [token, ...]]``.
+The keys are the parameters of `Sentence` and `Document`; empty parts are omitted. A row of a part
+is a list of the fields of its class (``Token``, ``Dependency``, ``Entity``, ...) in order, without
+trailing fields that have their default. The tree is written in brackets, the AMR as an object (see
+`kernelwood.structures.structure_json`), alignments as ``[node, [token, ...]]``.
 """
 
 from __future__ import annotations
@@ -25,16 +24,8 @@ from kernelwood.structures import (
     graph_object,
     tree_from_object,
 )
-from kernelwood.text.annotation_rows import rows_of
 from kernelwood.text.document import Document
 from kernelwood.text.sentence import Sentence
-
-__all__ = [
-    "document_from_object",
-    "document_object",
-    "sentence_from_object",
-    "sentence_object",
-]
 
 _STANDOFF = ("entities", "relations", "events", "attributes")
 _DOCUMENT = (*_STANDOFF, "metadata")
@@ -52,7 +43,7 @@ _SENTENCE = (
 
 
 def sentence_object(sentence: Sentence) -> dict[str, object]:
-    """Return a sentence as the lists, numbers and strings that JSON knows.
+    """Return a sentence as an object that JSON can encode.
 
     Examples
     --------
@@ -71,13 +62,12 @@ def sentence_object(sentence: Sentence) -> dict[str, object]:
 
 
 def sentence_from_object(value: object) -> Sentence:
-    """Return the sentence that a decoded JSON object describes, as `sentence_object` makes it.
+    """Return the sentence of a decoded JSON object, the inverse of `sentence_object`.
 
     Raises
     ------
     StructureError
-        If a key is missing or unknown, a value has the wrong type, or the parts do not fit
-        together.
+        If a key is missing or unknown, a value has the wrong type, or parts are inconsistent.
 
     Examples
     --------
@@ -99,7 +89,7 @@ def sentence_from_object(value: object) -> Sentence:
 
 
 def document_object(document: Document) -> dict[str, object]:
-    """Return a document as the lists, numbers and strings that JSON knows.
+    """Return a document as an object that JSON can encode.
 
     Examples
     --------
@@ -111,13 +101,12 @@ def document_object(document: Document) -> dict[str, object]:
 
 
 def document_from_object(value: object) -> Document:
-    """Return the document that a decoded JSON object describes, as `document_object` makes it.
+    """Return the document of a decoded JSON object, the inverse of `document_object`.
 
     Raises
     ------
     StructureError
-        If a key is missing or unknown, a value has the wrong type, or the parts do not fit
-        together.
+        If a key is missing or unknown, a value has the wrong type, or parts are inconsistent.
 
     Examples
     --------
@@ -137,7 +126,7 @@ def _written_parts(owner: Sentence | Document, names: Iterable[str]) -> dict[str
 
 
 def _written_row(row: tuple[Any, ...]) -> list[object]:
-    """Return a row as a list, without the fields at its end that have their default."""
+    """Return a row as a list, without trailing fields that have their default."""
     length = len(row)
     defaults: dict[str, object] = getattr(row, "_field_defaults", {})
     for default in reversed(defaults.values()):
@@ -154,7 +143,5 @@ def _written_field(field: tuple[Any, ...]) -> list[object]:
 
 def _read_parts(known: dict[str, Any], names: Iterable[str], owner: str) -> dict[str, Any]:
     return {
-        name: rows_of(name, check_list(known[name], f"{name!r} of {owner}"))
-        for name in names
-        if name in known
+        name: check_list(known[name], f"{name!r} of {owner}") for name in names if name in known
     }

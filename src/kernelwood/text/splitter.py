@@ -1,48 +1,79 @@
-r"""Where the sentences of a text begin and end: rules for scientific English.
+r"""Sentence splitter: rules for scientific English.
 
 A sentence ends
 
 - at a blank line, always;
-- at the end of a line, as titles and paragraphs do, unless the next line goes on with a plain
-  lower-case word, or so many lines do that the text is wrapped;
-- after ``.``, ``!`` or ``?`` and closing brackets or quotes, if a blank and then an upper-case
-  letter, a digit, an opening bracket or a quote follows; but not after an abbreviation such as
-  *e.g.* or *Fig.*, and after *et al.*, *etc.* or an initial only if a word follows with which
-  sentences like to begin.
+- at a line end, unless the next line begins with a plain lower-case word, or so many lines do that
+  the text is wrapped;
+- after ``.``, ``!`` or ``?`` and closing brackets or quotes, if a blank follows and then, after
+  any opening brackets and quotes,
+
+  - an upper-case letter or a digit,
+  - a name that begins in lower case: *p53*, *mTOR*, *c-fos*, *beta-catenin*, or
+  - the marker of a list item and an upper-case letter: *- Raf*, *ii. Raf*.
+
+A period does not end a sentence
+
+- after an abbreviation that precedes a name or a number: *e.g.*, *Fig.*, *Dr.*;
+- after an abbreviation or an initial that may also end a sentence, such as *Inc.*, unless a typical
+  first word follows: *The*, *However*;
+- after *et al.*, *etc.* or lower-case letters such as *i.v.*, unless a capitalized word follows;
+- between single letters: *e. g.*, *U. S. A.*;
+- after the number or letter of a list item: *1. Introduction*;
+- in brackets that were opened in the sentence: *(Green, A. 1991. Cell. 65:12)*.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from kernelwood.text.annotation import Span
-
-__all__ = ["find_sentences"]
 
 # Every alternative matches wherever it begins to, so that the scan is linear in any text.
 _STOP = re.compile(r"""(?P<stop>[.!?]+)["')\]}”’»]*(?P<gap>\s*)|\n\s*""")
 _LINE_START = re.compile(r"\n[ \t]*(?=\w)")
 _PLAIN_WORD = re.compile(r"[a-z]+(?![\w-])")
-_WORD = re.compile(r"[A-Za-z]+")
-_BETWEEN_WORDS = re.compile(r"[\s(\[\"'“‘/,;]")
+
+# The beginning of a sentence.
+_OPENING = re.compile(r"""[(\[{"'“‘«`\t ]{0,9}""")
+_LOWER_NAME = re.compile(
+    r"[a-z][a-z-]{0,20}[A-Z0-9]"  # a capital or a digit inside: p53, mTOR, anti-CD3
+    r"|[a-zα-ω]-|[α-ω]\w"  # c-fos, β-catenin
+    r"|(?:alpha|beta|gamma|delta|epsilon|zeta|eta|theta|kappa|lambda|sigma|tau|omega)[- ]"
+)
+_ITEM = re.compile(r"(?:[-–—*•·]{1,3}|[ivx]{1,4}[.)]|[a-h]\)) ?(?=[^\W\d_a-z])")
+
+# The words around a period.
+_LOOK_BACK = 24  # characters; longer than every abbreviation
+_ITEM_LABEL = re.compile(r"[\W\d_]{0,4}|[ivx]{1,4}|[IVX]{1,4}|[A-Za-z]")
+_BETWEEN_WORDS = re.compile(r"[\s(\[\"'“‘/,;<=>]")
+_BETWEEN_LETTERS = re.compile(r"(?<=\b[A-Za-z]\.) (?=[A-Za-z]\b)")
+_LETTER = re.compile(r"[A-Za-z]\.")
+_WORD = re.compile(r"[A-Za-z]\w*(?![.\w])")
 _NAME = re.compile(r"[A-Z][a-z]*\.?")
 _INITIAL = re.compile(r"[A-Z](?:\.-?[A-Z])*")
-_LOOK_BACK = 24  # no abbreviation is longer
+_TRAILING = re.compile(r"al|etc|[a-z](?:\.[a-z])+")  # et al., etc., i.v.
 
-_OPENING = frozenset("([{\"'“‘«")
-# What stands before a name or a number and therefore not at an end.
+_BRACKET = re.compile(r"[()\[\]]|\n\s*")
+_LONGEST_BRACKET = 400  # characters; a longer one contains sentences or is not closed
+
+# Abbreviations that precede a name or a number and never end a sentence.
 _ABBREVIATIONS = frozenset(
-    "approx Approx ca cf Cf e.g E.g eq eqs eqn Eq Eqs Eqn fig figs Fig Figs FIG i.e I.e ref refs "
-    "Ref Refs resp suppl Suppl viz vol Vol vs Dr Mr Mrs Ms Prof St".split()
+    "approx Approx ca cf Cf deg Dept e.g E.g eq eqs eqn Eq Eqs Eqn esp excl fig figs Fig Figs FIG "
+    "Hep i.e I.e incl ref refs Ref Refs resp suppl Suppl Univ v viz vol Vol vs Adm Brig Capt Cmdr "
+    "Col Dr Gen Gov Lt Maj Messrs Mr Mrs Ms Mt Prof Rep Sen Sgt St".split()
 )
-_NUMBERED = frozenset("No Nos p pp".split())  # the same, but only before a number
-# What may stand at an end as well, journals in references among it.
+# The same, but only before a number; 0 for decimal fractions such as "P < 0. 05".
+_NUMBERED = frozenset(
+    "0 Chap No Nos p pp Sec Sect Tab wt Jan Feb Mar Apr Aug Sep Sept Oct Nov Dec".split()
+)
+# Abbreviations that may also end a sentence, among them parts of journal names.
 _DOUBTFUL = frozenset(
-    "al etc Inc Ltd Co Corp Jr Sr sp spp subsp var U.S U.K a.m p.m Acad Biochem Biol Biophys Chem "
-    "Exp Immunol Mol Natl Proc Res Rev Sci Virol".split()
+    "Inc Ltd Co Corp Jr Sr sp spp subsp var U.S U.K a.m p.m Acad Biochem Biol Biophys Chem Exp "
+    "Immunol J Mol Natl Proc Res Rev Sci Virol".split()
 )
-# Before initials stands one of these, a name or a bracket; else it is none: "vitamin C."
+# An initial follows one of these words, a name or a bracket; "vitamin C." has no initial.
 _BEFORE_NAMES = frozenset(["", *"and by for from in of or the to via with".split()])
 _BEGINNINGS = frozenset(
     "A Additionally After All Although An As At Because Both But By Consistent Conversely Finally "
@@ -56,14 +87,15 @@ _BEGINNINGS = frozenset(
 def find_sentences(text: str, protected: Iterable[Span] = ()) -> list[Span]:
     r"""Return the spans of the sentences of a text, without the blanks around them.
 
-    The rules, given in the text of this module, never change with the data; the time is linear.
+    The rules, listed in the docstring of this module, do not depend on data. The time is linear in
+    the length of the text.
 
     Parameters
     ----------
     text : str
         Plain text; only a line feed ends a line.
     protected : iterable of (start, end)
-        Spans, say of entities, that no sentence ends inside of.
+        Spans, for example of entities, inside which no sentence ends.
 
     Returns
     -------
@@ -72,26 +104,24 @@ def find_sentences(text: str, protected: Iterable[Span] = ()) -> list[Span]:
 
     Examples
     --------
-    >>> text = "Raf binds Ras\nRaf (e.g. c-Raf, Fig. 2) binds Ras in E. coli. It is active."
+    >>> text = "Raf binds Ras\nRaf (e.g. c-Raf, Fig. 2) binds Ras in E. coli. p53 is active."
     >>> [text[start:end] for start, end in find_sentences(text)]
-    ['Raf binds Ras', 'Raf (e.g. c-Raf, Fig. 2) binds Ras in E. coli.', 'It is active.']
+    ['Raf binds Ras', 'Raf (e.g. c-Raf, Fig. 2) binds Ras in E. coli.', 'p53 is active.']
     """
-    shield = _merge(protected)
-    at_shield = 0
     wrapped = _is_wrapped(text)
+    shield = _Cover(protected)
+    brackets = _Cover(_find_brackets(text, wrapped))
     spans: list[Span] = []
     start = len(text) - len(text.lstrip())
     for match in _STOP.finditer(text, start):
         cut = match.start("gap") if match["stop"] else match.start()
-        if match.end() == len(text) or not _ends(text, start, match, wrapped):
+        after = match.end()
+        if after == len(text) or not _ends(text, start, match, wrapped):
             continue
-        # What ends in the blanks behind the cut does not go on in the next sentence.
-        while at_shield < len(shield) and shield[at_shield][1] <= match.end():
-            at_shield += 1
-        if at_shield < len(shield) and shield[at_shield][0] < match.end():
+        if shield.start_around(after) is not None or (brackets.start_around(after) or 0) > start:
             continue
         _append(spans, text, start, cut)
-        start = match.end()
+        start = after
     _append(spans, text, start, len(text))
     return spans
 
@@ -104,19 +134,45 @@ def _append(spans: list[Span], text: str, start: int, end: int) -> None:
         spans.append((first, first + len(kept)))
 
 
-def _merge(spans: Iterable[Span]) -> list[Span]:
-    """Return the union of spans in order; spans that only touch stay apart."""
-    merged: list[Span] = []
-    for start, end in sorted(spans):
-        if merged and start < merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        else:
-            merged.append((start, end))
-    return merged
+class _Cover:
+    """Union of spans, queried from left to right; spans that only touch are not merged."""
+
+    def __init__(self, spans: Iterable[Span]) -> None:
+        self._merged: list[Span] = []
+        self._next = 0
+        for start, end in sorted(spans):
+            if self._merged and start < self._merged[-1][1]:
+                self._merged[-1] = (self._merged[-1][0], max(end, self._merged[-1][1]))
+            else:
+                self._merged.append((start, end))
+
+    def start_around(self, place: int) -> int | None:
+        """Return the start of the span that contains a place and does not begin there."""
+        while self._next < len(self._merged) and self._merged[self._next][1] <= place:
+            self._next += 1
+        if self._next < len(self._merged) and self._merged[self._next][0] < place:
+            return self._merged[self._next][0]
+        return None
+
+
+def _find_brackets(text: str, wrapped: bool) -> Iterator[Span]:
+    """Yield the spans of brackets that close in their line or, in wrapped text, paragraph."""
+    opened: list[int] = []
+    for match in _BRACKET.finditer(text):
+        place = match.start()
+        if text[place] in "([":
+            opened.append(place)
+        elif text[place] == "\n":
+            if not wrapped or text.count("\n", place, match.end()) > 1:
+                opened.clear()
+        elif opened:
+            start = opened.pop()
+            if place - start <= _LONGEST_BRACKET:
+                yield (start, place + 1)
 
 
 def _is_wrapped(text: str) -> bool:
-    """Say whether line ends stand anywhere in sentences: a third of the lines go on with a word."""
+    """Return whether more than a third of the lines begin with a plain lower-case word."""
     n_lines = n_going_on = 0
     for match in _LINE_START.finditer(text):
         n_lines += 1
@@ -125,7 +181,7 @@ def _is_wrapped(text: str) -> bool:
 
 
 def _ends(text: str, start: int, match: re.Match[str], wrapped: bool) -> bool:
-    """Say whether a sentence ends at a match of ``_STOP`` that is not the end of the text."""
+    """Return whether a sentence ends at a match of ``_STOP`` before the end of the text."""
     after = match.end()
     line_ends = text.count("\n", match.start(), after)
     if line_ends > 1:
@@ -136,27 +192,43 @@ def _ends(text: str, start: int, match: re.Match[str], wrapped: bool) -> bool:
         return False
     if line_ends and not wrapped:
         return not _is_abbreviated(text, start, match, doubt=False)
-    follows = text[after]
-    if not (follows.isupper() or follows.isdigit() or follows in _OPENING):
-        return False
-    return not _is_abbreviated(text, start, match, doubt=True)
+    return _begins(text, after) and not _is_abbreviated(text, start, match, doubt=True)
+
+
+def _begins(text: str, place: int) -> bool:
+    """Return whether a sentence may begin at a place."""
+    opening = _OPENING.match(text, place)
+    first = opening.end() if opening else place
+    return (
+        text[first : first + 1].isupper()
+        or text[first : first + 1].isdigit()
+        or _LOWER_NAME.match(text, first) is not None
+        or _ITEM.match(text, first) is not None
+    )
 
 
 def _is_abbreviated(text: str, start: int, match: re.Match[str], *, doubt: bool) -> bool:
-    """Say whether a period belongs to the word before it and ends no sentence."""
+    """Return whether a stop is the period of an abbreviation or label and ends no sentence."""
     if match["stop"] != ".":
         return False
     stop = match.start("stop")
+    after = match.end()
     before = text[max(start, stop - _LOOK_BACK) : stop]
-    if len(before) < 5 and not any(map(str.isalpha, before)):
-        return True  # "1. Introduction"
-    earlier, word = ["", *_BETWEEN_WORDS.split(before)][-2:]
-    if word in _ABBREVIATIONS or (word in _NUMBERED and text[match.end()].isdigit()):
+    if _ITEM_LABEL.fullmatch(before):
         return True
-    initial = _INITIAL.fullmatch(word) and (
-        len(word) > 1 or earlier in _BEFORE_NAMES or _NAME.fullmatch(earlier)
-    )
-    if doubt and (initial or word in _DOUBTFUL):
-        following = _WORD.match(text, match.end())
-        return following is None or following[0] not in _BEGINNINGS
-    return False
+    earlier, word = ["", *_BETWEEN_WORDS.split(_BETWEEN_LETTERS.sub("", before))][-2:]
+    if word in _ABBREVIATIONS or (word in _NUMBERED and text[after].isdigit()):
+        return True
+    if len(word) == 1 and word.isalpha() and _LETTER.match(text, after):
+        return True
+    if not doubt:
+        return False
+    following = _WORD.match(text, after)
+    if following and following[0] in _BEGINNINGS:
+        return False
+    if word in _DOUBTFUL:
+        return True
+    if _TRAILING.fullmatch(word):
+        return not (following and len(following[0]) > 1 and following[0][0].isupper())
+    named = len(word) > 1 or earlier in _BEFORE_NAMES or _NAME.fullmatch(earlier) is not None
+    return named and _INITIAL.fullmatch(word) is not None

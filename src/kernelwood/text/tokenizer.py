@@ -1,4 +1,4 @@
-"""Plain text cut into words, numbers, clitics and punctuation."""
+"""Rule-based tokenizer: words, numbers, clitics and punctuation."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from itertools import pairwise
 from kernelwood.errors import StructureError
 from kernelwood.text.annotation import Token
 
-__all__ = ["tokenize"]
-
-# The rules look at the shape of a text, which has one character for each of the text's:
-# ASCII letters in lower case, "x" for other letters, "0" for digits, "~" for what stays with
-# the character before it, " " for blanks, "'" and "-" for every apostrophe and hyphen, some
-# punctuation as it is, and "#" for the rest.
+# The rules apply to the shape of a text, which has one character for each character of the text:
+# ASCII letters in lower case, "x" for other letters, "0" for digits, "~" for marks that belong to
+# the character before, " " for blanks, "'" and "-" for all apostrophes and hyphens, some
+# punctuation unchanged, and "#" for the rest.
 _PIECE = re.compile(
     r"""
       [a-z]~*(?:\.[a-z]~*)+(?![a-z_0~])\.?                    # U.S., e.g.
@@ -33,19 +31,19 @@ _CLITICS = {2: frozenset(["'s", "'d", "'m"]), 3: frozenset(["'re", "'ve", "'ll",
 
 
 def tokenize(text: str, boundaries: Iterable[int] = ()) -> list[Token]:
-    """Cut a text into tokens by simple rules that never change.
+    """Return the tokens of a text by fixed rules.
 
-    Blanks separate tokens and belong to none; every other character belongs to exactly one.
+    Blanks separate tokens; every other character belongs to exactly one token.
 
     - Letters, digits and underscores form words: ``p53``, ``snake_case``.
     - A hyphen between them joins: ``well-known``, ``IL-2``. So does an apostrophe between
       letters: ``O'Hara``; but the clitics ``'s 'd 'm 're 've 'll n't`` at the end of a word are
-      cut off: ``is|n't``, ``Ann|'s``.
+      separate tokens: ``is|n't``, ``Ann|'s``.
     - A period or comma between digits joins: ``1,250.5``.
     - Single letters joined by periods keep a period at the end: ``U.S.``, ``e.g.``.
-    - Every other character stands alone, but repeated ``. - ' ! ?`` and backquotes stay
-      together: ``...``.
-    - Combining marks and invisible format characters stay with what they follow.
+    - Every other character is a token, but repeated ``. - ' ! ?`` and backquotes are one token:
+      ``...``.
+    - Combining marks and invisible format characters belong to the character before.
 
     The time is linear in the length of the text.
 
@@ -111,7 +109,7 @@ def _clitic_length(shape: str, start: int, end: int) -> int:
 
 
 class _Shapes(dict[int, int]):
-    """The shape of every character met so far, by code point."""
+    """Cached shapes of characters, by code point."""
 
     def __missing__(self, code: int) -> int:
         shape = self[code] = ord(_shape(chr(code)))

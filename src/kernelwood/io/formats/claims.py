@@ -27,8 +27,8 @@ from kernelwood.io.formats.jsonl import decode_line
 from kernelwood.io.lines import read_lines
 from kernelwood.io.source import Readable, Source
 from kernelwood.io.streams import ErrorPolicy, Input, ReadList, ReadStream, check_policy
-from kernelwood.structures import check_list, check_object, describe, shorten
-from kernelwood.text import Document, Entity, Origin, Sentence, check_number, sentence_from_object
+from kernelwood.structures import check_integer, check_list, check_object, describe, shorten
+from kernelwood.text import Document, Entity, Origin, Sentence, sentence_from_object
 
 _PARSES = ("tokens", "dependencies", "tree")
 
@@ -136,7 +136,7 @@ def _entity(row: object, place: int, text: str) -> Entity:
                 f"{key!r} of entity {place} must be a string, got {describe(known[key])}"
             )
     start, end = (
-        check_number(known[key], f"{key!r} of entity {place}") for key in ("start", "end")
+        check_integer(known[key], f"{key!r} of entity {place}") for key in ("start", "end")
     )
     if not 0 <= start < end <= len(text):
         raise StructureError(

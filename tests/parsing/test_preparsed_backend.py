@@ -53,7 +53,7 @@ def test_examples_do_as_parses():
 
 
 def test_a_parse_of_no_document_is_refused():
-    with pytest.raises(StructureError, match=r"parse 1 is of none of the 1 documents: 'MEK \.'"):
+    with pytest.raises(StructureError, match=r"parse 1 is in none of the 1 documents: 'MEK \.'"):
         preparsed([Document("Raf binds.")], [parse("Raf binds ."), parse("MEK .")])
 
 
@@ -71,3 +71,15 @@ def test_the_backend_looks_parses_up_again_and_again():
     backend = PreparsedBackend(iter([parse("Raf binds .")]), name="other", version="2")
     assert analyze(backend, [Document("Raf binds.")]) == analyze(backend, [Document("Raf binds.")])
     assert (backend.name, backend.version) == ("other", "2")
+
+
+def test_sentences_get_the_parse_of_their_text_in_any_order():
+    backend = PreparsedBackend([parse("Raf binds ."), parse("Ras binds .")])
+    parsed = backend.parse([Sentence("Ras binds."), Sentence("Ras  binds.")])
+    assert [sentence.words for sentence in parsed] == [("Ras", "binds", ".")] * 2
+    assert [sentence.tokens[1].start for sentence in parsed] == [4, 5]
+
+
+def test_a_sentence_without_a_parse_is_refused():
+    with pytest.raises(StructureError, match=r"no parse of sentence 0, 'MEK\.'"):
+        PreparsedBackend([parse("Raf binds .")]).parse([Sentence("MEK.")])

@@ -1,8 +1,8 @@
-"""Text in the pieces by which terms are compared: runs of letters, runs of digits, and signs.
+"""Pieces of text by which dictionary terms are compared: runs of letters or digits, and signs.
 
-Terms and texts are cut in the same way, so a term stands wherever its pieces follow each other.
-Every piece knows whether a term may begin before it or end after it: at the ends of tokens, and at
-a hyphen inside a token if another word stands on its other side.
+Terms and texts are cut alike, so a term matches where its pieces follow each other. A piece records
+whether a term may begin or end there: at token boundaries, and at a hyphen inside a token that
+separates it from another word.
 """
 
 from __future__ import annotations
@@ -16,14 +16,12 @@ from typing import NamedTuple
 
 from kernelwood.text import tokenize
 
-__all__ = ["Piece", "Pieces", "cut_pieces"]
-
 _HYPHENS = frozenset("-\u2010\u2011")
-# Dashes that stand for hyphens in typeset texts.
+# Dashes used as hyphens in typeset texts.
 _DASHES = str.maketrans("\u2012\u2013\u2212", "---")
-_CACHED = 64  # characters: longer tokens hardly come back
+_CACHED = 64  # characters; longer tokens are rarely repeated
 _ASCII_RUN = re.compile("[A-Za-z]+|[0-9]+|[^A-Za-z0-9]")
-# Names that are hardly ever part of another word.
+# Names that are rarely part of another word.
 _GREEK_NAMES = {
     "alpha": "α",
     "beta": "β",
@@ -38,7 +36,7 @@ _GREEK_NAMES = {
     "omega": "ω",
 }
 _MICRO_SIGN, _MU = "\u00b5", "μ"
-# Letters with accents stay in their words, where composing makes them one character.
+# A letter with an accent is composed to one character and is not a symbol.
 _GREEK = re.compile(f"((?ai:{'|'.join(_GREEK_NAMES)})|[Α-Ωα-ω{_MICRO_SIGN}])(?![\u0300-\u036f])")
 
 _LATIN, _GREEK_LETTER, _DIGITS, _SIGN, _MARK = range(5)  # other alphabets count as Latin
@@ -59,13 +57,13 @@ class Piece(NamedTuple):
     Attributes
     ----------
     folded, written : str
-        What is compared where case does not count, and where it does.
+        Text to compare without and with case.
     start, end : int
-        Its characters, counted from the start of the token.
+        Offsets in the token.
     is_word : bool
-        Whether it is made of letters or digits.
+        Whether it consists of letters or digits.
     begins, ends : bool
-        Whether a term may begin before it, and end after it.
+        Whether a term may begin or end here.
     """
 
     folded: str
@@ -78,13 +76,13 @@ class Piece(NamedTuple):
 
 
 class Pieces(NamedTuple):
-    """The pieces of a text, and for each the place where its token starts."""
+    """The pieces of a text, and the start of the token of each."""
 
     pieces: list[Piece]
     tokens: list[int]
 
     def span(self, first: int, end: int) -> tuple[int, int]:
-        """Return the characters from piece ``first`` to the one before ``end``."""
+        """Return the span of the pieces from ``first`` to before ``end``."""
         start = self.tokens[first] + self.pieces[first].start
         return start, self.tokens[end - 1] + self.pieces[end - 1].end
 
@@ -93,10 +91,10 @@ _BLANK = Piece(" ", " ", 0, 0, False, False, False)
 
 
 def cut_pieces(text: str, variants: bool) -> Pieces:
-    """Cut a text into pieces, in linear time.
+    """Return the pieces of a text, in linear time.
 
-    With ``variants``, a hyphen or blanks between letters and digits are left out, and names of
-    Greek letters become the letters; without, blanks are one piece, however many they are.
+    With ``variants``, hyphens and blanks between letters and digits are omitted, and names of
+    Greek letters become the letters; otherwise, a run of blanks is one piece.
 
     Examples
     --------
@@ -146,7 +144,7 @@ _cut_often = lru_cache(1 << 16)(_cut_token)
 
 
 def _joins(token: str, runs: Sequence[_Run], i: int) -> bool:
-    """Say whether a run is a hyphen between letters or digits."""
+    """Return whether a run is a hyphen between letters or digits."""
     return (
         runs[i].kind == _SIGN
         and 0 < i < len(runs) - 1
@@ -157,7 +155,7 @@ def _joins(token: str, runs: Sequence[_Run], i: int) -> bool:
 
 
 def _written(text: str, kind: int, variants: bool) -> str:
-    """Return a text in one of its spellings: composed, and Greek letters as such."""
+    """Return the normal spelling: composed, and with Greek letters for their names."""
     if variants and kind == _GREEK_LETTER:
         letter = _GREEK_NAMES.get(text.lower())
         if letter is not None:
@@ -167,7 +165,7 @@ def _written(text: str, kind: int, variants: bool) -> str:
 
 
 def _open_ends(token: str, runs: Sequence[_Run]) -> tuple[list[bool], list[bool]]:
-    """Say of each run whether a term may begin before it, and whether one may end after it."""
+    """Return for each run whether a term may begin there, and whether one may end there."""
     inside = [False] * (len(runs) - 1)
     begins, ends = [True, *inside], [*inside, True]
     hyphens = [i for i, run in enumerate(runs) if token[run.start] in _HYPHENS]
@@ -180,16 +178,16 @@ def _open_ends(token: str, runs: Sequence[_Run]) -> tuple[list[bool], list[bool]
 
 
 def _is_word(runs: Sequence[_Run]) -> bool:
-    """Say whether this can be more than a number or a letter in a name: ``Ras``, not ``2``.
+    """Return whether runs are a word, not a number or letter in a name: ``Ras``, not ``2``.
 
-    The names of Greek letters count as one character.
+    The name of a Greek letter counts as one character.
     """
     sizes = [1 if run.kind == _GREEK_LETTER else run.end - run.start for run in runs]
     return sum(sizes) > 1 and any(run.kind == _LATIN for run in runs)
 
 
 def _runs(token: str) -> list[_Run]:
-    """Return the runs of a token; Greek letters and their names are runs of their own."""
+    """Return the runs of a token; a Greek letter or its name is a separate run."""
     plain = _ascii_runs(token) if token.isascii() else list(_other_runs(token))
     if not _GREEK.search(token):
         return plain
@@ -219,7 +217,7 @@ def _other_runs(token: str) -> Iterator[_Run]:
     start, kind = 0, _kind(token[0], _SIGN)
     for place, character in enumerate(token[1:], start=1):
         new = _kind(character, _MARK)
-        # Marks belong to what they follow; every sign stands alone.
+        # A mark belongs to the character before; every sign is a run.
         if new == _MARK or (new == kind and kind != _SIGN):
             continue
         yield _Run(start, place, kind)

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import logging
-import time
 
 import pytest
 from hypothesis import given, settings, strategies as st
+from work import count_calls
 
 from kernelwood.errors import KernelInputError
-from kernelwood.parsing.constituency_backend import GrammarBackend
-from kernelwood.structures import words_and_tags
+from kernelwood.parsing import analyze
+from kernelwood.parsing.grammar_backend import (
+    GrammarBackend,
+    chunk_tree,
+    escape,
+    expand_tree,
+    find_units,
+)
+from kernelwood.structures import Tree, count_leaves, words_and_tags
 from kernelwood.text import (
     ROOT,
     Argument,
     Document,
     Entity,
-    Example,
     Relation,
+    Sentence,
     dependencies_of_tree,
+    tokenize,
 )
 
 TEXT = (
@@ -121,18 +129,6 @@ def test_documents_keep_their_order(backend):
     assert found[2][0].text == "Ras binds."
 
 
-def test_texts_and_examples_do_as_documents(backend):
-    example = Example("d1", views={"document": Document("Raf binds.")})
-    first, second = analyze(backend, ["Raf binds.", example])
-    assert first == second
-
-
-@pytest.mark.parametrize("documents", ["Raf binds.", Document("Raf binds."), [3]])
-def test_what_are_no_documents_is_refused(backend, documents):
-    with pytest.raises(KernelInputError, match=r"several|not a Document"):
-        analyze(backend, documents)
-
-
 def test_threads_and_company_change_nothing(backend, document):
     alone = analyze(backend, [document])
     together = analyze(GrammarBackend(n_jobs=2), [Document("Raf binds. " * 300), document])
@@ -171,11 +167,27 @@ def test_fallbacks_are_counted_in_the_log(backend, caplog):
     assert "1 of 1 sentences have trees made of chunks" in caplog.text
 
 
-def test_a_long_text_without_sentences_takes_linear_time(backend):
-    started = time.process_time()
-    [[sentence]] = analyze(backend, [Document("protein binds " * 20_000)])
-    assert len(sentence.tokens) == 40_000
-    assert time.process_time() - started < 30.0
+def test_the_work_for_a_text_without_sentences_is_linear(backend):
+    short, long = Document("protein binds " * 1_000), Document("protein binds " * 4_000)
+    analyze(backend, [short])  # fills the cache of tags
+    [least] = count_calls(lambda: analyze(backend, [short]))
+    [most] = count_calls(lambda: analyze(backend, [long]))
+    assert most < 4.1 * least
+
+
+@pytest.mark.parametrize("n_words", [80, 81, 399, 400, 401])
+def test_no_more_than_80_words_are_parsed_at_once(n_words, monkeypatch):
+    backend = GrammarBackend()
+    parse_batch, lengths = backend._parser.parse_batch, []
+
+    def recorded(sentences):
+        lengths.extend(map(len, sentences))
+        return parse_batch(sentences)
+
+    monkeypatch.setattr(backend._parser, "parse_batch", recorded)
+    backend.parse([Sentence("protein " * n_words)])
+    assert max(lengths, default=0) <= 80
+    assert sum(lengths) == (n_words if n_words <= 400 else 0)
 
 
 @pytest.mark.parametrize("length", [0, 2.5, None])
@@ -196,3 +208,102 @@ def test_any_text_is_covered_by_tokens(backend, text, place):
     [sentences] = analyze(backend, [Document(text, entities)])
     found = "".join(token.text for sentence in sentences for token in sentence.tokens)
     assert found == "".join(text.split())
+
+
+def units_of(text: str, *spans: tuple[int, int]) -> list[str]:
+    entities = [Entity(f"T{i}", "P", (span,)) for i, span in enumerate(spans)]
+    [sentence] = Document(text, entities).split([(0, len(text))]).sentences
+    return ["|".join(sentence.tokens[i].text for i in unit) for unit in find_units(sentence)]
+
+
+@pytest.mark.parametrize(
+    ("text", "spans", "expected"),
+    [
+        ("IL-2-induced", [(0, 4)], ["IL-2|-|induced"]),
+        ("p50/p65 dimers", [], ["p50|/|p65", "dimers"]),
+        ("CD4+ cells", [], ["CD4|+", "cells"]),
+        ("CD4(+) cells", [], ["CD4|(|+|)", "cells"]),
+        ("Ca(2+)-dependent", [], ["Ca|(|2|+|)|-|dependent"]),
+        ("Raf (c-Raf) binds", [], ["Raf", "(", "c-Raf", ")", "binds"]),
+        ("Raf, Ras; MEK: ERK.", [], ["Raf", ",", "Ras", ";", "MEK", ":", "ERK", "."]),
+        ("20% of 5", [], ["20", "%", "of", "5"]),
+        ("Ras's role isn't", [], ["Ras", "'s", "role", "is", "n't"]),
+        ("1,25(OH)2D3 binds", [(0, 11)], ["1,25|(|OH|)|2D3", "binds"]),
+        ("a,b c", [(0, 3)], ["a|,|b", "c"]),
+        ("(Raf)-like", [], ["(", "Raf", ")", "-|like"]),
+    ],
+)
+def test_tokens_are_grouped(text, spans, expected):
+    assert units_of(text, *spans) == expected
+
+
+def test_no_tokens_are_no_units():
+    assert find_units(Sentence("")) == []
+
+
+@given(st.text(alphabet="ab1 -/+()[],.'%", max_size=40))
+def test_units_have_every_token_once_and_no_blanks(text):
+    sentence = Sentence(text, tuple(tokenize(text)))
+    units = find_units(sentence)
+    assert [i for unit in units for i in unit] == list(range(len(sentence.tokens)))
+    for unit in units:
+        inside = text[sentence.tokens[unit[0]].start : sentence.tokens[unit[-1]].end]
+        assert " " not in inside
+
+
+@pytest.mark.parametrize(("text", "expected"), [("]", "-RSB-"), ("Raf", "Raf"), ("“", "``")])
+def test_words_are_written_as_in_treebanks(text, expected):
+    assert escape(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("tree", "expected"),
+    [
+        ("(NP (NN u))", "(NP (NN a) (HYPH /) (NN b))"),
+        ("(NP (DT u))", "(NP (DT a) (HYPH /) (DT b))"),
+        ("(VP (VBN u))", "(VP (ADJP (NN a) (HYPH /) (VBN b)))"),
+        ("(VP (VBD u))", "(VP (NN a) (HYPH /) (VBD b))"),
+        ("(NN u)", "(NP (NN a) (HYPH /) (NN b))"),
+    ],
+)
+def test_a_word_of_several_tokens_becomes_a_phrase_of_its_kind(tree, expected):
+    found = expand_tree(Tree.from_brackets(tree), [range(3)], tokenize("a/b"))
+    assert found == Tree.from_brackets(expected)
+
+
+def test_a_word_that_ends_in_a_sign_keeps_its_tag_on_the_letters():
+    found = expand_tree(
+        Tree.from_brackets("(NP (NN u) (NN v))"), [range(2), range(2, 3)], tokenize("CD4+ cells")
+    )
+    assert found == Tree.from_brackets("(NP (NP (NN CD4) (HYPH +)) (NN cells))")
+
+
+def test_the_root_may_be_a_word_of_several_tokens_without_a_phrase():
+    found = expand_tree(
+        Tree.from_brackets("(S (CC u) (NN v))"), [range(3), range(3, 4)], tokenize("and/or x")
+    )
+    assert count_leaves(found) == 4
+
+
+TAGS = ["DT", "JJ", "NN", "NNS", "PRP", "IN", "TO", "VBZ", "CC", ",", "HYPH", "RB"]
+
+
+@pytest.mark.parametrize(
+    ("tags", "expected"),
+    [
+        ("DT NN VBZ", "(S (NP (DT a) (NN b)) (VBZ c))"),
+        ("NN DT NN", "(S (NP (NN a)) (NP (DT b) (NN c)))"),
+        ("IN DT NN", "(S (PP (IN a) (NP (DT b) (NN c))))"),
+        ("IN IN NN", "(S (IN a) (PP (IN b) (NP (NN c))))"),
+        ("IN VBZ IN", "(S (IN a) (VBZ b) (IN c))"),
+        ("DT JJ VBZ", "(S (DT a) (JJ b) (VBZ c))"),
+    ],
+)
+def test_words_are_grouped_by_their_tags(tags, expected):
+    assert chunk_tree(zip("abc", tags.split(), strict=True)).to_brackets() == expected
+
+
+@given(st.lists(st.sampled_from(TAGS), min_size=1, max_size=20))
+def test_words_and_tags_stay_as_they_are(tags):
+    words = [f"w{i}" for i in range(len(tags))]
+    assert words_and_tags(chunk_tree(zip(words, tags, strict=True))) == (words, tags)
