@@ -352,7 +352,7 @@ def test_every_backend_parses(name, tmp_path):
     if name == "spacy" and not pytest.importorskip("spacy").util.get_installed_models():
         pytest.skip("no model of spaCy is installed")
     if name == "stanza":
-        pytest.skip("Stanza downloads its models; test_stanza_backend.py runs it on stand-ins")
+        pytest.skip("Stanza downloads its models; test_neural.py runs it on stand-ins")
     text = documents()[0].view("sentence").text
     if name == "conllu":
         kw.write(documents()[:1], tmp_path / "parses.conllu")

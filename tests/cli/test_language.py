@@ -14,8 +14,13 @@ from kernelwood.cli import main
 from kernelwood.cli.app import COMMANDS
 
 SOURCES = Path(__file__).parents[2] / "src" / "kernelwood"
-# Packages, and modules beside them, whose messages are checked.
-CHECKED = ("cli",)
+# Packages, and modules beside them, whose messages are checked: all of them.
+CHECKED = sorted(
+    path.stem
+    for path in SOURCES.iterdir()
+    if (path.is_dir() and path.name != "__pycache__")
+    or (path.suffix == ".py" and not path.stem.startswith("__"))
+)
 MOST_WORDS = 12
 
 # Phrases to avoid -> what to say instead.

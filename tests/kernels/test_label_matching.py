@@ -97,6 +97,6 @@ class Alphabetical(Similarity):
 @every_name
 def test_a_similarity_that_depends_on_the_order_is_refused(name):
     kernel = KERNELS[name](similarity=Alphabetical())
-    message = "Alphabetical.table is not symmetric: [01] for .*, [01] the other way round"
+    message = "Alphabetical.table is not symmetric: [01] for .*, [01] in reverse order"
     with pytest.raises(KernelInputError, match=message):
         kernel.gram(sample(kernel, 10))

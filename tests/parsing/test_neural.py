@@ -27,6 +27,8 @@ def test_parts_cover_the_text_and_are_short_enough(text, most):
     assert all(0 < end - start <= most for start, end in parts)
 
 
+@example("\n\n \n .A.A.bb.", 2, 5)  # begins in the blanks before a sentence
+@example("a b" + "c" * 20, 0, 3)  # begins where the part does
 @given(texts, st.integers(0, 59), st.integers(1, 5))
 def test_parts_do_not_cut_short_entities(text, start, length):
     end = min(start + length, len(text))

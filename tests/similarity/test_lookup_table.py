@@ -77,7 +77,7 @@ def test_rounding_does_not_spoil_symmetry():
         (["a"], [[np.nan]], "similarity of 'a' and 'a' is nan"),
         (["a"], [[np.inf]], "is inf; similarities must lie between 0 and 1"),
         (["a", "b"], [[1, 1.5], [1.5, 1]], "similarity of 'a' and 'b' is 1.5"),
-        (["a", "b"], [[1, 0.5], [0.4, 1]], r"\('a', 'b'\) is 0.5 but the other way round 0.4"),
+        (["a", "b"], [[1, 0.5], [0.4, 1]], r"\('a', 'b'\) is 0.5 but 0.4 in reverse order"),
     ],
 )
 def test_a_table_that_is_none_is_refused(labels, matrix, message):

@@ -97,7 +97,7 @@ def test_its_own_check_is_called(use):
         ([[1, 0], [0, 1 + 1e-9]], "gave 1.000000001 for 'b' and 'b'"),
         ([[1, np.nan], [0, 1]], "gave nan for 'a' and 'b'"),
         ([[1, 0], [0, np.inf]], "gave inf for 'b' and 'b'"),
-        ([[1, 0.5], [0.25, 1]], "not symmetric: 0.5 for 'a' and 'b', 0.25 the other way round"),
+        ([[1, 0.5], [0.25, 1]], "not symmetric: 0.5 for 'a' and 'b', 0.25 in reverse order"),
     ],
 )
 def test_a_wrong_table_is_refused(result, message):

@@ -63,7 +63,9 @@ class ForestBatch(Batch):
         for part, names in zip(batch.parts, named, strict=True):
             part.check(names)
             if len(part) != len(batch):
-                raise StructureError(f"{', '.join(names)} are not cut into {len(batch)} pieces")
+                raise StructureError(
+                    f"{', '.join(names)} are not divided among {len(batch)} forests"
+                )
         for forest in batch:  # its constructor checks what the arrays say
             del forest
         return batch

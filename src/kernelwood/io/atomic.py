@@ -169,5 +169,7 @@ def check_vacant(target: Path) -> None:
     if target.exists() or target.is_symlink():
         kind = "a folder that is not empty" if target.is_dir() else "a file"
         raise FileExistsError(
-            errno.EEXIST, f"this is {kind}; give a new name, nothing is overwritten", str(target)
+            errno.EEXIST,
+            f"this is {kind}; choose a new name, since folders are not overwritten",
+            str(target),
         )

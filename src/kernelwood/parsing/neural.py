@@ -263,7 +263,8 @@ def cut_text(text: str, protected: Iterable[Span], most: int) -> list[Span]:
     if length <= most:
         return [(0, length)] if length else []
     barred = sorted(protected)
-    starts = [start for start, _ in find_sentences(text, barred)]
+    # A protected span may begin in the blanks before a sentence.
+    starts = [start for start, _ in find_sentences(text, barred) if not _around(start, barred)]
     cuts = [0]
     for start, end in pairwise(sorted({0, *starts, length})):
         if end - cuts[-1] > most and start > cuts[-1]:
@@ -274,11 +275,19 @@ def cut_text(text: str, protected: Iterable[Span], most: int) -> list[Span]:
 
 
 def _cut_inside(text: str, start: int, most: int, barred: list[Span]) -> int:
-    """Return the position after the last blank that fits, or before the span around it."""
-    place = max(text.rfind(" ", start + 1, start + most), text.rfind("\n", start + 1, start + most))
-    place = place + 1 if place > 0 else start + most
-    around = [begin for begin, end in barred if begin < place < end]
-    return min(around) if around and min(around) > start else place
+    """Return the position after the last blank that fits, or before the spans around it."""
+    blank = max(text.rfind(" ", start + 1, start + most), text.rfind("\n", start + 1, start + most))
+    for place in (blank + 1, start + most):
+        while around := _around(place, barred):
+            place = min(around)
+        if place > start:
+            return place
+    return start + most
+
+
+def _around(place: int, spans: list[Span]) -> list[int]:
+    """Return the starts of the spans that contain a place and do not begin there."""
+    return [start for start, end in spans if start < place < end]
 
 
 def join_across(spans: Iterable[Span], document: Document) -> list[Span]:

@@ -15,7 +15,7 @@ from kernelwood.relations.corpus import SentenceTable, example_entries
 from kernelwood.relations.interactions import CATALYST, PARTICIPANT, ROLES, flatten_events
 from kernelwood.structures import NodeId
 from kernelwood.text import Candidate, Entity, Example, Label, Origin, Relation, Sentence, View
-from kernelwood.views import entity_nodes, interaction_nodes, several, view_maker
+from kernelwood.views import entity_nodes, find_view, interaction_nodes, several
 
 # A view by its name in the table, or a function of a candidate.
 ViewMaker: TypeAlias = Callable[[Candidate], View]
@@ -198,8 +198,9 @@ class Candidates(Sequence[Candidate]):
         Takes the arguments of `examples`. Origins are left out.
         """
         columns: dict[str, list[Any]] = {name: [] for name in (*names, *makers)}
-        makes = [view_maker(name) for name in names]
-        named = list(zip(names, makes, strict=True))
+        prepares = [(name, find_view(name).prepare) for name in names]
+        named: list[tuple[str, Any]] = []
+        latest = -1
         appends = [column.append for column in columns.values()]
         rows: list[int] = []
         reasons: Counter[str] = Counter()
@@ -209,6 +210,11 @@ class Candidates(Sequence[Candidate]):
             views: list[Any] = []
             fallbacks = []
             try:
+                if self.sentence_of[row] != latest:  # what candidates of a sentence share
+                    named, latest = [], -1
+                    for name, prepare in prepares:
+                        named.append((name, prepare(candidate.sentence)))
+                    latest = self.sentence_of[row]
                 for name, make in named:
                     view, fallback = make(candidate)
                     views.append(view)
@@ -413,7 +419,8 @@ def _pairs(
         dropped[reason] += comb(len(entities), 2)
         return
     entities.sort(key=lambda entity: (entity.start, entity.end))
-    tokens = {entity.id: sentence.tokens_of(entity) for entity in entities}
+    tokens_of = sentence.token_finder()
+    tokens = {entity.id: tokens_of(entity) for entity in entities}
     for first, second in combinations(entities, 2):
         left, right = tokens[first.id], tokens[second.id]
         if sentence.tokens and not (left and right):

@@ -117,7 +117,7 @@ class Table(BuiltIn):
             i, j = np.argwhere(wrong)[0].tolist()
             raise KernelInputError(
                 f"Table: ({self.labels[i]!r}, {self.labels[j]!r}) is {float(matrix[i, j])!r} but "
-                f"the other way round {float(matrix[j, i])!r}; make the matrix symmetric, for "
+                f"{float(matrix[j, i])!r} in reverse order; make the matrix symmetric, for "
                 "instance (matrix + matrix.T) / 2"
             )
 

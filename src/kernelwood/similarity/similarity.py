@@ -109,7 +109,7 @@ class Similarity(Parameterized):
             i, j = np.unravel_index(int(gaps.argmax()), gaps.shape)
             raise KernelInputError(
                 f"{type(self).__name__}.table is not symmetric: {table[i, j]:g} for "
-                f"{labels[i]!r} and {labels[j]!r}, {table[j, i]:g} the other way round"
+                f"{labels[i]!r} and {labels[j]!r}, {table[j, i]:g} in reverse order"
             )
 
     def resolve(self, labels: list[str]) -> Resolution:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -200,13 +201,29 @@ class Sentence:
         >>> sentence.tokens_of(Entity("T1", "gene", ((0, 9),)))
         (0, 1)
         """
-        found = [
-            index
-            for start, end in entity.spans
-            for index, token in enumerate(self.tokens)
-            if start < token.end and token.start < end and token.start < token.end
-        ]
-        return tuple(found if len(entity.spans) < 2 else sorted({*found}))
+        return self.token_finder()(entity)
+
+    def token_finder(self) -> Callable[[Entity], tuple[int, ...]]:
+        """Return `tokens_of` as a function that is faster for many entities."""
+        tokens = self.tokens
+        starts = [token.start for token in tokens]
+        ends = [token.end for token in tokens]
+        # Tokens may overlap, in words written as one, and be empty; most stand in order.
+        ordered = starts == sorted(starts) and ends == sorted(ends)
+
+        def find(entity: Entity) -> tuple[int, ...]:
+            found: list[int] = []
+            for start, end in entity.spans:
+                first = bisect_right(ends, start) if ordered else 0
+                last = bisect_left(starts, end) if ordered else len(tokens)
+                found += [
+                    index
+                    for index in range(first, last)
+                    if start < ends[index] > starts[index] < end
+                ]
+            return tuple(found if len(entity.spans) < 2 else sorted({*found}))
+
+        return find
 
     def dependency_graph(self) -> Graph:
         """Return the dependencies as a graph of word forms; node ids are token indices.

@@ -128,7 +128,7 @@ class Feed(Closing):
             raise self.error(
                 f"no end of the line in {len(self.data):,} bytes",
                 line=self.line,
-                hint="the file does not hold word vectors, or is in another format",
+                hint="the file contains no word vectors, or is in another format",
             )
 
     def error(self, problem: str, *, line: int | None = None, hint: str | None = None) -> ReadError:

@@ -106,9 +106,10 @@ class _Stemmer(threading.local):
 
     @cached_property
     def english(self) -> Any:
-        import snowballstemmer  # imports the stemmers of all languages
+        from snowballstemmer import EnglishStemmer  # imports the stemmers of all languages
 
-        return snowballstemmer.stemmer("english")
+        # Not snowballstemmer.stemmer, which takes another library, with other rules, if it can.
+        return EnglishStemmer()
 
 
 _stemmer = _Stemmer()
@@ -171,7 +172,10 @@ class Mentions:
     ('ENTITY', 'raf', ['ENTITY', 'binds'])
     """
 
-    __slots__ = ("_labels", "_lowercase", "_others", "_owners", "_sentence", "_tokens", "_words")
+    __slots__ = (
+        "_find_tokens", "_labels", "_lowercase", "_others", "_owners", "_sentence", "_tokens",
+        "_words",
+    )  # fmt: skip
 
     def __init__(
         self, sentence: Sentence, *, labels: Labels, lowercase: bool, others: str | None
@@ -183,6 +187,7 @@ class Mentions:
         self._others = others
         # By identity, which is much faster than by value; entities are kept, so ids stay theirs.
         self._tokens: dict[int, tuple[Entity, tuple[int, ...]]] = {}
+        self._find_tokens = sentence.token_finder()
         self._words: dict[int, str] = {}
         self._owners = {} if others is None else self._find_owners()
 
@@ -191,7 +196,7 @@ class Mentions:
         known = self._tokens.get(id(entity))
         if known is None:
             _check_range(self._sentence, entity)
-            known = self._tokens[id(entity)] = (entity, self._sentence.tokens_of(entity))
+            known = self._tokens[id(entity)] = (entity, self._find_tokens(entity))
         return known[1]
 
     def word(self, index: int) -> str:

@@ -685,7 +685,7 @@ def _head_columns(sentence: Sentence) -> list[tuple[str, str]]:
         raise StructureError(
             f"the heads of {len(cycle)} words form a cycle, that of word {min(cycle) + 1} "
             "among them",
-            hint="dependencies that are no tree belong into 'enhanced'",
+            hint="put dependencies that do not form a tree into 'enhanced'",
         )
     return columns
 

@@ -238,7 +238,7 @@ def _check_rows(rows: list[Row], layout: _Layout) -> None:
             )
         if "" in row.fields:
             raise row.error(
-                row.fields.index(""), "a column is empty", 'write "-" where there is nothing'
+                row.fields.index(""), "a column is empty", 'write "-" for an empty column'
             )
 
 
@@ -546,7 +546,7 @@ def _role_cells(predicate: Predicate, n_tokens: int) -> list[str]:
             raise StructureError(
                 f"the role {shorten(repr(role))} of the predicate on word {predicate.token} "
                 "overlaps another",
-                hint="of two roles that share words, one must hold the other",
+                hint="a role that shares words with another must contain it or lie inside it",
             )
         ends.append(end)
         before[start].append("(" + _label(role, "role"))
