@@ -330,17 +330,17 @@ class TestStoring:
 
 
 def test_a_model_that_is_missing_is_named_when_it_is_needed():
-    with pytest.raises(KernelInputError, match=r"no file 'gone.kw', which the setting 'model'"):
+    with pytest.raises(KernelInputError, match=r"the file 'gone.kw' of the setting 'model'"):
         pipeline(model="gone.kw")("Raf")
 
 
 def test_terms_that_are_missing_are_named_when_they_are_needed(words_model):
-    with pytest.raises(KernelInputError, match=r"no file 'gone.tsv'"):
+    with pytest.raises(KernelInputError, match=r"the file 'gone.tsv'"):
         pipeline(model=words_model, entities="gone.tsv")("Raf")
 
 
 def test_a_component_without_a_model_says_how_to_give_one():
-    with pytest.raises(KernelInputError, match="no model is given"):
+    with pytest.raises(KernelInputError, match="the setting 'model' is missing"):
         pipeline()("Raf")
 
 
@@ -354,7 +354,7 @@ def test_a_file_that_is_no_model_is_refused_at_once(tmp_path):
 def test_a_model_of_another_kind_is_refused_at_once(tmp_path):
     path = tmp_path / "kernel.kw"
     kw.save(kw.SubsetTreeKernel(), path)
-    with pytest.raises(KernelInputError, match="holds a SubsetTreeKernel, which is no relation"):
+    with pytest.raises(KernelInputError, match="is a SubsetTreeKernel, not a relation"):
         pipeline(model=str(path))
 
 
@@ -379,7 +379,7 @@ def test_documents_without_sentences_are_refused(words_model, terms):
 
 
 def test_documents_without_a_parse_are_refused_if_the_model_needs_one(path_model, terms):
-    with pytest.raises(KernelInputError, match="has no dependencies, which the model compares"):
+    with pytest.raises(KernelInputError, match="has no dependencies, which the model needs"):
         pipeline(model=path_model, entities=terms)(TEXT)
 
 

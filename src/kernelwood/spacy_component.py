@@ -1,12 +1,12 @@
-"""Relations in pipelines of spaCy: the component ``kernelwood_relations``.
+"""spaCy pipeline component ``kernelwood_relations``.
 
-spaCy finds it by its entry point, so nothing needs to be imported::
+spaCy finds it by its entry point, without an import::
 
     nlp.add_pipe("kernelwood_relations", config={"model": "model.kw"})
 """
 
-# Annotations stay objects here: spaCy checks the settings of a component by those of its factory.
-# spaCy is an extra, so the names of its classes stand for anything.
+# No postponed annotations: spaCy validates settings by those of the factory.
+# spaCy is an optional dependency, so its classes are Any.
 
 import importlib
 import importlib.util
@@ -32,8 +32,6 @@ from kernelwood.relations import GIVEN, Prediction, RelationExtractor, needs_par
 from kernelwood.structures import shorten
 from kernelwood.text import Attribute, Document, Entity, Example, Sentence
 
-__all__ = ["RelationComponent", "make_component"]
-
 Doc: TypeAlias = Any
 Language: TypeAlias = Any
 
@@ -44,13 +42,13 @@ DEFAULTS: dict[str, Any] = {
     "evidence": 0,
 }
 _BATCH = 128  # documents
-# What a component keeps, and the names of the files it becomes.
+# Stored parts of a component, and their file names.
 _MODEL, _TERMS = "model", "entities"
 _FILES = {_MODEL: "model.kw", _TERMS: "terms.tsv"}
 
 
 class Settings(NamedTuple):
-    """The settings of a component; `make_component` says what they mean."""
+    """Settings of a component, described at `make_component`."""
 
     spans_key: str | None = None
     parser: str | None = None
@@ -68,35 +66,35 @@ def make_component(
     threshold: float | None,
     evidence: int,
 ) -> "RelationComponent":
-    """Make the component; the other parameters are its settings.
+    """Return the component.
 
     Parameters
     ----------
     nlp : Language
         The pipeline.
     name : str
-        Of the component in it.
+        Name of the component in the pipeline.
     model : str
-        File of a `RelationExtractor`. Of a pipeline that is loaded from disk it is not needed: the
-        model is stored there.
+        File of a `RelationExtractor`. Not needed for a pipeline loaded from disk, which includes
+        the model.
     entities : str or None
-        File of terms, as `Dictionary.read` takes it: they are the entities, instead of
-        ``doc.ents``. With ``spans_key``, those are added that do not overlap its spans.
+        File of terms for `Dictionary.read`, which are the entities instead of ``doc.ents``. With
+        ``spans_key``, terms that do not overlap its spans are added.
     spans_key : str or None
-        The entities are ``doc.spans[spans_key]``, instead of ``doc.ents``.
+        Use ``doc.spans[spans_key]`` as entities instead of ``doc.ents``.
     parser : str or None
-        None for the sentences and dependencies of the pipeline; or a name of
-        `kernelwood.parsing.load_backend`, which parses the text again.
+        Name of a backend of `kernelwood.parsing.load_backend` that parses the text again; None for
+        the sentences and dependencies of the pipeline.
     threshold : float or None
-        From which score on a relation counts; None for the threshold of the model.
+        Decision threshold; None for the threshold of the model.
     evidence : int
-        How many labeled cases to give as reasons with each relation.
+        Number of training cases given as evidence with each relation.
 
     Returns
     -------
     RelationComponent
-        Files that are missing are an error only when the component is used: a pipeline that is
-        loaded from disk names the files it was made of, and has them in its own folder.
+        Missing files are reported when the component is first used: a pipeline loaded from disk
+        names its original files, but has copies in its own folder.
     """
     if threshold is not None and not 0 <= threshold <= 1:
         raise KernelInputError(f"{name}: threshold must be from 0 to 1 or null, got {threshold!r}")
@@ -113,21 +111,21 @@ def make_component(
 
 
 class RelationComponent:
-    """Writes relations to ``doc._.relations``, a list of dictionaries of plain values.
+    """Sets ``doc._.relations`` to the predicted relations, a list of dictionaries of plain values.
 
-    Made by `make_component`. It can be copied to other processes and stored with its pipeline; it
-    holds the bytes of its files for that, and nothing that could be run is stored.
+    Made by `make_component`. It keeps the bytes of its files, so that it can be copied to other
+    processes and stored with its pipeline. No code is stored.
 
     Parameters
     ----------
     name : str
-        In the pipeline.
+        Name in the pipeline.
     settings : Settings
-        How to use the model.
+        Settings of the component.
     parsed_by : str
-        The name that `kernelwood.parsing` has for the pipeline.
+        Name of the pipeline in `kernelwood.parsing`.
     named : dict
-        The files that the settings name.
+        Files named in the settings.
     """
 
     def __init__(
@@ -144,7 +142,7 @@ class RelationComponent:
         _register_extension()
 
     def take(self, part: str, data: bytes, path: str | None = None) -> None:
-        """Use the content of a file, which was read from ``path`` or is stored in a pipeline."""
+        """Load a part from the content of ``path``, or from bytes stored in a pipeline."""
         if part == _MODEL:
             self._extractor = self._checked_extractor(
                 load(path) if path is not None else _load_bytes(data), path
@@ -156,30 +154,30 @@ class RelationComponent:
     def _checked_extractor(self, model: object, path: str | None) -> RelationExtractor:
         if not isinstance(model, RelationExtractor):
             raise KernelInputError(
-                f"{self.name}: {path or 'the stored model'} holds a {type(model).__name__}, which "
-                "is no relation extractor\n    kernelwood train writes one"
+                f"{self.name}: {path or 'the stored model'} is a {type(model).__name__}, not a "
+                "relation extractor\n    train one with: kernelwood train"
             )
         if self.settings.threshold is not None:
             model.threshold_ = float(self.settings.threshold)
         if model.parser_ == self._parsed_by:
-            model.parser_ = GIVEN  # which the parses of this pipeline are, seen from here
+            model.parser_ = GIVEN  # the documents have the parses of this pipeline
         return model
 
     def __call__(self, doc: Doc) -> Doc:
-        """Find the relations of one document."""
-        self._find([doc])
+        """Predict the relations of one document."""
+        self._predict([doc])
         return doc
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = _BATCH) -> Iterator[Doc]:
-        """Find the relations of many documents, so many at a time."""
+        """Predict the relations of many documents in batches."""
         waiting = iter(stream)
         while docs := list(islice(waiting, batch_size)):
             yield from self._usable(docs)
 
     def _usable(self, docs: list[Doc]) -> list[Doc]:
-        """Find the relations; return the documents without those the error handler was told of."""
+        """Predict relations; return the documents without those passed to the error handler."""
         try:
-            self._find(docs)
+            self._predict(docs)
             return docs
         except Exception as failure:
             if len(docs) > 1:
@@ -188,14 +186,14 @@ class RelationComponent:
             return []
 
     def set_error_handler(self, handler: Callable[..., Any]) -> None:
-        """Set what is called with name, component, documents and error; by default it raises."""
+        """Set the function called with name, component, documents and error; the default raises."""
         self._on_error = handler
 
     def get_error_handler(self) -> Callable[..., Any]:
-        """Return what is called when documents cannot be used."""
+        """Return the error handler."""
         return self._on_error
 
-    def _find(self, docs: Sequence[Doc]) -> None:
+    def _predict(self, docs: Sequence[Doc]) -> None:
         extractor = self._ready()
         view = "document" if self.settings.parser else "sentence"
         examples = [
@@ -214,7 +212,7 @@ class RelationComponent:
             doc._.set(EXTENSION, relations)
 
     def _parts(self, doc: Doc, extractor: RelationExtractor) -> Sequence[Sentence | Document]:
-        """Return the sentences of a document, or all of it if it is to be parsed again."""
+        """Return the sentences of a document, or the whole document if it is parsed again."""
         document = self._annotated(doc)
         if self.settings.parser:
             return [document]
@@ -231,16 +229,16 @@ class RelationComponent:
         return [{"evidence": [case.to_dict() for case in cases]} for cases in explained]
 
     def _ready(self) -> RelationExtractor:
-        """Return the extractor, or say which file is missing."""
+        """Return the extractor; raise KernelInputError if a file is missing."""
         for part, path in self._named.items():
             if path is not None and part not in self._stored:
                 raise KernelInputError(
-                    f"{self.name}: there is no file {path!r}, which the setting {part!r} names\n"
-                    "    correct the path, or load the pipeline from where it was stored"
+                    f"{self.name}: the file {path!r} of the setting {part!r} does not exist\n"
+                    "    correct the path, or load the stored pipeline"
                 )
         if self._extractor is None:
             raise KernelInputError(
-                f"{self.name}: no model is given\n"
+                f"{self.name}: the setting 'model' is missing\n"
                 f'    nlp.add_pipe("{FACTORY}", config={{"model": "model.kw"}})'
             )
         return self._extractor
@@ -251,7 +249,8 @@ class RelationComponent:
         if key is not None and key not in doc.spans:
             raise KernelInputError(
                 f"{self.name}: the document {shorten(repr(doc.text))} has no doc.spans[{key!r}]\n"
-                f"    it has {', '.join(map(repr, doc.spans)) or 'none'}; add what sets them before"
+                f"    it has {', '.join(map(repr, doc.spans)) or 'none'}; "
+                "add the component that sets it before this one"
             )
         if key is None and self._dictionary is not None:
             return self._dictionary.annotate(Document(doc.text))
@@ -270,11 +269,11 @@ class RelationComponent:
 
     def _check_parsed(self, doc: Doc, document: Document, extractor: RelationExtractor) -> None:
         if len(document.entities) < 2:
-            return  # nothing to be judged
+            return  # no candidates
         if not doc.has_annotation("SENT_START"):
             lacks, add = "sentence boundaries", "a parser or nlp.add_pipe('sentencizer')"
         elif needs_parse(extractor.views_) and not doc.has_annotation("DEP"):
-            lacks, add = "dependencies, which the model compares", "a parser"
+            lacks, add = "dependencies, which the model needs", "a parser"
         else:
             return
         raise KernelInputError(
@@ -283,12 +282,12 @@ class RelationComponent:
         )
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """Return the files, for ``nlp.to_bytes``."""
+        """Return the content of the files, for ``nlp.to_bytes``."""
         parts = {part: partial(bytes, data) for part, data in self._stored.items()}
         return bytes(_spacy("util").to_bytes(parts, exclude))
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "RelationComponent":
-        """Take the files that `to_bytes` returned."""
+        """Load the files from the result of `to_bytes`."""
         takers = {part: partial(self.take, part) for part in _FILES}
         _spacy("util").from_bytes(data, takers, exclude)
         return self
@@ -301,7 +300,7 @@ class RelationComponent:
     def from_disk(
         self, path: str | os.PathLike[str], *, exclude: Iterable[str] = ()
     ) -> "RelationComponent":
-        """Take the files that `to_disk` wrote."""
+        """Load the files that `to_disk` wrote."""
         readers = {
             name: partial(self._take_file, part)
             for part, name in _FILES.items()
@@ -314,13 +313,13 @@ class RelationComponent:
         self.take(part, path.read_bytes(), str(path))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # To another process go the files, as they do to disk.
+        # Other processes get the files, as on disk.
         arguments = (self.name, tuple(self.settings), self._parsed_by, self._named, self._stored)
         return (_restore, arguments)
 
 
 def _plain(prediction: Prediction) -> dict[str, Any]:
-    """Return what `RelationComponent` writes of a prediction."""
+    """Return a prediction as an element of ``doc._.relations``."""
     made = prediction.to_dict()
     relation = {name: made[name] for name in ("type", "relation", "score", "threshold", "sentence")}
     relation["participants"] = [_with_ends(one) for one in made["participants"]]
@@ -330,13 +329,13 @@ def _plain(prediction: Prediction) -> dict[str, Any]:
 
 
 def _with_ends(participant: dict[str, Any]) -> dict[str, Any]:
-    """Return a participant, of one span, with the characters it begins and ends at."""
+    """Return a participant with its first and last character instead of its spans."""
     spans = participant.pop("spans")
     return participant | {"start": spans[0][0], "end": spans[-1][1]}
 
 
 def _register_extension() -> None:
-    """Make ``doc._.relations`` possible, unless it is already."""
+    """Register ``doc._.relations`` unless it exists."""
     docs = _spacy("tokens").Doc
     if not docs.has_extension(EXTENSION):
         docs.set_extension(EXTENSION, default=[])
@@ -344,8 +343,8 @@ def _register_extension() -> None:
     _, method, getter, setter = docs.get_extension(EXTENSION)
     if method is not None or (getter is not None and setter is None):
         raise KernelInputError(
-            f"doc._.{EXTENSION} is computed by something else and cannot be written\n"
-            f'    take it away first: Doc.remove_extension("{EXTENSION}")'
+            f"doc._.{EXTENSION} is a computed extension and cannot be written\n"
+            f'    remove it first: Doc.remove_extension("{EXTENSION}")'
         )
 
 
@@ -359,7 +358,7 @@ def _raise(name: str, component: object, docs: object, failure: Exception) -> No
 
 @contextmanager
 def _one_thread_in_workers() -> Iterator[None]:
-    """Keep the processes of ``nlp.pipe(..., n_process=2)`` from taking the cores of each other."""
+    """Use one thread in the processes of ``nlp.pipe(..., n_process=2)``."""
     if multiprocessing.parent_process() is None:
         yield
         return

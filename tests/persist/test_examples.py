@@ -11,9 +11,9 @@ from hypothesis import given, strategies as st
 import kernelwood as kw
 from kernelwood.errors import ModelFormatError
 from kernelwood.persist import State, load, save
-from kernelwood.persist.examples import example_state, restore_examples, restore_rows
-from kernelwood.persist.members import array_pieces, dump_text
+from kernelwood.persist.archive import array_chunks, dump_text
 from kernelwood.persist.parts import Part, join, split
+from kernelwood.persist.structures import example_state, restore_examples, restore_rows
 
 TREES, SEQUENCES = strategies.sample_trees(4), strategies.sample_sequences(4)
 FORESTS = strategies.sample_forests(4)
@@ -198,7 +198,7 @@ def test_an_impossible_origin_is_refused(origin, tmp_path):
 
 
 def array(values, dtype="i8"):
-    return b"".join(array_pieces(np.array(values, dtype=dtype)))
+    return b"".join(array_chunks(np.array(values, dtype=dtype)))
 
 
 BATCH = kw.batch(
@@ -240,7 +240,7 @@ def test_arrays_that_stand_for_nothing_are_refused(member, content, forge):
         assert member in members and members[member] != content
         members[member] = content
 
-    with pytest.raises(ModelFormatError, match="the structures 'examples', cannot be made"):
+    with pytest.raises(ModelFormatError, match="the structures 'examples', cannot be restored"):
         load(forge(BATCH, change))
 
 
@@ -264,7 +264,7 @@ def test_parameters_that_stand_for_nothing_are_refused(name, value, forge):
     def change(manifest, members):
         manifest["parameters"][name] = value
 
-    with pytest.raises(ModelFormatError, match="the structures 'examples', cannot be made"):
+    with pytest.raises(ModelFormatError, match="the structures 'examples', cannot be restored"):
         load(forge(BATCH, change))
 
 
@@ -274,7 +274,7 @@ def test_one_batch_for_many_views_is_refused(forge):
         views["other"] = views["forest"]
 
     listed = [kw.Example(str(i), views={"forest": one}) for i, one in enumerate(FORESTS)]
-    with pytest.raises(ModelFormatError, match="not a batch of its own"):
+    with pytest.raises(ModelFormatError, match="not a separate batch"):
         load(forge(kw.batch(listed), change))
 
 
@@ -283,7 +283,7 @@ def test_rows_of_a_view_must_grow(forge):
         members["view0-rows.npy"] = array([2, 1])
 
     listed = [kw.Example(str(i), views={"t": t} if i else {}) for i, t in enumerate(TREES[:3])]
-    with pytest.raises(ModelFormatError, match="must grow"):
+    with pytest.raises(ModelFormatError, match="must increase"):
         load(forge(kw.batch(listed), change))
 
 

@@ -160,7 +160,7 @@ def test_a_folder_is_refused_as_a_file(tmp_path):
 
 def test_too_many_parameters_are_refused_when_saving(tmp_path, monkeypatch):
     monkeypatch.setattr("kernelwood.persist.files._LARGEST_MANIFEST", 2000)
-    with pytest.raises(ModelFormatError, match="too many"):
+    with pytest.raises(ModelFormatError, match="too large"):
         save(kw.SubtreeKernel(gates={f"label{i}": 0.5 for i in range(200)}), tmp_path / "k.kw")
     assert list(tmp_path.iterdir()) == []
 
@@ -246,7 +246,7 @@ def test_a_newer_format_asks_for_an_upgrade(forge):
 
 @pytest.mark.parametrize("number", [0, -1, True, "1", 1.0, None])
 def test_a_format_that_never_was_is_refused(number, forge):
-    with pytest.raises(ModelFormatError, match="it tells no format"):
+    with pytest.raises(ModelFormatError, match="format number is missing"):
         load(forge(KERNEL, lambda manifest, members: manifest.update(format=number)))
 
 
@@ -255,7 +255,7 @@ def test_a_member_that_nobody_named_is_refused(name, forge):
     def change(manifest, members):
         members[name] = b""
 
-    with pytest.raises(ModelFormatError, match="the manifest does not know it") as caught:
+    with pytest.raises(ModelFormatError, match="not in the manifest") as caught:
         load(forge(KERNEL, change, checksums=False))
     assert caught.value.member == name
 
@@ -272,13 +272,13 @@ def test_a_missing_member_is_refused(forge):
     def change(manifest, members):
         del members["parts/0/matrix.npy"]
 
-    with pytest.raises(ModelFormatError, match=r"parts/0/matrix\.npy: it is missing"):
+    with pytest.raises(ModelFormatError, match=r"parts/0/matrix\.npy: the member is missing"):
         load(forge(KERNEL, change, checksums=False))
 
 
 def test_an_archive_without_a_manifest_is_refused(tmp_path):
     np.savez(tmp_path / "arrays.npz", a=np.zeros(3))
-    with pytest.raises(ModelFormatError, match=r"manifest\.json: it is missing"):
+    with pytest.raises(ModelFormatError, match=r"manifest\.json: the member is missing"):
         load(tmp_path / "arrays.npz")
 
 
@@ -288,7 +288,7 @@ def test_two_members_of_one_name_are_refused(saved, tmp_path):
     path.write_bytes(saved)
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("card.md", b"another")
-    with pytest.raises(ModelFormatError, match=r"card\.md: there are two"):
+    with pytest.raises(ModelFormatError, match=r"card\.md: two members"):
         load(path)
 
 
@@ -298,7 +298,7 @@ def test_other_compression_is_refused(method, saved, tmp_path):
     with zipfile.ZipFile(io.BytesIO(saved)) as old, zipfile.ZipFile(path, "w", method) as new:
         for name in old.namelist():
             new.writestr(name, old.read(name))
-    with pytest.raises(ModelFormatError, match="compressed in an unknown way"):
+    with pytest.raises(ModelFormatError, match="unknown compression method"):
         load(path)
 
 
@@ -323,7 +323,7 @@ def test_a_name_that_is_in_no_table_is_refused(kind, name, forge):
     def change(manifest, members):
         manifest.update(kind=kind, model=name)
 
-    with pytest.raises(ModelFormatError, match="there is no model of the kind"):
+    with pytest.raises(ModelFormatError, match="unknown model of kind"):
         load(forge(KERNEL, change))
 
 
@@ -331,7 +331,7 @@ def test_a_part_cannot_hold_what_comes_after_it(forge):
     def change(manifest, members):
         manifest["parts"][1]["parameters"]["vectors"]["number"] = 1
 
-    with pytest.raises(ModelFormatError, match="there is no part 1 before it"):
+    with pytest.raises(ModelFormatError, match="part 1 is not an earlier part"):
         load(forge(KERNEL, change))
 
 
@@ -444,7 +444,7 @@ def test_an_enormous_manifest_is_refused_unread(tmp_path):
     path = tmp_path / "bomb.kw"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("manifest.json", bytes(10**8))
-    with pytest.raises(ModelFormatError, match=r"manifest\.json: it has 100\.0 MB, more than"):
+    with pytest.raises(ModelFormatError, match=r"manifest\.json: its size of 100\.0 MB exceeds"):
         load(path)
 
 
@@ -455,5 +455,5 @@ def test_a_size_that_lies_is_noticed(saved, tmp_path):
     lying[place : place + 4] = (2**31).to_bytes(4, "little")
     path = tmp_path / "lying.kw"
     path.write_bytes(lying)
-    with pytest.raises(ModelFormatError, match=r"card\.md: it has 2,147,483,648 bytes instead of"):
+    with pytest.raises(ModelFormatError, match=r"card\.md: the size is 2,147,483,648 bytes"):
         load(path)

@@ -11,7 +11,7 @@ from kernelwood.arrays import ForestBatch, SequenceBatch, TreeBatch
 from kernelwood.errors import KernelInputError, ModelFormatError
 from kernelwood.kernels import KERNELS, Power, Product, Scaled, Sum
 from kernelwood.persist import MODELS, Row, load, save
-from kernelwood.persist.members import array_pieces, dump_text
+from kernelwood.persist.archive import array_chunks, dump_text
 from kernelwood.similarity import SIMILARITIES, Exact, Exponential, Gaussian, Lexical, Table
 
 WORDS = ["a", "b", "c", "é", "with space"]
@@ -326,7 +326,7 @@ def test_forged_vectors_are_refused(change, problem, forge):
     def put(manifest, members):
         words, matrix = change(list(VECTORS.words), VECTORS.matrix)
         members["words.txt"] = dump_text(words)
-        members["matrix.npy"] = b"".join(array_pieces(matrix))
+        members["matrix.npy"] = b"".join(array_chunks(matrix))
 
     with pytest.raises(ModelFormatError, match=problem):
         load(forge(VECTORS, put))

@@ -7,7 +7,7 @@ import numpy as np
 import strategies
 
 import kernelwood as kw
-from kernelwood.persist.members import array_pieces
+from kernelwood.persist.archive import array_chunks
 
 SEQUENCES = strategies.sample_sequences(12)
 TREES = strategies.sample_trees(12)
@@ -61,7 +61,7 @@ def test_offsets_and_ids_that_overflow_are_refused(forge, tmp_path):
                 values = np.frombuffer(members[found][header:], dtype="<i8").copy()
                 values[1:3] = 2**63 - 1, -2
                 assert len(values) > 3 and (np.diff(values) > 0).all()  # as 64 bits have it
-                members[found] = b"".join(array_pieces(values))
+                members[found] = b"".join(array_chunks(values))
 
             paths.append(forge(make(), change).rename(tmp_path / f"{case}-{name}.kw"))
     used = subprocess.run(

@@ -12,7 +12,7 @@ import kernelwood as kw
 from kernelwood.arrays import ForestBatch, SequenceBatch, TreeBatch
 from kernelwood.errors import ModelFormatError
 from kernelwood.persist import MODELS, load, save
-from kernelwood.persist.members import array_pieces, dump_text
+from kernelwood.persist.archive import array_chunks, dump_text
 from kernelwood.persist.structures import flat_state
 
 HOSTILE = [
@@ -162,7 +162,7 @@ def test_saving_leaves_the_batch_as_it_was(tmp_path):
 def test_a_batch_in_the_vocabulary_of_another_is_refused(tmp_path):
     other = kw.arrays.Vocabulary(["x"])
     batch = kw.batch([kw.Sequence(["a", "b"])]).in_vocabulary(other)
-    with pytest.raises(ModelFormatError, match="numbered as in another vocabulary"):
+    with pytest.raises(ModelFormatError, match="label numbers of another vocabulary"):
         save(batch, tmp_path / "batch.kw")
 
 
@@ -170,7 +170,7 @@ def test_a_batch_in_the_vocabulary_of_another_is_refused(tmp_path):
 
 
 def array(values, dtype):
-    return b"".join(array_pieces(np.array(values, dtype=dtype)))
+    return b"".join(array_chunks(np.array(values, dtype=dtype)))
 
 
 SEQUENCES = kw.batch([kw.Sequence([("e", "a"), "b"]), kw.Sequence(["a"])])
@@ -230,7 +230,7 @@ def test_arrays_that_stand_for_nothing_are_refused(batch, member, content, forge
         assert member in members and members[member] != content
         members[member] = content
 
-    with pytest.raises(ModelFormatError, match=r"cannot be made|cannot be read"):
+    with pytest.raises(ModelFormatError, match=r"cannot be restored|cannot be read"):
         load(forge(batch, change))
 
 

@@ -198,7 +198,7 @@ def test_scores_are_notes(tmp_path):
 def test_evidence_is_a_further_note():
     document = annotated_document(DocumentPredictions("doc", DOCUMENT, [a_prediction()], [CASES]))
     assert [note.value for note in document.attributes] == [
-        "score 0.900", "like d1.p0 (binds, 0.750): [Sos] binds [Grb]",
+        "score 0.900", "similar to d1.p0 (binds, 0.750): [Sos] binds [Grb]",
     ]  # fmt: skip
 
 

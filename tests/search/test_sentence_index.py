@@ -420,7 +420,7 @@ def test_texts_with_line_feeds_are_saved(tmp_path):
 def test_an_index_that_was_changed_underneath_is_not_saved(tmp_path):
     made = index(by="codes").fit(SENTENCES)
     made.index_.remove([0])
-    with pytest.raises(kw.errors.ModelFormatError, match="not as fit left it"):
+    with pytest.raises(kw.errors.ModelFormatError, match="was changed after fitting"):
         save(made, tmp_path / "index.kw")
 
 

@@ -1,35 +1,56 @@
-"""The zip archive around the members of a model: written once, read with suspicion."""
+"""The zip archive of a model file: JSON, lists of strings and arrays, with checksums.
+
+Nothing that is read is trusted: sizes, checksums and headers are checked before use.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import io
+import json
+import math
+import re
 import zipfile
-from collections.abc import Callable, Iterable
-from typing import Any, BinaryIO, NamedTuple, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, BinaryIO, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from kernelwood.compute import budget, format_bytes
 from kernelwood.errors import ModelFormatError
+from kernelwood.persist.state import NUMBER_TYPES
 from kernelwood.structures import shorten
 from kernelwood.vectors import DAMAGED
-
-__all__ = ["ArchiveReader", "ArchiveWriter", "Member"]
 
 _BUDGET_HINT = "if you trust the file, raise the budget: kw.config_context(memory=...)"
 _DAMAGED_HINT = "the file was cut or damaged; fetch or save it again"
 _STRING_COST = 16  # bytes that a byte of text can take in memory as a list of strings
+STEP = 1 << 20  # bytes per chunk
+
+_READABLE = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+_ESCAPED = json.JSONEncoder(ensure_ascii=True, allow_nan=False)
+
+# The headers that numpy writes for the supported number types; no literal is evaluated.
+_NPY = re.compile(
+    rb"\{'descr': '([<|][biuf][1248])', 'fortran_order': False, "
+    rb"'shape': \(((?:\d{1,18}, ?){0,31}(?:\d{1,18})?)\), \} *\n"
+)
+_DTYPES = {np.dtype(name).newbyteorder("<").str.encode(): np.dtype(name) for name in NUMBER_TYPES}
+_LONGEST_INTEGER = 400  # digits
 
 T = TypeVar("T")
 
 
 class Member(NamedTuple):
-    """What a manifest says about one member."""
+    """Checksum and size of a member, as given in the manifest."""
 
     sha256: str
     size: int
 
 
 class ArchiveWriter:
-    """Writes members one after the other; the same content always gives the same bytes.
+    """Writes members in order; the same content always gives the same bytes.
 
     Parameters
     ----------
@@ -41,18 +62,18 @@ class ArchiveWriter:
         self.members: dict[str, Member] = {}
         self._zip = zipfile.ZipFile(file, "w")
 
-    def write(self, name: str, pieces: Iterable[bytes], size: int) -> None:
-        """Write a member of ``size`` bytes that come in pieces."""
-        info = zipfile.ZipInfo(name)  # dated 1980, when zip files begin
+    def write(self, name: str, chunks: Iterable[bytes], size: int) -> None:
+        """Write a member of ``size`` bytes, given in chunks."""
+        info = zipfile.ZipInfo(name)  # dated 1980, the earliest date of zip files
         info.compress_type = zipfile.ZIP_DEFLATED
         info.create_system = 3
         info.external_attr = 0o644 << 16
         info.file_size = size  # so that large members get the large header
         checksum = hashlib.sha256()
         with self._zip.open(info, "w") as member:
-            for piece in pieces:
-                checksum.update(piece)
-                member.write(piece)
+            for chunk in chunks:
+                checksum.update(chunk)
+                member.write(chunk)
         self.members[name] = Member(checksum.hexdigest(), size)
 
     def close(self) -> None:
@@ -61,7 +82,7 @@ class ArchiveWriter:
 
 
 class ArchiveReader:
-    """Reads members, each of which must be what the manifest says.
+    """Reads members and checks them against the manifest.
 
     Parameters
     ----------
@@ -71,7 +92,7 @@ class ArchiveReader:
     Raises
     ------
     ModelFormatError
-        If this is no zip archive, or one with members that a model file cannot have.
+        If the file is not a zip archive, or has members that a model file cannot have.
     """
 
     def __init__(self, file: BinaryIO) -> None:
@@ -85,25 +106,27 @@ class ArchiveReader:
         for info in self._zip.infolist():
             name = info.filename
             if name in self._infos:
-                raise ModelFormatError("there are two of this name", member=_shown(name))
+                raise ModelFormatError("two members have this name", member=_shown(name))
             if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 raise ModelFormatError(
-                    "it is compressed in an unknown way", member=_shown(name), hint=_DAMAGED_HINT
+                    "unknown compression method", member=_shown(name), hint=_DAMAGED_HINT
                 )
             self._infos[name] = info
         self._members: dict[str, Member] = {}
 
     def read_first(self, name: str, largest: int) -> bytes:
-        """Return a member of which nothing is known yet."""
+        """Return the content of a member whose checksum is not known yet."""
         info = self._infos.get(name)
         if info is None:
             raise ModelFormatError(
-                "it is missing", member=name, hint="this is a zip archive, but not a model file"
+                "the member is missing",
+                member=name,
+                hint="this is a zip archive, but not a model file",
             )
         if info.file_size > largest:
             raise ModelFormatError(
-                f"it has {format_bytes(info.file_size)}, more than the {format_bytes(largest)} "
-                "that are read",
+                f"its size of {format_bytes(info.file_size)} exceeds the limit of "
+                f"{format_bytes(largest)}",
                 member=name,
                 hint=_BUDGET_HINT,
             )
@@ -111,19 +134,21 @@ class ArchiveReader:
         return self._parse(name, lambda source: bytes(source.read(size)))
 
     def expect(self, members: dict[str, Member], *, beside: str) -> None:
-        """Raise ModelFormatError unless the archive has exactly these members, and they fit.
+        """Raise ModelFormatError unless the archive has exactly these members, within the budget.
 
-        Nothing is unpacked for this; reading never goes beyond the sizes checked here.
+        Nothing is unpacked; later reads never exceed the sizes checked here.
         """
         found = set(self._infos) - {beside}
         for name in sorted(found ^ set(members)):
-            problem = "the manifest does not know it" if name in found else "it is missing"
+            problem = (
+                "the member is not in the manifest" if name in found else "the member is missing"
+            )
             raise ModelFormatError(problem, member=_shown(name), hint=_DAMAGED_HINT)
         needed = 0
         for name, member in members.items():
             if self._infos[name].file_size != member.size:
                 raise ModelFormatError(
-                    f"it has {self._infos[name].file_size:,} bytes instead of {member.size:,}",
+                    f"the size is {self._infos[name].file_size:,} bytes instead of {member.size:,}",
                     member=name,
                     hint=_DAMAGED_HINT,
                 )
@@ -137,17 +162,17 @@ class ArchiveReader:
         self._members = members
 
     def read(self, name: str, parse: Callable[[Any, int], T]) -> T:
-        """Return what ``parse(source, size)`` makes of a member, if its checksum is right."""
+        """Return ``parse(source, size)`` of a member whose checksum is right."""
         member = self._members[name]
         checksum = hashlib.sha256()
 
         def parse_checked(raw: Any) -> T:
             source = _Checked(raw, checksum)
             parsed = parse(source, member.size)
-            while source.read(1 << 20):
+            while source.read(STEP):
                 pass
             if checksum.hexdigest() != member.sha256:
-                raise ValueError("its checksum is wrong")
+                raise ValueError("the checksum does not match")
             return parsed
 
         return self._parse(name, parse_checked)
@@ -158,23 +183,127 @@ class ArchiveReader:
                 return parse(raw)
         except DAMAGED as failure:
             raise ModelFormatError(
-                f"it cannot be read: {failure}", member=name, hint=_DAMAGED_HINT
+                f"the member cannot be read: {failure}", member=name, hint=_DAMAGED_HINT
             ) from failure
 
 
 def _shown(name: str) -> str:
-    """Return a name that anybody may have chosen as it can go into a message."""
+    """Return a member name from an untrusted file, safe to print."""
     return shorten(name if name.isprintable() else ascii(name))
 
 
 class _Checked:
-    """A source that adds all that is read to a checksum."""
+    """A source that updates a checksum with every read."""
 
     def __init__(self, raw: Any, checksum: Any) -> None:
         self._raw = raw
         self._checksum = checksum
 
     def read(self, n: int) -> bytes:
-        piece: bytes = self._raw.read(n)
-        self._checksum.update(piece)
-        return piece
+        chunk: bytes = self._raw.read(n)
+        self._checksum.update(chunk)
+        return chunk
+
+
+# Content of members.
+
+
+class _Source(Protocol):
+    def read(self, n: int, /) -> bytes: ...
+
+
+def dump_json(value: Any) -> bytes:
+    """Return JSON in one line; non-ASCII text is escaped only if UTF-8 cannot encode it."""
+    try:
+        return _READABLE.encode(value).encode("utf-8")
+    except UnicodeEncodeError:
+        return _ESCAPED.encode(value).encode("utf-8")
+
+
+def load_json(data: bytes) -> Any:
+    """Return the value of JSON text; raise ValueError if it is invalid or has no JSON number."""
+    try:
+        return json.loads(data.decode("utf-8"), parse_constant=_reject_constant, parse_int=_integer)
+    except RecursionError as failure:
+        raise ValueError("the JSON is nested too deeply") from failure
+
+
+def _reject_constant(text: str) -> Any:
+    raise ValueError(f"{text} is not valid JSON")
+
+
+def _integer(text: str) -> int:
+    if len(text) > _LONGEST_INTEGER:
+        raise ValueError("a number has too many digits")
+    return int(text)
+
+
+def dump_text(strings: list[str]) -> bytes:
+    """Return strings as lines of JSON, which keep line feeds inside the strings."""
+    return b"".join(dump_json(string) + b"\n" for string in strings)
+
+
+def load_text(data: bytes) -> list[str]:
+    """Return the strings in lines of JSON; raise ValueError if a line is not a JSON string."""
+    lines = data.decode("utf-8").split("\n")
+    if lines.pop() != "":
+        raise ValueError("the last line has no line feed")
+    strings: list[str] = []
+    decode = json.JSONDecoder(parse_constant=_reject_constant).decode
+    for number, line in enumerate(lines, start=1):
+        string = decode(line) if line.startswith('"') else None
+        if not isinstance(string, str):
+            raise ValueError(f"line {number} is not a JSON string")
+        strings.append(string)
+    return strings
+
+
+def array_header(array: NDArray[Any]) -> bytes:
+    """Return the first bytes of an array in numpy's format."""
+    header = io.BytesIO()
+    about = {"descr": _little(array).str, "fortran_order": False, "shape": array.shape}
+    np.lib.format.write_array_header_1_0(header, about)
+    return header.getvalue()
+
+
+def array_size(array: NDArray[Any]) -> int:
+    """Return the number of bytes of an array in numpy's format."""
+    return len(array_header(array)) + array.nbytes
+
+
+def array_chunks(array: NDArray[Any]) -> Iterator[bytes]:
+    """Yield an array in numpy's format in chunks; a memory-mapped array is never loaded whole."""
+    yield array_header(array)
+    flat = array.reshape(-1)
+    n = max(1, STEP // flat.itemsize)
+    for begin in range(0, flat.size, n):
+        yield flat[begin : begin + n].astype(_little(array), copy=False).tobytes()
+
+
+def read_array(source: _Source, size: int) -> NDArray[Any]:
+    """Read an array with a total size of ``size`` bytes; raise ValueError if it is invalid."""
+    start = source.read(10)
+    length = int.from_bytes(start[8:], "little")
+    header = _NPY.fullmatch(source.read(length)) if start[:8] == b"\x93NUMPY\x01\x00" else None
+    dtype = _DTYPES.get(header[1]) if header else None
+    if header is None or dtype is None:
+        raise ValueError("not an array written by kernelwood")
+    shape = tuple(int(n) for n in header[2].split(b",") if n.strip())
+    if 10 + length + math.prod(shape) * dtype.itemsize != size:
+        raise ValueError(f"the size does not match an array of {dtype} of shape {shape}")
+    raw = np.empty(math.prod(shape) * dtype.itemsize, dtype=np.uint8)
+    filled = 0
+    while filled < raw.size:
+        chunk = source.read(min(STEP, raw.size - filled))
+        if not chunk:
+            raise ValueError("the array ends too early")
+        raw[filled : filled + len(chunk)] = np.frombuffer(chunk, dtype=np.uint8)
+        filled += len(chunk)
+    if dtype == np.bool_ and raw.max(initial=0) > 1:
+        raise ValueError("a boolean is neither 0 nor 1")
+    little = raw.view(dtype.newbyteorder("<")).reshape(shape)
+    return little.astype(dtype, copy=False)
+
+
+def _little(array: NDArray[Any]) -> np.dtype[Any]:
+    return array.dtype.newbyteorder("<")

@@ -1,17 +1,17 @@
-"""Fitted estimators as their parameters and what they learned, and back.
+"""States of estimators: parameters and fitted attributes.
 
-An estimator is saved by this pair of functions if it follows scikit-learn (its constructor stores
-its arguments, ``get_params`` returns them) and has
+The two functions serve estimators that follow scikit-learn (the constructor stores its arguments,
+``get_params`` returns them) and have
 
-* ``_fitted``, the names of all that ``fit`` sets and predictions need: numbers, strings, None,
-  arrays, kernels, batches, other estimators and objects with a row of their own, and lists, tuples
-  and dictionaries of these;
-* ``_added_parameters``, if it got parameters after files were written: what these files mean;
-* ``_saved_unfitted``, True if it may be a parameter of others, and be saved before it is fitted;
+* ``_fitted``, the names of the attributes that ``fit`` sets and predictions need: numbers, strings,
+  None, arrays, kernels, batches, estimators and other classes in ``MODELS``, and lists, tuples and
+  dictionaries of these;
+* ``_added_parameters``, for parameters that were added later: their values for older files;
+* ``_saved_unfitted``, True if it can be a parameter of other models and be saved unfitted;
 * ``_check_parameters()``, which raises an error if a parameter is out of range;
-* ``_check_restored()``, which raises ValueError unless the fitted attributes fit together and to
-  the parameters. It cannot take anything for granted: a file may say that an array is a string, or
-  empty. It is also asked before saving, when numbers may still be those of numpy.
+* ``_check_restored()``, which raises ValueError unless fitted attributes and parameters are
+  consistent. It must not assume types: in an untrusted file an array may be a string or empty. It
+  is also called before saving, when numbers may be numpy scalars.
 
 Its row is ``Row("features", "kernel-hasher", "module:Class", estimator_state, restore_estimator)``.
 """
@@ -26,26 +26,22 @@ from numpy.typing import NDArray
 
 from kernelwood.compute import budget, format_bytes
 from kernelwood.errors import ModelFormatError
-from kernelwood.persist.state import RUN_TIME, State, check_names
-from kernelwood.persist.values import NUMBER_TYPES, inner_values
+from kernelwood.persist.state import NUMBER_TYPES, RUN_TIME, State, check_names, inner_values
 
-__all__ = ["estimator_state", "restore_estimator"]
-
-# No name of an argument has a hyphen, so that none begins like this.
+# Names of arguments have no hyphens, so none begins with this.
 _FITTED = "fitted-"
 _RANDOM = (np.random.Generator, np.random.RandomState)
 
 
 def estimator_state(model: Any) -> State:
-    """Return parameters and fitted attributes of an estimator, if it is fitted.
+    """Return the parameters and, if it is fitted, the fitted attributes of an estimator.
 
-    Threads are left out. A generator of random numbers is not what it was before it was used;
-    in its place goes the seed that was drawn from it.
+    ``n_jobs`` is left out. A random generator is replaced by the seed that was drawn from it.
 
     Raises
     ------
     ModelFormatError
-        If the estimator is not fitted, or was changed since it was.
+        If the estimator is not fitted, or was changed after fitting.
     KernelInputError
         If a parameter is out of range.
     """
@@ -63,7 +59,7 @@ def estimator_state(model: Any) -> State:
 
 
 def restore_estimator(cls: Any, state: State) -> Any:
-    """Make an estimator, fitted if it was, of a state that need not be right."""
+    """Return an estimator from the state of an untrusted file."""
     fitted = _fitted_values(cls, state)
     arguments = set(inspect.signature(cls.__init__).parameters) - {"self"} - RUN_TIME
     given = dict(getattr(cls, "_added_parameters", {}))
@@ -82,7 +78,7 @@ def restore_estimator(cls: Any, state: State) -> Any:
 
 
 def _has_fitted(model: Any) -> bool:
-    """Return whether an estimator is fitted; refuse one that must be."""
+    """Return whether an estimator is fitted; raise ModelFormatError if it must be."""
     missing = [name for name in model._fitted if not hasattr(model, name)]
     if missing and not getattr(model, "_saved_unfitted", False):
         raise ModelFormatError(
@@ -93,18 +89,18 @@ def _has_fitted(model: Any) -> bool:
 
 
 def _check_unchanged(model: Any) -> None:
-    """Refuse what could be saved, but not be loaded."""
+    """Raise ModelFormatError if the model could be saved, but not loaded."""
     try:
         model._check_restored()
     except ValueError as failure:
         raise ModelFormatError(
-            f"this {type(model).__name__} is not as fit left it: {failure}",
+            f"this {type(model).__name__} was changed after fitting: {failure}",
             hint="fit it again",
         ) from failure
 
 
 def _add(state: State, name: str, value: Any) -> None:
-    """Put a fitted attribute where it is stored; arrays of strings are texts with a width."""
+    """Add a fitted attribute to a state; arrays of strings are stored as texts with a width."""
     if isinstance(value, np.ndarray) and value.dtype.name in NUMBER_TYPES:
         state.arrays[name] = value
         return
@@ -113,8 +109,8 @@ def _add(state: State, name: str, value: Any) -> None:
         value = None if value.dtype == object else value.dtype.itemsize // 4
     elif any(_holds_strings(inner) for inner in inner_values(value)):
         raise ModelFormatError(
-            f"{name} holds an array of strings inside another value, which cannot be saved",
-            hint="give the array an attribute of its own, or make it a list",
+            f"{name} has an array of strings inside another value, which cannot be saved",
+            hint="store the array as an attribute, or convert it to a list",
         )
     state.parameters[_FITTED + name] = value
 
@@ -127,7 +123,7 @@ def _holds_strings(value: Any) -> bool:
 
 
 def _fitted_values(cls: Any, state: State) -> dict[str, Any]:
-    """Return the fitted attributes, exactly those that the class names."""
+    """Return the fitted attributes; raise ValueError if they differ from those of the class."""
     values: dict[str, Any] = {
         key.removeprefix(_FITTED): value
         for key, value in state.parameters.items()
@@ -139,7 +135,7 @@ def _fitted_values(cls: Any, state: State) -> dict[str, Any]:
         values[name] = _restored_strings(strings, values[name])
     for name, array in state.arrays.items():
         if name in values:
-            raise ValueError(f"there are two of {name!r}")
+            raise ValueError(f"{name!r} is stored twice")
         values[name] = array
     if values or not getattr(cls, "_saved_unfitted", False):
         check_names("fitted attribute", values, set(cls._fitted))
@@ -153,8 +149,8 @@ def _restored_strings(strings: list[str], width: Any) -> NDArray[Any]:
         return objects
     longest = max(map(len, strings), default=0)
     if type(width) is not int or not max(longest, 1) <= width < 2**28:
-        raise ValueError(f"strings of {longest} characters cannot be stored in {width!r}")
-    # What the file holds is small; what numpy makes of it is as wide as it says.
+        raise ValueError(f"strings of {longest} characters do not fit in a width of {width!r}")
+    # A small file can declare a large width.
     if 4 * width * len(strings) > budget():
         raise ValueError(
             f"an array of strings needs more than the memory budget of {format_bytes(budget())}; "

@@ -1,4 +1,4 @@
-"""Saving models to files, and loading them again."""
+"""Saving and loading model files."""
 
 from __future__ import annotations
 
@@ -12,40 +12,45 @@ from kernelwood import __version__
 from kernelwood.compute import budget
 from kernelwood.errors import ModelFormatError
 from kernelwood.io import replacing
-from kernelwood.persist.archive import ArchiveReader, ArchiveWriter
-from kernelwood.persist.card import card
+from kernelwood.persist.archive import (
+    ArchiveReader,
+    ArchiveWriter,
+    array_chunks,
+    array_size,
+    dump_text,
+    load_text,
+    read_array,
+)
 from kernelwood.persist.manifest import (
     CARD,
     Entry,
     Manifest,
+    card,
     folder_of,
     read_manifest,
     write_manifest,
 )
-from kernelwood.persist.members import array_pieces, array_size, dump_text, load_text, read_array
 from kernelwood.persist.models import MANIFEST
 from kernelwood.persist.parts import Part, join, split
-
-__all__ = ["contents", "load", "save"]
 
 _LARGEST_MANIFEST = 1 << 26  # bytes
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a model to a file, which is either complete or not there.
+    """Write a model to a file, completely or not at all.
 
     Parameters
     ----------
     model : kernel, similarity, vectors, batch of structures or fitted model
-        What to save, with all that is inside it. Threads (``n_jobs``) are not saved: they are a
-        choice of the moment, and results do not depend on them.
+        The model, saved with all models inside it. ``n_jobs`` is not saved; results do not depend
+        on it.
     path : str or PathLike
-        The file, taken as it is: no suffix is added. A file that is there is replaced.
+        Output file; no suffix is added. An existing file is replaced.
 
     Raises
     ------
     ModelFormatError
-        If the model, or something inside it, cannot be saved or is not fitted.
+        If the model, or a model inside it, cannot be saved or is not fitted.
     KernelInputError
         If a parameter is out of range.
     OSError
@@ -53,12 +58,12 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
     See Also
     --------
-    load : Make the model again.
+    load : Load the model.
 
     Notes
     -----
-    The file is a zip archive of JSON, text and arrays of numpy; nothing in it can be run. The same
-    model gives the same bytes, on one machine at least: zlib may compress differently elsewhere.
+    The file is a zip archive of JSON, text and numpy arrays, without code. The same model gives the
+    same bytes for the same version of zlib.
 
     Examples
     --------
@@ -70,11 +75,13 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     ...     kw.load(file)
     0.3 * SubsetTreeKernel(decay=0.5)
     """
-    # A link keeps pointing to the file it names.
+    # A symbolic link is kept; its target is replaced.
     target = Path(os.path.realpath(path))
     with _naming(path):
         if target.exists() and not target.is_file():
-            raise ModelFormatError("this is a folder or a device", hint="give the name of a file")
+            raise ModelFormatError(
+                "the path is a folder or a device", hint="give the name of a file"
+            )
         parts = split(model)
         entries = [Entry.of(part, folder_of(i, len(parts))) for i, part in enumerate(parts)]
         with replacing(target) as file, closing(ArchiveWriter(file)) as archive:
@@ -84,18 +91,17 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             manifest = write_manifest(Manifest(__version__, entries, archive.members))
             if len(manifest) > _LARGEST_MANIFEST:
                 raise ModelFormatError(
-                    "the parameters are too many to be saved",
-                    hint="give long lists of numbers as arrays",
+                    "the parameters are too large to be saved",
+                    hint="pass long lists of numbers as arrays",
                 )
             _write(archive, MANIFEST, manifest)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Make a model again that was saved.
+    """Return the model saved in a file.
 
-    Nothing in the file is run: it names classes by their names in a table of this library, and
-    holds numbers and strings. It is checked before it is used, byte by byte, so it need not be
-    trusted.
+    Untrusted files are safe to load: a file contains numbers, strings and names of classes in a
+    table of this library, no code, and every byte is checked before use.
 
     Parameters
     ----------
@@ -105,7 +111,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     object
-        Equal to what was saved, but for ``n_jobs``, which is as if it had not been given.
+        Equal to the saved model, except that ``n_jobs`` has its default.
 
     Raises
     ------
@@ -113,11 +119,11 @@ def load(path: str | os.PathLike[str]) -> Any:
         With file and member, if the file is damaged, was changed, needs more memory than the budget
         allows, or comes from a newer kernelwood.
     OSError
-        If there is no such file.
+        If the file cannot be read.
 
     See Also
     --------
-    save : Write a file.
+    save : Write a model to a file.
     """
     with Path(path).open("rb") as file, _naming(path):
         archive, manifest = _open(file)
@@ -126,10 +132,10 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def contents(path: str | os.PathLike[str]) -> Manifest:
-    """Tell what is in a file of a model without making the model.
+    """Return the contents of a model file without loading the model.
 
-    Every byte is checked, but no class is imported and nothing is made, so that files can be
-    looked at whose models could not be used here.
+    Every byte is checked, but no class is imported, so files can be inspected even if their models
+    cannot be used here.
 
     Parameters
     ----------
@@ -139,7 +145,7 @@ def contents(path: str | os.PathLike[str]) -> Manifest:
     Returns
     -------
     Manifest
-        The version that wrote it, its parts with their parameters, and the sizes of all members.
+        The version that wrote the file, its parts with parameters, and the sizes of all members.
 
     Raises
     ------
@@ -147,7 +153,7 @@ def contents(path: str | os.PathLike[str]) -> Manifest:
         With file and member, if the file is damaged, was changed, or comes from a newer
         kernelwood.
     OSError
-        If there is no such file.
+        If the file cannot be read.
 
     Examples
     --------
@@ -168,7 +174,7 @@ def contents(path: str | os.PathLike[str]) -> Manifest:
 
 def _open(file: BinaryIO) -> tuple[ArchiveReader, Manifest]:
     archive = ArchiveReader(file)
-    # Nothing is known of it yet; as Python objects its bytes take some thirty times the room.
+    # As Python objects, JSON takes about 30 times its size.
     data = archive.read_first(MANIFEST, min(_LARGEST_MANIFEST, budget() // 32))
     manifest = read_manifest(data, __version__)
     archive.expect(manifest.members, beside=MANIFEST)
@@ -177,7 +183,7 @@ def _open(file: BinaryIO) -> tuple[ArchiveReader, Manifest]:
 
 @contextmanager
 def _naming(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Add the file to errors."""
+    """Add the path to errors."""
     try:
         yield
     except ModelFormatError as error:
@@ -194,7 +200,7 @@ def _write_part(archive: ArchiveWriter, part: Part, entry: Entry) -> None:
     for name, strings in part.texts.items():
         _write(archive, entry.text(name), dump_text(strings))
     for name, array in part.arrays.items():
-        archive.write(entry.array(name), array_pieces(array), array_size(array))
+        archive.write(entry.array(name), array_chunks(array), array_size(array))
 
 
 def _read_part(archive: ArchiveReader, entry: Entry) -> Part:

@@ -1,4 +1,4 @@
-"""The table of contents of a model file.
+"""The manifest of a model file, and its card: a description for readers.
 
 ::
 
@@ -32,16 +32,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from kernelwood.errors import ModelFormatError
-from kernelwood.persist.archive import Member
-from kernelwood.persist.members import dump_json, load_json
+from kernelwood.persist.archive import Member, dump_json, load_json
 from kernelwood.persist.models import MANIFEST
 from kernelwood.persist.parts import Part
 from kernelwood.structures import shorten
 
-__all__ = ["CARD", "FORMAT", "Entry", "Manifest", "read_manifest", "write_manifest"]
-
 FORMAT = 1
 CARD = "card.md"
+_MAX_PARTS = 50  # in the card
 
 _ENTRY: dict[str, type] = {
     "kind": str, "name": str, "parameters": dict, "texts": list, "arrays": list,
@@ -56,7 +54,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True)
 class Entry:
-    """What the manifest says of one part; the content of texts and arrays is elsewhere."""
+    """One part in the manifest; its texts and arrays are other members."""
 
     kind: str
     name: str
@@ -91,16 +89,16 @@ class Entry:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What is in a model file.
+    """Contents of a model file.
 
     Attributes
     ----------
     version : str
-        Of the kernelwood that wrote it.
+        Version of kernelwood that wrote the file.
     entries : list of Entry
         The parts; the last is the model itself.
     members : dict from str to Member
-        Checksums and sizes of everything but the manifest.
+        Checksums and sizes of all members except the manifest.
     """
 
     version: str
@@ -109,7 +107,7 @@ class Manifest:
 
 
 def folder_of(number: int, n_parts: int) -> str:
-    """Return where a part keeps its texts and arrays."""
+    """Return the folder of the texts and arrays of a part."""
     return "" if number == n_parts - 1 else f"parts/{number}/"
 
 
@@ -141,19 +139,19 @@ def _fields(entry: Entry) -> dict[str, Any]:
 
 
 def read_manifest(data: bytes, version: str) -> Manifest:
-    """Return what a manifest says, having checked that it is one.
+    """Return a checked manifest.
 
     Parameters
     ----------
     data : bytes
         Its content.
     version : str
-        Of this kernelwood, for a message to those who need a newer one.
+        Version of this kernelwood, for error messages.
 
     Raises
     ------
     ModelFormatError
-        If it is broken, or of a format that is not known yet.
+        If it is invalid or its format is newer than this version.
     """
     try:
         about = load_json(data)
@@ -163,7 +161,7 @@ def read_manifest(data: bytes, version: str) -> Manifest:
         raise
     except ValueError as failure:
         raise ModelFormatError(
-            f"this is no manifest of a model: {failure}",
+            f"invalid manifest: {failure}",
             member=MANIFEST,
             hint="the file was changed, or written by a program other than kernelwood",
         ) from failure
@@ -172,7 +170,7 @@ def read_manifest(data: bytes, version: str) -> Manifest:
 def _check_format(about: Any, version: str) -> None:
     number = about.get("format") if isinstance(about, dict) else None
     if type(number) is not int or number < 1:
-        raise ValueError("it tells no format")
+        raise ValueError("the format number is missing")
     if number > FORMAT:
         raise ModelFormatError(
             f"the model is in format {number}, saved by kernelwood "
@@ -192,9 +190,7 @@ def _manifest(about: dict[str, Any]) -> Manifest:
     named = [CARD, *(name for entry in entries for name in entry.members())]
     if sorted(named) != sorted(members):
         name = next(iter(sorted(set(named) ^ set(members))), named[-1])
-        raise ValueError(
-            f"the member {shorten(repr(name))} is not there once for each time it is named"
-        )
+        raise ValueError(f"the member {shorten(repr(name))} must be named and stored exactly once")
     return Manifest(about["kernelwood"], entries, members)
 
 
@@ -202,21 +198,76 @@ def _entry(fields: Any, folder: str) -> Entry:
     _check_fields(fields, _ENTRY)
     for name in (*fields["texts"], *fields["arrays"]):
         if not (isinstance(name, str) and _NAME.fullmatch(name)):
-            raise ValueError("a text or an array has an impossible name")
+            raise ValueError("a text or an array has an invalid name")
     return Entry(**fields, folder=folder)
 
 
 def _member(fields: Any) -> Member:
     _check_fields(fields, {"sha256": str, "size": int})
     if fields["size"] < 0 or not _SHA256.fullmatch(fields["sha256"]):
-        raise ValueError("a member has an impossible size or checksum")
+        raise ValueError("a member has an invalid size or checksum")
     return Member(**fields)
 
 
 def _check_fields(fields: Any, kinds: dict[str, type]) -> None:
     """Raise ValueError unless a JSON object has exactly these fields."""
     if not isinstance(fields, dict) or set(fields) != set(kinds):
-        raise ValueError(f"there must be the fields {', '.join(kinds)} and no others")
+        raise ValueError(f"the fields must be {', '.join(kinds)}")
     for key, kind in kinds.items():
         if not isinstance(fields[key], kind) or (kind is int and isinstance(fields[key], bool)):
-            raise ValueError(f"the field {key!r} must not be {type(fields[key]).__name__}")
+            raise ValueError(
+                f"the field {key!r} must be {kind.__name__}, got {type(fields[key]).__name__}"
+            )
+
+
+# Card.
+
+
+def card(parts: list[Part], version: str) -> str:
+    """Return a description of a model in Markdown, always the same for the same model."""
+    return "\n".join(_card_lines(parts, version)) + "\n"
+
+
+def _card_lines(parts: list[Part], version: str) -> Iterator[str]:
+    *inner, model = parts
+    yield f"# {_title(model)}"
+    yield ""
+    yield f"A model saved by kernelwood {version}. `kernelwood.load` makes it again; nothing in"
+    yield "this file is run. Every number and string in it is in `manifest.json`, in a `.txt` or in"
+    yield "an `.npy`."
+    yield ""
+    yield from _description(model)
+    for number, part in enumerate(inner[:_MAX_PARTS]):
+        yield ""
+        yield f"## Part {number}: {_title(part)}"
+        yield ""
+        yield from _description(part)
+    if len(inner) > _MAX_PARTS:
+        yield ""
+        yield f"There are {len(inner) - _MAX_PARTS:,} more parts."
+
+
+def _title(part: Part) -> str:
+    return part.name if part.name == part.kind else f"{part.name} ({part.kind})"
+
+
+def _description(part: Part) -> Iterator[str]:
+    yield "| what | value |"
+    yield "|---|---|"
+    for name, value in part.parameters.items():
+        yield f"| {name} | {_card_value(value)} |"
+    for name, strings in part.texts.items():
+        yield f"| {name} | {len(strings):,} strings |"
+    for name, array in part.arrays.items():
+        size = " × ".join(f"{n:,}" for n in array.shape) or "1"
+        yield f"| {name} | {size} numbers, {array.dtype} |"
+
+
+def _card_value(value: object) -> str:
+    if isinstance(value, dict):
+        if value["kind"] == "part":
+            return f"part {value['number']}"
+        value = next(inner for key, inner in value.items() if key != "kind")
+    text = shorten(dump_json(value).decode("utf-8"), 80)
+    # A bar would end the cell, a backtick the code.
+    return f"`{text.replace('|', chr(92) + 'u007c').replace('`', chr(92) + 'u0060')}`"

@@ -1,14 +1,14 @@
-"""What can be saved, under which name, and how it becomes plain values and is made of them again.
+"""The table of classes that can be saved, and their conversion to and from states.
 
-A model becomes a :class:`State`: parameters, lists of strings and arrays. Parameters may hold other
-models, such as the kernel of a classifier or the vectors of a similarity. To make a class
-saveable, add a row to ``MODELS``. A class with state beyond its constructor's arguments has
+A :class:`State` has parameters, lists of strings and arrays. Parameters may contain other models,
+such as the kernel of a classifier or the vectors of a similarity. To make a class saveable, add a
+row to ``MODELS``. A class with state beyond the arguments of its constructor has
 
 * ``_to_saved()``, which returns ``(parameters, texts, arrays)``, and
-* a class method ``_from_saved(parameters, texts, arrays)``, which checks what it gets: files can
-  come from anybody.
+* a class method ``_from_saved(parameters, texts, arrays)``, which checks its arguments: files may
+  be untrusted.
 
-Estimators are saved by what they have in common; see :mod:`kernelwood.persist.estimators`.
+Estimators have common functions; see :mod:`kernelwood.persist.estimators`.
 """
 
 from __future__ import annotations
@@ -35,32 +35,35 @@ from kernelwood.kernels import (
     Sum,
 )
 from kernelwood.persist.estimators import estimator_state, restore_estimator
-from kernelwood.persist.examples import (
+from kernelwood.persist.state import RUN_TIME, State
+from kernelwood.persist.structures import (
     example_state,
+    flat_state,
+    forest_state,
     restore_examples,
+    restore_flat,
+    restore_forests,
     restore_rows,
     rows_of_source,
 )
-from kernelwood.persist.state import RUN_TIME, State
-from kernelwood.persist.structures import flat_state, forest_state, restore_flat, restore_forests
 from kernelwood.similarity import SIMILARITIES, Similarity
 from kernelwood.structures import shorten
 from kernelwood.vectors import Vectors, assemble, check_finite
 
 MANIFEST = "manifest.json"
 
-_STAND_IN = SubtreeKernel()
+_PLACEHOLDER = SubtreeKernel()
 
 
 def parameters_of(model: Any) -> State:
-    """Return the state of an object that is made of its constructor's arguments."""
+    """Return the state of an object that is defined by the arguments of its constructor."""
     _check(model)
     parameters = model.get_params(deep=False)
     return State({k: v for k, v in parameters.items() if k not in RUN_TIME}, {}, {})
 
 
 def from_parameters(cls: Any, state: State) -> Any:
-    """Make an object of its constructor's arguments, all of which must be there."""
+    """Return an object from the arguments of its constructor, all of which must be given."""
     state.check(set(cls._parameter_names()) - RUN_TIME)
     model = cls(**state.parameters)
     _check(model)
@@ -68,23 +71,23 @@ def from_parameters(cls: Any, state: State) -> Any:
 
 
 def own_state(model: Any) -> State:
-    """Return the state that an object tells by itself."""
+    """Return the state from the ``_to_saved`` of an object."""
     return State(*model._to_saved())
 
 
 def from_own_state(cls: Any, state: State) -> Any:
-    """Let a class make an object of a state."""
+    """Return an object from the ``_from_saved`` of its class."""
     return cls._from_saved(*state)
 
 
 def vectors_state(vectors: Vectors) -> State:
-    """Return the words and the rows as they are, scaled or not."""
+    """Return words and rows, unchanged."""
     options = {"normalize": vectors.normalize, "lowercase": vectors.lowercase}
     return State(options, {"words": list(vectors.words)}, {"matrix": vectors.matrix})
 
 
 def restore_vectors(cls: type[Vectors], state: State) -> Vectors:
-    """Make vectors of rows that are not scaled again, which could change their last bits."""
+    """Return vectors; rows are not normalized again, which could change their last bits."""
     state.check(["normalize", "lowercase"], ["words"], ["matrix"])
     words, matrix = state.texts["words"], state.arrays["matrix"]
     if matrix.dtype != np.float32 or matrix.ndim != 2 or matrix.shape[1] == 0:
@@ -102,31 +105,31 @@ def _check(model: Any) -> None:
     if isinstance(model, Similarity):
         model.check()
     elif isinstance(model, CombinedKernel):
-        # The kernels inside have rows of their own. Stand-ins keep the check from going down to
-        # them: it would be done once per level, and never end well for a sum of thousands.
+        # Inner kernels are parts of their own. Placeholders keep the check from recursing into
+        # them, once per level.
         parameters = model.get_params(deep=False)
-        shallow = {k: _STAND_IN if isinstance(v, Kernel) else v for k, v in parameters.items()}
+        shallow = {k: _PLACEHOLDER if isinstance(v, Kernel) else v for k, v in parameters.items()}
         type(model)(**shallow)._check_params()
     elif isinstance(model, Kernel):
         model._check_params()
-        model._dtype(None)  # which is otherwise checked when it is needed
+        model._dtype(None)  # otherwise checked at first use
 
 
 @dataclass(frozen=True)
 class Row:
-    """One class that can be saved.
+    """A class that can be saved.
 
     Parameters
     ----------
     kind, name : str
-        What files call it.
+        Its name in files.
     cls : type or str
-        The class, or ``"module:Class"`` to import it only when a file asks for it.
+        The class, or ``"module:Class"``, which is imported when needed.
     to_state : callable
-        Turns a model into its :class:`State`. By default the one of a class whose objects are
-        made of their constructor's arguments.
+        Returns the :class:`State` of a model. The default serves classes that are defined by the
+        arguments of their constructor.
     from_state : callable
-        Turns the class and a state into a model, or raises an exception that tells what is wrong.
+        Returns a model from the class and a state, or raises an exception.
 
     Examples
     --------
@@ -143,7 +146,7 @@ class Row:
     from_state: Callable[[Any, State], Any] = from_parameters
 
     def load_class(self) -> Any:
-        """Return the class, importing its module if need be."""
+        """Return the class; import its module if necessary."""
         if not isinstance(self.cls, str):
             return self.cls
         module, _, name = self.cls.partition(":")
@@ -178,11 +181,7 @@ _ROWS = (
         Row(kind, name, f"kernelwood.{place}", estimator_state, restore_estimator)
         for kind, name, place in (
             ("features", "kernel-hasher", "features:KernelHasher"),
-            (
-                "features",
-                "reference-selector",
-                "features:ReferenceSelector",
-            ),
+            ("features", "reference-selector", "features:ReferenceSelector"),
             ("features", "nystrom-embedder", "features:NystromEmbedder"),
             ("features", "hash-index", "features:HashIndex"),
             ("features", "embedding-index", "features:EmbeddingIndex"),
@@ -199,18 +198,17 @@ _ROWS = (
     ),
 )
 
-# (kind, name) -> how it is saved; a class that is to be saveable adds a row above.
+# (kind, name) -> row.
 MODELS: dict[tuple[str, str], Row] = {(row.kind, row.name): row for row in _ROWS}
 
-
-# Rows of a table that is stored before them, as an extractor's learner has of its cases.
+# Rows of a table that is an earlier part, such as the cases of an extractor.
 ROWS_OF_EXAMPLES = MODELS["structures", "example-rows"]
 
 
 def row_of(model: Any) -> Row | None:
-    """Return the row of an object's class, None if it cannot be saved."""
+    """Return the row of the class of an object; None if it cannot be saved."""
     cls = type(model)
-    # Classes of kernelwood are listed by their package, whichever of its modules they are in.
+    # Classes of kernelwood are listed by package, not by module.
     names = {f"{cls.__module__}:{cls.__name__}"}
     if cls.__module__.startswith("kernelwood."):
         names.add(f"{'.'.join(cls.__module__.split('.')[:2])}:{cls.__name__}")
@@ -218,7 +216,7 @@ def row_of(model: Any) -> Row | None:
 
 
 def find_row(kind: str, name: str) -> tuple[Row, Any]:
-    """Return the row of a name in a file, and its class."""
+    """Return the row and the class for a kind and name from a file."""
     row = MODELS.get((kind, name))
     try:
         if row is not None:
@@ -230,8 +228,7 @@ def find_row(kind: str, name: str) -> tuple[Row, Any]:
             hint="install kernelwood again, with the extras that this model needs",
         ) from failure
     raise ModelFormatError(
-        f"there is no model of the kind {shorten(repr(kind))} called {shorten(repr(name))}",
+        f"unknown model of kind {shorten(repr(kind))}: {shorten(repr(name))}",
         member=MANIFEST,
-        hint="upgrade kernelwood; for a class of your own, put its row into "
-        "kernelwood.persist.MODELS first",
+        hint="upgrade kernelwood; add your own class to kernelwood.persist.MODELS before loading",
     )

@@ -1,7 +1,6 @@
-"""A model and the models inside it, one after the other.
+"""A model and the models inside it as a flat list of parts.
 
-Parts refer to parts before them by number, so a model is as flat in a file as it is deep in
-memory, and what is shared is there once.
+Parts refer to earlier parts by number, so nesting has no limit and shared models are stored once.
 """
 
 from __future__ import annotations
@@ -15,12 +14,9 @@ from numpy.typing import NDArray
 from kernelwood.arrays import ExampleBatch
 from kernelwood.errors import ModelFormatError
 from kernelwood.persist.models import MANIFEST, ROWS_OF_EXAMPLES, Row, find_row, row_of
-from kernelwood.persist.state import State
-from kernelwood.persist.values import NUMBER_TYPES, Decoder, Encoder, inner_values
+from kernelwood.persist.state import NUMBER_TYPES, Decoder, Encoder, State, inner_values
 from kernelwood.structures import shorten
 from kernelwood.vectors import Vectors
-
-__all__ = ["Part", "join", "split"]
 
 
 @dataclass(frozen=True)
@@ -47,23 +43,23 @@ class Part:
 
 
 def split(model: Any) -> list[Part]:
-    """Return the parts of a model, the model itself being the last.
+    """Return the parts of a model; the last is the model itself.
 
     Raises
     ------
     ModelFormatError
-        If it, or something inside, cannot be saved.
+        If the model, or a model inside it, cannot be saved.
     """
     if row_of(model) is None:
         raise ModelFormatError(
             f"an object of type {type(model).__qualname__} cannot be saved",
-            hint="only the classes in kernelwood.persist.MODELS can; give one of your own a row",
+            hint="only classes in kernelwood.persist.MODELS can be saved; add your own class there",
         )
     parts: list[Part] = []
     numbers: dict[Hashable, int] = {}
     rows: dict[Hashable, Row] = {}
-    states: dict[Hashable, State] = {}  # of models some of whose parts are still missing
-    finished: list[State] = []  # kept, because the identity of what is gone may be used again
+    states: dict[Hashable, State] = {}  # of models whose inner models are not stored yet
+    finished: list[State] = []  # kept alive, because ids of deleted objects are reused
     waiting = [model]
     while waiting:
         current = waiting[-1]
@@ -89,18 +85,18 @@ def split(model: Any) -> list[Part]:
 
 
 def _identity(model: Any) -> Hashable:
-    # Vectors never change, so that equal ones are as good as the same.
+    # Vectors are immutable, so equal ones are stored once.
     return model if isinstance(model, Vectors) else id(model)
 
 
 def _row_for(model: Any, numbers: dict[Hashable, int]) -> Row:
-    """Return how a model is saved: rows of a table that is stored already as their numbers."""
+    """Return the row for a model; rows of a table that is an earlier part have their own."""
     if isinstance(model, ExampleBatch):
         source = model.taken_from()
         if source is not None and _identity(source[0]) in numbers:
             return ROWS_OF_EXAMPLES
     row = row_of(model)
-    assert row is not None  # or it would not be among the models inside another
+    assert row is not None  # ensured by _models_in
     return row
 
 
@@ -127,25 +123,27 @@ def _encode(model: Any, row: Row, state: State, numbers: dict[Hashable, int]) ->
     arrays = {**state.arrays, **encoder.arrays}
     for name, strings in state.texts.items():
         if not all(isinstance(string, str) for string in strings):
-            raise ModelFormatError(f"{owner}: the text {name!r} holds more than strings")
+            raise ModelFormatError(f"{owner}: the text {name!r} has values that are not strings")
     for name, array in arrays.items():
         if array.dtype.name not in NUMBER_TYPES:
-            raise ModelFormatError(f"{owner}: the array {name!r} is of {array.dtype}, no number")
+            raise ModelFormatError(
+                f"{owner}: the array {name!r} has the type {array.dtype}, which is not numeric"
+            )
     return Part(row.kind, row.name, parameters, state.texts, arrays)
 
 
 def join(parts: Iterable[Part]) -> Any:
-    """Make a model of its parts; the last is the model itself.
+    """Return the model made of parts; the last is the model itself.
 
     Parameters
     ----------
     parts : iterable of Part
-        Each is used before the next is asked for.
+        Each is restored before the next is read.
 
     Raises
     ------
     ModelFormatError
-        If there is no such model.
+        If a part is invalid.
     """
     models: list[Any] = []
     for part in parts:
@@ -162,11 +160,11 @@ def _restore(part: Part, models: list[Any]) -> Any:
         return row.from_state(cls, State(parameters, part.texts, arrays))
     except MemoryError:
         raise
-    # Whatever a class makes of values that nobody expected, it is the file that is wrong.
+    # A class may fail in any way on unexpected values; the file is wrong.
     except Exception as failure:
         reason = str(failure) if isinstance(failure, ValueError) else repr(failure)
         raise ModelFormatError(
-            f"part {len(models)}, the {part.kind} {part.name!r}, cannot be made: "
+            f"part {len(models)}, the {part.kind} {part.name!r}, cannot be restored: "
             f"{shorten(reason, 300)}",
             member=MANIFEST,
             hint="the file was changed, or written by a program other than kernelwood",

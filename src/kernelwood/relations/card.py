@@ -1,4 +1,4 @@
-"""What an extractor is, in a few facts."""
+"""Model card of a relation extractor."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ from typing import Any
 
 import kernelwood
 
-__all__ = ["card_of"]
-
 
 def card_of(extractor: Any) -> dict[str, Any]:
-    """Return the facts about a fitted extractor that its users should know, as JSON values.
+    """Return the model card of a fitted extractor as JSON values.
 
     Parameters
     ----------
     extractor : RelationExtractor
-        Fitted.
+        A fitted extractor.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Recipes: learners with settings that are known to work, by name."""
+"""Recipes: named learners with tested settings."""
 
 from __future__ import annotations
 
@@ -21,38 +21,30 @@ from kernelwood.learners import LEARNERS
 from kernelwood.similarity import Exponential
 from kernelwood.views import find_view
 
-__all__ = [
-    "EVENT_VIEWS",
-    "PAIR_VIEWS",
-    "RECIPES",
-    "SOFT_PAIR_VIEWS",
-    "TYPES",
-    "Recipe",
-    "check_options",
-    "find_recipe",
-    "kernel_on",
-    "make_learner",
-]
-
-# What is compared unless something else is asked for.
+# Default views.
 PAIR_VIEWS = ("stem-context", "stem-steps", "names", "negation")
-SOFT_PAIR_VIEWS = ("context", "steps", "names", "negation")  # words match by vectors, not by stems
-TYPES = "types"  # is compared as well where relations have several types
+SOFT_PAIR_VIEWS = (
+    "context",
+    "steps",
+    "names",
+    "negation",
+)  # words are compared by vectors, not by stems
+TYPES = "types"  # added if there are several relation types
 EVENT_VIEWS = ("trigger-path", "trigger-tree")
 
-_DTYPE = "float32"  # half the time, and enough for similarities from 0 to 1
-_SETTLED = {"kernel", "random_state", "n_jobs"}  # parameters that the extractor gives
-_SMALL = 3  # references or landmarks are at most a third of what is learned from
+_DTYPE = "float32"  # half the time of float64; precise enough for similarities from 0 to 1
+_SETTLED = {"kernel", "random_state", "n_jobs"}  # parameters set by the extractor
+_SMALL = 3  # references and landmarks are at most a third of the training cases
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """One row of the table.
+    """A named learner with settings.
 
     Attributes
     ----------
     name, summary : str
-        What users write, and one line for help pages.
+        Name for users, and a line for help pages.
     learner : str
         A name in `kernelwood.learners.LEARNERS`.
     options : mapping
@@ -74,19 +66,19 @@ _ROWS = (
     ),
     Recipe(
         "klsh-rf",
-        "random forest on hashcodes: fast to learn and to apply",
+        "random forest on hashcodes: fast to train and to apply",
         "hash-forest",
         {"n_references": 300, "bits_per_tree": 100, "min_samples_leaf": 5, "subset_size": 50},
     ),
     Recipe(
         "klsh-knn",
-        "nearest neighbors among hashcodes: every answer is a case",
+        "nearest neighbors among hashcodes: predictions point to training cases",
         "hash-neighbors",
         {"n_references": 50, "n_bits": 4, "n_neighbors": 16},
     ),
     Recipe(
         "nystrom",
-        "linear classifier on Nyström vectors: constant time for each answer",
+        "linear classifier on Nyström vectors: constant time per prediction",
         "kernel-network",
         {"n_landmarks": 500, "hidden": (), "learning_rate": 0.01, "max_iter": 100},
     ),
@@ -116,7 +108,7 @@ def _nearest(name: Any, known: Iterable[str]) -> str:
 
 
 def check_options(recipe: Recipe, options: Mapping[str, Any]) -> None:
-    """Raise an error if the classifier of a recipe lacks one of these parameters.
+    """Raise KernelInputError if the classifier of a recipe does not have one of these options.
 
     Examples
     --------
@@ -143,7 +135,7 @@ def make_learner(
     options : mapping
         Parameters that differ from those of the recipe.
     n : int
-        How many examples there are: small corpora get fewer references.
+        Number of training cases: small corpora get fewer references.
     seed : int
     """
     check_options(recipe, options)
@@ -152,25 +144,25 @@ def make_learner(
         if name in settings and name not in options:
             settings[name] = max(2, min(settings[name], n // _SMALL))
     if settings.get("n_references") != recipe.options.get("n_references"):
-        # Large subsets of few references share structures, and make bits that say nothing.
+        # Large subsets of few references overlap, which makes uninformative bits.
         settings.pop("subset_size" if "subset_size" not in options else "", None)
     return LEARNERS[recipe.learner](kernel, **settings, random_state=seed)
 
 
 def kernel_on(views: tuple[str, ...], vectors: Any = None) -> Kernel:
-    """Return the kernel that a recipe uses on some views.
+    """Return the kernel of recipes for some views.
 
-    On the views that are compared by default it is a product: the words around two entities and
-    the steps between them must both be alike, but how the entities relate (their names, whether it
-    is denied, their types) can make up for a part of either. On others it is the mean of one kernel
-    on each. Comparing in single precision takes half the time, and moves scores by millionths.
+    For the default views it is a product: both the words around two entities and the dependency
+    path between them must be similar, while names, negation and types of the entities can partly
+    compensate for either. For other views it is the mean of one kernel per view. Single precision
+    takes half the time and changes scores by millionths.
 
     Parameters
     ----------
     views : tuple of str
         Names in `kernelwood.views.VIEWS`.
     vectors : Vectors, optional
-        Makes words match by degrees.
+        Word vectors for soft matching of words.
 
     Examples
     --------
@@ -199,8 +191,8 @@ def _kernel(name: str, vectors: Any) -> Kernel:
 
 
 def _words(vectors: Any) -> Kernel:
-    # Longer subsequences would outweigh all others wherever texts repeat; of words that are not
-    # close, many pairs would add up to something.
+    # Longer subsequences would dominate in repetitive texts. Without the floor, many pairs of
+    # dissimilar words would add up.
     similarity = None if vectors is None else Exponential(vectors, floor=0.5)
     return SubsequenceKernel(max_length=3, similarity=similarity, dtype=_DTYPE)
 

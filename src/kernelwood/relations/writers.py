@@ -1,13 +1,13 @@
-r"""Predictions as files: JSON lines, a table, or standoff annotation.
+"""Files of predictions: JSON lines, tables and standoff annotation.
 
 ==========  ======================================================================================
-``.jsonl``  one prediction a line, as `Prediction.to_dict` gives it
-``.tsv``    one prediction a line, with a line of titles
-``.ann``    a folder with a text and its annotation for each document, as brat reads them: all
-            entities, and the relations or events that hold
+``.jsonl``  one prediction per line, as returned by `Prediction.to_dict`
+``.tsv``    one prediction per line, below a header
+``.ann``    a folder in the format of brat, with the text and the annotation of each document: all
+            entities, and the predicted relations or events
 ==========  ======================================================================================
 
-All of them are written as the documents come, and are there only when they are complete.
+Documents are written one by one; a file or folder appears only when it is complete.
 """
 
 from __future__ import annotations
@@ -35,44 +35,32 @@ from kernelwood.text import (
     Sentence,
 )
 
-__all__ = [
-    "OUTPUTS",
-    "DocumentPredictions",
-    "annotated_document",
-    "json_lines",
-    "output_format",
-    "prediction_object",
-    "table_lines",
-    "titles",
-    "write_predictions",
-]
-
-# Name of a format -> what it is; the suffix of a file has the same name.
+# Name of a format, which is also the file suffix -> description.
 OUTPUTS = {
     "jsonl": "JSON lines, one prediction each",
-    "tsv": "a table with titles, one prediction a line",
-    "ann": "a folder of texts with standoff annotation, as brat reads it",
+    "tsv": "tab-separated table, one prediction per line",
+    "ann": "folder of texts with standoff annotation (brat)",
 }
 _PARTICIPANT = ("role", "id", "type", "text", "spans", "reference")
 _MOST = {False: 2, True: 3}  # participants of a pair, and of an event
-# What brat calls the arguments of relations and events, if the annotation does not say.
+# Argument names of brat, for roles that the annotation does not name.
 _ROLES = {"first": "Arg1", "second": "Arg2", "participant": "Theme", "catalyst": "Cause"}
-_MEANINGFUL = re.compile(r"[\s:;]+")  # what separates things in a line of standoff
+_SEPARATORS = re.compile(r"[\s:;]+")  # of standoff annotation
 
 
 class DocumentPredictions(NamedTuple):
-    """A document or a sentence, and what an extractor says about it.
+    """A document or sentence with its predictions.
 
     Attributes
     ----------
     id : str
-        Of the example; names the files of standoff annotation.
+        Id of the example; used as file name of standoff annotation.
     annotated : Document or Sentence
         The text with its entities.
     predictions : sequence of Prediction
-        Those to be written.
+        Predictions to write.
     evidence : sequence of tuples of Case, optional
-        The cases that are written with each prediction.
+        Training cases to write with each prediction.
     """
 
     id: str
@@ -81,7 +69,7 @@ class DocumentPredictions(NamedTuple):
     evidence: Sequence[Sequence[Case]] | None = None
 
     def explained(self) -> Iterator[tuple[Prediction, Sequence[Case] | None]]:
-        """Yield each prediction with its evidence, None if it is not asked for."""
+        """Yield each prediction with its evidence, or None if there is none to write."""
         if self.evidence is None:
             yield from ((prediction, None) for prediction in self.predictions)
         else:
@@ -89,12 +77,12 @@ class DocumentPredictions(NamedTuple):
 
 
 def output_format(path: str | os.PathLike[str], format: str | None = None) -> str:
-    """Return the format to write to a path.
+    """Return the output format for a path.
 
     Raises
     ------
     ValueError
-        If neither says which, or a folder is to be written and there is something already.
+        If the format is unknown.
 
     Examples
     --------
@@ -106,8 +94,7 @@ def output_format(path: str | os.PathLike[str], format: str | None = None) -> st
     if found not in OUTPUTS:
         listed = ", ".join(f".{known}" for known in OUTPUTS)
         raise ValueError(
-            f"cannot tell what to write to {os.fspath(path)!r}; the name must end in one of "
-            f"{listed}"
+            f"unknown output format of {os.fspath(path)!r}; the name must end in one of {listed}"
         )
     return found
 
@@ -120,27 +107,27 @@ def write_predictions(
     events: bool = False,
     evidence: bool = False,
 ) -> None:
-    r"""Write predictions; the file, or folder, appears or changes only when all are written.
+    r"""Write predictions to a file or folder, completely or not at all.
 
     Parameters
     ----------
     predicted : iterable of DocumentPredictions
-        Taken one after the other, so they need not be in memory together.
+        Read one by one, so they need not fit in memory together.
     path : str, PathLike or text stream
-        A file, or for ``"ann"`` a folder, which is new or empty; ``"-"`` is standard output.
+        Output file, or a new or empty folder for ``"ann"``; ``"-"`` is standard output.
     format : {"jsonl", "tsv", "ann"}, optional
-        By default the suffix says it.
+        Output format; by default the suffix of the path.
     events : bool
-        Whether predictions are events; a table has more columns then.
+        Whether predictions are events; adds columns to a table.
     evidence : bool
-        Whether predictions come with evidence; a table has a column for it then.
+        Whether predictions have evidence; adds a column to a table.
 
     Raises
     ------
     ValueError
-        If the format is not known.
+        If the format is unknown.
     FileExistsError
-        If there is something at ``path`` where a folder is to be.
+        If ``path`` exists where a folder is to be written.
 
     Examples
     --------
@@ -154,7 +141,7 @@ def write_predictions(
     chosen = output_format(named, format)
     if chosen == "ann":
         if not isinstance(path, (str, os.PathLike)) or path == "-":
-            raise ValueError("standoff annotation is made of several files; name a folder")
+            raise ValueError("standoff annotation has several files; name a folder")
         check_vacant(Path(path))
         examples = (_written_example(one) for one in predicted)
         write_folder(path, standoff_files(examples, adapt=True))
@@ -173,7 +160,7 @@ def json_lines(predicted: Iterable[DocumentPredictions]) -> Iterator[str]:
 
 
 def prediction_object(prediction: Prediction, cases: Sequence[Case] | None) -> dict[str, Any]:
-    """Return a prediction as plain JSON values, with some cases as its evidence."""
+    """Return a prediction as plain JSON values, with training cases as evidence."""
     made = prediction.to_dict()
     return made if cases is None else made | {"evidence": [case.to_dict() for case in cases]}
 
@@ -196,10 +183,10 @@ def titles(*, events: bool = False, evidence: bool = False) -> list[str]:
 def table_lines(
     predicted: Iterable[DocumentPredictions], *, events: bool = False, evidence: bool = False
 ) -> Iterator[str]:
-    """Yield the lines of a table whose columns are separated by tabs, titles first.
+    """Yield the lines of a tab-separated table, header first.
 
-    Cells with quotation marks are quoted, as spreadsheets do it; tabs and line ends in texts become
-    blanks, so that there is a line for each prediction. Numbers keep every bit.
+    Cells with quotation marks are quoted as in spreadsheets. Tabs and line ends in texts become
+    spaces. Numbers have full precision.
     """
     yield _separated(titles(events=events, evidence=evidence))
     for one in predicted:
@@ -245,12 +232,11 @@ def _written_example(predicted: DocumentPredictions) -> Example:
 
 
 def annotated_document(predicted: DocumentPredictions) -> Document:
-    """Return a text with its entities and with the predictions that hold, instead of others.
+    """Return a text with its entities and the predicted relations or events.
 
-    Relations and events have their score in a note, and the cases of their evidence in others.
-    Blanks and colons in types and roles become ``_``, since standoff annotation cannot hold them.
-    Participants that are not among the entities of the text, such as triggers that were found in
-    it, are added.
+    Notes give the score and the training cases of each relation or event. Spaces, colons and
+    semicolons in types and roles become ``_``, because they separate fields of standoff annotation.
+    Participants that are not entities of the text, such as detected triggers, are added.
 
     Examples
     --------
@@ -282,7 +268,7 @@ def annotated_document(predicted: DocumentPredictions) -> Document:
 
 
 class _Entities:
-    """The entities of a text, and those that predictions add: ids of these may come twice."""
+    """The entities of a text, and participants added by predictions, whose ids may be taken."""
 
     def __init__(self, annotated: Document | Sentence) -> None:
         self._shift = annotated.start if isinstance(annotated, Sentence) else 0
@@ -291,7 +277,7 @@ class _Entities:
         self._names = {(entity.id, entity.spans): entity.id for entity in self.listed}
 
     def name(self, participant: Participant) -> str:
-        """Return the id of a participant, which is an entity then."""
+        """Return the entity id of a participant; add an entity if necessary."""
         spans = tuple((start - self._shift, end - self._shift) for start, end in participant.spans)
         key = (participant.id, spans)
         if key not in self._names:
@@ -305,7 +291,7 @@ class _Entities:
 
 
 def _arguments(prediction: Prediction, entities: _Entities) -> tuple[Argument, ...]:
-    """Return who takes part; a second argument of the same role is told by a number, as in brat."""
+    """Return the participants; repeated roles are numbered as in brat."""
     arguments: list[Argument] = []
     used: dict[str, int] = {}
     for one in prediction.participants:
@@ -319,15 +305,15 @@ def _arguments(prediction: Prediction, entities: _Entities) -> tuple[Argument, .
 def _notes(prediction: Prediction, cases: Iterable[Case]) -> Iterator[str]:
     yield f"score {prediction.score:.3f}"
     for case in cases:
-        yield one_line(f"like {_short_case(case)}: {shorten(case.text, 200)}")
+        yield one_line(f"similar to {_short_case(case)}: {shorten(case.text, 200)}")
 
 
 def _word(text: str) -> str:
-    """Return a name that a line of standoff annotation can hold.
+    """Return a name without separators of standoff annotation.
 
     Examples
     --------
     >>> _word("small molecule"), _word("")
     ('small_molecule', '_')
     """
-    return _MEANINGFUL.sub("_", text) or "_"
+    return _SEPARATORS.sub("_", text) or "_"

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from kernelwood.errors import ModelFormatError
-from kernelwood.persist.values import Decoder, Encoder, inner_values
+from kernelwood.persist.state import Decoder, Encoder, inner_values
 
 
 def encode(value, number_of=lambda value: None):
@@ -134,7 +134,7 @@ def test_arrays_are_handed_on_by_name(array):
     ids=lambda value: re.sub(r"0x[0-9a-f]+", "", repr(value))[:40],  # the same in every process
 )  # fmt: skip
 def test_other_values_are_refused(value):
-    with pytest.raises(ModelFormatError, match=r"Owner: name is, or holds, .* cannot be saved"):
+    with pytest.raises(ModelFormatError, match=r"Owner: name is or contains .* cannot be saved"):
         encode(value)
 
 

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from kernelwood.persist import members
-from kernelwood.persist.members import array_pieces, array_size, dump_text, load_text, read_array
-from kernelwood.persist.values import NUMBER_TYPES
+from kernelwood.persist import archive
+from kernelwood.persist.archive import array_chunks, array_size, dump_text, load_text, read_array
+from kernelwood.persist.state import NUMBER_TYPES
 
 # Every character, lone surrogates and all that some program takes for a line end included.
 _strings = st.text(st.characters(exclude_categories=()) | st.sampled_from('\n\r\x85\u2028\0"\\'))
 
 
 def packed(array):
-    return b"".join(array_pieces(array))
+    return b"".join(array_chunks(array))
 
 
 def unpacked(data):
@@ -77,9 +77,9 @@ def test_bits_that_are_no_number_survive():
 
 
 def test_large_arrays_go_piece_by_piece(monkeypatch):
-    monkeypatch.setattr(members, "STEP", 64)
+    monkeypatch.setattr(archive, "STEP", 64)
     array = np.arange(100.0)
-    assert max(map(len, list(array_pieces(array))[1:])) <= 64
+    assert max(map(len, list(array_chunks(array))[1:])) <= 64
     np.testing.assert_array_equal(unpacked(packed(array)), array)
 
 
