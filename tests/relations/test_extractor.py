@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import kernelwood as kw
+from kernelwood.persist.parts import split
 from kernelwood.relations import RECIPES, card_of
 
 
@@ -454,3 +456,20 @@ def test_triggers_are_found_in_sentences_without_events():
     found = model.predict([kw.Example("x", views={"sentence": new})])
     assert found[0].trigger.text == "promotes"
     assert found[0].type == "Positive"
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_training_cases_are_stored_once(recipe, tmp_path):
+    model = kw.RelationExtractor(recipe, random_state=0).fit(documents())
+    parts = Counter(part.name for part in split(model) if part.kind == "structures")
+    assert parts == {"examples": 1, "example-rows": 1}
+    kw.save(model, tmp_path / "first.kw")
+    kw.save(kw.load(tmp_path / "first.kw"), tmp_path / "second.kw")
+    assert (tmp_path / "first.kw").read_bytes() == (tmp_path / "second.kw").read_bytes()
+
+
+def test_training_makes_no_examples(monkeypatch):
+    corpus = documents()
+    monkeypatch.setattr(kw.Example, "__new__", lambda *parts, **named: pytest.fail("an example"))
+    monkeypatch.setattr(kw.Example, "_trusted", lambda *parts: pytest.fail("an example"))
+    kw.RelationExtractor(random_state=0).fit(corpus)

@@ -129,19 +129,24 @@ class GrowingExamples:
     """
 
     def __init__(self, examples: ExampleBatch, kernel: Kernel) -> None:
-        names = needed_views(kernel) or ()
+        names = needed_views(kernel)
+        # Until something is appended, the table itself: a model stores its rows only once.
+        self._table: ExampleBatch | None = examples if names is None else examples.only(names)
         self._ids, self._labels = list(examples.ids), list(examples.labels)
-        self._views = {name: GrowingBatch(examples.view(name)) for name in names}
+        self._views = {name: GrowingBatch(examples.view(name)) for name in self._table.views}
 
     @property
     def batch(self) -> ExampleBatch:
         """All examples so far."""
+        if self._table is not None:
+            return self._table
         views = {name: view.batch for name, view in self._views.items()}
         return ExampleBatch(self._ids, self._labels, views)
 
     def append(self, examples: ExampleBatch) -> None:
-        """Add examples at the end."""
+        """Append examples."""
         batches = {name: examples.view(name) for name in self._views}
+        self._table = None
         self._ids += examples.ids
         self._labels += examples.labels
         for name, view in self._views.items():
@@ -149,6 +154,9 @@ class GrowingExamples:
 
     def take(self, positions: NDArray[np.int64]) -> ExampleBatch:
         """Return the examples at some positions, in that order, as a batch."""
+        if self._table is not None:
+            taken: ExampleBatch = self._table[positions]
+            return taken
         views = {name: view.take(positions) for name, view in self._views.items()}
         rows = positions.tolist()
         ids, labels = ([column[row] for row in rows] for column in (self._ids, self._labels))

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, BinaryIO
 
 from kernelwood.errors import StructureError
-from kernelwood.io.containers.base import name_problem
+from kernelwood.io.containers.container import name_problem
 
 # No space left, quota exceeded (which Windows does not know), file too large.
 _NO_ROOM = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG)

@@ -12,8 +12,8 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 from kernelwood.errors import ReadError
-from kernelwood.io.containers.base import Container
 from kernelwood.io.containers.compression import CHUNK, PACKED_SUFFIXES, plain_name
+from kernelwood.io.containers.container import Container
 from kernelwood.io.containers.folders import Folder
 from kernelwood.io.containers.limits import LimitError, Limits, Meter
 from kernelwood.io.containers.tar import TarArchive, looks_like_tar

@@ -13,13 +13,13 @@ import logging
 import os
 import secrets
 import shutil
-import sys
 import time
 import zlib
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
+import platformdirs
 
 from kernelwood.vectors.vector_files import Loaded
 from kernelwood.vectors.vector_formats import DAMAGED
@@ -88,14 +88,7 @@ def cache_folder() -> Path:
     named = os.environ.get(_VARIABLE)
     if named:
         return Path(named).expanduser() / "vectors"
-    home = Path.home()
-    if sys.platform == "darwin":
-        place = home / "Library" / "Caches"
-    elif sys.platform == "win32":
-        place = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
-    else:
-        place = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
-    return place / "kernelwood" / "vectors"
+    return Path(platformdirs.user_cache_path("kernelwood", appauthor=False)) / "vectors"
 
 
 def fetch(key: Key) -> Loaded | None:

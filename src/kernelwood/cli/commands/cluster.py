@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kernelwood.cli.console import running, show_table, write_json
-from kernelwood.cli.models import Compared, read_compared
+from kernelwood.cli.model_files import Compared, read_compared
 from kernelwood.cli.options import (
     corpus_options,
     exclusive,

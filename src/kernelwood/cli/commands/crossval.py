@@ -10,7 +10,7 @@ import click
 from kernelwood.cli.console import running, show_counts, write_json
 from kernelwood.cli.corpora import read_documents
 from kernelwood.cli.experiment import Named, config_option
-from kernelwood.cli.models import make_extractor
+from kernelwood.cli.model_files import make_extractor
 from kernelwood.cli.options import (
     documents_options,
     extractor_options,

@@ -11,7 +11,7 @@ import click
 
 from kernelwood.cli.console import running, show_table, write_json
 from kernelwood.cli.corpora import ExampleList
-from kernelwood.cli.models import Compared, load_model, read_compared, read_for
+from kernelwood.cli.model_files import Compared, load_model, read_compared, read_for
 from kernelwood.cli.options import (
     corpus_options,
     jobs_option,

@@ -13,7 +13,7 @@ import click
 from kernelwood.cli.console import counted, running, show_counts, write_json
 from kernelwood.cli.corpora import read_documents
 from kernelwood.cli.experiment import Named, config_option
-from kernelwood.cli.models import load_extractor
+from kernelwood.cli.model_files import load_extractor
 from kernelwood.cli.options import (
     documents_options,
     jobs_option,

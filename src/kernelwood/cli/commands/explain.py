@@ -11,7 +11,7 @@ import click
 
 from kernelwood.cli.console import counted, results, running, show_table, tracked, write_json
 from kernelwood.cli.corpora import open_corpus
-from kernelwood.cli.models import load_extractor, load_parser
+from kernelwood.cli.model_files import load_extractor, load_parser
 from kernelwood.cli.options import (
     case_option,
     documents_options,

@@ -13,7 +13,7 @@ import click
 
 from kernelwood.cli.console import running
 from kernelwood.cli.corpora import Texts, annotated_view
-from kernelwood.cli.models import load_extractor, load_parser
+from kernelwood.cli.model_files import load_extractor, load_parser
 from kernelwood.cli.options import (
     case_option,
     entities_option,

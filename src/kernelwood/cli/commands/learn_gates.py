@@ -26,7 +26,7 @@ from kernelwood.cli.console import (
     write_json,
 )
 from kernelwood.cli.corpora import Counts, read_examples
-from kernelwood.cli.models import build_kernel, plain_value
+from kernelwood.cli.model_files import build_kernel, plain_value
 from kernelwood.cli.options import (
     GATED,
     corpus_options,

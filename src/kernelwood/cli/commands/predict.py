@@ -9,7 +9,7 @@ import click
 
 from kernelwood.cli.console import running, tracked
 from kernelwood.cli.corpora import open_corpus
-from kernelwood.cli.models import load_extractor
+from kernelwood.cli.model_files import load_extractor
 from kernelwood.cli.options import (
     documents_options,
     jobs_option,

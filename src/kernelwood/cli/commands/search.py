@@ -10,7 +10,7 @@ import click
 
 from kernelwood.cli.console import counted, running, show_table, write_json
 from kernelwood.cli.corpora import is_saved
-from kernelwood.cli.models import Compared, read_compared, read_for
+from kernelwood.cli.model_files import Compared, read_compared, read_for
 from kernelwood.cli.options import (
     FORMAT,
     corpus_options,

@@ -11,7 +11,7 @@ import click
 from kernelwood.cli.console import running, show_counts, show_table, write_json
 from kernelwood.cli.corpora import Counts, read_documents
 from kernelwood.cli.experiment import Named, config_option, effective, write_settings
-from kernelwood.cli.models import make_extractor
+from kernelwood.cli.model_files import make_extractor
 from kernelwood.cli.options import (
     documents_options,
     extractor_options,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kernelwood.cli.console import counted, running, show_table, tracked, usage, write_json
-from kernelwood.cli.models import load_extractor, load_parser
+from kernelwood.cli.model_files import load_extractor, load_parser
 from kernelwood.cli.options import (
     errors_option,
     jobs_option,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from kernelwood.errors import ReadError
-from kernelwood.io.containers.base import Container
+from kernelwood.io.containers.container import Container
 
 
 class Folder(Container):

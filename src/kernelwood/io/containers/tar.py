@@ -13,7 +13,8 @@ from contextlib import ExitStack
 from typing import IO, Any, BinaryIO, NamedTuple, cast
 
 from kernelwood.errors import ReadError
-from kernelwood.io.containers.base import (
+from kernelwood.io.containers.compression import CHUNK
+from kernelwood.io.containers.container import (
     DAMAGE,
     Archive,
     damaged,
@@ -21,7 +22,6 @@ from kernelwood.io.containers.base import (
     name_problem,
     refused,
 )
-from kernelwood.io.containers.compression import CHUNK
 from kernelwood.io.containers.limits import LimitError, Meter
 
 _BLOCK = tarfile.BLOCKSIZE

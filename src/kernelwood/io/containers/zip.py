@@ -10,7 +10,8 @@ from contextlib import ExitStack
 from typing import IO, Any, BinaryIO
 
 from kernelwood.errors import ReadError
-from kernelwood.io.containers.base import (
+from kernelwood.io.containers.compression import CHUNK
+from kernelwood.io.containers.container import (
     DAMAGE,
     Archive,
     damaged,
@@ -19,7 +20,6 @@ from kernelwood.io.containers.base import (
     refused,
     unreadable,
 )
-from kernelwood.io.containers.compression import CHUNK
 from kernelwood.io.containers.limits import LimitError, Meter
 
 _ZIP_START = b"PK\x03\x04"
