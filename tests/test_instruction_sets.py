@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import strategies
-from kernelwood.learners.bit_growth import grow_forest
 from parsing.test_chart import ambiguous, parse
 from processes import run_python
 
@@ -25,6 +24,7 @@ from kernelwood.features.codes import nearest_codes
 from kernelwood.features.vector_search import nearest_vectors, quantize
 from kernelwood.information import explain
 from kernelwood.kernels import KERNELS
+from kernelwood.learners.bit_forest import grow_forest
 
 TESTS = Path(__file__).parent
 CHOSEN = _native.instruction_set()

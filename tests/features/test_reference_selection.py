@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import zipfile
-from pathlib import Path
-
 import numpy as np
 import pytest
 import strategies
@@ -651,13 +647,3 @@ def test_the_evaluations_of_a_choice_are_counted():
         for references in ("random", CHOICE)
     )
     assert chosen > random
-
-
-@pytest.mark.parametrize(
-    "name", ["hasher-rknn", "hasher-rmm", "hash-index", "hash-forest", "hash-neighbors"]
-)
-def test_files_without_a_choice_mean_random_references(name):
-    path = Path(__file__).parents[1] / "persist" / "golden" / "v1" / f"{name}.kw"
-    with zipfile.ZipFile(path) as archive:
-        assert "references" not in json.loads(archive.read("manifest.json"))["parameters"]
-    assert kw.load(path).references == "random"

@@ -323,7 +323,7 @@ class TestCompanions:
 
 def test_a_folder_that_is_not_empty_is_refused(tmp_path):
     fill(tmp_path, {"out/a": "old"})
-    with pytest.raises(FileExistsError, match="not empty; give a new name"):
+    with pytest.raises(FileExistsError, match="not empty; choose a new name"):
         write_folder(tmp_path / "out", [("b", "new")])
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["a"]
 

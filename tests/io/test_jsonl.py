@@ -132,7 +132,10 @@ def test_bare_forests_and_examples_may_alternate():
         ({"forest": {"labels": ["x"], "edges": [], "root": 1}}, "view 'v': root is 1"),
         ({"forest": []}, "view 'v': the forest must be an object, got a list"),
         ({"sentence": "we go"}, "view 'v': the sentence must be an object, got the string"),
-        ({"sentence": {"text": "we", "tokens": [["we", 0, 3]]}}, "view 'v': token 0 ('we') stands"),
+        (
+            {"sentence": {"text": "we", "tokens": [["we", 0, 3]]}},
+            "view 'v': token 0 ('we') has the span",
+        ),
         ({"document": []}, "view 'v': the document must be an object, got a list"),
     ],
 )

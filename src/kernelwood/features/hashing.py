@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +30,6 @@ _OF_SELECTORS = ("strategy", "n_candidates", "n_samples", "n_steps")
 
 class ReferenceParameters(HashParameters):
     """Base class of estimators with a parameter ``references``; see :class:`KernelHasher`."""
-
-    # Model files written before the parameter existed mean this.
-    _added_parameters: ClassVar[dict[str, Any]] = {"references": _RANDOM}
 
     references: Any
 

@@ -6,7 +6,6 @@ The two functions serve estimators that follow scikit-learn (the constructor sto
 * ``_fitted``, the names of the attributes that ``fit`` sets and predictions need: numbers, strings,
   None, arrays, kernels, batches, estimators and other classes in ``MODELS``, and lists, tuples and
   dictionaries of these;
-* ``_added_parameters``, for parameters that were added later: their values for older files;
 * ``_saved_unfitted``, True if it can be a parameter of other models and be saved unfitted;
 * ``_check_parameters()``, which raises an error if a parameter is out of range;
 * ``_check_restored()``, which raises ValueError unless fitted attributes and parameters are
@@ -62,8 +61,7 @@ def restore_estimator(cls: Any, state: State) -> Any:
     """Return an estimator from the state of an untrusted file."""
     fitted = _fitted_values(cls, state)
     arguments = set(inspect.signature(cls.__init__).parameters) - {"self"} - RUN_TIME
-    given = dict(getattr(cls, "_added_parameters", {}))
-    given |= {k: v for k, v in state.parameters.items() if not k.startswith(_FITTED)}
+    given = {k: v for k, v in state.parameters.items() if not k.startswith(_FITTED)}
     check_names("parameter", given, arguments)
     model = cls(**given)
     model._check_parameters()
