@@ -48,6 +48,7 @@ class CombinedKernel(Kernel):
         self, how: str, data: Data, out: Matrix, runner: Runner, shared: Shared = None
     ) -> None:
         """Fill ``out`` by the method named ``how``; ``shared`` comes from the outer combination."""
+        outermost = shared is None
         shared = _SharedParts(self) if shared is None else shared
         first, *rest = self._parts()
         shared.fill(first, how, data, out, runner)
@@ -60,7 +61,8 @@ class CombinedKernel(Kernel):
             combined = self._combine(values)
         if combined is not out:
             out[...] = combined
-        if not np.isfinite(out).all():
+        # Sums and products of values that are not finite are not finite: one check is enough.
+        if (outermost or not shared.keep_overflow) and not np.isfinite(out).all():
             raise KernelOverflowError(
                 f"{type(self).__name__}: a value exceeds the range of {out.dtype}; "
                 "normalise the kernels inside, e.g. kw.Normalized(kernel)"
@@ -118,6 +120,8 @@ class _SharedParts:
             if counts[part] == 1 and isinstance(part, CombinedKernel):
                 waiting += part._parts()
         self._counts = counts
+        combined = [part for part in counts if isinstance(part, CombinedKernel)]
+        self.keep_overflow = all(isinstance(k, (Sum, Product, Scaled, OnView)) for k in combined)
         # By kernel and data: the data, the values, and the number of uses to come.
         self._known: dict[tuple[Any, ...], tuple[Any, Matrix, int]] = {}
 

@@ -178,9 +178,8 @@ def _context(labels: Labels) -> _Prepare:
         contexts = Contexts(sentence, labels=labels)
 
         def make(candidate: Candidate) -> _Made:
-            first, second = _two(candidate)
-            is_whole = contexts.covers(first) and contexts.covers(second)
-            return contexts.joined(first, second), None if is_whole else NO_TOKEN
+            first, second = map(contexts.tokens_of, _two(candidate))
+            return contexts.joined(first, second), None if first and second else NO_TOKEN
 
         return make
 

@@ -251,13 +251,19 @@ class Mentions:
         starts: list[int] = []
         ends: list[int] = []
         before: int | None = None
+        owner_of, word = self._owners.get, self.word
         for index in range(len(self._sentence.tokens)):
-            owner = self._owners.get(index)
-            if owner is None or owner != before:
+            owner = owner_of(index)
+            if owner is None:
+                labels.append(word(index))
+                starts.append(index)
+                ends.append(index + 1)
+            elif owner != before:
                 labels.append(self.label(index))
                 starts.append(index)
-                ends.append(index)
-            ends[-1] = index + 1
+                ends.append(index + 1)
+            else:
+                ends[-1] = index + 1
             before = owner
         return labels, starts, ends
 
@@ -450,21 +456,20 @@ class Contexts:
         # Labels of the whole sentence, and the tokens each element spans.
         self._nodes, self._starts, self._ends = self._mentions.runs()
 
-    def covers(self, entity: Entity) -> bool:
-        """Return whether an entity covers a token."""
-        return bool(self._mentions.tokens_of(entity))
+    def tokens_of(self, entity: Entity) -> tuple[int, ...]:
+        """Return the tokens of an entity."""
+        return self._mentions.tokens_of(entity)
 
     def around(self, first: Entity, second: Entity) -> Context:
         """Return the words around two entities; see `context`."""
-        return Context(*map(Sequence, self._parts(first, second)))
+        return Context(*map(Sequence, self._parts(self.tokens_of(first), self.tokens_of(second))))
 
-    def joined(self, first: Entity, second: Entity) -> Sequence:
-        """Return the words around two entities in one sequence; see `Context.joined`."""
-        return _join(*self._parts(first, second))
+    def joined(self, *covered: tuple[int, ...]) -> Sequence:
+        """Return the words around the tokens of two entities; see `Context.joined`."""
+        return _join(*self._parts(*covered))
 
-    def _parts(self, first: Entity, second: Entity) -> tuple[list[str], list[str], list[str]]:
+    def _parts(self, *covered: tuple[int, ...]) -> tuple[list[str], list[str], list[str]]:
         mentions, window, nodes = self._mentions, self._window, self._nodes
-        covered = (mentions.tokens_of(first), mentions.tokens_of(second))
         inside = [token for tokens in covered for token in tokens]
         if not inside:
             return [], [], []
