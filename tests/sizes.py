@@ -1,3 +1,3 @@
 """How deep the deepest structures of tests are."""
 
-DEPTH = 20_000  # far beyond any limit of recursion; with --slow, 100,000
+DEPTH = 10_000  # far beyond any limit of recursion; with --slow, 100,000

@@ -599,7 +599,9 @@ def n_lines(path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGINT", 130)])
+@pytest.mark.parametrize(
+    ("name", "code"), [("SIGTERM", 143), pytest.param("SIGINT", 130, marks=pytest.mark.slow)]
+)
 def test_a_stopped_search_leaves_a_checkpoint_to_go_on_from(tmp_path, name, code):
     corpus, path = tmp_path / "paths.jsonl", tmp_path / "gates.jsonl"
     kw.write(planted(100, length=(1, 10)), corpus)

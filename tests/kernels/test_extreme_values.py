@@ -270,6 +270,7 @@ def test_rows_of_huge_structures_are_what_pairs_give(mixture, mixed_gram):
     np.testing.assert_allclose(mixed_gram[21, some], values, **tolerance)
 
 
+@pytest.mark.slow
 def test_tile_size_changes_no_bit_of_a_mixture(mixture, monkeypatch):
     kernel, together, where = mixture
     ordinary = [together[i] for i in where]

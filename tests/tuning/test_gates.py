@@ -55,7 +55,8 @@ def test_noise_is_ignored_and_signal_is_kept(n_classes, n_signal_words, seed):
     assert held_out_accuracy(found.kernel_, planted) >= 0.9
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1])
 def test_neighborhoods_beat_random_samples_of_equal_cost(seed):
     planted = kw.tuning.planted_paths(
         4000, n_signal=5, n_noise=5, n_signal_words=150, length=(3, 3), bias=0.3, random_state=seed

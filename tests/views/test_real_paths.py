@@ -11,6 +11,8 @@ from kernelwood.views import DependencyPaths
 
 CORPORA = ["AImed", "BioInfer"]
 
+pytestmark = pytest.mark.slow
+
 
 @cache
 def corpus_paths(corpus):
@@ -29,7 +31,6 @@ def corpus_paths(corpus):
     return found
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("corpus", "expected"),
     [
