@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import strategies
 
-from kernelwood.arrays import ForestBatch, SequenceBatch, TreeBatch
 from kernelwood import kernels
+from kernelwood.arrays import ForestBatch, SequenceBatch, TreeBatch
 from kernelwood.kernels.engine import EngineKernel
 from kernelwood.similarity import Exponential, Gaussian, Lexical, Similarity
 from kernelwood.vectors import Vectors

@@ -66,8 +66,10 @@ def label_table(batch: Batch) -> csr_matrix:
     (['', 'we', 'go'], [[0.0, 1.0, 1.0], [0.0, 1.0, 0.0]])
     """
     if isinstance(batch, VectorBatch):
-        sparse = csr_matrix(batch.matrix()) if batch.is_dense else batch.csr(batch.n_columns)
-        return csr_matrix(sparse != 0, dtype=np.float64)
+        occurs = csr_matrix(batch.matrix()) if batch.is_dense else batch.csr(batch.n_columns).copy()
+        occurs.data = (occurs.data != 0).astype(np.float64)
+        occurs.eliminate_zeros()
+        return occurs
     window = batch.parts[0].window
     rows = np.repeat(np.arange(len(batch)), batch.sizes)
     labels = np.asarray(batch.arrays[0])[window]

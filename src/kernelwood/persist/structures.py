@@ -125,24 +125,22 @@ def vector_state(vectors: VectorBatch) -> State:
 
 def restore_vector_rows(cls: type[VectorBatch], state: State) -> VectorBatch:
     """Return vectors from arrays of an untrusted file."""
-    named, sparse = _VOCABULARY in state.texts, _OFFSETS in state.arrays
-    texts = [_VOCABULARY] if named and sparse else []
-    state.check(["width"], texts, [_OFFSETS, "columns", "values"] if sparse else ["values"])
-    width, values = state.parameters["width"], state.arrays["values"]
-    if (width is None) != named or not (named or type(width) is int):
-        raise ValueError("vectors must have a width or the names of features")
+    width = state.parameters.get("width")
+    sparse = width is None or _OFFSETS in state.arrays
+    names = [_OFFSETS, "columns", "values"] if sparse else ["values"]
+    state.check(["width"], [_VOCABULARY] if width is None else [], names)
+    if width is not None and type(width) is not int:
+        raise ValueError("the width of vectors must be a whole number")
+    arrays = [state.arrays[name] for name in names]
     if sparse:
-        vocabulary = vocabulary_of(state.texts[_VOCABULARY]) if named else None
-        arrays = (state.arrays[_OFFSETS], state.arrays["columns"], values)
+        vocabulary = vocabulary_of(state.texts[_VOCABULARY]) if width is None else None
         return cls.from_arrays(*arrays, width=width, vocabulary=vocabulary)
-    if (
-        values.dtype != np.float64
-        or values.ndim != 2
-        or values.shape[1] != width
-        or (width == 0 and len(values))
-    ):
+    [values] = arrays
+    if values.dtype != np.float64 or values.ndim != 2 or values.shape[1] != width:
         raise ValueError(f"dense vectors must be rows of {width} numbers of type float64")
-    return cls.from_matrix(values) if width else batch([], kind=cls)
+    if values.shape == (0, 0):  # an empty list, which has no width
+        return batch([], kind=cls)
+    return cls.from_matrix(values)
 
 
 def used_labels(batches: Sequence[Batch]) -> tuple[list[list[NDArray[np.int32]]], list[str]]:
