@@ -29,9 +29,9 @@ class Batch(OneDimensional):
     """
 
     kind: ClassVar[str]
-    fields: ClassVar[tuple[str, ...]]
+    fields: tuple[str, ...]
     unit: ClassVar[str] = "elements"  # what the structures consist of
-    n_label_fields: ClassVar[int] = 2  # so many of the fields hold labels
+    n_label_fields: int = 2  # so many of the fields hold labels
 
     vocabulary: Vocabulary
     parts: tuple[Ragged, ...]
@@ -41,6 +41,14 @@ class Batch(OneDimensional):
         batch = cls.__new__(cls)
         batch.parts, batch.vocabulary = parts, vocabulary
         return batch
+
+    def _like(self: B, parts: tuple[Ragged, ...], vocabulary: Vocabulary | None = None) -> B:
+        """Return a batch of other structures with the vocabulary and properties of this one."""
+        return self._wrap(parts, self.vocabulary if vocabulary is None else vocabulary)
+
+    def in_layout_of(self: B, other: Any) -> B:
+        """Return the same structures with the arrays that another batch of their kind has."""
+        return self
 
     def _check(self) -> None:
         self.parts[0].check(self.fields)
@@ -121,7 +129,7 @@ class Batch(OneDimensional):
             if (start, stop, step) == (0, len(self), 1):
                 return self
             if step == 1:
-                return self._wrap(tuple(p.cut(start, stop) for p in self.parts), self.vocabulary)
+                return self._like(tuple(p.cut(start, stop) for p in self.parts))
         return self.take(np.arange(len(self))[key])
 
     def take(self: B, indices: NDArray[np.int64]) -> B:
@@ -130,7 +138,7 @@ class Batch(OneDimensional):
         if indices.ndim != 1:
             raise IndexError(f"a batch has one dimension, but the index has {indices.ndim}")
         indices = np.arange(len(self))[indices]  # counts negative ones from the end
-        return self._wrap(tuple(part.take(indices) for part in self.parts), self.vocabulary)
+        return self._like(tuple(part.take(indices) for part in self.parts))
 
     def in_vocabulary(self: B, vocabulary: Vocabulary) -> B:
         """Return the same structures with labels numbered as in another vocabulary.
@@ -145,7 +153,7 @@ class Batch(OneDimensional):
         labels = first.arrays[: self.n_label_fields]
         translated = self.vocabulary.translate(np.concatenate(labels), vocabulary)
         first = first.replace(*np.array_split(translated, len(labels)))
-        made = self._wrap((first, *rest), vocabulary)
+        made = self._like((first, *rest), vocabulary)
         made.known = self.known
         return made
 
