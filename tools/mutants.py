@@ -1,9 +1,10 @@
 """Change single lines of the package at random, and list the changes that no test notices.
 
 Every change is made in a temporary copy of `src`, and checked by the tests of its module:
-`tests/<package>/test_<module>.py` if there is such a file, else `tests/<package>`. These tests have
-to pass on the unchanged copy first. A change that survives is a missing test, or a line that does
-nothing; some changes cannot be noticed, since the program does the same.
+`tests/<package>/test_<module>.py` if there is such a file, and if it survives those, or there is no
+such file, `tests/<package>`. These tests have to pass on the unchanged copy first. A change that
+survives is a missing test, or a line that does nothing; some changes cannot be noticed, since the
+program does the same.
 
     python tools/mutants.py --n 40 --seed 1 --package relations --package persist
 """
@@ -303,8 +304,11 @@ def choose(root: Path, packages: list[str], n: int, seed: int) -> list[Mutant]:
 
 
 def examine(root: Path, mutants: list[Mutant], jobs: int, limit: float) -> None:
-    """Set the results of mutants, and print a row for each."""
-    tests = list(dict.fromkeys(mutant.tests for mutant in mutants))
+    """Set the results of mutants, and print a row for each run of tests.
+
+    A mutant that survives the tests of its module is checked by those of its package.
+    """
+    firsts: dict[Path, tuple[str, float]] = {}
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         copies, pool = Copies(root, Path(folder), jobs), ThreadPoolExecutor(jobs)
 
@@ -316,9 +320,20 @@ def examine(root: Path, mutants: list[Mutant], jobs: int, limit: float) -> None:
 
         try:
             first = partial(copies.first, limit=limit)
-            firsts = dict(zip(tests, pool.map(first, tests), strict=True))
-            for mutant in pool.map(check, mutants):
-                print(_row(root, mutant), flush=True)
+            while mutants:
+                tests = list(dict.fromkeys(mutant.tests for mutant in mutants))
+                firsts.update(zip(tests, pool.map(first, tests), strict=True))
+                for mutant in pool.map(check, mutants):
+                    print(_row(root, mutant), flush=True)
+                mutants = [
+                    mutant
+                    for mutant in mutants
+                    if mutant.result == "SURVIVED"
+                    and mutant.tests.is_file()
+                    and mutant.tests.parent != root / "tests"
+                ]
+                for mutant in mutants:
+                    mutant.tests = mutant.tests.parent
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
             for process in list(copies.running):

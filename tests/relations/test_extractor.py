@@ -264,6 +264,7 @@ def test_cross_validation_judges_every_candidate_once(extractor):
     validation = extractor.cross_validate(corpus, n_splits=4)
     assert len(validation.parts) == 4
     assert validation.pooled.n_candidates == extractor.n_candidates_
+    assert validation.pooled.unknown == {}
     assert validation.pooled.f1 > 0.8
 
 
