@@ -40,6 +40,7 @@ OPERATORS = {
     ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*", ast.FloorDiv: "*", ast.Mod: "*",
     ast.BitAnd: "|", ast.BitOr: "&", ast.LShift: ">>", ast.RShift: "<<",
 }  # fmt: skip
+GENERATORS = ("default_rng", "child_generator")  # every stream of random numbers is as good
 
 # Runs when a Python process starts that has its folder on PYTHONPATH. An editable installation
 # finds modules by a finder of its own, before it looks at any path: this one comes first.
@@ -95,7 +96,8 @@ class Mutant:
 def mutations(source: bytes) -> list[Mutation]:
     """Return all changes of a module, in the order of its lines.
 
-    Annotations, decorators, docstrings, assertions and the messages of errors are left alone.
+    Annotations, decorators, docstrings, assertions, messages of errors and the seeds of generators
+    are left alone.
     """
     tree = ast.parse(source)
     lines = source.splitlines(keepends=True)
@@ -107,6 +109,8 @@ def _changeable(node: ast.AST) -> Iterator[ast.AST]:
     yield node
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "decorator_list", "type_params"):
+            continue
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(GENERATORS):
             continue
         for child in value if isinstance(value, list) else [value]:
             skipped = isinstance(child, (ast.Raise, ast.Assert, ast.JoinedStr, ast.Import))
@@ -162,7 +166,9 @@ def _changes(node: ast.AST, lines: list[bytes]) -> Iterator[Mutation]:
         elif isinstance(node.value, (int, float)):
             yield from instead(node, repr(node.value + 1), "constant")
     elif isinstance(node, ast.Return) and node.value is not None:
-        if not (isinstance(node.value, ast.Constant) and node.value.value is None):
+        # None is as false as False, which is also changed to True.
+        value = node.value.value if isinstance(node.value, ast.Constant) else ...
+        if value is not None and value is not False:
             yield from instead(node, "return None", "return")
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         yield from instead(node, "pass", "statement")

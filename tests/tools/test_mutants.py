@@ -49,11 +49,19 @@ def changed(source):
         ("f(x)", {"pass"}),
         ("while a: break", {"while not (a): break", "while a: continue"}),
         ("def f(): return a", {"def f(): return None"}),
+        ("def f(): return False", {"def f(): return True"}),
         ("def f(a: Literal[1] = 2) -> 'b': ...", {"def f(a: Literal[1] = 3) -> 'b': ..."}),
         ("raise ValueError(1 + 1)", set()),
         ("assert a == b", set()),
         ("x = f'{a + 1}'", set()),
         ("x = a < b < c", set()),
+        ("x = np.random.default_rng([seed, 1])", set()),
+        (
+            "x = child_generator(seed, 0) if a else b",
+            {
+                "x = child_generator(seed, 0) if not (a) else b",
+            },
+        ),
     ],
 )
 def test_a_line_is_changed_in_all_its_ways(line, changes):
