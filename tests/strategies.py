@@ -107,6 +107,16 @@ def sample_forests(n, *, seed=0, max_inner=8, alphabet=("a", "b", "c"), max_chil
     return [random_forest(rng, rng.randint(1, max_inner), alphabet, max_children) for _ in range(n)]
 
 
+def sample_features(n, *, seed=0, max_features=5, alphabet=("a", "b", "c")):
+    """Return ``n`` vectors of named features, at least one each, always the same ones."""
+    rng = random.Random(seed)
+    return [
+        {rng.choice(alphabet) + rng.choice("12"): round(rng.uniform(-3, 3), 2)
+         for _ in range(rng.randint(1, max_features))}
+        for _ in range(n)
+    ]  # fmt: skip
+
+
 def chain(depth, label=lambda level: "n"):
     """Return a tree that is one path of ``depth`` nodes, labeled by ``label(level)``."""
     tree = Tree(label(depth - 1))

@@ -56,6 +56,8 @@ def vectors():
     random = np.random.default_rng(0)
     rows, scales = quantize(random.normal(size=(3000, 77)))
     yield from nearest_vectors(random.normal(size=(20, 77)), rows, scales, 50)
+    for kind in ("linear", "polynomial", "rbf", "cosine"):
+        yield kw.VectorKernel(kind).gram(random.normal(size=(70, 33)))
 
 
 def forests():

@@ -21,15 +21,23 @@ import json
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator
 
 import kernelwood as kw
-from kernelwood.arrays import Batch, ExampleBatch, ForestBatch, SequenceBatch, TreeBatch
+from kernelwood.arrays import (
+    Batch,
+    ExampleBatch,
+    ForestBatch,
+    SequenceBatch,
+    TreeBatch,
+    VectorBatch,
+)
 from kernelwood.kernels import Kernel
 from kernelwood.persist.manifest import CARD, FORMAT
 from kernelwood.persist.models import MANIFEST
@@ -65,11 +73,13 @@ EXAMPLES = [
     kw.Example("b", 7, {"words": SEQUENCES[1], "tree": TREES[1]}, kw.text.Origin("b.mrg", end=9)),
     kw.Example("c", -0.5, {"tree": TREES[2], "words": SEQUENCES[2], "more": FORESTS[0]}),
 ]
+FEATURES = [{"w=owl": 1.0, "length": 0.75}, {"length": -2.5, "w=mouse": 1.0}, {}]
 SAMPLES: dict[type[Any], list[Any]] = {
     SequenceBatch: SEQUENCES,
     TreeBatch: TREES,
     ForestBatch: FORESTS,
     ExampleBatch: EXAMPLES,
+    VectorBatch: FEATURES,
 }
 
 WORDS = ["owl", "mouse", "rain", "night"]
@@ -175,6 +185,8 @@ MODELS: dict[str, Callable[[], Any]] = {
     "kernel-subset-tree": lambda: kw.SubsetTreeKernel(decay=0.5, count_leaves=True),
     "kernel-partial-tree": lambda: kw.PartialTreeKernel(decay=0.5, depth_decay=0.5),
     "kernel-forest": lambda: kw.ForestKernel(decay=0.5, normalize=False),
+    "kernel-vector": lambda: kw.VectorKernel("polynomial", degree=3, gamma=0.5, coef0=0.25),
+    "kernel-vector-words": lambda: kw.VectorKernel("cosine", vectors=_vectors()),
     "kernel-combined": _combined,
     "similarity-lexical": lambda: Lexical(_vectors(), weight=0.5, floor=0.125),
     "similarity-table": lambda: Table(WORDS[:2], np.array([[1, 0.5], [0.5, 1]])),
@@ -183,6 +195,17 @@ MODELS: dict[str, Callable[[], Any]] = {
     "structures-sequences": lambda: kw.batch(SEQUENCES)[1:],
     "structures-trees": lambda: kw.batch([*TREES, kw.Tree("", [kw.Tree("(\n", edge="e")])]),
     "structures-forests": lambda: kw.batch(FORESTS),
+    "structures-vectors-dense": lambda: kw.batch([[0.5, -1.25], [0.0, 3.0], [1e-300, 7.0]])[1:],
+    "structures-vectors-sparse": lambda: kw.batch(
+        csr_matrix(([0.5, 2.0, -1.0], [0, 7, 3], [0, 2, 2, 3]), (3, 9))
+    ),
+    "structures-vectors-named": lambda: kw.batch(FEATURES)[1:],
+    "structures-examples-vectors": lambda: kw.batch(
+        [
+            kw.Example("a", "bird", {"tree": TREES[0], "flat": FEATURES[0], "code": (1.5, 0.25)}),
+            kw.Example("b", "rain", {"flat": FEATURES[1], "code": (-0.5, 2.0)}),
+        ]
+    ),
     "structures-examples": lambda: kw.batch(EXAMPLES),
     "hasher-rknn": lambda: _fitted(kw.KernelHasher, method="rknn", **_HASHED),
     "hasher-rmm": lambda: _fitted(kw.KernelHasher, _combined(), **_HASHED).grow(n_bits=8),
@@ -310,6 +333,10 @@ def _structure(structure: Any) -> Any:
         return list(structure.flatten())
     if isinstance(structure, kw.Forest):
         return structure.to_json()
+    if isinstance(structure, tuple):
+        return plain(structure)
+    if isinstance(structure, Mapping):
+        return plain(sorted(structure.items()))
     views = {name: _structure(view) for name, view in sorted(structure.views.items())}
     origin = structure.origin
     place = None if origin is None else [origin.path, origin.line, origin.start, origin.end]

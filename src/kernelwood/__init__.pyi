@@ -47,6 +47,7 @@ from .kernels import (
     SubsequenceKernel as SubsequenceKernel,
     SubsetTreeKernel as SubsetTreeKernel,
     SubtreeKernel as SubtreeKernel,
+    VectorKernel as VectorKernel,
 )
 from .learners import (
     HashForestClassifier as HashForestClassifier,

@@ -6,10 +6,16 @@ import numpy as np
 import pytest
 import strategies
 
+from kernelwood import kernels
 from kernelwood.arrays import ForestBatch, SequenceBatch, TreeBatch
-from kernelwood.kernels import KERNELS
+from kernelwood.kernels.engine import EngineKernel
 from kernelwood.similarity import Exponential, Gaussian, Lexical, Similarity
 from kernelwood.vectors import Vectors
+
+# Kernels of structures; that of vectors has tests of its own.
+KERNELS = {
+    name: kernel for name, kernel in kernels.KERNELS.items() if issubclass(kernel, EngineKernel)
+}
 
 # Parameters worth testing beside the defaults; a new kernel may add a row.
 VARIANTS = {

@@ -157,8 +157,7 @@ def test_a_label_of_another_kind_is_refused_with_a_hint(label, tmp_path):
     "view",
     [
         "text",
-        (1.0, 2.0),
-        {"a": 1.0},
+        (1.0, math.nan),
         kw.Graph({"b": "bind"}),
         kw.Sentence("we", [kw.text.Token("we", 0, 2)]),
     ],

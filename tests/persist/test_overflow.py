@@ -25,6 +25,7 @@ CASES = {
         lambda: kw.batch(strategies.sample_forests(6)),
         ["node_offsets", "edge_offsets", "child_offsets"],
     ),
+    "vectors": (lambda: kw.batch(strategies.sample_features(12)), ["offsets"]),
     "index": (
         lambda: kw.HashIndex(kw.SubsequenceKernel(), n_references=6, subset_size=2).fit(SEQUENCES),
         ["ids_"],

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 import strategies
 from hypothesis import given, strategies as st
+from scipy.sparse import csr_matrix
 from sizes import DEPTH
 
 import kernelwood as kw
-from kernelwood.arrays import ForestBatch, SequenceBatch, TreeBatch
+from kernelwood.arrays import ForestBatch, SequenceBatch, TreeBatch, VectorBatch, Vocabulary
 from kernelwood.errors import ModelFormatError
 from kernelwood.persist import MODELS, load, save
 from kernelwood.persist.archive import array_chunks, dump_text
@@ -27,6 +28,7 @@ KINDS = {
     "sequences": (SequenceBatch, kw.SubsequenceKernel(), strategies.sample_sequences),
     "trees": (TreeBatch, kw.PartialTreeKernel(), strategies.sample_trees),
     "forests": (ForestBatch, kw.ForestKernel(), strategies.sample_forests),
+    "vectors": (VectorBatch, kw.VectorKernel(), strategies.sample_features),
 }
 every_kind = pytest.mark.parametrize("name", KINDS)
 
@@ -54,6 +56,19 @@ def test_any_trees_come_back_equal(trees):
 @given(st.lists(strategies.forests(), max_size=4))
 def test_any_forests_come_back_equal(forests):
     assert list(through_state(kw.batch(forests, kind=ForestBatch))) == forests
+
+
+@given(st.lists(st.dictionaries(_any_label, st.floats(-9, 9)), max_size=4))
+def test_any_features_come_back_equal(rows):
+    assert list(through_state(kw.batch(rows, kind=VectorBatch))) == rows
+
+
+@pytest.mark.parametrize("make", [np.asarray, csr_matrix])
+@pytest.mark.parametrize("part", [slice(None), slice(1, None), slice(2, 2)])
+def test_rows_of_a_matrix_come_back_equal(make, part, round_trip):
+    batch = kw.batch(make([[0.1, 0.0, -2.5], [0.0, 0.0, 0.0], [1e-300, 3.0, 0.0]]))[part]
+    again = round_trip(batch)
+    assert list(again) == list(batch) and again.width == 3 and again.is_dense == batch.is_dense
 
 
 def test_labels_that_a_text_form_would_lose_survive_in_a_file(round_trip):
@@ -176,6 +191,9 @@ def array(values, dtype):
 SEQUENCES = kw.batch([kw.Sequence([("e", "a"), "b"]), kw.Sequence(["a"])])
 TREES = kw.batch([kw.Tree("S", [kw.Tree("x"), kw.Tree("y")]), kw.Tree("z")])
 FORESTS = kw.batch([kw.Forest(["NP", "x", "y"], [(0, (1,), 0.5), (0, (2,), 0.5)], 0)])
+FEATURES = kw.batch([{"a": 1.0, "b": 2.0}, {"b": -1.0}], vocabulary=Vocabulary(["a", "b"]))
+DENSE = kw.batch(np.array([[1.0, 2.0], [3.0, 4.0]]))
+NUMBERED = kw.batch(csr_matrix([[1.0, 2.0], [0.0, -1.0]]))
 
 
 @pytest.mark.parametrize(
@@ -223,6 +241,23 @@ FORESTS = kw.batch([kw.Forest(["NP", "x", "y"], [(0, (1,), 0.5), (0, (2,), 0.5)]
         (FORESTS, "edge_offsets.npy", array([0, 5], "i8")),
         (FORESTS, "child_offsets.npy", array([0, 1, 2], "i8")),
         (FORESTS, "starts.npy", array([0, 0, 0], "i4")),
+        (FEATURES, "columns.npy", array([2, 1, 2], "i4")),
+        (FEATURES, "columns.npy", array([1, 1, 2], "i4")),
+        (FEATURES, "columns.npy", array([1, 3, 2], "i4")),
+        (FEATURES, "columns.npy", array([1, 2, 2], "i8")),
+        (FEATURES, "vocabulary.txt", dump_text(["b", "a"])),
+        (FEATURES, "values.npy", array([1.0, 2.0, np.inf], "f8")),
+        (FEATURES, "values.npy", array([1.0, 2.0, 3.0], "f4")),
+        (FEATURES, "values.npy", array([1.0, 2.0], "f8")),
+        (FEATURES, "offsets.npy", array([0, 2, 2**62], "i8")),
+        (FEATURES, "offsets.npy", array([0, 3, 2], "i8")),
+        (NUMBERED, "columns.npy", array([0, 2, 1], "i4")),
+        (NUMBERED, "columns.npy", array([0, -1, 1], "i4")),
+        (NUMBERED, "columns.npy", array([1, 0, 1], "i4")),
+        (DENSE, "values.npy", array([[1.0, 2.0], [3.0, np.nan]], "f8")),
+        (DENSE, "values.npy", array([[1.0], [3.0]], "f8")),
+        (DENSE, "values.npy", array([1.0, 2.0], "f8")),
+        (DENSE, "values.npy", array([[1.0, 2.0]], "f4")),
     ],
 )  # fmt: skip
 def test_arrays_that_stand_for_nothing_are_refused(batch, member, content, forge):
@@ -243,7 +278,18 @@ def test_half_a_span_is_no_span(forge):
     assert again.arrays[2].tolist() == [-1, -1, -1] and again.parts[3].arrays[1].tolist() == [1]
 
 
-@pytest.mark.parametrize("batch", [SEQUENCES, TREES, FORESTS], ids=lambda batch: batch.kind)
+@pytest.mark.parametrize("width", [None, 3, 0, -1, 2.0, True, "2", 2**40])
+@pytest.mark.parametrize("batch", [FEATURES, DENSE, NUMBERED], ids=["named", "dense", "sparse"])
+def test_a_width_that_the_arrays_do_not_have_is_refused(batch, width, forge):
+    if (batch is FEATURES and width is None) or (batch is NUMBERED and width == 3):
+        pytest.skip("it has this width, or may have it")
+    with pytest.raises(ModelFormatError, match="cannot be restored"):
+        load(forge(batch, lambda manifest, members: manifest["parameters"].update(width=width)))
+
+
+@pytest.mark.parametrize(
+    "batch", [SEQUENCES, TREES, FORESTS, FEATURES], ids=lambda batch: batch.kind
+)
 @pytest.mark.parametrize("what", ["texts", "arrays"])
 def test_a_batch_that_lacks_a_part_is_refused(batch, what, forge):
     def change(manifest, members):
@@ -268,7 +314,7 @@ _values = {
 
 @given(data=st.data())
 def test_any_arrays_are_refused_or_give_structures(data):
-    batch = data.draw(st.sampled_from([SEQUENCES, TREES, FORESTS]))
+    batch = data.draw(st.sampled_from([SEQUENCES, TREES, FORESTS, FEATURES]))
     row = next(row for row in MODELS.values() if row.cls is type(batch))
     state = row.to_state(batch)
     for name in data.draw(st.lists(st.sampled_from(sorted(state.arrays)), max_size=3)):
@@ -282,7 +328,9 @@ def test_any_arrays_are_refused_or_give_structures(data):
         again = row.from_state(row.cls, state)
     except (ValueError, TypeError, IndexError):
         return
-    kernel = KINDS[f"{batch.kind}s"][1].clone().set_params(normalize=False)
+    kernel = KINDS[f"{batch.kind}s"][1].clone()
+    if batch is not FEATURES:
+        kernel.set_params(normalize=False)
     rebuilt = kw.batch(list(again), kind=type(batch))
     assert kernel.gram(again).tobytes() == kernel.gram(rebuilt).tobytes()
 

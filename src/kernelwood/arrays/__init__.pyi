@@ -9,4 +9,5 @@ from .example_batch import ExampleBatch as ExampleBatch, ViewColumn as ViewColum
 from .forests import ForestBatch as ForestBatch
 from .onedim import OneDimensional as OneDimensional
 from .ragged import Ragged as Ragged, rises as rises
+from .vector_rows import VectorBatch as VectorBatch, is_sparse as is_sparse
 from .vocabulary import Vocabulary as Vocabulary

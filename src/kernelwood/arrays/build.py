@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,14 @@ from kernelwood.arrays.batches import Batch, SequenceBatch, TreeBatch
 from kernelwood.arrays.example_batch import ExampleBatch
 from kernelwood.arrays.forests import ForestBatch, flatten_forests
 from kernelwood.arrays.ragged import Ragged
+from kernelwood.arrays.vector_rows import VectorBatch, flatten_vectors, is_matrix, is_vector
 from kernelwood.arrays.vocabulary import Vocabulary
 from kernelwood.errors import StructureError
 from kernelwood.structures import Forest, Sequence, Tree
 from kernelwood.text import Example
 
-# Structure -> the batch that holds it; a new kind of structure adds a row here.
+# Structure -> the batch that holds it; a new kind of structure adds a row here. Vectors have no
+# class of their own, see `is_vector`.
 KINDS: dict[type, type[Batch] | type[ExampleBatch]] = {
     Sequence: SequenceBatch,
     Tree: TreeBatch,
@@ -27,6 +30,7 @@ _ARTICLES = {
     "tree": "a tree",
     "forest": "a forest",
     "example": "an example",
+    "vector": "a vector",
 }
 
 
@@ -43,8 +47,9 @@ def batch(
 
     Parameters
     ----------
-    structures : iterable of Sequence, Tree, Forest or Example
-        All of one kind.
+    structures : iterable of Sequence, Tree, Forest, Example or vector
+        All of one kind. A vector is a list, tuple or array of numbers, a mapping of names to
+        numbers, or a sparse row; a matrix, dense or sparse, is read row by row.
     vocabulary : Vocabulary, optional
         Number labels as another batch does; new labels are added to it. By default a new one.
     kind : type, optional
@@ -52,7 +57,7 @@ def batch(
 
     Returns
     -------
-    SequenceBatch, TreeBatch, ForestBatch or ExampleBatch
+    SequenceBatch, TreeBatch, ForestBatch, VectorBatch or ExampleBatch
 
     Examples
     --------
@@ -60,10 +65,12 @@ def batch(
     >>> kw.batch([kw.Sequence("the cat".split()), kw.Sequence("a dog sat".split())])
     SequenceBatch(2 sequences, 5 elements)
     """
+    if kind in (None, VectorBatch) and is_matrix(structures):
+        return VectorBatch.from_matrix(structures)
     structures = _as_list(structures)
     made = kind or _kind_of(structures)
     for position, structure in enumerate(structures):
-        if KINDS.get(type(structure)) is not made:
+        if _kind_of_one(structure) is not made:
             raise _wrong_kind(structure, position, made)
     if made is ExampleBatch:
         return ExampleBatch.from_examples(structures)
@@ -83,7 +90,7 @@ def as_batch(structures: Any, kind: type[Any]) -> Any:
 
 
 def _as_list(structures: Any) -> list[Any]:
-    if type(structures) in KINDS:
+    if type(structures) in KINDS or isinstance(structures, Mapping):
         raise StructureError(
             f"expected a list of structures, got a single {type(structures).__name__}",
             hint="put it in a list: [structure]; for one pair use kernel.value(a, b)",
@@ -107,13 +114,18 @@ def _kind_of(structures: list[Any]) -> Any:
             "an empty list does not tell what kind of structures it would hold",
             hint="say it: kw.batch([], kind=kw.arrays.TreeBatch)",
         )
-    if type(structures[0]) not in KINDS:
+    kind = _kind_of_one(structures[0])
+    if kind is None:
         raise _wrong_kind(structures[0], 0, None)
-    return KINDS[type(structures[0])]
+    return kind
+
+
+def _kind_of_one(structure: object) -> Any:
+    return KINDS.get(type(structure)) or (VectorBatch if is_vector(structure) else None)
 
 
 def _wrong_kind(structure: object, position: int, wanted: Any) -> StructureError:
-    expected = _ARTICLES[wanted.kind] if wanted else "a Sequence, Tree, Forest or Example"
+    expected = _ARTICLES[wanted.kind] if wanted else "a Sequence, Tree, Forest, Example or vector"
     hint = None
     if isinstance(structure, str):
         hint = "parse it first: kw.Tree.from_brackets(text) or kw.Sequence(text.split())"
@@ -123,6 +135,10 @@ def _wrong_kind(structure: object, position: int, wanted: Any) -> StructureError
         hint = "make it a forest of one tree: kw.Forest.from_trees([tree])"
     elif isinstance(structure, Forest) and wanted is TreeBatch:
         hint = "take its best tree, forest.best_tree(), or compare forests: kw.ForestKernel()"
+    elif wanted is VectorBatch and isinstance(structure, Real):
+        hint = "put a single vector in a list: [vector]"
+    elif wanted is VectorBatch:
+        hint = "a vector is a list or array of numbers, or a mapping of names to numbers"
     elif isinstance(structure, (tuple, list)):
         hint = "wrap it: kw.Sequence(elements)"
     return StructureError(
@@ -176,4 +192,5 @@ _FLATTEN: dict[Any, Callable[[list[Any], Vocabulary], Batch]] = {
     SequenceBatch: _flatten_sequences,
     TreeBatch: _flatten_trees,
     ForestBatch: flatten_forests,
+    VectorBatch: flatten_vectors,
 }

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from kernelwood.arrays.batches import Batch
 from kernelwood.arrays.onedim import OneDimensional, row_key
+from kernelwood.arrays.vector_rows import RowError, VectorBatch, is_matrix
 from kernelwood.arrays.vocabulary import Vocabulary
 from kernelwood.errors import StructureError
+from kernelwood.structures import shorten
 from kernelwood.text import Example, Label, Origin
 
 Indices = NDArray[np.int64]
@@ -67,8 +69,8 @@ class ExampleBatch(OneDimensional):
     ids : sequence of str
     labels : sequence, optional
         The label of each example, None where it is unknown.
-    views : mapping of str to list, Batch or ViewColumn
-        The structures of each view.
+    views : mapping of str to list, Batch, matrix or ViewColumn
+        The structures of each view; a matrix has a vector for each example.
     groups : sequence of str, optional
         The group of each example for cross-validation, usually its document.
     origins : sequence of Origin or None, optional
@@ -101,7 +103,7 @@ class ExampleBatch(OneDimensional):
         self.groups = None if groups is None else list(groups)
         self.origins = None if origins is None else list(origins)
         self._columns = {
-            name: view if isinstance(view, ViewColumn) else ViewColumn(view)
+            name: view if isinstance(view, ViewColumn) else ViewColumn(_structures(view))
             for name, view in (views or {}).items()
         }
         self._vocabulary: Vocabulary | None = None
@@ -147,6 +149,12 @@ class ExampleBatch(OneDimensional):
             self._vocabulary = self._vocabulary or Vocabulary()
             try:
                 made = batch(column.structures, vocabulary=self._vocabulary)
+            except RowError as error:
+                row = error.row if column.rows is None else int(column.rows[error.row])
+                raise StructureError(
+                    f"view {name!r} of example {shorten(repr(self.ids[row]))} {error.fault}",
+                    hint=error.hint,
+                ) from None
             except StructureError as error:
                 raise StructureError(f"view {name!r}: {error.problem}", hint=error.hint) from None
             if not isinstance(made, Batch):
@@ -213,6 +221,8 @@ class ExampleBatch(OneDimensional):
             if not -len(self) <= key < len(self):
                 raise IndexError(f"index {key} is out of range for {len(self)} examples")
             return self._example(int(key) % len(self))
+        if isinstance(key, slice) and key.indices(len(self)) == (0, len(self), 1):
+            return self
         picked = np.arange(len(self))[key]
         rows = picked.tolist()
         made = ExampleBatch(
@@ -241,3 +251,7 @@ class ExampleBatch(OneDimensional):
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_source": None}
+
+
+def _structures(view: Any) -> Any:
+    return VectorBatch.from_matrix(view) if is_matrix(view) else view

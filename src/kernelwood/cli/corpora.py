@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import partial
@@ -507,7 +507,9 @@ def _default_views(example: Example) -> tuple[str, ...]:
 
 
 def _comparable(example: Example) -> tuple[str, ...]:
-    return tuple(n for n, view in example.views.items() if isinstance(view, _COMPARABLE))
+    structures = (n for n, view in example.views.items() if isinstance(view, _COMPARABLE))
+    vectors = (n for n, view in example.views.items() if isinstance(view, (tuple, Mapping)))
+    return tuple(structures) or tuple(vectors)
 
 
 def _choose_views(source: str, options: dict[str, Any], example: Example) -> tuple[str, ...]:

@@ -23,7 +23,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_DEFAULTS = {"sequence": "subsequence", "tree": "partial-tree", "forest": "forest"}
+_DEFAULTS = {
+    "sequence": "subsequence",
+    "tree": "partial-tree",
+    "forest": "forest",
+    "vector": "vector",
+}
 
 
 def load_model(path: str, kind: type[T], noun: str, command: str) -> T:
@@ -257,6 +262,8 @@ def _kernel(chosen: str | None, view: str, batch: Batch, given: dict[str, Any]) 
         raise click.UsageError(
             f"the kernel {name} of the view {view!r} matches labels exactly; leave out --vectors"
         )
+    if "decay" in given and name == "vector":
+        raise click.UsageError(f"the kernel of the view {view!r} has no decay; leave out --decay")
     kernel: Kernel = kind(**given)
     return kernel
 

@@ -95,11 +95,13 @@ def common_fragments(
     shared = [_shared(kernel, medoid, other) for other in others]
     found: dict[tuple[str, Part], CommonFragment] = {}
     for fragment in (fragment for fragments in shared for fragment in fragments):
-        key = fragment.view, fragment.structure
-        if key not in found:
-            text = _text(fragment, medoid)
+        structure = fragment.structure
+        if structure is not None and (fragment.view, structure) not in found:  # None: of vectors
+            text = _text(fragment, structure, medoid)
             count = sum(any(_within(fragment, other) for other in each) for each in shared)
-            found[key] = CommonFragment(text, fragment.structure, count, len(shared), fragment.view)
+            found[fragment.view, structure] = CommonFragment(
+                text, structure, count, len(shared), fragment.view
+            )
     candidates = [each for each in found.values() if 2 * each.count >= each.n_compared]
     listed: list[CommonFragment] = []
     for candidate in sorted(candidates or found.values(), key=_rank):
@@ -176,7 +178,10 @@ def _shared(kernel: Kernel, medoid: Any, other: Any) -> list[Fragment]:
 
 
 def _within(fragment: Fragment | CommonFragment, other: Fragment | CommonFragment) -> bool:
-    return fragment.view == other.view and is_part(fragment.structure, other.structure)
+    part, whole = fragment.structure, other.structure
+    if fragment.view != other.view or part is None or whole is None:
+        return False
+    return is_part(part, whole)
 
 
 def _rank(fragment: CommonFragment) -> tuple[int, int, str, str]:
@@ -184,9 +189,8 @@ def _rank(fragment: CommonFragment) -> tuple[int, int, str, str]:
     return -weight, -fragment.count, fragment.view, fragment.text
 
 
-def _text(fragment: Fragment, medoid: Any) -> str:
+def _text(fragment: Fragment, structure: Part, medoid: Any) -> str:
     """Return the text of a fragment as it occurs in the medoid."""
-    structure = fragment.structure
     if isinstance(structure, Tree):
         return fragment.text if fragment.counterpart is None else structure.to_brackets()
     whole: Any = medoid.view(fragment.view) if isinstance(medoid, Example) else medoid

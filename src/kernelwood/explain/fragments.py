@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
-from math import prod
+from math import hypot, prod
 from typing import Any
 
 from kernelwood.errors import KernelInputError, KernelOverflowError
@@ -36,6 +36,7 @@ from kernelwood.kernels import (
     SubsetTreeKernel,
     SubtreeKernel,
     Sum,
+    VectorKernel,
 )
 from kernelwood.structures import Forest, Sequence, Tree
 from kernelwood.text import Example
@@ -48,20 +49,25 @@ _Element = tuple[str, str]  # edge and node of a sequence
 class Fragment:
     """A part that two structures share, and its contribution to their similarity.
 
+    Of vectors, a fragment is a feature that both have, if the kernel is linear or the cosine and
+    features have names; otherwise the only fragment is the value of the kernel.
+
     Attributes
     ----------
     text : str
         Readable form: bracket notation for trees, with a bare label for a node without its
         children, ``(NP (DT the) NN)``; words for sequences, with ``…`` for gaps. Different labels
-        that match are written with their similarity, ``dog~cat (0.80)``.
+        that match are written with their similarity, ``dog~cat (0.80)``. The name of a feature,
+        or the kind of the kernel of vectors.
     weight : float
         Contribution to the raw value of the kernel.
     share : float
         ``weight`` divided by the raw value.
     count_a, count_b : int or float
-        Number of occurrences in each structure; in a forest, the expected number over its trees.
-    structure : Tree or Sequence
-        The fragment with the labels of the first structure.
+        Number of occurrences in each structure; in a forest, the expected number over its trees;
+        the values of a feature.
+    structure : Tree, Sequence or None
+        The fragment with the labels of the first structure; None for vectors.
     covers : float or None
         Fraction of the raw value contributed by the fragment and all its parts in the same places;
         None if fragments are ordered by weight, where parts are listed separately.
@@ -80,7 +86,7 @@ class Fragment:
     share: float
     count_a: float
     count_b: float
-    structure: Tree | Sequence
+    structure: Tree | Sequence | None
     covers: float | None = None
     view: str = ""
     kernel: str = ""
@@ -89,7 +95,9 @@ class Fragment:
 
     @property
     def size(self) -> int:
-        """Number of nodes of a tree, or of elements of a sequence."""
+        """Number of nodes of a tree, or of elements of a sequence; 1 for vectors."""
+        if self.structure is None:
+            return 1
         return self.structure.n_nodes if isinstance(self.structure, Tree) else len(self.structure)
 
 
@@ -107,9 +115,9 @@ def shared_fragments(
     Parameters
     ----------
     kernel : Kernel
-        A subset tree, subtree, partial tree, rooted tree, subsequence or forest kernel; or one of
-        these in ``OnView``, ``Normalized``, sums and multiples.
-    a, b : Tree, Sequence, Forest or Example
+        A subset tree, subtree, partial tree, rooted tree, subsequence, forest or vector kernel; or
+        one of these in ``OnView``, ``Normalized``, sums and multiples.
+    a, b : Tree, Sequence, Forest, vector or Example
         The structures to compare.
     top : int or None
         Maximum number of fragments, None for all.
@@ -155,6 +163,8 @@ def shared_fragments(
       most nodes match. ``count_a`` and ``count_b`` are the numbers of these nodes.
     * Rooted tree kernel: likewise, with the pairs reached from the roots. A pair adds the product
       of the factors on the path to it, so that all pairs sum to the raw value.
+    * Vector kernel, linear or cosine, with named features: each feature that both have, with its
+      part of the sum. Otherwise there is one fragment, with the value of the kernel.
 
     Gates and similarities multiply these weights as in the kernel: every node or element adds both
     gates and the similarity of its labels; leaves of a subset tree that have children in the tree,
@@ -255,6 +265,11 @@ def _parts(kernel: Kernel, a: Any, b: Any) -> list[_Part]:
             if not outermost:
                 factor *= _ratio(inner, inner.kernel, a, b)
             todo.append((inner.kernel, a, b, view, factor, outermost))
+        elif kind is VectorKernel:
+            exact = inner.clone().set_params(dtype="float64")
+            raw = _raw_value(exact, a, b)
+            if factor * raw > 0:
+                parts.append(_Part(exact, a, b, view, factor, raw))
         elif kind in _EXPLAINERS:
             raw_kernel = inner.clone().set_params(normalize=False, dtype="float64")
             raw = _raw_value(raw_kernel, a, b)
@@ -424,6 +439,21 @@ def _explain_subsequences(
 
 
 # Kernel -> function that explains it.
+def _explain_vectors(kernel: VectorKernel, a: Any, b: Any, request: _Request) -> list[Fragment]:
+    named = isinstance(a, Mapping) and isinstance(b, Mapping)
+    if not named or kernel.kind not in ("linear", "cosine"):
+        value = kernel.value(a, b)
+        covers = value if request.largest else None
+        return [Fragment(f"vectors ({kernel.kind})", value, 0.0, 1, 1, None, covers)]
+    lengths = [hypot(*v.values()) if kernel.kind == "cosine" else 1.0 for v in (a, b)]
+    fragments = []
+    for name in sorted(a.keys() & b.keys()):
+        weight = (a[name] / lengths[0]) * (b[name] / lengths[1])
+        covers = weight if request.largest else None
+        fragments.append(Fragment(name, weight, 0.0, a[name], b[name], None, covers))
+    return fragments
+
+
 _EXPLAINERS: dict[type[Kernel], Callable[..., list[Fragment]]] = {
     SubtreeKernel: _explain_subtrees,
     SubsetTreeKernel: _explain_subset_trees,
@@ -431,6 +461,7 @@ _EXPLAINERS: dict[type[Kernel], Callable[..., list[Fragment]]] = {
     RootedTreeKernel: _explain_rooted_trees,
     SubsequenceKernel: _explain_subsequences,
     ForestKernel: _explain_forests,
+    VectorKernel: _explain_vectors,
 }
 
 

@@ -67,14 +67,14 @@ class GrowingArray:
 
 
 class GrowingBatch:
-    """Batch of sequences, trees or forests to which others can be appended.
+    """Batch of structures or vectors to which others can be appended.
 
     From the first addition on it has a vocabulary of its own; the vocabularies of appended batches
     do not change.
     """
 
     def __init__(self, batch: Batch) -> None:
-        self._kind: Any = type(batch)
+        self._none = batch.take(np.empty(0, dtype=np.int64))  # tells how others are laid out
         alone = [part.alone() for part in batch.parts]
         self._offsets = [GrowingArray(part.offsets) for part in alone]
         self._arrays = [[GrowingArray(array) for array in part.arrays] for part in alone]
@@ -88,17 +88,18 @@ class GrowingBatch:
             Ragged(offsets.rows, tuple(array.rows for array in arrays))
             for offsets, arrays in zip(self._offsets, self._arrays, strict=True)
         )
-        return self._kind._wrap(tuple(parts), self._vocabulary)
+        return self._none._like(tuple(parts), self._vocabulary)
 
     def append(self, batch: Any) -> None:
         """Append structures."""
+        batch = batch.in_layout_of(self._none)
         if not self._grown:
             self._vocabulary = Vocabulary(list(self._vocabulary)[1:])
             self._grown = True
         for number, part in enumerate(batch.parts):
             part = part.alone()
             arrays = list(part.arrays)
-            if number == 0:
+            if number == 0 and batch.n_label_fields:
                 labels = arrays[: batch.n_label_fields]
                 arrays[: batch.n_label_fields] = self._renumber(labels, batch.vocabulary)
             offsets = self._offsets[number]

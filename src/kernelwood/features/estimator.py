@@ -165,6 +165,8 @@ def encode_labels(owner: str, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[np.
 
 def _labels(owner: str, X: Any, y: Any) -> list[Any]:
     if y is None:
+        if isinstance(X, ExampleBatch):
+            return list(X.labels)
         if len(X) and isinstance(X[0], Example):
             return [example.label for example in X]
         raise KernelInputError(f"{owner}: y is missing; only examples have labels of their own")

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack
 
-from kernelwood.arrays import Batch, ExampleBatch
+from kernelwood.arrays import Batch, ExampleBatch, VectorBatch
 from kernelwood.compute import Progress, budget, config_context, get_config
 from kernelwood.errors import KernelInputError
 from kernelwood.features.bit_blocks import HashParameters, draw_bits, make_bits
@@ -49,13 +49,14 @@ def label_table(batch: Batch) -> csr_matrix:
     Parameters
     ----------
     batch : Batch
-        Sequences, trees or forests, length n.
+        Sequences, trees, forests or vectors, length n.
 
     Returns
     -------
     csr_matrix of float64, shape (n, number of labels, or twice as many)
         A column for each label of the vocabulary as a node label; with edge labels, as many columns
-        again for these. Edges without a label do not count.
+        again for these. Edges without a label do not count. Of vectors, a column for each
+        feature, which occurs if its value is not 0.
 
     Examples
     --------
@@ -64,6 +65,11 @@ def label_table(batch: Batch) -> csr_matrix:
     >>> list(batch.vocabulary), label_table(batch).toarray().tolist()
     (['', 'we', 'go'], [[0.0, 1.0, 1.0], [0.0, 1.0, 0.0]])
     """
+    if isinstance(batch, VectorBatch):
+        occurs = csr_matrix(batch.matrix()) if batch.is_dense else batch.csr(batch.n_columns).copy()
+        occurs.data = (occurs.data != 0).astype(np.float64)
+        occurs.eliminate_zeros()
+        return occurs
     window = batch.parts[0].window
     rows = np.repeat(np.arange(len(batch)), batch.sizes)
     labels = np.asarray(batch.arrays[0])[window]

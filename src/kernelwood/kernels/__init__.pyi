@@ -19,3 +19,4 @@ from .tree_kernels import (
     SubsetTreeKernel as SubsetTreeKernel,
     SubtreeKernel as SubtreeKernel,
 )
+from .vector_kernel import VectorKernel as VectorKernel

@@ -11,6 +11,7 @@ from kernelwood.kernels.tree_kernels import (
     SubsetTreeKernel,
     SubtreeKernel,
 )
+from kernelwood.kernels.vector_kernel import VectorKernel
 
 KERNELS: dict[str, type[Kernel]] = {
     "subsequence": SubsequenceKernel,
@@ -19,4 +20,5 @@ KERNELS: dict[str, type[Kernel]] = {
     "subset-tree": SubsetTreeKernel,
     "partial-tree": PartialTreeKernel,
     "forest": ForestKernel,
+    "vector": VectorKernel,
 }

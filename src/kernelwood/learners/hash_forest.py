@@ -161,7 +161,7 @@ class HashForestClassifier(StructureClassifier, HashingEstimator):
             By default the labels of examples.
         """
         structures = self._start(X)
-        numbers = self._encode_labels(X, y)
+        numbers = self._encode_labels(structures, y)
         weights = self._weigh_classes(numbers)
         positive = self._positive_class()
         with self._threads():

@@ -268,7 +268,7 @@ class HashNeighborsClassifier(HashCollection, NeighborsClassifier):
             By default the labels of examples.
         """
         batch = self._start(X)
-        numbers = self._encode_labels(X, y)
+        numbers = self._encode_labels(batch, y)
         self._check_enough(self.n_neighbors, len(batch))
         self.class_weights_ = self._weigh_classes(numbers)
         with self._threads(), counting() as counters:
@@ -293,7 +293,7 @@ class HashNeighborsClassifier(HashCollection, NeighborsClassifier):
         """
         self._check_is_fitted()
         batch = self._prepare(X)
-        labels, numbers = encode_labels(type(self).__name__, X, y)
+        labels, numbers = encode_labels(type(self).__name__, batch, y)
         known = {label: number for number, label in enumerate(self.classes_.tolist())}
         unknown = [label for label in labels.tolist() if label not in known]
         if unknown:

@@ -296,7 +296,7 @@ class KernelNeighborsClassifier(NeighborsClassifier):
     def fit(self, X: Any, y: Any = None) -> KernelNeighborsClassifier:
         """Store structures and their labels; ``y=None`` takes the labels of examples."""
         batch = self._start(X)
-        numbers = self._encode_labels(X, y)
+        numbers = self._encode_labels(batch, y)
         self._check_enough(self.n_neighbors, len(batch))
         self.class_weights_ = self._weigh_classes(numbers)
         self.structures_ = self._keep(batch)

@@ -447,7 +447,7 @@ class KernelNetworkClassifier(StructureClassifier):
             By default the labels of examples.
         """
         structures = self._start(X)
-        numbers = self._encode_labels(X, y)
+        numbers = self._encode_labels(structures, y)
         self._check_memory(len(structures))
         trainer = self._trainer()
         report = get_config().progress or (lambda done, total: None)

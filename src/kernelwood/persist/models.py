@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelwood.arrays import ExampleBatch, ForestBatch, SequenceBatch, TreeBatch
+from kernelwood.arrays import ExampleBatch, ForestBatch, SequenceBatch, TreeBatch, VectorBatch
 from kernelwood.errors import ModelFormatError
 from kernelwood.kernels import (
     KERNELS,
@@ -44,7 +44,9 @@ from kernelwood.persist.structures import (
     restore_flat,
     restore_forests,
     restore_rows,
+    restore_vector_rows,
     rows_of_source,
+    vector_state,
 )
 from kernelwood.similarity import SIMILARITIES, Similarity
 from kernelwood.structures import shorten
@@ -166,6 +168,7 @@ _ROWS = (
     Row("structures", "sequences", SequenceBatch, flat_state, restore_flat),
     Row("structures", "trees", TreeBatch, flat_state, restore_flat),
     Row("structures", "forests", ForestBatch, forest_state, restore_forests),
+    Row("structures", "vector-rows", VectorBatch, vector_state, restore_vector_rows),
     Row("structures", "examples", ExampleBatch, example_state, restore_examples),
     Row("structures", "example-rows", ExampleBatch, rows_of_source, restore_rows),
     *(

@@ -20,6 +20,7 @@ from kernelwood.arrays import (
     Ragged,
     SequenceBatch,
     TreeBatch,
+    VectorBatch,
     ViewColumn,
     Vocabulary,
     batch,
@@ -101,6 +102,47 @@ def restore_forests(cls: type[ForestBatch], state: State) -> ForestBatch:
     return made
 
 
+def vector_state(vectors: VectorBatch) -> State:
+    """Return vectors as arrays: a matrix, or the columns and values of sparse rows.
+
+    Examples
+    --------
+    >>> import kernelwood as kw
+    >>> state = vector_state(kw.batch([{"a": 1.0, "b": 2.0}, {"b": 3.0}])[1:])
+    >>> state.parameters, state.texts, state.arrays["columns"].tolist()
+    ({'width': None}, {'vocabulary': ['b']}, [1])
+    """
+    if vectors.is_dense:
+        return State({"width": vectors.width}, {}, {"values": np.array(vectors.matrix())})
+    rows = vectors.parts[0].alone()
+    columns, values = rows.arrays
+    texts = {}
+    if vectors.width is None:
+        [[columns]], texts[_VOCABULARY] = used_labels([vectors])
+    arrays = {_OFFSETS: rows.offsets, "columns": columns, "values": values}
+    return State({"width": vectors.width}, texts, arrays)
+
+
+def restore_vector_rows(cls: type[VectorBatch], state: State) -> VectorBatch:
+    """Return vectors from arrays of an untrusted file."""
+    width = state.parameters.get("width")
+    sparse = width is None or _OFFSETS in state.arrays
+    names = [_OFFSETS, "columns", "values"] if sparse else ["values"]
+    state.check(["width"], [_VOCABULARY] if width is None else [], names)
+    if width is not None and type(width) is not int:
+        raise ValueError("the width of vectors must be a whole number")
+    arrays = [state.arrays[name] for name in names]
+    if sparse:
+        vocabulary = vocabulary_of(state.texts[_VOCABULARY]) if width is None else None
+        return cls.from_arrays(*arrays, width=width, vocabulary=vocabulary)
+    [values] = arrays
+    if values.dtype != np.float64 or values.ndim != 2 or values.shape[1] != width:
+        raise ValueError(f"dense vectors must be rows of {width} numbers of type float64")
+    if values.shape == (0, 0):  # an empty list, which has no width
+        return batch([], kind=cls)
+    return cls.from_matrix(values)
+
+
 def used_labels(batches: Sequence[Batch]) -> tuple[list[list[NDArray[np.int32]]], list[str]]:
     """Return the label fields of batches numbered without unused labels, and the labels.
 
@@ -137,7 +179,7 @@ def example_state(examples: ExampleBatch) -> State:
     """Return the columns of a table.
 
     Sequences and trees of all views share one vocabulary. Edge labels are omitted if all are
-    empty. Forests are stored as separate parts.
+    empty. Forests and vectors are stored as separate parts.
 
     Raises
     ------
@@ -298,8 +340,8 @@ def _column(examples: ExampleBatch, name: str) -> tuple[Batch, NDArray[np.int64]
         problem = error.problem.removeprefix(f"view {name!r}: ")
         raise ModelFormatError(
             f"the view {shorten(repr(name))} of examples cannot be saved: {problem}",
-            hint="a view can be saved if all its structures are sequences, all are trees, or all "
-            "are forests; leave out other views, which no kernel reads",
+            hint="a view can be saved if all its structures are sequences, all are trees, all are "
+            "forests or all are vectors; leave out other views, which no kernel reads",
         ) from error
     assert isinstance(column.structures, Batch)
     return column.structures[:], column.rows  # a separate batch, even if two views share one
@@ -321,7 +363,7 @@ def _restored_views(
             rows = arrays.pop(f"view{number}-rows", None)
         else:
             made, rows = view
-            if type(made) is not ForestBatch or id(made) in seen:
+            if type(made) not in (ForestBatch, VectorBatch) or id(made) in seen:
                 raise ValueError(f"the view {shorten(repr(name))} is not a separate batch")
             seen.add(id(made))
         if rows is None and len(made) != n:

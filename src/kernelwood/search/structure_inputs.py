@@ -6,10 +6,17 @@ other view is made of the sentence (:func:`kernelwood.views.make_view`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from kernelwood.arrays import Batch, ExampleBatch, ForestBatch, SequenceBatch, TreeBatch
+from kernelwood.arrays import (
+    Batch,
+    ExampleBatch,
+    ForestBatch,
+    SequenceBatch,
+    TreeBatch,
+    VectorBatch,
+)
 from kernelwood.errors import KernelInputError, StructureError
 from kernelwood.kernels import (
     ForestKernel,
@@ -27,7 +34,13 @@ Input: TypeAlias = Sentence | Candidate | Example | Sequence | Tree | Forest
 
 _INPUTS = (Sentence, Candidate, Example, Sequence, Tree, Forest)
 _STRUCTURES = (Sequence, Tree, Forest)
-_BATCHES = {SequenceBatch: Sequence, TreeBatch: Tree, ForestBatch: Forest}
+_VECTORS = (tuple, Mapping)
+_BATCHES: dict[Any, tuple[type[Any], ...]] = {
+    SequenceBatch: (Sequence,),
+    TreeBatch: (Tree,),
+    ForestBatch: (Forest,),
+    VectorBatch: _VECTORS,
+}
 
 # View -> its structure, and whether a sentence has its source; the first possible one is chosen.
 _CHOICES: dict[str, tuple[type[Any], Callable[[Sentence], bool]]] = {
@@ -96,7 +109,7 @@ def choose_view(inputs: Any, kernel: Kernel | None, owner: str) -> str | None:
         return None
     if isinstance(inputs[0], _STRUCTURES):
         return None
-    kinds = _STRUCTURES if kernel is None else (_BATCHES[kernel._accepts()],)
+    kinds = _STRUCTURES if kernel is None else _BATCHES[kernel._accepts()]
     sentences = [found for item in inputs if (found := _sentence(item)) is not None]
     for name, (kind, is_made_of) in _CHOICES.items():
         if kind in kinds and any(map(is_made_of, sentences)):
@@ -182,7 +195,7 @@ def make_structures(inputs: Any, kernel: Kernel | None, view: str | None, owner:
 def _have_views(inputs: Any, names: tuple[str, ...]) -> bool:
     return all(
         isinstance(item, Example)
-        and all(isinstance(item.views.get(name), _STRUCTURES) for name in names)
+        and all(isinstance(item.views.get(name), (*_STRUCTURES, *_VECTORS)) for name in names)
         for item in inputs
     )
 
@@ -199,7 +212,7 @@ class _Maker:
             raise _no_view(self._owner, self._name)
         if isinstance(item, Example):
             view = item.views.get(self._name)
-            if isinstance(view, _STRUCTURES):
+            if isinstance(view, (*_STRUCTURES, *_VECTORS)):
                 return view
         source = item if isinstance(item, Candidate) else _sentence(item)
         if source is None:

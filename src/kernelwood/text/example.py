@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
 from types import MappingProxyType
-from typing import TypeAlias, final
+from typing import Any, TypeAlias, final
 
 from kernelwood.errors import StructureError
 from kernelwood.structures import Forest, Frozen, Graph, Sequence, Tree, check_label, shorten
@@ -60,8 +60,9 @@ class Example(Frozen):
         Class or value to predict; None if unknown.
     views : mapping of str to Sequence, Tree, Forest, Graph, Sentence, Document, str, or vector
         The structures by name. The functions of `kernelwood.views` derive sequences, trees and
-        forests, which kernels compare, from sentences. A vector is a tuple of numbers or a
-        mapping of str to numbers.
+        forests, which kernels compare, from sentences. A vector is a list, tuple or array of
+        numbers, stored as a tuple, or a mapping of str to numbers; a sparse row of scipy is stored
+        as a mapping of column numbers, as text, to values.
     origin : Origin, optional
         Where the example was read.
 
@@ -219,9 +220,26 @@ def _check_view(view: object, name: str, owner: str) -> View:
         isinstance(key, str) and isinstance(number, Real) for key, number in view.items()
     ):
         return MappingProxyType(dict(view))
+    numbers = _as_vector(view)
+    if numbers is not None:
+        return numbers
     raise StructureError(
         f"view {name!r} of example {owner} cannot be {shorten(repr(view))} "
         f"of type {type(view).__name__}",
-        hint="give a Sequence, Tree, Forest, Graph, Sentence, Document, str, tuple of numbers, "
-        "or mapping of str to numbers",
+        hint="give a Sequence, Tree, Forest, Graph, Sentence, Document, str, list or array of "
+        "numbers, or mapping of str to numbers",
     )
+
+
+def _as_vector(view: Any) -> View | None:
+    """Return a list or array of numbers as a tuple, a sparse row as a mapping, others as None."""
+    if hasattr(view, "tocoo") and view.shape[:-1] in ((), (1,)):
+        row, features = view.tocoo(), dict[str, float]()
+        columns = row.col if len(row.shape) == 2 else row.coords[0]
+        for column, number in zip(columns.tolist(), row.data.tolist(), strict=True):
+            features[str(column)] = features.get(str(column), 0.0) + number
+        return MappingProxyType(features)
+    numbers = view.tolist() if getattr(view, "ndim", 0) == 1 and hasattr(view, "tolist") else view
+    if isinstance(numbers, list) and all(isinstance(number, Real) for number in numbers):
+        return tuple(numbers)
+    return None
