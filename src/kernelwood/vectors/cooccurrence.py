@@ -122,7 +122,7 @@ def learn_vectors(
     check_budget(
         8 * len(words) * (3 * dim + 1),
         "the singular vectors",
-        "Use a smaller dim or more min_count.",
+        "Use a smaller dim or a larger min_count.",
     )
     _LOG.info("counting pairs of %s words", f"{len(words):,}")
     counts = count_pairs(codes, len(words), window, progress or get_config().progress)
