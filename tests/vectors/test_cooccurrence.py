@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections import Counter
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, strategies as st
+from scipy.sparse.linalg import eigsh
 
 import kernelwood as kw
 from kernelwood.errors import KernelInputError
@@ -110,7 +112,16 @@ def test_a_matrix_of_low_rank_has_columns_of_zeros():
     texts = [[*"ax"], [*"bx"], [*"ay"], [*"by"]]
     vectors = learn_vectors(texts, dim=3, min_count=1, power=0, normalize=False)
     assert (np.abs(vectors.matrix).max(axis=0) > 0).tolist() == [True, True, False]
-    np.testing.assert_array_equal(vectors["a"], vectors["b"])
+    np.testing.assert_allclose(vectors["a"], vectors["b"], atol=1e-6)
+
+
+@pytest.mark.skipif(
+    "rng" not in inspect.signature(eigsh).parameters, reason="restarts of this scipy are random"
+)
+def test_equal_singular_values_do_not_make_vectors_random():
+    texts = [[*"ax"], [*"bx"], [*"ay"], [*"by"]]
+    first, second = (learn_vectors(texts, dim=3, min_count=1) for _ in range(2))
+    assert first == second
 
 
 def test_texts_of_every_kind_give_the_same_words():
