@@ -68,6 +68,12 @@ SEEDS: dict[str, list[str]] = {
         '<token POS="VB" charOffset="4-7" id="t2" text="cuts"/></tokenization></tokenizations>'
         "</sentenceanalyses></sentence></document></corpus>",
     ],
+    "ddi": [
+        '<document id="d"><sentence id="d.s0" text="Aspirin cuts warfarin.&#xd;&#xa;">'
+        '<entity id="e1" charOffset="0-6" type="drug" text="Aspirin"/>'
+        '<entity id="e2" charOffset="13-15;17-20" type="drug" text="war arin"/>'
+        '<pair id="p" e1="e1" e2="e2" ddi="true" type="effect"/></sentence></document>',
+    ],
     "semeval": [
         '1\t"The <e1>cat</e1> left the <e2>house</e2>."\nEntity-Origin(e1,e2)\nComment: no\n\n'
         '2\t"A <e1>dog</e1> saw a <e2>bird</e2>."\nOther\nComment:\n\n',

@@ -42,8 +42,14 @@ PARTS = {
     '<token POS="VBZ" charOffset="4-8" id="t2" text="binds"/>'
     '<token POS="NN" charOffset="10-12" id="t3" text="Ras"/></tokenization></tokenizations>'
     "</sentenceanalyses></sentence>\n",
+    "ddi": '<sentence id="{n}" text="Raf binds Ras."><entity id="{n}a" charOffset="0-2" '
+    'text="Raf" type="drug"/><entity id="{n}b" charOffset="10-12" text="Ras" type="drug"/>'
+    '<pair id="{n}p" e1="{n}a" e2="{n}b" ddi="true" type="int"/></sentence>\n',
 }
-AROUND = {"ppi": ('<corpus source="x"><document id="d">\n', "</document></corpus>\n")}
+AROUND = {
+    "ppi": ('<corpus source="x"><document id="d">\n', "</document></corpus>\n"),
+    "ddi": ('<document id="d">\n', "</document>\n"),
+}
 
 
 class Stream(io.RawIOBase):

@@ -390,6 +390,7 @@ COMMANDS = {
     "predict": {"model": "model.kw", "corpus": "test.jsonl"},
     "search": {"source": "corpus.jsonl", "queries": "test.jsonl"},
     "train": {"corpus": "corpus.jsonl", "out": "new.kw"},
+    "vectors": {"texts": "texts.txt", "out": "words.npz"},
     "verify": {"model": "model.kw", "claims": "claims.jsonl"},
 }
 # Parameters that a command can do without only if another one is given.
@@ -411,6 +412,8 @@ def folder(tmp_path_factory):
     kw.write(paths(), folder / "paths.jsonl")
     kw.save(kw.RelationExtractor().fit(documents()), folder / "model.kw")
     (folder / "new.txt").write_text(CLAIM["text"])
+    words = [word for question in questions() for word in question.view("words").nodes]
+    (folder / "texts.txt").write_text(" ".join(words * 5))  # as often as words are counted
     (folder / "new.ann").write_text("T1\tprotein 0 3\tRaf\nT2\tprotein 10 13\tRas\n")
     (folder / "claims.jsonl").write_text(json.dumps(CLAIM))
     return folder

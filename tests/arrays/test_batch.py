@@ -245,3 +245,34 @@ def test_translation_uses_the_ids_of_the_other_vocabulary():
 def test_a_translated_batch_decodes_to_the_same_structures():
     structures = [Sequence(["a", "c"]), Sequence(["c"])]
     assert list(kw.batch(structures).in_vocabulary(Vocabulary(["z", "c", "a"]))) == structures
+
+
+@given(st.one_of(*(st.lists(st.sampled_from(some), max_size=9) for some in SAMPLES.values())))
+def test_equal_structures_form_one_group(structures):
+    if not structures:
+        return
+    first, group = kw.batch(structures)[:].distinct()
+    assert [structures[place] for place in first] == list(dict.fromkeys(structures))
+    assert [structures[first[at]] for at in group] == structures
+
+
+@every_kind
+def test_groups_of_a_slice_are_its_own(structures):
+    batch = kw.batch([*structures, *structures])
+    assert len(batch.distinct()[0]) == len({*structures})
+    assert len(batch[3:9].distinct()[0]) == len({*structures[3:9]})
+
+
+def test_structures_whose_hashes_collide_are_all_distinct(monkeypatch):
+    monkeypatch.setattr("kernelwood.arrays.ragged._scramble", lambda n: n.astype(np.uint64) * 0)
+    structures = [Sequence(["a", "b"]), Sequence(["b", "a"]), Sequence(["a", "b"])]
+    first, group = kw.batch(structures).distinct()
+    assert first.tolist() == group.tolist() == [0, 1, 2]
+
+
+def test_a_batch_keeps_the_last_values_only():
+    batch, computed = kw.batch([Sequence(["a"])]), []
+    for key in [*range(20), 19, 0]:
+        assert batch.remember(key, lambda key=key: computed.append(key) or key) == key
+    assert computed == [*range(20), 0]
+    assert len(batch.known) < 20

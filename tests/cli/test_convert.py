@@ -465,7 +465,7 @@ def test_a_tree_is_a_text_for_standoff(file, tmp_path):
 
 def test_help_names_the_formats():
     shown = "".join(convert("--help").stdout.split())
-    assert "penn|conllu|srl|penman|ppi|semeval|standoff|kelp|jsonl" in shown
+    assert "penn|conllu|srl|penman|ppi|ddi|semeval|standoff|kelp|jsonl" in shown
 
 
 def test_an_unset_variable_does_not_convert_the_current_folder(tmp_path, monkeypatch):

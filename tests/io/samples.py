@@ -123,6 +123,34 @@ SAMPLES = {
         n_left=2,
         closed=True,
     ),
+    "ddi": Sample(
+        text="""<document id="d0">
+    <sentence id="d0.s0" text="Aspirin enhances wärfarin.&#xd;&#xa;">
+        <entity id="d0.s0.e0" charOffset="0-6"
+            type="drug" text="Aspirin"/>
+        <entity id="d0.s0.e1" charOffset="17-24"
+            type="drug" text="wärfarin"/>
+        <pair id="d0.s0.p0" e1="d0.s0.e0"
+            e2="d0.s0.e1" ddi="true" type="effect"/>
+    </sentence>
+    <sentence id="d0.s1" text="We go."/>
+</document>
+""",
+        n_examples=2,
+        broken="""<document id="d">
+  <sentence id="a" text="one" />
+  <sentence id="b" text="two">
+    <entity id="e" charOffset="0-2" text="two" type="drug"/>
+    <pair id="p" e1="e" e2="x" ddi="false"/>
+  </sentence>
+  <sentence id="c" text="three" />
+</document>
+""",
+        line=5,
+        column=5,
+        n_left=2,
+        closed=True,
+    ),
     "semeval": Sample(
         text='7\t"The <e1>lid</e1> of a <e2>röd pot</e2>\'s rim."\nComponent-Whole(e1,e2)\n'
         'Comment: or its rim\n\n8\t"<e2>Ink</e2> on <e1>paper</e1>"\nOther\nComment:\n\n',

@@ -189,6 +189,22 @@ def test_a_file_is_recognized_by_its_content():
 # What is odd, and what is wrong.
 
 
+@pytest.mark.parametrize(("offsets", "shifted"), [("1-3", False), ("0-2", True), ("2-4", True)])
+def test_offsets_that_are_one_character_off_are_corrected_with_a_remark(offsets, shifted):
+    examples = parse(corpus(sentence(entity(offsets, "Raf"), ".Raf.")))
+    assert examples[0].view("sentence").entities[0].spans == ((1, 4),)
+    assert sum(examples.tally.remarks.values()) == shifted
+
+
+@pytest.mark.parametrize(("offsets", "text"), [("0-2", "..Raf"), ("2-4", "Raf.."), ("1-3", "Raf ")])
+def test_other_wrong_offsets_are_errors_at_both_ends_of_the_text(offsets, text):
+    data = corpus(sentence(entity(offsets, text.strip(". ")), text))
+    if offsets == "1-3":
+        assert parse(data)[0].view("sentence").entities[0].spans == ((0, 3),)
+    else:
+        assert "stands" in problem(data).problem
+
+
 def test_a_token_that_differs_is_kept_with_a_remark():
     tokens = SPLIT_TOKENS.replace('text="binds"', 'text="bound"')
     examples = parse(corpus(sentence(SPLIT + tokens)))

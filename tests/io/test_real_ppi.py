@@ -1,4 +1,4 @@
-"""Counts of AIMed and BioInfer, when they are on this machine."""
+"""Counts of AIMed, BioInfer and DDIExtraction 2013, when they are on this machine."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 from corpora import data_file
 
+from kernelwood.evaluate import documents
 from kernelwood.io import read
 
 CORPORA = ["AImed", "BioInfer"]
@@ -51,6 +52,25 @@ def test_the_preferred_parse_is_the_one_that_was_asked_for(corpora):
     assert len(sentence.tokens) == 11
     assert sentence.tokens[9].tag == "NN"
     assert sentence.dependencies[0] == (1, "nn", 0)
+
+
+@pytest.mark.parametrize(
+    ("part", "n_documents", "n_sentences", "n_pairs", "types", "remarks"),
+    [
+        ("DrugBank", 572, 5675, 26005, [1535, 1257, 818, 179], 2),
+        ("MedLine", 142, 1301, 1787, [152, 62, 8, 10], 0),
+    ],
+)
+def test_all_drug_interactions_are_read(part, n_documents, n_sentences, n_pairs, types, remarks):
+    examples = read(data_file("ddi-2013", "ddi-2013-train.tar.gz"), only=f"{part}/*")
+    relations = [r for e in examples for r in e.view("sentence").relations]
+    holding = Counter(r.type for r in relations if r.holds)
+    assert len(set(documents(examples))) == n_documents
+    assert (len(examples), len(relations)) == (n_sentences, n_pairs)
+    # One of the 179 is the pair without a type.
+    assert [holding[name] for name in ("effect", "mechanism", "advise", "int")] == types
+    assert sum(holding.values()) == sum(types)
+    assert sum(examples.tally.remarks.values()) == remarks
 
 
 @pytest.mark.slow

@@ -312,3 +312,23 @@ def test_what_lies_outside_the_offsets_is_ignored(kernel):
     wrapped = from_groups(window, spoiled)
     others = sample(kernel, 4, seed=1)
     np.testing.assert_array_equal(kernel.cross(others, wrapped), kernel.cross(others, window))
+
+
+@every_variant
+def test_repeated_structures_have_the_bits_of_single_ones(kernel):
+    some, others = sample(kernel, 12)[:5], sample(kernel, 12)[5:]
+    once = kernel.cross(some, others)
+    rows, columns = [0, 3, 3, 1, 4, 0, 3, 2] * 3, [2, 2, 6, 0, 1, 5, 3, 4, 2] * 2
+    repeated = kernel.cross([some[i] for i in rows], [others[j] for j in columns])
+    assert np.array_equal(repeated, once[np.ix_(rows, columns)])
+
+
+@every_variant
+def test_changed_parameters_are_not_answered_from_memory(kernel):
+    batch = kw.batch(sample(kernel, 6))
+    kernel = kernel.clone()
+    kernel.cross(batch, batch)
+    changed = {"decay": 0.3, "max_length": 1}
+    kernel.set_params(**{name: changed[name] for name in changed if name in kernel.get_params()})
+    fresh = kw.batch(sample(kernel, 6))
+    assert np.array_equal(kernel.cross(batch, batch), kernel.cross(fresh, fresh))

@@ -40,6 +40,15 @@ def test_a_sentence_that_looks_like_two_stays_one(backend):
     assert (sentence.tokens[0].start, sentence.tokens[-1].end) == (0, 14)
 
 
+def test_given_sentences_keep_their_boundaries(backend):
+    texts = ["We go. Cannot.\r\n", " ", ""]
+    found = analyze(backend, map(Sentence, texts))
+    assert [[sentence.text for sentence in sentences] for sentences in found] == [
+        [text] for text in texts
+    ]
+    assert found[0][0].tokens[-1].end == 14
+
+
 def test_annotation_start_and_metadata_survive_the_parser(backend):
     we, cannot = Entity("T1", "A", ((0, 2),), "We"), Entity("T2", "B", ((7, 13),), "Cannot")
     pair = Relation("R1", "Pair", (Argument("a", "T1"), Argument("b", "T2")))

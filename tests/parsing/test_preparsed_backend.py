@@ -6,7 +6,7 @@ import pytest
 
 from kernelwood.errors import KernelInputError, StructureError
 from kernelwood.parsing import PreparsedBackend, analyze, preparsed
-from kernelwood.text import Document, Entity, Example, Sentence
+from kernelwood.text import ROOT, Document, Entity, Example, Sentence
 
 
 def parse(words: str, document: str | None = None) -> Sentence:
@@ -50,6 +50,31 @@ def test_sentences_get_the_annotation_of_their_document():
 def test_examples_do_as_parses():
     example = Example("s1", views={"sentence": parse("Raf binds .")})
     assert texts(preparsed([Document("Raf binds.")], [example])) == [["Raf binds."]]
+
+
+def test_a_sentence_with_several_parses_stays_one():
+    whole = Sentence(
+        "It is.\tRas binds.\n", entities=[Entity("T1", "P", ((7, 10),), "Ras")], start=3
+    )
+    it = Sentence.from_words(["It", "is", "."], dependencies=[(1, "nsubj", 0), (ROOT, "root", 1)])
+    ras = Sentence.from_words(
+        ["Ras", "binds", "."],
+        dependencies=[(1, "nsubj", 0), (ROOT, "root", 1)],
+        empty=[(-1, "who"), (1, "it")],
+        enhanced=[(4, "x", 0), (ROOT, "root", 3)],
+        multiwords=[(0, 2, "Ras binds")],
+    )
+    [[found], [other]] = preparsed([whole, Sentence(" \n")], [it, ras])
+    assert found.text == whole.text
+    assert (found.entities, found.start) == (whole.entities, 3)
+    assert [whole.text[t.start : t.end] for t in found.tokens] == [*it.words, *ras.words]
+    assert found.dependencies == (
+        (1, "nsubj", 0), (ROOT, "root", 1), (4, "nsubj", 3), (ROOT, "root", 4)
+    )  # fmt: skip
+    assert [(node.after, node.text) for node in found.empty] == [(2, "who"), (4, "it")]
+    assert found.enhanced == ((7, "x", 3), (ROOT, "root", 6))
+    assert found.multiwords[0][:2] == (3, 5)
+    assert other == Sentence(" \n")
 
 
 def test_a_parse_of_no_document_is_refused():

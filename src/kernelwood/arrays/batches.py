@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from functools import cached_property
 from typing import Any, ClassVar, TypeVar, overload
 
@@ -16,6 +16,8 @@ from kernelwood.structures import Sequence, Tree
 B = TypeVar("B", bound="Batch")
 F = TypeVar("F", bound="FlatBatch")
 IntArray = NDArray[np.int32]
+_T = TypeVar("_T")
+_N_KNOWN = 8  # values kept of a batch
 
 
 class Batch(OneDimensional):
@@ -82,6 +84,27 @@ class Batch(OneDimensional):
         """Number of elements or nodes of all structures together."""
         return int(self.offsets[-1] - self.offsets[0])
 
+    @cached_property
+    def known(self) -> dict[Hashable, Any]:
+        """What was computed of the structures, whatever the numbers of their labels."""
+        return {}
+
+    def remember(self, key: Hashable, compute: Callable[[], _T]) -> _T:
+        """Return what ``compute`` returned for the key; the last few values are kept."""
+        try:
+            found: _T = self.known[key]
+        except KeyError:
+            found = compute()
+            while len(self.known) >= _N_KNOWN:
+                self.known.pop(next(iter(self.known)), None)
+            self.known[key] = found
+        return found
+
+    def distinct(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the first of each group of equal structures, and the group of each structure."""
+        everything = np.arange(len(self))
+        return everything, everything
+
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
@@ -103,6 +126,8 @@ class Batch(OneDimensional):
             return self._decode(int(key) % len(self))
         if isinstance(key, slice):
             start, stop, step = key.indices(len(self))
+            if (start, stop, step) == (0, len(self), 1):
+                return self
             if step == 1:
                 return self._like(tuple(p.cut(start, stop) for p in self.parts))
         return self.take(np.arange(len(self))[key])
@@ -128,7 +153,9 @@ class Batch(OneDimensional):
         labels = first.arrays[: self.n_label_fields]
         translated = self.vocabulary.translate(np.concatenate(labels), vocabulary)
         first = first.replace(*np.array_split(translated, len(labels)))
-        return self._like((first, *rest), vocabulary)
+        made = self._like((first, *rest), vocabulary)
+        made.known = self.known
+        return made
 
     def _decode(self, index: int) -> Any:
         raise NotImplementedError
@@ -142,6 +169,17 @@ class Batch(OneDimensional):
 
 class FlatBatch(Batch):
     """A batch whose arrays all have one value for each element or node."""
+
+    def distinct(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the first of each group of equal structures, and the group of each structure.
+
+        Examples
+        --------
+        >>> from kernelwood.arrays import batch
+        >>> batch([Sequence(["a"]), Sequence(["b"]), Sequence(["a"])]).distinct()
+        (array([0, 1]), array([0, 1, 0]))
+        """
+        return self.remember("distinct", self.parts[0].distinct)
 
     @classmethod
     def from_arrays(cls: type[F], offsets: Offsets, *arrays: IntArray, vocabulary: Vocabulary) -> F:

@@ -221,6 +221,8 @@ class ExampleBatch(OneDimensional):
             if not -len(self) <= key < len(self):
                 raise IndexError(f"index {key} is out of range for {len(self)} examples")
             return self._example(int(key) % len(self))
+        if isinstance(key, slice) and key.indices(len(self)) == (0, len(self), 1):
+            return self
         picked = np.arange(len(self))[key]
         rows = picked.tolist()
         made = ExampleBatch(

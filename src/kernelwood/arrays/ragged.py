@@ -72,6 +72,25 @@ class Ragged:
         """Return the same pieces with the first arrays replaced."""
         return Ragged(self.offsets, (*arrays, *self.arrays[len(arrays) :]))
 
+    def distinct(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the first piece of each group of equal pieces, and the group of each piece.
+
+        Pieces are sorted by a hash of their values, then compared.
+        """
+        alone, sizes = self.alone(), self.sizes
+        values = _scramble(np.arange(alone.offsets[-1]) - np.repeat(alone.offsets[:-1], sizes))
+        for array in alone.arrays:
+            values = _scramble(values + array.astype(np.uint64))
+        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(values, dtype=np.uint64)])
+        hashes = _scramble(sizes) + sums[alone.offsets[1:]] - sums[alone.offsets[:-1]]
+        _, first, group = np.unique(hashes, return_index=True, return_inverse=True)
+        equal = alone.take(first[group])
+        pairs = zip((sizes, *alone.arrays), (equal.sizes, *equal.arrays), strict=True)
+        if not all(np.array_equal(one, other) for one, other in pairs):  # hashes collide
+            first = group = np.arange(len(sizes))
+        order = np.argsort(first)
+        return first[order], np.argsort(order)[group]
+
     def check(self, names: tuple[str, ...]) -> None:
         """Refuse offsets that fall or reach beyond the arrays, and arrays that differ in length."""
         offsets = self.offsets
@@ -83,6 +102,13 @@ class Ragged:
                 f"offsets end at {offsets[-1]}, but {', '.join(names)} have lengths "
                 f"{sorted(lengths)}"
             )
+
+
+def _scramble(numbers: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return numbers that look random, equal ones for equal ones; products wrap around."""
+    mixed = (numbers.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= mixed >> np.uint64(29)
+    return mixed * np.uint64(0xBF58476D1CE4E5B9)
 
 
 def rises(values: Any, most: int | None = None, *, strictly: bool = False) -> bool:

@@ -26,6 +26,7 @@ COMMANDS = {
     "predict": "Predict relations in annotated documents.",
     "search": "Find structures similar to queries.",
     "train": "Train a relation extractor on annotated documents.",
+    "vectors": "Learn word vectors from unlabeled texts.",
     "verify": "Check relations found by another tool.",
 }
 

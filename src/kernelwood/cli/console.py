@@ -222,18 +222,20 @@ def _stages() -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def _logged(begin: Callable[[str], None]) -> Iterator[None]:
-    """Call a function with the stages that the relations package logs."""
-    logger = logging.getLogger("kernelwood.relations")
+    """Call a function with the stages that the packages relations and vectors log."""
+    loggers = [logging.getLogger(f"kernelwood.{name}") for name in ("relations", "vectors")]
+    before = [logger.level for logger in loggers]
     handler = logging.Handler(logging.INFO)
     handler.emit = lambda record: begin(record.getMessage())  # type: ignore[method-assign]
-    before = logger.level
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
+    for logger in loggers:
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
     try:
         yield
     finally:
-        logger.setLevel(before)
-        logger.removeHandler(handler)
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)
+            logger.removeHandler(handler)
 
 
 # Errors and signals.

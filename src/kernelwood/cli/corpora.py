@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _SAVED = {"manifest.json", "card.md"}  # members of every file of kw.save
 _COMPARABLE = (Sequence, Tree, Forest)
 _READABLE = ("words", "tree")  # views that make the best text if an example has none
-_ANNOTATED = "annotated text, such as brat standoff, interaction corpora (ppi) or CoNLL-U"
+_ANNOTATED = "annotated text, such as brat standoff, interaction corpora (ppi, ddi) or CoNLL-U"
 
 
 @dataclass

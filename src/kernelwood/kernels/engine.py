@@ -23,6 +23,7 @@ from kernelwood.similarity import SMALLEST, Exact, Similarity
 _TRUSTED = {"float32": (1e-30, 1e30), "float64": (1e-280, 1e290), "log2": (-np.inf, np.inf)}
 _SELVES_AT_ONCE = 16  # small: the table of similarities holds the labels of all of them
 _WINDOW = 256  # Gram matrices are cut only between the windows in which sequences are sorted
+_REPEATED = 0.7  # share of distinct pairs from which on repeated structures are not looked for
 _LARGE = 2000  # nodes of a structure above which a single pair may take long
 _NEXT = {"float32": "float64", "float64": "log2"}
 
@@ -189,7 +190,7 @@ class EngineKernel(Kernel):
             np.fill_diagonal(out, np.diagonal(out) != 0)
 
     def _fill_cross(self, X: Any, Y: Any, out: Matrix, runner: Runner) -> None:
-        X, Y = self._align(X, Y)
+        Y, X = self._align(Y, X)  # Y is more often compared with several X than vice versa
         number = self._first_number(out.dtype.name)
         if self._too_many_labels(X, Y, number):
             return self._fill_cross_in_parts(X, Y, out, runner)
@@ -220,13 +221,7 @@ class EngineKernel(Kernel):
 
     def _fill_cross_in(self, X: Any, Y: Any, out: Matrix, runner: Runner, number: str) -> None:
         """Fill ``out`` (of the number's own dtype, float64 for log2) with final values."""
-        engine = self._engine(number, runner, Y, X)
-        n = len(X)
-
-        def block(begin: int, end: int, stop: StopFlag) -> None:
-            engine.cross(begin, end, 0, n, out, stop)
-
-        self._run(runner, block, engine.n_panels, n * len(Y), X, Y)
+        self._fill_raw_cross(X, Y, out, runner, number)
         if number == "log2":
             self._finish_log2(X, Y, out, runner)
             return
@@ -244,6 +239,27 @@ class EngineKernel(Kernel):
                 out[rows, columns] = self._fit(again, out.dtype)
         self._redo_overflows(X, Y, out, number, runner)
 
+    def _fill_raw_cross(self, X: Any, Y: Any, out: Matrix, runner: Runner, number: str) -> None:
+        """Fill ``out`` with raw values; equal structures are compared once."""
+        (first_x, group_x), (first_y, group_y) = X.distinct(), Y.distinct()
+        n_values, n_all = len(first_x) * len(first_y), len(X) * len(Y)
+        if n_values > _REPEATED * n_all:
+            self._fill_by_engine(X, Y, out, runner, number)
+            return
+        values = np.empty((len(first_x), len(first_y)), dtype=out.dtype)
+        self._fill_by_engine(X[first_x], Y[first_y], values, runner, number)
+        np.take(values[:, group_y], group_x, axis=0, out=out, mode="clip")  # not buffered
+        runner.advance(n_all - n_values)
+
+    def _fill_by_engine(self, X: Any, Y: Any, out: Matrix, runner: Runner, number: str) -> None:
+        engine = self._engine(number, runner, Y, X)
+        n = len(X)
+
+        def block(begin: int, end: int, stop: StopFlag) -> None:
+            engine.cross(begin, end, 0, n, out, stop)
+
+        self._run(runner, block, engine.n_panels, n * len(Y), X, Y)
+
     def _finish_log2(self, X: Any, Y: Any, out: Matrix, runner: Runner) -> None:
         if self.normalize:
             own_x, own_y = self._selves(X, "log2", runner), self._selves(Y, "log2", runner)
@@ -257,7 +273,7 @@ class EngineKernel(Kernel):
         (X,) = self._align(X)
         number = self._first_number("float64")
         if number == "float64":
-            selves = self._selves(X, number, runner)
+            selves = self._selves(X, number, runner).copy()
             extreme = _extreme(selves, number)
         else:
             selves, extreme = np.empty(len(X)), np.ones(len(X), dtype=bool)
@@ -310,6 +326,11 @@ class EngineKernel(Kernel):
 
     def _selves(self, X: Any, number: str, runner: Runner) -> NDArray[Any]:
         """Return raw self-similarities (their log2 for "log2")."""
+        key = (self.clone(), number)  # a copy: parameters of this kernel may change
+        selves: NDArray[Any] = X.remember(key, lambda: self._compute_selves(X, number, runner))
+        return selves
+
+    def _compute_selves(self, X: Any, number: str, runner: Runner) -> NDArray[Any]:
         out = np.empty(len(X), dtype="float64" if number == "log2" else number)
         # Engines that compute similarities from vectors need no table of them.
         in_table = self._matches_softly() and self._similarity_plan == "table"
@@ -317,6 +338,7 @@ class EngineKernel(Kernel):
         for first in range(0, len(X), at_once):
             some = slice(first, first + at_once)
             self._fill_selves(X[some], out[some], number, runner)
+        out.flags.writeable = False  # kept with the structures
         return out
 
     def _fill_selves(self, X: Any, out: NDArray[Any], number: str, runner: Runner) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from kernelwood.errors import KernelInputError, StructureError
 from kernelwood.parsing.backends import replace_parse
 from kernelwood.structures import shorten
-from kernelwood.text import Document, Example, Sentence
+from kernelwood.text import ROOT, Document, Example, Sentence
 
 _NEW_DOCUMENT = "newdoc id"
 _PARSE = ("tokens", "dependencies", "tree", "enhanced", "empty", "multiwords")
@@ -23,12 +24,13 @@ def preparsed(
     If the parses name their documents (``# newdoc id = ...``) and the documents have ids, they are
     aligned by id. Otherwise the parses must be in the order of the documents: a sentence that is
     not found in the rest of a document is searched in the next one. Sentences may differ from the
-    text of the document in blanks.
+    text of the document in blanks. A document that is a sentence stays one, also if it has several
+    parses.
 
     Parameters
     ----------
-    documents : iterable of Document or Example
-        Examples have an id and a view ``document``.
+    documents : iterable of Document, Sentence or Example
+        Examples have an id and a view ``document`` or ``sentence``.
     parses : iterable of Sentence or Example
         Examples have a view ``sentence``, such as those read from CoNLL-U.
 
@@ -45,7 +47,7 @@ def preparsed(
     [['Raf\nbinds.'], ['Ras too.']]
     """
     items = list(documents)
-    texts = [_as_document(item, place) for place, item in enumerate(items)]
+    texts = [_as_text(item, place) for place, item in enumerate(items)]
     sentences = list(_as_sentences(parses))
     ids = [item.id for item in items if isinstance(item, Example)]
     named = _by_name(sentences)
@@ -54,8 +56,8 @@ def preparsed(
     else:
         groups = _by_order(texts, sentences)
     return [
-        list(_annotate(document, number, group))
-        for number, (document, group) in enumerate(zip(texts, groups, strict=True))
+        list(_annotate(text, number, group))
+        for number, (text, group) in enumerate(zip(texts, groups, strict=True))
     ]
 
 
@@ -94,7 +96,7 @@ class PreparsedBackend:
         return cls(read(path, format="conllu"), name=f"conllu:{Path(path).name}")
 
     def sentences(self, documents: Iterable[Document | Sentence | Example]) -> list[list[Sentence]]:
-        """Return the sentences of each document, with the boundaries of the parses."""
+        """Return the sentences of each document; see `preparsed`."""
         return preparsed(documents, self._parses)
 
     def parse(self, sentences: Iterable[Sentence]) -> list[Sentence]:
@@ -118,19 +120,52 @@ class PreparsedBackend:
                     f"there is no parse of sentence {number}, {shorten(repr(sentence.text))}",
                     hint="give documents instead: the parses have their own sentence boundaries",
                 )
-            [found] = Document(sentence.text).annotate([parse]).sentences
-            parts = {part: getattr(found, part) for part in _PARSE}
-            metadata = (*sentence.metadata, *found.metadata)
-            parsed.append(replace_parse(sentence, **parts, metadata=metadata))
+            parsed.append(_with_parses(sentence, [parse]))
         return parsed
 
 
-def _as_document(item: object, place: int) -> Document:
-    found = item.view("document") if isinstance(item, Example) else item
-    if not isinstance(found, Document):
+def _with_parses(sentence: Sentence, parses: list[Sentence]) -> Sentence:
+    """Return a sentence with its parse, or with those of its parts one after the other."""
+    parts = Document(sentence.text).annotate(parses).sentences
+    if not parts:  # such as a sentence of blanks
+        return sentence
+    if len(parts) == 1:
+        [part] = parts
+        parse = {name: getattr(part, name) for name in _PARSE}
+        return replace_parse(sentence, **parse, metadata=(*sentence.metadata, *part.metadata))
+    n_tokens = sum(len(part.tokens) for part in parts)
+    joined: dict[str, list[Any]] = {name: [] for name in _PARSE if name != "tree"}
+    for part in parts:
+        first = len(joined["tokens"])
+        # Heads and dependents of enhanced dependencies are tokens, then empty nodes.
+        nodes = [*range(first, first + len(part.tokens))]
+        nodes += [n_tokens + len(joined["empty"]) + place for place in range(len(part.empty))]
+        nodes.append(ROOT)  # at index -1
+        for name in ("dependencies", "enhanced"):
+            joined[name] += [
+                edge._replace(head=nodes[edge.head], dependent=nodes[edge.dependent])
+                for edge in getattr(part, name)
+            ]
+        joined["tokens"] += [
+            token._replace(start=token.start + part.start, end=token.end + part.start)
+            for token in part.tokens
+        ]
+        joined["empty"] += [node._replace(after=node.after + first) for node in part.empty]
+        joined["multiwords"] += [
+            word._replace(first=word.first + first, end=word.end + first)
+            for word in part.multiwords
+        ]
+    return replace_parse(sentence, **{k: tuple(v) for k, v in joined.items()}, tree=None)
+
+
+def _as_text(item: object, place: int) -> Document | Sentence:
+    found = item
+    if isinstance(item, Example):
+        found = item.view("document" if "document" in item.views else "sentence")
+    if not isinstance(found, (Document, Sentence)):
         raise KernelInputError(
             f"document {place} is {shorten(repr(found))} of type {type(found).__name__}, "
-            "not a Document"
+            "not a Document or a Sentence"
         )
     return found
 
@@ -160,7 +195,9 @@ def _by_name(sentences: list[Sentence]) -> dict[str, list[Sentence]] | None:
     return groups or None
 
 
-def _by_order(documents: list[Document], sentences: list[Sentence]) -> list[list[Sentence]]:
+def _by_order(
+    documents: list[Document | Sentence], sentences: list[Sentence]
+) -> list[list[Sentence]]:
     groups: list[list[Sentence]] = [[] for _ in documents]
     solid = ["".join(document.text.split()) for document in documents]
     at = position = 0
@@ -183,8 +220,12 @@ def _by_order(documents: list[Document], sentences: list[Sentence]) -> list[list
     return groups
 
 
-def _annotate(document: Document, number: int, group: list[Sentence]) -> tuple[Sentence, ...]:
+def _annotate(
+    text: Document | Sentence, number: int, group: list[Sentence]
+) -> tuple[Sentence, ...]:
     try:
-        return document.annotate(group).sentences
+        if isinstance(text, Sentence):
+            return (_with_parses(text, group),)
+        return text.annotate(group).sentences
     except StructureError as failure:
         raise StructureError(f"document {number}: {failure.problem}", hint=failure.hint) from None

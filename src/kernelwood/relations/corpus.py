@@ -64,16 +64,14 @@ class SentenceTable:
         parsed: list[list[Sentence]] | None = None
         if isinstance(backend, PreparsedBackend):
             parsed = backend.sentences(
-                [
-                    Example(name, views={"document": _document(annotated)})
-                    for name, annotated, _, _ in listed
-                ]
+                [Example(name, views={"document": text}) for name, text, _, _ in listed]
             )
         for number, (name, annotated, label, origin) in enumerate(listed):
-            if parsed is not None:
+            if isinstance(annotated, Sentence):
+                [sentence] = [annotated] if parsed is None else parsed[number]
+                table._append(name, name, sentence, label, origin)
+            elif parsed is not None:
                 table._cut(name, label, origin, parsed[number], annotated.text)
-            elif isinstance(annotated, Sentence):
-                table._append(name, name, annotated, label, origin)
             else:
                 cut = annotated.split()
                 dropped.update(cut.lost)
@@ -277,13 +275,6 @@ def _annotated(example: Example, view: str | None = None) -> Document | Sentence
         f"view {name!r} of example {shorten(repr(example.id))} is a {type(annotated).__name__}",
         hint="give examples with a sentence or a document, and the name of its view",
     )
-
-
-def _document(annotated: Document | Sentence) -> Document:
-    if isinstance(annotated, Document):
-        return annotated
-    parts = (annotated.entities, annotated.relations, annotated.events, annotated.attributes)
-    return Document(annotated.text, *parts)
 
 
 def _is_parsed(sentence: Sentence) -> bool:

@@ -1,3 +1,4 @@
+from .cooccurrence import learn_vectors as learn_vectors
 from .vector_files import assemble as assemble, check_finite as check_finite
 from .vector_formats import (
     DAMAGED as DAMAGED,

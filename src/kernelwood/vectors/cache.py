@@ -28,7 +28,7 @@ logger = logging.getLogger("kernelwood")
 
 SMALLEST = 1 << 20  # bytes of a file below which reading it is as fast as reading its copy
 _VARIABLE = "KERNELWOOD_CACHE"
-_VERSION = 1  # of the content of entries
+_VERSION = 2  # of the content of entries
 _DAY = 24 * 60 * 60
 
 
@@ -104,6 +104,7 @@ def fetch(key: Key) -> Loaded | None:
             tuple(text.decode("utf-8").split("\n")),
             np.asarray(mapped),
             np.array(about["zeros"], dtype=np.int64),
+            about["lowercase"],
         )
         if about["key"] != asdict(key) or about["checksum"] != zlib.crc32(text):
             raise ValueError("the entry does not belong to the file")
@@ -144,7 +145,12 @@ def _check(loaded: Loaded) -> None:
 
 def _write(folder: Path, key: Key, loaded: Loaded) -> None:
     text = "\n".join(loaded.words).encode("utf-8")
-    about = {"key": asdict(key), "checksum": zlib.crc32(text), "zeros": loaded.zeros.tolist()}
+    about = {
+        "key": asdict(key),
+        "checksum": zlib.crc32(text),
+        "zeros": loaded.zeros.tolist(),
+        "lowercase": loaded.lowercase,
+    }
     for name in ("matrix.npy", "words.txt", "about.json"):
         with (folder / name).open("xb") as file:
             if name == "matrix.npy":

@@ -150,11 +150,12 @@ class Feed(Closing):
 
 
 class Loaded(NamedTuple):
-    """Distinct words, their rows, and the numbers of the rows that are zero."""
+    """Distinct words, their rows, the numbers of the rows that are zero, and how to look up."""
 
     words: tuple[str, ...]
     matrix: NDArray[np.float32]
     zeros: NDArray[np.int64]
+    lowercase: bool = False
 
 
 def assemble(words: Iterable[str], matrix: NDArray[np.float32], normalize: bool) -> Loaded:

@@ -295,25 +295,25 @@ def _read_npz(feed: Feed, normalize: bool) -> Loaded:
         with zipfile.ZipFile(feed.path) as archive:
             words = _words_of(_read_array(archive, "words"))
             matrix = _matrix_of(_read_array(archive, "matrix"))
+            stored = "lowercase.npy" in archive.namelist()
+            lowercase = stored and bool(_read_array(archive, "lowercase"))
     except DAMAGED as failure:
         raise feed.error(
             f"the archive cannot be read: {failure}",
             hint="it must have the arrays words and matrix, as Vectors.save writes them",
         ) from failure
-    return _assemble(feed, words, matrix, normalize)
+    return _assemble(feed, words, matrix, normalize)._replace(lowercase=lowercase)
 
 
-def write_npz(
-    path: str | os.PathLike[str], words: tuple[str, ...], matrix: NDArray[np.float32]
-) -> None:
+def write_npz(path: str | os.PathLike[str], loaded: Loaded) -> None:
     """Write an archive atomically.
 
     The words are stored as one text with a line for each: an array of strings would pad every word
     to the length of the longest.
     """
-    text = np.frombuffer("\n".join(words).encode("utf-8"), dtype=np.uint8)
+    text = np.frombuffer("\n".join(loaded.words).encode("utf-8"), dtype=np.uint8)
     with replacing(Path(os.path.realpath(path))) as file:
-        np.savez(file, words=text, matrix=matrix)
+        np.savez(file, words=text, matrix=loaded.matrix, lowercase=np.array(loaded.lowercase))
 
 
 def _read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:

@@ -61,6 +61,7 @@ class Vectors(Frozen):
     See Also
     --------
     Vectors.load : Reads vectors from a file.
+    kernelwood.vectors.learn_vectors : Learns vectors from texts.
 
     Examples
     --------
@@ -133,7 +134,7 @@ class Vectors(Frozen):
         *,
         format: str | None = None,
         normalize: bool = True,
-        lowercase: bool = False,
+        lowercase: bool | None = None,
         cache: bool = True,
         progress: Progress | None = None,
     ) -> Vectors:
@@ -146,8 +147,10 @@ class Vectors(Frozen):
         format : str, optional
             A name from :data:`kernelwood.vectors.FORMATS`: "glove", "word2vec",
             "word2vec-binary", "lemma-pos" or "npz". By default recognized by the content.
-        normalize, lowercase : bool
+        normalize : bool
             As for :class:`Vectors`.
+        lowercase : bool, optional
+            As for :class:`Vectors`; by default as saved, and False for other files.
         cache : bool
             Store a copy of the vectors of a file of a megabyte or more, and map it into memory
             next time, as long as the file has not changed. Copies are in the folder
@@ -189,7 +192,7 @@ class Vectors(Frozen):
             if use_cache and copies.Key.of(Path(path), format, bool(normalize)) == key:
                 copies.store(key, loaded)
                 loaded = copies.fetch(key) or loaded
-        return cls._of(loaded, normalize, lowercase)
+        return cls._of(loaded, normalize, loaded.lowercase if lowercase is None else lowercase)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the vectors atomically as an ``.npz`` archive.
@@ -199,7 +202,7 @@ class Vectors(Frozen):
         path : str or PathLike
             The file; no suffix is added.
         """
-        write_npz(path, self.words, self.matrix)
+        write_npz(path, Loaded(self.words, self.matrix, self._zeros, self.lowercase))
 
     @property
     def dim(self) -> int:

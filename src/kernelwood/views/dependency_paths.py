@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from kernelwood.structures import Sequence, Tree, make_node
 from kernelwood.text import ROOT, Dependency, Entity, Sentence, dependencies_of
@@ -15,7 +15,9 @@ from kernelwood.views.word_sequences import (
     OTHERS,
     Labels,
     check_blind,
+    entity_tokens,
     mentions_of,
+    prepared_once,
 )
 
 SHARED_TOKEN = "shared token"
@@ -30,6 +32,9 @@ _NEGATING_WORDS = frozenset(
     """.split()
 )
 _NEGATION = "neg"  # relation of the Stanford dependencies
+
+
+_Route: TypeAlias = "tuple[tuple[int, ...], _Links | None, str | None]"
 
 
 class Path(NamedTuple):
@@ -182,7 +187,7 @@ class DependencyPaths:
     Sequence([('', 'mouse'), ('obj-of', 'eat'), ('nsubj', 'cats')])
     """
 
-    __slots__ = ("_blind", "_chain", "_directed", "_links", "_lowercase", "_n_tokens", "mentions")
+    __slots__ = ("_blind", "_directed", "_lowercase", "_routes", "mentions")
 
     def __init__(
         self,
@@ -196,38 +201,24 @@ class DependencyPaths:
     ) -> None:
         check_blind(blind)
         self.mentions = mentions_of(sentence, labels=labels, lowercase=lowercase, others=others)
-        self._n_tokens = len(sentence.tokens)
-        self._links = _Links(self._n_tokens, dependencies_of(sentence))
-        self._chain: _Links | None = None
+        self._routes = prepared_once(sentence, "routes", lambda: _Routes(sentence))
         self._lowercase = lowercase
         self._directed = directed
         self._blind = blind
 
     def between(self, first: Entity, second: Entity) -> Path:
         """Return the path from one entity to another; see `shortest_path`."""
-        starts, ends = self.mentions.tokens_of(first), self.mentions.tokens_of(second)
-        if not (starts and ends):
-            written = [self._end(0, first, starts), self._end(1, second, ends)]
-            return Path((), [""], written, NO_TOKEN)
-        shared = set(starts).intersection(ends)
-        if shared:
-            token = max(shared)
-            return self._path((token, token), ["same"], SHARED_TOKEN)
-        tokens = self._links.shortest(starts, ends)
-        if tokens:
-            return self._path(tokens, self._links.steps(tokens, self._directed), None)
-        if self._chain is None:
-            neighbors = (Dependency(at, "next", at + 1) for at in range(self._n_tokens - 1))
-            self._chain = _Links(self._n_tokens, neighbors)
-        tokens = self._chain.shortest(starts, ends)
-        return self._path(tokens, self._chain.steps(tokens, self._directed), NO_PATH)
-
-    def _path(self, tokens: tuple[int, ...], relations: list[str], fallback: str | None) -> Path:
+        tokens, links, fallback = self._routes.between(first, second)
+        if not tokens:
+            covered = map(self.mentions.tokens_of, (first, second))
+            ends = zip((0, 1), (first, second), covered, strict=True)
+            return Path((), [""], [self._end(*end) for end in ends], fallback)
+        relations = ["same"] if links is None else links.steps(tokens, self._directed)
         if self._blind is None:
-            first, second = self.mentions.word(tokens[0]), self.mentions.word(tokens[-1])
+            start, end = self.mentions.word(tokens[0]), self.mentions.word(tokens[-1])
         else:
-            first, second = self._blind
-        nodes = [first, *map(self.mentions.label, tokens[1:-1]), second]
+            start, end = self._blind
+        nodes = [start, *map(self.mentions.label, tokens[1:-1]), end]
         return Path(tokens, relations, nodes, fallback)
 
     def _end(self, role: int, entity: Entity, tokens: tuple[int, ...]) -> str:
@@ -237,6 +228,43 @@ class DependencyPaths:
         if tokens:
             return self.mentions.word(tokens[-1])
         return entity.text.lower() if self._lowercase else entity.text
+
+
+class _Routes:
+    """The tokens on the shortest paths between entities of a sentence, each found once."""
+
+    __slots__ = ("_chain", "_found", "_links", "_n_tokens", "_tokens_of")
+
+    def __init__(self, sentence: Sentence) -> None:
+        self._tokens_of = entity_tokens(sentence)
+        self._n_tokens = len(sentence.tokens)
+        self._links = _Links(self._n_tokens, dependencies_of(sentence))
+        self._chain: _Links | None = None
+        # By the tokens of the two entities.
+        self._found: dict[tuple[tuple[int, ...], ...], _Route] = {}
+
+    def between(self, first: Entity, second: Entity) -> _Route:
+        """Return tokens, the links between them (None for a shared token), and the fallback."""
+        ends = self._tokens_of(first), self._tokens_of(second)
+        found = self._found.get(ends)
+        if found is None:
+            found = self._found[ends] = self._find(*ends)
+        return found
+
+    def _find(self, starts: tuple[int, ...], ends: tuple[int, ...]) -> _Route:
+        if not (starts and ends):
+            return (), None, NO_TOKEN
+        if not (starts[-1] < ends[0] or ends[-1] < starts[0]):
+            shared = set(starts).intersection(ends)
+            if shared:
+                return (max(shared),) * 2, None, SHARED_TOKEN
+        tokens = self._links.shortest(starts, ends)
+        if tokens:
+            return tokens, self._links, None
+        if self._chain is None:
+            neighbors = (Dependency(at, "next", at + 1) for at in range(self._n_tokens - 1))
+            self._chain = _Links(self._n_tokens, neighbors)
+        return self._chain.shortest(starts, ends), self._chain, NO_PATH
 
 
 class _Links:
@@ -266,12 +294,14 @@ class _Links:
         Ties go to the last of the nearest starts, then to the smallest token at each step.
         """
         distances, nearer = self._toward(ends)
-        reached = [token for token in starts if token in distances]
+        reached = [(-distances[token], token) for token in starts if token in distances]
         if not reached:
             return ()
-        path = [max(reached, key=lambda token: (-distances[token], token))]
-        while (token := nearer.get(path[-1])) is not None:
+        token: int | None = max(reached)[1]
+        path = []
+        while token is not None:
             path.append(token)
+            token = nearer.get(token)
         return tuple(path)
 
     def _toward(self, ends: tuple[int, ...]) -> tuple[dict[int, int], dict[int, int]]:
@@ -570,7 +600,7 @@ class Negations:
     Sequence(['pair', 'denied'])
     """
 
-    __slots__ = ("_denied", "_heads", "_paths")
+    __slots__ = ("_denied", "_heads", "_routes")
 
     def __init__(self, sentence: Sentence) -> None:
         denying = {
@@ -582,17 +612,17 @@ class Negations:
             if dependent in denying or relation == _NEGATION
         }  # fmt: skip
         self._heads: dict[int, list[int]] = {}
-        self._paths: DependencyPaths | None = None
+        self._routes: _Routes | None = None
         if self._denied:  # most sentences have no negation, and need no paths
-            self._paths = DependencyPaths(sentence)
+            self._routes = prepared_once(sentence, "routes", lambda: _Routes(sentence))
             for head, _, dependent in arcs:
                 self._heads.setdefault(dependent, []).append(head)
 
     def around(self, first: Entity, second: Entity) -> Sequence:
         """Return whether the relation of two entities is negated; see `negation`."""
-        if self._paths is None:
+        if self._routes is None:
             return _negation_sequence(denied=False)
-        path = self._paths.between(first, second).tokens
+        path, _, _ = self._routes.between(first, second)
         heads = (head for token in path for head in self._heads.get(token, ()))
         return _negation_sequence(denied=not self._denied.isdisjoint((*path, *heads)))
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import threading
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence as Listing
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence as Listing
 from functools import cached_property, lru_cache
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 
 from kernelwood.errors import StructureError
 from kernelwood.structures import Sequence, shorten
 from kernelwood.text import Entity, Sentence, Token
 
+_T = TypeVar("_T")
 Labels: TypeAlias = Literal["text", "lemma", "stem", "tag", "pos"]
 
 BLIND = ("ENTITY1", "ENTITY2")  # labels of the two entities of a pair
@@ -43,10 +44,7 @@ def words(sentence: Sentence, *, labels: Labels = "text", lowercase: bool = True
     >>> words(sentence, labels="lemma")
     Sequence(['tree', 'grow'])
     """
-    _check_labels(labels)
-    return Sequence(
-        token_label(token, labels=labels, lowercase=lowercase) for token in sentence.tokens
-    )
+    return Sequence(_token_labels(sentence.tokens, labels, lowercase))
 
 
 def token_label(token: Token, *, labels: Labels = "text", lowercase: bool = True) -> str:
@@ -68,14 +66,23 @@ def token_label(token: Token, *, labels: Labels = "text", lowercase: bool = True
     >>> token_label(Token("Trees", 0, 5, lemma="tree", tag="NNS"), labels="tag")
     'NNS'
     """
+    return _token_labels((token,), labels, lowercase)[0]
+
+
+def _token_labels(tokens: Iterable[Token], labels: Labels, lowercase: bool) -> list[str]:
+    """Return the label of each token."""
+    _check_labels(labels)
     if labels == "tag":
-        return token.tag or token.pos
+        return [token.tag or token.pos for token in tokens]
     if labels == "pos":
-        return token.pos or token.tag
-    label = token.lemma or token.text if labels == "lemma" else token.text
+        return [token.pos or token.tag for token in tokens]
+    if labels == "lemma":
+        found = [token.lemma or token.text for token in tokens]
+    else:
+        found = [token.text for token in tokens]
     if lowercase:
-        label = label.lower()
-    return stem(label) if labels == "stem" else label
+        found = [label.lower() for label in found]
+    return [stem(label) for label in found] if labels == "stem" else found
 
 
 @lru_cache(maxsize=100_000)  # the stemmer is written in Python
@@ -172,47 +179,28 @@ class Mentions:
     ('ENTITY', 'raf', ['ENTITY', 'binds'])
     """
 
-    __slots__ = (
-        "_find_tokens", "_labels", "_lowercase", "_others", "_owners", "_sentence", "_tokens",
-        "_words",
-    )  # fmt: skip
+    __slots__ = ("_labels", "_owners", "_runs", "_words", "tokens_of")
 
     def __init__(
         self, sentence: Sentence, *, labels: Labels, lowercase: bool, others: str | None
     ) -> None:
-        _check_labels(labels)
-        self._sentence = sentence
-        self._labels: Labels = labels
-        self._lowercase = lowercase
-        self._others = others
-        # By identity, which is much faster than by value; entities are kept, so ids stay theirs.
-        self._tokens: dict[int, tuple[Entity, tuple[int, ...]]] = {}
-        self._find_tokens = sentence.token_finder()
-        self._words: dict[int, str] = {}
-        self._owners = {} if others is None else self._find_owners()
-
-    def tokens_of(self, entity: Entity) -> tuple[int, ...]:
-        """Return the tokens of an entity; raise StructureError if it is outside the sentence."""
-        known = self._tokens.get(id(entity))
-        if known is None:
-            _check_range(self._sentence, entity)
-            known = self._tokens[id(entity)] = (entity, self._find_tokens(entity))
-        return known[1]
+        self.tokens_of = entity_tokens(sentence)
+        self._words = _token_labels(sentence.tokens, labels, lowercase)
+        self._owners = {} if others is None else self._find_owners(sentence)
+        self._labels = self._words
+        if others is not None and self._owners:
+            self._labels = self._words.copy()
+            for index in self._owners:
+                self._labels[index] = others
+        self._runs: tuple[list[str], list[int], list[int]] | None = None
 
     def word(self, index: int) -> str:
         """Return the label of a token, even of an entity."""
-        word = self._words.get(index)
-        if word is None:
-            token = self._sentence.tokens[index]
-            word = token_label(token, labels=self._labels, lowercase=self._lowercase)
-            self._words[index] = word
-        return word
+        return self._words[index]
 
     def label(self, index: int) -> str:
         """Return ``others`` for a token of an entity, else the label of the token."""
-        if self._others is not None and index in self._owners:
-            return self._others
-        return self.word(index)
+        return self._labels[index]
 
     def nodes(
         self, indices: Iterable[int], written: Mapping[int, tuple[str, ...]] | None = None
@@ -224,16 +212,14 @@ class Mentions:
         replaced = {} if written is None else written
         found: list[str] = []
         before: int | None = None
-        owner_of, words = self._owners.get, self._words
+        owner_of, labels = self._owners.get, self._labels
         for index in indices:
             owner = owner_of(index)
             if index in replaced:
                 found += replaced[index]
                 owner = None
-            elif owner is None:
-                found.append(words[index] if index in words else self.word(index))
-            elif owner != before:
-                found.append(self.label(index))
+            elif owner is None or owner != before:
+                found.append(labels[index])
             before = owner
         return found
 
@@ -247,60 +233,84 @@ class Mentions:
         >>> Mentions(sentence, labels="text", lowercase=True, others="ENTITY").runs()
         (['ENTITY', 'binds'], [0, 2], [2, 3])
         """
-        labels: list[str] = []
-        starts: list[int] = []
-        ends: list[int] = []
-        before: int | None = None
-        owner_of, word = self._owners.get, self.word
-        for index in range(len(self._sentence.tokens)):
-            owner = owner_of(index)
-            if owner is None:
-                labels.append(word(index))
-                starts.append(index)
-                ends.append(index + 1)
-            elif owner != before:
-                labels.append(self.label(index))
-                starts.append(index)
-                ends.append(index + 1)
-            else:
-                ends[-1] = index + 1
-            before = owner
-        return labels, starts, ends
+        if self._runs is None:
+            n_tokens, owner_of = len(self._labels), self._owners.get
+            starts = [
+                index
+                for index in range(n_tokens)
+                if index == 0 or (owner := owner_of(index)) is None or owner != owner_of(index - 1)
+            ]
+            ends = [*starts[1:], n_tokens] if starts else []
+            self._runs = [self._labels[start] for start in starts], starts, ends
+        return self._runs
 
-    def _find_owners(self) -> dict[int, int]:
+    def _find_owners(self, sentence: Sentence) -> dict[int, int]:
         """Return the position of the longest entity that covers each token."""
-        triggers = {event.trigger for event in self._sentence.events}
-        spans = {
-            position: self.tokens_of(entity)
-            for position, entity in enumerate(self._sentence.entities)
+        triggers = {event.trigger for event in sentence.events}
+        spans = [
+            (tokens := self.tokens_of(entity), len(tokens))
+            for entity in sentence.entities
             if entity.id not in triggers
-        }
+        ]
         owners: dict[int, int] = {}
-        for position in sorted(spans, key=lambda at: len(spans[at])):  # the longest overwrites
-            owners.update(dict.fromkeys(spans[position], position))
+        # The longest overwrites; of equally long ones the last.
+        for position, (tokens, _) in sorted(enumerate(spans), key=lambda one: one[1][1]):
+            for token in tokens:
+                owners[token] = position
         return owners
 
 
 class _Latest(threading.local):
-    """The mentions prepared last, by their options, for views of one sentence in a row."""
+    """What was prepared last for a sentence, by a key, for views of one sentence in a row."""
 
     def __init__(self) -> None:
-        self.made: dict[tuple[Labels, bool, str | None], Mentions] = {}
+        self.made: dict[Hashable, tuple[Sentence, Any]] = {}
 
 
 _latest = _Latest()
+
+
+def prepared_once(sentence: Sentence, key: Hashable, prepare: Callable[[], _T]) -> _T:
+    """Return what ``prepare`` makes of a sentence, which views of the same sentence share."""
+    found = _latest.made.get(key)
+    if found is None or found[0] is not sentence:
+        found = _latest.made[key] = (sentence, prepare())
+    made: _T = found[1]
+    return made
 
 
 def mentions_of(
     sentence: Sentence, *, labels: Labels, lowercase: bool, others: str | None
 ) -> Mentions:
     """Return the mentions of a sentence, which views of the same sentence share."""
-    options = (labels, lowercase, others)
-    found = _latest.made.get(options)
-    if found is None or found._sentence is not sentence:
-        found = Mentions(sentence, labels=labels, lowercase=lowercase, others=others)
-        _latest.made[options] = found
-    return found
+    return prepared_once(
+        sentence,
+        (labels, lowercase, others),
+        lambda: Mentions(sentence, labels=labels, lowercase=lowercase, others=others),
+    )
+
+
+def entity_tokens(sentence: Sentence) -> Callable[[Entity], tuple[int, ...]]:
+    """Return a function that finds the tokens of an entity, each entity once.
+
+    It raises StructureError if an entity is outside the sentence.
+    """
+    return prepared_once(sentence, "tokens", lambda: _token_finder(sentence))
+
+
+def _token_finder(sentence: Sentence) -> Callable[[Entity], tuple[int, ...]]:
+    find = sentence.token_finder()
+    # By identity, which is much faster than by value; entities are kept, so ids stay theirs.
+    known: dict[int, tuple[Entity, tuple[int, ...]]] = {}
+
+    def tokens_of(entity: Entity) -> tuple[int, ...]:
+        found = known.get(id(entity))
+        if found is None:
+            _check_range(sentence, entity)
+            found = known[id(entity)] = (entity, find(entity))
+        return found[1]
+
+    return tokens_of
 
 
 def _check_range(sentence: Sentence, entity: Entity) -> None:
@@ -433,7 +443,7 @@ class Contexts:
     Sequence(['ENTITY2', 'binds', 'ENTITY1'])
     """
 
-    __slots__ = ("_blind", "_ends", "_mentions", "_nodes", "_starts", "_window")
+    __slots__ = ("_blind", "_ends", "_mentions", "_nodes", "_run_at", "_starts", "_window")
 
     def __init__(
         self,
@@ -455,6 +465,7 @@ class Contexts:
         self._window = window
         # Labels of the whole sentence, and the tokens each element spans.
         self._nodes, self._starts, self._ends = self._mentions.runs()
+        self._run_at = {start: at for at, start in enumerate(self._starts)}
 
     def tokens_of(self, entity: Entity) -> tuple[int, ...]:
         """Return the tokens of an entity."""
@@ -469,7 +480,17 @@ class Contexts:
         return _join(*self._parts(*covered))
 
     def _parts(self, *covered: tuple[int, ...]) -> tuple[list[str], list[str], list[str]]:
-        mentions, window, nodes = self._mentions, self._window, self._nodes
+        window, nodes = self._window, self._nodes
+        left, right = map(self._run_of, covered)
+        if left is not None is not right and left != right and self._blind is not None:
+            # The usual case: each entity is an element of its own.
+            first, second = self._blind
+            if left > right:
+                left, right, first, second = right, left, second, first
+            low = 0 if window is None else max(0, left - window)
+            high = len(nodes) if window is None else right + 1 + window
+            between = [first, *nodes[left + 1 : right], second]
+            return nodes[low:left], between, nodes[right + 1 : high]
         inside = [token for tokens in covered for token in tokens]
         if not inside:
             return [], [], []
@@ -479,9 +500,22 @@ class Contexts:
         n_until = bisect_right(self._ends, end)
         low = 0 if window is None else max(0, n_before - window)
         high = len(nodes) if window is None else n_until + window
-        written = _write_ends(mentions, covered, self._blind)
-        between = mentions.nodes(range(start, end), written)
+        written = _write_ends(self._mentions, covered, self._blind)
+        between = self._mentions.nodes(range(start, end), written)
         return nodes[low:n_before], between, nodes[n_until:high]
+
+    def _run_of(self, tokens: tuple[int, ...]) -> int | None:
+        """Return the position of the element that spans exactly these tokens, else None."""
+        if not tokens:
+            return None
+        at = self._run_at.get(tokens[0])
+        if (
+            at is None
+            or self._ends[at] != tokens[-1] + 1
+            or len(tokens) != tokens[-1] + 1 - tokens[0]
+        ):
+            return None
+        return at
 
 
 def _write_ends(

@@ -1,4 +1,6 @@
-"""Unified XML of protein-protein interactions: entities, pairs and parses.
+"""XML of interaction corpora: entities, pairs and parses.
+
+Two dialects are read: the unified format of protein-protein interactions (PPI)
 
 ::
 
@@ -18,8 +20,25 @@
                 <token POS="NN" charOffset="0-2" id="st_1" text="Raf" />
                 ...
 
+and that of drug-drug interactions (DDIExtraction 2013), one document a file::
+
+    <document id="d0">
+      <sentence id="d0.s0" text="Aspirin enhances warfarin.">
+        <entity id="d0.s0.e0" charOffset="0-6" type="drug" text="Aspirin"/>
+        <entity id="d0.s0.e1" charOffset="17-24" type="drug" text="warfarin"/>
+        <pair id="d0.s0.p0" e1="d0.s0.e0" e2="d0.s0.e1" ddi="true" type="effect"/>
+
 In the file ``charOffset`` counts both the first and the last character, and has several ranges
-separated by commas where an entity is discontinuous. The head of a dependency is ``t1``.
+separated by commas or semicolons where an entity is discontinuous. The head of a dependency is
+``t1``.
+
+A pair is a relation from ``e1`` to ``e2`` that holds or does not, its arguments without roles. Its
+type is ``"interaction"`` in the first dialect and the attribute ``type`` in the second. There a
+negative pair has the type ``"ddi"``, and a positive pair without ``type`` has the type ``"int"``,
+which in that corpus is an interaction without further information, with a remark.
+
+An entity that differs from the characters at its offsets is an error, unless all offsets are one
+character too low or too high; then they are corrected, with a remark.
 
 The view ``"sentence"`` has the parse of the parser ``split_parse`` over the tokenization
 ``split``, which does not let words run across the ends of entities; where there is none it has
@@ -58,10 +77,19 @@ if TYPE_CHECKING:
     from pyexpat import XMLParserType
 
 _OFFSETS = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
+_RANGES = re.compile("[,;]")
 # Each comment is matched in one way only, so that many comments take linear time.
-_SIGNATURE = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^-]*(?:-(?!->)[^-]*)*-->\s*)*<corpus[\s>]")
+_PROLOG = r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^-]*(?:-(?!->)[^-]*)*-->\s*)*"
+_PPI = re.compile(_PROLOG + r"<corpus[\s>]")
+_DDI = re.compile(_PROLOG + r"<document[\s>]")
 _TOKEN_DIFFERS = Remark("token text differs from the characters at its offsets")
-_HOLDS = {"True": True, "False": False}
+_SHIFTED = Remark("entity stands one character beside its offsets; corrected")
+_UNTYPED = Remark("interaction without a type; read as 'int'")
+# The attribute that tells whether a pair interacts, in each dialect, and its values.
+_HOLDS = {
+    "interaction": {"True": True, "False": False},
+    "ddi": {"true": True, "false": False},
+}
 _PREFERRED = ("split_parse", "split")  # parser and tokenizer
 _MAX_BYTES = 1 << 22  # of one tag, and of one sentence with all its analyses
 _MAX_DEPTH = 250_000
@@ -80,11 +108,22 @@ def looks_like_ppi(head: str) -> bool:
     >>> looks_like_ppi('<corpus source="letters">'), looks_like_ppi("<html>")
     (True, False)
     """
-    return bool(_SIGNATURE.match(head))
+    return bool(_PPI.match(head))
+
+
+def looks_like_ddi(head: str) -> bool:
+    """Return whether a file that begins with ``head`` may be DDIExtraction XML.
+
+    Examples
+    --------
+    >>> looks_like_ddi('<document id="d0"><sentence '), looks_like_ddi("<document><p>")
+    (True, False)
+    """
+    return bool(_DDI.match(head)) and "<sentence" in head
 
 
 def read_ppi(source: Source, views: tuple[str, ...] | None = None) -> Iterator[Item]:
-    """Yield an example for each sentence, its id being that of the sentence.
+    """Yield an example for each sentence of either dialect, its id being that of the sentence.
 
     With ``views`` only those are built, and a sentence that lacks one of them is an error. A token
     that differs from the characters at its offsets is kept as it stands, with a remark.
@@ -97,7 +136,7 @@ def read_ppi(source: Source, views: tuple[str, ...] | None = None) -> Iterator[I
             continue
         element = written.element
         try:
-            example, n_remarks = _build(written, source, views)
+            example, remarks = _build(written, source, views)
         except StructureError as failure:
             yield source.locate(failure, element.line, element.column)
             continue
@@ -106,24 +145,24 @@ def read_ppi(source: Source, views: tuple[str, ...] | None = None) -> Iterator[I
             yield repeated
             continue
         yield example
-        for _ in range(n_remarks):
-            yield _TOKEN_DIFFERS
+        yield from remarks
 
 
 def _build(
     written: _WrittenSentence, source: Source, wanted: tuple[str, ...] | None
-) -> tuple[Example, int]:
-    """Return the example and the number of tokens to remark on."""
+) -> tuple[Example, list[Remark]]:
+    """Return the example and the remarks on it."""
     name, text = _need(written.element, "id"), _need(written.element, "text")
     parses = _named_parses(written.parses)
-    entities = _entities(written.entities, text)
-    relations = _relations(written.pairs, {entity.id for entity in entities})
+    remarks: list[Remark] = []
+    entities = _entities(written.entities, text, remarks)
+    relations = _relations(written.pairs, {entity.id for entity in entities}, remarks)
     metadata = _metadata(written)
-    views, n_remarks = {}, 0
+    views = {}
     check_wanted(wanted, parses, "the sentence")
     for view in parses if wanted is None else dict.fromkeys(wanted):
         tokens, dependencies = _analysis(written, parses[view], text)
-        n_remarks += sum(_differs(token, text) for token in tokens)
+        remarks += [_TOKEN_DIFFERS for token in tokens if _differs(token, text)]
         views[view] = Sentence(
             text,
             tokens,
@@ -132,7 +171,7 @@ def _build(
             relations=relations,
             metadata=metadata,
         )
-    return Example(name, views=views, origin=source.origin(written.element.line)), n_remarks
+    return Example(name, views=views, origin=source.origin(written.element.line)), remarks
 
 
 def _differs(token: Token, text: str) -> bool:
@@ -161,28 +200,46 @@ def _named_parses(parses: list[_Analysis]) -> dict[str, _Analysis | None]:
     return named
 
 
-def _entities(elements: list[_Element], text: str) -> tuple[Entity, ...]:
+def _entities(elements: list[_Element], text: str, remarks: list[Remark]) -> tuple[Entity, ...]:
     made: dict[str, Entity] = {}
     for element in elements:
         name = _unused(element, made, "entity")
         written = _need(element, "text")
         spans = tuple(_spans(element, text))
-        pieces = [text[start:end] for start, end in spans]
-        if written != " ".join(pieces) and written != "".join(pieces):
-            raise _problem(
-                f"entity {shorten(repr(name))} is {shorten(repr(written))}, but at its offsets "
-                f"stands {shorten(repr(' '.join(pieces)))}",
-                element,
-                _offset_hint(written, text, spans),
-            )
+        if not _reads(written, text, spans):
+            hint, shifted = _offset_hint(written, text, spans), _shifted(written, text, spans)
+            if hint is not None or shifted is None:
+                found = " ".join(text[start:end] for start, end in spans)
+                raise _problem(
+                    f"entity {shorten(repr(name))} is {shorten(repr(written))}, but at its offsets "
+                    f"stands {shorten(repr(found))}",
+                    element,
+                    hint or "offsets count characters from 0, the first and the last included",
+                )
+            spans = shifted
+            remarks.append(_SHIFTED)
         made[name] = Entity(name, element.attributes.get("type", ""), spans, written)
     return tuple(made.values())
+
+
+def _reads(written: str, text: str, spans: tuple[Span, ...]) -> bool:
+    pieces = [text[start:end] for start, end in spans]
+    return written in (" ".join(pieces), "".join(pieces))
+
+
+def _shifted(written: str, text: str, spans: tuple[Span, ...]) -> tuple[Span, ...] | None:
+    """Return the spans one character further or before, if the entity stands there."""
+    for step in (1, -1):
+        moved = tuple([(start + step, end + step) for start, end in spans])
+        if moved[0][0] >= 0 and moved[-1][1] <= len(text) and _reads(written, text, moved):
+            return moved
+    return None
 
 
 def _spans(element: _Element, text: str) -> Iterator[Span]:
     before = 0
     offsets = _need(element, "charOffset")
-    for part in offsets.split(","):
+    for part in _RANGES.split(offsets):
         start, end = _span(part, element)
         if not before <= start < end <= len(text):
             raise _outside(offsets, element, text)
@@ -209,27 +266,34 @@ def _outside(written: str, element: _Element, text: str) -> StructureError:
     )
 
 
-def _offset_hint(written: str, text: str, spans: tuple[Span, ...]) -> str:
-    """Return a hint how to count offsets, or how they seem to have been counted."""
+def _offset_hint(written: str, text: str, spans: tuple[Span, ...]) -> str | None:
+    """Return how offsets seem to have been counted, if that can be told."""
     guess = guess_unit(written, text, spans)
     if guess is not None:
         return guess
     if written == " ".join(text[start : end - 1] for start, end in spans):
         return "the offsets seem to end after the last character; write that of the last one"
-    return "offsets count characters from 0, the first and the last included"
+    return None
 
 
-def _relations(elements: list[_Element], entities: set[str]) -> tuple[Relation, ...]:
+def _relations(
+    elements: list[_Element], entities: set[str], remarks: list[Remark]
+) -> tuple[Relation, ...]:
     made: dict[str, Relation] = {}
     for element in elements:
         name = _unused(element, made, "pair")
-        holds = _HOLDS.get(_need(element, "interaction"))
-        if holds is None:
+        kind = "ddi" if "ddi" in element.attributes else "interaction"
+        values, value = _HOLDS[kind], _need(element, kind)
+        if value not in values:
             raise _problem(
-                f"interaction is {shorten(repr(element.attributes['interaction']))}",
-                element,
-                "write True or False",
+                f"{kind} is {shorten(repr(value))}", element, f"write {' or '.join(values)}"
             )
+        holds = values[value]
+        if kind == "ddi" and holds:
+            kind = element.attributes.get("type", "")
+            if not kind:
+                kind = "int"
+                remarks.append(_UNTYPED)
         targets = [(role, _need(element, role)) for role in ("e1", "e2")]
         for role, target in targets:
             if target not in entities:
@@ -240,7 +304,7 @@ def _relations(elements: list[_Element], entities: set[str]) -> tuple[Relation, 
                 )
         # Pairs have no direction, so arguments have no roles.
         arguments = tuple([Argument("", target) for _, target in targets])
-        made[name] = Relation(name, "interaction", arguments, holds)
+        made[name] = Relation(name, kind, arguments, holds)
     return tuple(made.values())
 
 
@@ -503,8 +567,8 @@ class _Collector:
             self._open(name, _Element(attributes, *self.place()))
         elif self._depth == 1 and name != "corpus":
             raise self.error(
-                f"the outermost element is <{shorten(name)}>, not <corpus>",
-                hint="this is not a unified PPI file; give format=... if it is in another format",
+                f"the outermost element is <{shorten(name)}>, not <corpus> or <document>",
+                hint="this is neither PPI nor DDI XML; give format=... if it is in another format",
             )
 
     def _open(self, name: str, element: _Element) -> None:

@@ -105,6 +105,13 @@ FORMATS: tuple[Format, ...] = (
         read=ppi.read_ppi,
     ),
     Format(
+        name="ddi",
+        summary="DDIExtraction 2013 XML of drug-drug interactions: entities and pairs",
+        suffixes=("_ddi.xml",),
+        sniff=ppi.looks_like_ddi,
+        read=ppi.read_ppi,
+    ),
+    Format(
         name="semeval",
         summary="SemEval-2010 task 8: sentences with two marked nominals and their relation",
         suffixes=("train_file.txt", "test_file.txt", "test_file_full.txt"),
