@@ -5,8 +5,11 @@ from __future__ import annotations
 import doctest
 import re
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
+
+from kernelwood.persist import MODELS
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *ROOT.glob("docs/kernels/*.md")])
@@ -23,17 +26,21 @@ def python_blocks(text: str) -> list[tuple[int, str]]:
 
 
 def failures(page: str, text: str) -> str:
-    """Run the blocks of a page in one namespace; return what went wrong."""
+    """Run the blocks of a page in one namespace; return what went wrong.
+
+    Models that a page registers are forgotten afterwards.
+    """
     names: dict[str, object] = {"__name__": "__main__"}
     said: list[str] = []
     runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)
-    for line, code in python_blocks(text):
-        if ">>> " in code:
-            test = doctest.DocTestParser().get_doctest(code, names, page, page, line)
-            runner.run(test, out=said.append, clear_globs=False)
-            names = test.globs
-        else:
-            exec(compile("\n" * line + code, page, "exec"), names)
+    with patch.dict(MODELS):
+        for line, code in python_blocks(text):
+            if ">>> " in code:
+                test = doctest.DocTestParser().get_doctest(code, names, page, page, line)
+                runner.run(test, out=said.append, clear_globs=False)
+                names = test.globs
+            else:
+                exec(compile("\n" * line + code, page, "exec"), names)
     return "".join(said)
 
 
@@ -58,3 +65,10 @@ def test_a_wrong_output_is_noticed() -> None:
 def test_an_error_in_a_block_without_prompts_is_noticed() -> None:
     with pytest.raises(ZeroDivisionError):
         failures("page", "```python\n1 / 0\n```\n")
+
+
+def test_models_that_a_page_registers_are_forgotten() -> None:
+    code = "from kernelwood.persist import MODELS\nMODELS['kernel', 'own'] = MODELS.popitem()[1]"
+    before = dict(MODELS)
+    assert not failures("page", f"```python\n{code}\n```\n")
+    assert before == MODELS

@@ -1,9 +1,10 @@
 """Change single lines of the package at random, and list the changes that no test notices.
 
 Every change is made in a temporary copy of `src`, and checked by the tests of its module:
-`tests/<package>/test_<module>.py` if there is such a file, else `tests/<package>`. These tests have
-to pass on the unchanged copy first. A change that survives is a missing test, or a line that does
-nothing; some changes cannot be noticed, since the program does the same.
+`tests/<package>/test_<module>.py` if there is such a file, and if it survives those, or there is no
+such file, `tests/<package>`. These tests have to pass on the unchanged copy first. A change that
+survives is a missing test, or a line that does nothing; some changes cannot be noticed, since the
+program does the same.
 
     python tools/mutants.py --n 40 --seed 1 --package relations --package persist
 """
@@ -39,6 +40,7 @@ OPERATORS = {
     ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*", ast.FloorDiv: "*", ast.Mod: "*",
     ast.BitAnd: "|", ast.BitOr: "&", ast.LShift: ">>", ast.RShift: "<<",
 }  # fmt: skip
+GENERATORS = ("default_rng", "child_generator")  # every stream of random numbers is as good
 
 # Runs when a Python process starts that has its folder on PYTHONPATH. An editable installation
 # finds modules by a finder of its own, before it looks at any path: this one comes first.
@@ -94,7 +96,8 @@ class Mutant:
 def mutations(source: bytes) -> list[Mutation]:
     """Return all changes of a module, in the order of its lines.
 
-    Annotations, decorators, docstrings, assertions and the messages of errors are left alone.
+    Annotations, decorators, docstrings, assertions, messages of errors and the seeds of generators
+    are left alone.
     """
     tree = ast.parse(source)
     lines = source.splitlines(keepends=True)
@@ -106,6 +109,8 @@ def _changeable(node: ast.AST) -> Iterator[ast.AST]:
     yield node
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "decorator_list", "type_params"):
+            continue
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(GENERATORS):
             continue
         for child in value if isinstance(value, list) else [value]:
             skipped = isinstance(child, (ast.Raise, ast.Assert, ast.JoinedStr, ast.Import))
@@ -161,7 +166,9 @@ def _changes(node: ast.AST, lines: list[bytes]) -> Iterator[Mutation]:
         elif isinstance(node.value, (int, float)):
             yield from instead(node, repr(node.value + 1), "constant")
     elif isinstance(node, ast.Return) and node.value is not None:
-        if not (isinstance(node.value, ast.Constant) and node.value.value is None):
+        # None is as false as False, which is also changed to True.
+        value = node.value.value if isinstance(node.value, ast.Constant) else ...
+        if value is not None and value is not False:
             yield from instead(node, "return None", "return")
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         yield from instead(node, "pass", "statement")
@@ -303,8 +310,11 @@ def choose(root: Path, packages: list[str], n: int, seed: int) -> list[Mutant]:
 
 
 def examine(root: Path, mutants: list[Mutant], jobs: int, limit: float) -> None:
-    """Set the results of mutants, and print a row for each."""
-    tests = list(dict.fromkeys(mutant.tests for mutant in mutants))
+    """Set the results of mutants, and print a row for each run of tests.
+
+    A mutant that survives the tests of its module is checked by those of its package.
+    """
+    firsts: dict[Path, tuple[str, float]] = {}
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         copies, pool = Copies(root, Path(folder), jobs), ThreadPoolExecutor(jobs)
 
@@ -316,9 +326,20 @@ def examine(root: Path, mutants: list[Mutant], jobs: int, limit: float) -> None:
 
         try:
             first = partial(copies.first, limit=limit)
-            firsts = dict(zip(tests, pool.map(first, tests), strict=True))
-            for mutant in pool.map(check, mutants):
-                print(_row(root, mutant), flush=True)
+            while mutants:
+                tests = list(dict.fromkeys(mutant.tests for mutant in mutants))
+                firsts.update(zip(tests, pool.map(first, tests), strict=True))
+                for mutant in pool.map(check, mutants):
+                    print(_row(root, mutant), flush=True)
+                mutants = [
+                    mutant
+                    for mutant in mutants
+                    if mutant.result == "SURVIVED"
+                    and mutant.tests.is_file()
+                    and mutant.tests.parent != root / "tests"
+                ]
+                for mutant in mutants:
+                    mutant.tests = mutant.tests.parent
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
             for process in list(copies.running):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 
 import click
@@ -68,19 +69,37 @@ LIGHT = {
 }
 
 
-@pytest.mark.parametrize(("arguments", "code"), LIGHT.values(), ids=LIGHT)
-def test_help_and_wrong_calls_load_no_heavy_library(arguments, code, tmp_path):
-    program = (
-        "import sys; from kernelwood.cli import main\n"
-        f"try:\n    main({arguments!r})\n"
-        "except SystemExit as end:\n    code = end.code\n"
-        "heavy = {'sklearn', 'scipy', 'numpy', 'rich'} & set(sys.modules)\n"
-        "print(code, sorted(heavy), file=sys.stderr)"
-    )
-    done = run_python("-c", program, cwd=tmp_path)
-    assert done.stderr.splitlines()[-1] == f"{code} []", done.stderr
+@pytest.fixture(scope="module")
+def light(tmp_path_factory):
+    """Return exit code, heavy libraries and messages after each call, all in one process."""
+    program = f"""
+import json, sys
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+from kernelwood.cli import main
+
+made = {{}}
+for name, (arguments, _) in {LIGHT!r}.items():
+    with redirect_stdout(StringIO()), redirect_stderr(StringIO()) as said:
+        try:
+            main(arguments)
+        except SystemExit as end:
+            code = end.code
+    heavy = {{"sklearn", "scipy", "numpy", "rich"}} & set(sys.modules)
+    made[name] = code, sorted(heavy), said.getvalue()
+print(json.dumps(made))
+"""
+    done = run_python("-c", program, cwd=tmp_path_factory.mktemp("light"))
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("name", LIGHT)
+def test_help_and_wrong_calls_load_no_heavy_library(name, light):
+    code, heavy, said = light[name]
+    assert (code, heavy) == (LIGHT[name][1], []), said
     if code == 1:
-        assert "missing." in done.stderr and "No such file" in done.stderr
+        assert "missing." in said and "No such file" in said
 
 
 @pytest.mark.parametrize("arguments", [["no-such-command"], ["demo", "--no-such-option"]])

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import zipfile
+from contextlib import nullcontext
 from functools import partial
 
 import pytest
@@ -143,6 +144,15 @@ def test_mistakes_are_written_with_evidence(model, mistaken, tmp_path):
         ("d2", "false negative"),
     ]
     assert all(row["evidence"] for row in rows)
+
+
+def test_the_stages_of_the_work_are_named(model, mistaken, tmp_path, monkeypatch):
+    stages = []
+    monkeypatch.setattr(
+        "kernelwood.cli.commands.evaluate.running", lambda n_jobs: nullcontext(stages.append)
+    )
+    run(model, mistaken, "--errors-out", tmp_path / "wrong.jsonl")
+    assert stages == ["predicting", "evaluating", "finding evidence"]
 
 
 def test_mistakes_are_counted(model, mistaken, tmp_path):

@@ -90,6 +90,7 @@ def test_a_threshold_replaces_that_of_the_model(model, corpus):
 def test_stored_predictions_are_explained_by_their_evidence(model, corpus, tmp_path):
     path = tmp_path / "found.jsonl"
     run(model, corpus, "-o", path, "--evidence", 3, command="predict")
+    path.write_text("\n" + path.read_text())  # blank lines are skipped
     name = "d20.s0.e1-e2"
     assert explained(model, path, name) == explained(model, corpus, name)
 

@@ -245,6 +245,14 @@ def test_reaching_the_bound_is_told():
 
 
 @pytest.mark.parametrize("order", ["size", "weight"])
+def test_sequences_too_long_for_a_table_are_told(order):
+    a, b = (kw.Sequence(["x", *(f"{name}{i}" for i in range(50))]) for name in "ab")
+    with pytest.warns(RuntimeWarning, match="increase max_steps"):
+        [found] = kw.shared_fragments(kw.SubsequenceKernel(), a, b, order=order, max_steps=2000)
+    assert found.text == "x"  # the search itself ends long before the bound
+
+
+@pytest.mark.parametrize("order", ["size", "weight"])
 def test_what_a_bounded_search_for_subset_trees_returns_is_exact(order):
     kernel, a, b = kw.SubsetTreeKernel(), _chain(30), _chain(20)
     found = kw.shared_fragments(kernel, a, b, None, order="weight")

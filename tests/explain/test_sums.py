@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import pytest
 from hypothesis import given, strategies as st
 
@@ -47,6 +49,15 @@ def test_weights_of_subsequences_sum_to_the_raw_value(a, b, decay, max_length):
     kernel = kw.SubsequenceKernel(decay=decay, max_length=max_length, normalize=False)
     found = _all(kernel, a, b, "weight")
     assert sum(f.weight for f in found) == pytest.approx(_raw(kernel, a, b), rel=1e-9)
+
+
+@given(_sequences, _sequences)
+def test_counts_of_subsequences_are_their_occurrences(a, b):
+    for fragment in _all(kw.SubsequenceKernel(), a, b, "weight"):
+        for whole, count in ((a, fragment.count_a), (b, fragment.count_b)):
+            parts = combinations(zip(whole.nodes, whole.edges, strict=True), fragment.size)
+            shared = tuple(zip(fragment.structure.nodes, fragment.structure.edges, strict=True))
+            assert list(parts).count(shared) == count
 
 
 @given(_trees, _trees, _decays, st.sampled_from(["gaps", "span"]))

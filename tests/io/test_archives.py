@@ -312,24 +312,24 @@ def test_the_unpacked_size_is_limited(name, errors):
 
 
 def test_a_file_of_a_zip_that_grows_too_much_costs_itself_only(monkeypatch):
-    monkeypatch.setattr(limits, "_FREE", 1 << 20)
+    monkeypatch.setattr(limits, "_FREE", 1 << 17)
     noise = random.Random(1).randbytes(20_000)
-    data = zipped([("a.klp", "\n" * 3_000_000), ("b.mrg", TREE), ("noise.bin", noise)])
+    data = zipped([("a.klp", "\n" * 400_000), ("b.mrg", TREE), ("noise.bin", noise)])
     examples = read(io.BytesIO(data), errors="collect")
     assert (ids(examples), examples.tally.problems[0].path) == (["b:1"], "<stream>!a.klp")
 
 
 def test_files_that_share_their_bytes_are_counted_together(monkeypatch, tmp_path):
-    monkeypatch.setattr(limits, "_FREE", 1 << 20)
+    monkeypatch.setattr(limits, "_FREE", 1 << 17)
     path = tmp_path / "bomb.zip"
-    path.write_bytes(zipped([(f"{n}.klp", "\n" * 900_000) for n in range(8)]))
+    path.write_bytes(zipped([(f"{n}.klp", "\n" * 120_000) for n in range(8)]))
     with pytest.raises(LimitError, match="times as much"):
         read(path, errors="skip")
 
 
 def test_a_tar_that_grows_too_much_is_refused(monkeypatch):
-    monkeypatch.setattr(limits, "_FREE", 1 << 20)
-    data = tarred_files({"a.klp": "\n" * 3_000_000}, "w:gz")
+    monkeypatch.setattr(limits, "_FREE", 1 << 17)
+    data = tarred_files({"a.klp": "\n" * 400_000}, "w:gz")
     with pytest.raises(ReadError, match="more than 300 times"):
         read(io.BytesIO(data))
 

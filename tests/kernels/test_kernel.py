@@ -1,8 +1,11 @@
 """Results: where they go, how large they may be, who is told about progress."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from cases import sample
+from work import count_calls
 
 import kernelwood as kw
 from kernelwood.errors import KernelInputError, MemoryBudgetError
@@ -246,6 +249,13 @@ def test_ties_across_blocks_go_to_the_smaller_index(monkeypatch):
     monkeypatch.setattr("kernelwood.kernels.kernel._SEARCHED", 3)
     indices, _ = KERNEL.neighbors(TREES[:1], [TREES[0]] * 10, 10)
     assert indices.tolist() == [[*range(10)]]
+
+
+def test_a_view_is_batched_once_for_all_blocks(monkeypatch):
+    monkeypatch.setattr("kernelwood.kernels.kernel._SEARCHED", 3)
+    examples = kw.batch([kw.Example(str(i), views={"t": tree}) for i, tree in enumerate(TREES)])
+    search = partial(kw.OnView("t", KERNEL).neighbors, examples, examples, 2)
+    assert count_calls(search, kw.batch) == [1]
 
 
 def test_neighbors_without_any_similarity_are_the_first():

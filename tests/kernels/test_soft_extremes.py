@@ -8,6 +8,7 @@ import pytest
 from cases import sample
 from matching_cases import constant, every_name, relabeled
 from oracles import exact_cosine, exact_normalized
+from sizes import DEPTH
 from strategies import chain, preterminals, star
 
 import kernelwood as kw
@@ -181,11 +182,11 @@ def deep_pair(depth):
 
 @pytest.fixture(scope="module")
 def deep_chains():
-    return kw.batch(deep_pair(100_000))
+    return kw.batch(deep_pair(DEPTH))
 
 
 @pytest.mark.parametrize("name", [n for n in KERNELS if KERNELS[n].accepts is kw.arrays.TreeBatch])
-def test_soft_chains_a_hundred_thousand_deep(name, deep_chains):
+def test_deep_soft_chains(name, deep_chains):
     words = [f"{side}{i}" for side in "ab" for i in range(7)]
     kernel = KERNELS[name](similarity=constant(words, 0.5), gates={"77": 0.5}, gate_on="node")
     matrix = kernel.gram(deep_chains)

@@ -66,6 +66,12 @@ def make(name, kernel=KERNEL, **parameters):
     return ESTIMATORS[name](kernel, **{**OPTIONS[name], **parameters})
 
 
+@cache
+def fitted(name, n=None):
+    """Return an estimator of the first structures, which all tests share and none changes."""
+    return make(name).fit(TREES[:n], LABELS[:n])
+
+
 def answers(model, X):
     """Return all that a fitted model says about structures, as one row of numbers each."""
     if hasattr(model, "transform"):
@@ -96,13 +102,13 @@ def same_bits(a, b):
 
 @every_learner
 def test_questions_are_learned(name):
-    model = make(name).fit(TREES[:90], LABELS[:90])
+    model = fitted(name, 90)
     assert model.score(TREES[90:], LABELS[90:]) > 0.5  # a sixth by chance
 
 
 @every_learner
 def test_probabilities_are_those_of_the_classes(name):
-    model = make(name).fit(TREES[:90], LABELS[:90])
+    model = fitted(name, 90)
     shares = model.predict_proba(TREES)
     assert model.classes_.tolist() == sorted(set(LABELS))
     assert shares.shape == (len(TREES), len(model.classes_))
@@ -144,10 +150,10 @@ def test_labels_of_any_type_come_back(name, labels, kind):
 @every_learner
 def test_labels_of_examples_are_the_default(name):
     kernel = kw.OnView("tree", KERNEL)
+    expected = fitted(name).predict(TREES)
     for examples in (QUESTIONS, kw.batch(QUESTIONS)):
         model = make(name, kernel).fit(examples)
-        expected = make(name).fit(TREES, LABELS)
-        assert (model.predict(examples) == expected.predict(TREES)).all()
+        assert (model.predict(examples) == expected).all()
 
 
 @every_estimator
@@ -214,7 +220,7 @@ def test_a_pipeline_ends_with_a_learner(name):
     view = FunctionTransformer(lambda examples: examples.view("tree"))
     pipeline = Pipeline([("view", view), ("learner", make(name, KERNEL.clone()))])
     pipeline.fit(kw.batch(QUESTIONS), LABELS)
-    expected = make(name).fit(TREES, LABELS)
+    expected = fitted(name)
     assert (pipeline.predict(kw.batch(QUESTIONS)) == expected.predict(TREES)).all()
     assert pipeline.set_params(learner__kernel__decay=0.3)[-1].kernel.decay == 0.3
 
@@ -234,7 +240,7 @@ def test_lists_arrays_and_batches_are_cross_validated_alike(name):
 
 @every_estimator
 def test_a_seed_gives_the_same_again(name):
-    first = answers(make(name).fit(TREES, LABELS), TREES[ASKED])
+    first = answers(fitted(name), TREES[ASKED])
     assert same_bits(first, answers(make(name).fit(TREES, LABELS), TREES[ASKED]))
     refitted = make(name).fit(TREES[:50], LABELS[:50] == "HUM").fit(TREES, LABELS)
     assert same_bits(first, answers(refitted, TREES[ASKED]))
@@ -250,7 +256,7 @@ def test_threads_and_containers_change_nothing(name, force_threads):
 
 @every_estimator
 def test_a_structure_alone_is_answered_as_among_others(name):
-    model = make(name).fit(TREES[:90], LABELS[:90])
+    model = fitted(name, 90)
     together = answers(model, TREES[80:])
     alone = np.concatenate([answers(model, [tree]) for tree in TREES[80:]])
     assert same_bits(together, alone)
@@ -268,7 +274,7 @@ def test_the_callers_kernel_may_change_after_fitting(name):
 
 @every_estimator
 def test_a_fitted_estimator_survives_pickling(name):
-    model = make(name).fit(TREES, LABELS)
+    model = fitted(name)
     again = pickle.loads(pickle.dumps(model))
     assert same_bits(answers(model, TREES[ASKED]), answers(again, TREES[ASKED]))
 
@@ -295,7 +301,7 @@ def test_a_saved_estimator_of_examples_answers_to_the_bit(name, tmp_path):
 
 @every_estimator
 def test_every_parameter_but_threads_is_in_the_file(name, tmp_path):
-    model = make(name).fit(TREES, LABELS)
+    model = fitted(name)
     kw.save(model, tmp_path / "model.kw")
     with zipfile.ZipFile(tmp_path / "model.kw") as archive:
         saved = json.loads(archive.read("manifest.json"))["parameters"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -473,6 +475,11 @@ def test_a_saved_network_answers_to_the_bit(options, tmp_path):
     assert again.evidence(X[0]) == model.evidence(X[0])
 
 
+@pytest.fixture(scope="module")
+def fitted():
+    return network().fit(*sample(40))
+
+
 def changed(value, *path):
     """Return what makes of a nested tuple one with another value at a place."""
 
@@ -513,8 +520,8 @@ def changed(value, *path):
         ("classes_", changed(np.array(["a", "b"]))),
     ],
 )
-def test_a_model_that_does_not_fit_together_is_refused(name, change):
-    model = network().fit(*sample(40))
+def test_a_model_that_does_not_fit_together_is_refused(name, change, fitted):
+    model = copy.copy(fitted)
     model._check_restored()
     setattr(model, name, change(getattr(model, name)))
     with pytest.raises(ValueError):

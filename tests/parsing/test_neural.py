@@ -84,6 +84,15 @@ def test_a_sentence_in_which_stanza_sees_two_has_no_tree():
     assert sentence.tree is None
 
 
+def test_a_long_sentence_is_parsed_in_parts_as_at_once(monkeypatch):
+    backend, sentence = load_backend(Pipeline(), entities=True), Sentence("We go. Cannot. We go.")
+    [at_once] = backend.parse([sentence])
+    monkeypatch.setattr("kernelwood.parsing.neural._MOST_CHARACTERS", 8)
+    [in_parts] = backend.parse([sentence])
+    assert [entity.spans for entity in at_once.entities] == [((0, 2),), ((15, 17),)]
+    assert in_parts == at_once
+
+
 def test_heads_count_from_the_first_word_of_their_sentence():
     [[_, second]] = analyze(load_backend(Pipeline()), [DOCUMENT])
     assert second.dependencies == (

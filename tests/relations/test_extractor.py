@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections import Counter
 
@@ -264,6 +265,7 @@ def test_cross_validation_judges_every_candidate_once(extractor):
     validation = extractor.cross_validate(corpus, n_splits=4)
     assert len(validation.parts) == 4
     assert validation.pooled.n_candidates == extractor.n_candidates_
+    assert validation.pooled.unknown == {}
     assert validation.pooled.f1 > 0.8
 
 
@@ -475,3 +477,33 @@ def test_training_makes_no_examples(monkeypatch):
     monkeypatch.setattr(kw.Example, "__new__", lambda *parts, **named: pytest.fail("an example"))
     monkeypatch.setattr(kw.Example, "_trusted", lambda *parts: pytest.fail("an example"))
     kw.RelationExtractor(random_state=0).fit(corpus)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        ("learner_", "svm", "learner_ must be a classifier"),
+        ("cases_", kw.batch([], kind=kw.arrays.ExampleBatch), "cases_ must be examples"),
+        ("cases_", kw.batch([kw.Sequence(["a"])]), "cases_ must be examples"),
+        ("slope_", np.nan, "slope_ must be a finite number"),
+        ("offset_", 1, "offset_ must be a finite number"),
+        ("threshold_", 1.5, "threshold_ must be from 0 to 1"),
+        ("slope_", -1.0, "slope_ not below 0"),
+        ("n_candidates_", -1, "n_candidates_ must be a count"),
+        ("n_relations_", 1.0, "n_relations_ must be a count"),
+        ("seed_", None, "seed_ must be a whole number"),
+        ("views_", [1], "views_ and parser_ must be names"),
+        ("parser_", None, "views_ and parser_ must be names"),
+        ("labels_", "other", "labels_ and undirected_ must be"),
+        ("undirected_", "Binds", "labels_ and undirected_ must be"),
+        ("roles_", {"Binds": ["Arg1"]}, "roles_ must have two names"),
+        ("triggers_", [["binds"]], "triggers_ must be words with types"),
+        ("dropped_", {1: 2}, "dropped_ must be figures by name"),
+    ],
+)
+def test_a_model_that_does_not_fit_together_is_refused(extractor, name, value, problem):
+    model = copy.copy(extractor)
+    model._check_restored()
+    setattr(model, name, value)
+    with pytest.raises(ValueError, match=problem):
+        model._check_restored()

@@ -385,7 +385,7 @@ def test_a_deep_forest_is_drawn():
 
 
 def test_a_deep_forest_is_drawn_whole_if_wanted():
-    assert forest_svg(chain(20_000), 20_000).count("<rect ") == 20_000
+    assert forest_svg(chain(DEPTH), DEPTH).count("<rect ") == DEPTH
 
 
 def test_notebooks_draw_forests():

@@ -8,6 +8,7 @@ import pickle
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from sizes import DEPTH
 from strategies import chain, star
 
 from kernelwood.errors import StructureError
@@ -220,7 +221,6 @@ def test_trees_work_in_match_statements(sentence):
             pytest.fail("pattern did not match")
 
 
-DEPTH = 100_000
 brackets = Tree.from_brackets
 
 

@@ -208,6 +208,16 @@ def test_relative_clauses_know_their_object():
     [
         ("(VP (VBP show) (SBAR (IN that) (S (NP (PRP it)) (VP (VBZ binds)))))", "binds", "ccomp"),
         ("(VP (VBP die) (SBAR (IN when) (S (NP (PRP it)) (VP (VBZ binds)))))", "binds", "advcl"),
+        (
+            "(S (SBAR (IN when) (S (NP (PRP it)) (VP (VBZ binds)))) (NP (NN Raf)) (VP (VBP die)))",
+            "binds",
+            "advcl",
+        ),
+        (
+            "(S (SBAR (IN that) (S (NP (PRP it)) (VP (VBZ binds)))) (VP (VBZ helps)))",
+            "binds",
+            "csubj",
+        ),
         ("(VP (VBP fail) (S (VP (TO to) (VP (VB bind)))))", "bind", "xcomp"),
         ("(VP (VBP fail) (S (VP (TO to) (VP (VB bind)))))", "to", "aux"),
         ("(VP (VBP become) (ADJP (JJ active)))", "active", "acomp"),

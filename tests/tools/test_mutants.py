@@ -49,11 +49,19 @@ def changed(source):
         ("f(x)", {"pass"}),
         ("while a: break", {"while not (a): break", "while a: continue"}),
         ("def f(): return a", {"def f(): return None"}),
+        ("def f(): return False", {"def f(): return True"}),
         ("def f(a: Literal[1] = 2) -> 'b': ...", {"def f(a: Literal[1] = 3) -> 'b': ..."}),
         ("raise ValueError(1 + 1)", set()),
         ("assert a == b", set()),
         ("x = f'{a + 1}'", set()),
         ("x = a < b < c", set()),
+        ("x = np.random.default_rng([seed, 1])", set()),
+        (
+            "x = child_generator(seed, 0) if a else b",
+            {
+                "x = child_generator(seed, 0) if not (a) else b",
+            },
+        ),
     ],
 )
 def test_a_line_is_changed_in_all_its_ways(line, changes):
@@ -106,14 +114,21 @@ def run(project, *options):
     return run_python(TOOL, "--root", project, "--jobs", "1", *options, cwd=project, env=variables)
 
 
+def rows(done):
+    """Return result, kind of change and tests of every row."""
+    words = map(str.split, done.stdout.splitlines())
+    return [[row[0], row[3], row[-1]] for row in words if len(row) == 6]
+
+
 def test_changes_are_noticed_or_survive_and_leave_the_files_alone(project):
     done = run(project, "--package", "counts")
     assert done.returncode == 0, done.stderr
-    assert [line.split()[::3] for line in done.stdout.splitlines()[:2]] == [
-        ["SURVIVED", "operator"],
-        ["killed", "return"],
+    assert rows(done)[:3] == [
+        ["SURVIVED", "operator", "tests/counts/test_sums.py"],
+        ["killed", "return", "tests/counts/test_sums.py"],
+        ["SURVIVED", "operator", "tests/counts"],
     ]
-    assert done.stdout.splitlines()[3:] == [
+    assert done.stdout.splitlines()[4:] == [
         "src/fakewood/counts/sums.py:8 (operator)",
         "- return a + b",
         "+ return a - b",
@@ -121,6 +136,15 @@ def test_changes_are_noticed_or_survive_and_leave_the_files_alone(project):
         "2 mutants: 1 noticed, 1 survived, 0 unchecked",
     ]
     assert (project / "src/fakewood/counts/sums.py").read_text() == MODULE
+
+
+def test_other_tests_of_the_package_notice_what_survives(project):
+    (project / "tests/counts/test_pairs.py").write_text(
+        "from fakewood.counts.sums import total\n\ndef test_a_pair(): assert total(3, 1) == 4\n"
+    )
+    done = run(project)
+    assert rows(done)[2] == ["killed", "operator", "tests/counts"]
+    assert "2 mutants: 2 noticed, 0 survived, 0 unchecked" in done.stdout
 
 
 def test_tests_that_fail_anyway_notice_nothing(project):

@@ -5,6 +5,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, strategies as st
 from sentence_strategies import sentences
+from sizes import DEPTH
 
 from kernelwood.errors import StructureError
 from kernelwood.structures import Sequence, Tree
@@ -185,10 +186,9 @@ def test_one_preparation_serves_many_pairs():
     assert found == [shortest_path(SENTENCE, at(i), at(j)) for i in range(5) for j in range(5)]
 
 
-def test_a_chain_of_100_000_words_is_walked():
-    n_tokens = 100_000
-    sentence = spaced(n_tokens, [(index, "x", index + 1) for index in range(n_tokens - 1)])
-    assert len(shortest_path(sentence, at(0), at(n_tokens - 1)).tokens) == n_tokens
+def test_a_long_chain_is_walked():
+    sentence = spaced(DEPTH, [(index, "x", index + 1) for index in range(DEPTH - 1)])
+    assert len(shortest_path(sentence, at(0), at(DEPTH - 1)).tokens) == DEPTH
 
 
 N_TOKENS = 6
@@ -419,10 +419,9 @@ def test_the_tree_is_a_view():
 
 
 def test_a_long_path_is_no_matter():
-    n = 100_000
-    chain = [(at, "dep", at + 1) for at in range(n - 1)]
-    sentence = sentence_of(["w"] * n, chain, 0, n - 1)
-    assert path_tree(sentence, *sentence.entities).tree.n_nodes == 2 * n
+    chain = [(at, "dep", at + 1) for at in range(DEPTH - 1)]
+    sentence = sentence_of(["w"] * DEPTH, chain, 0, DEPTH - 1)
+    assert path_tree(sentence, *sentence.entities).tree.n_nodes == 2 * DEPTH
 
 
 @st.composite

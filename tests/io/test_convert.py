@@ -1,0 +1,39 @@
+"""Views that a format can hold."""
+
+from __future__ import annotations
+
+from hypothesis import given, strategies as st
+
+import kernelwood as kw
+from kernelwood.io import fit_to_format, left_out
+from kernelwood.text import ROOT
+
+_tokens = st.integers(0, 3)
+
+
+def _is_forest(edges):
+    """Return whether every token has one head at most, and a path of heads that ends."""
+    heads = {dependent: head for head, _, dependent in edges}
+    for token in heads:
+        for _ in range(5):
+            token = heads.get(token, ROOT)
+        if token != ROOT:
+            return False
+    return len(heads) == len(edges)
+
+
+@given(
+    st.lists(st.tuples(st.just(ROOT) | _tokens, st.sampled_from("xy"), _tokens), max_size=5)
+    | st.permutations(range(4)).map(lambda order: [*zip(order, "xyx", order[1:], strict=False)])
+)
+def test_dependencies_become_enhanced_ones_unless_they_form_a_forest(edges):
+    edges = list(dict.fromkeys(edge for edge in edges if edge[0] != edge[2]))
+    sentence = kw.Sentence.from_words([*"abcd"], dependencies=edges)
+    example = kw.Example("a", views={"sentence": sentence})
+    made = fit_to_format(example, "conllu").view("sentence")
+    named = "dependencies that are not a tree, which became enhanced ones"
+    if _is_forest(edges):
+        assert (made, left_out(example, "conllu")) == (sentence, [])
+    else:
+        assert (made.dependencies, made.enhanced) == ((), sentence.dependencies)
+        assert left_out(example, "conllu") == [named]
