@@ -201,8 +201,8 @@ def _run_threads(
 ) -> list[T]:
     """Return the results of functions run in a thread each; any exception sets the stop flag."""
     with ThreadPoolExecutor(len(works)) as pool:
-        futures = [pool.submit(work) for work in works]
         try:
+            futures = [pool.submit(work) for work in works]
             while wait(futures, timeout=0.1).not_done:
                 report()
         except BaseException:
