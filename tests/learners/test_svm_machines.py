@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 
 import kernelwood as kw
 from kernelwood import _native
-from kernelwood.learners.svm_machines import Trainer, compute_gram, parts_without
+from kernelwood.learners.svm_machines import Trainer, class_scores, compute_gram
 
 DTYPES = ("float32", "float64")
 
@@ -168,21 +168,36 @@ def test_held_out_scores_are_those_of_copies():
     folds = np.arange(90) // 7 % 4
     for strategy in ("ovr", "ovo"):
         trainer = Trainer(strategy, np.ones(3), False, 1.0, 1e-3, 10**6, 1)
-        machines = trainer.train(gram, numbers, parts_without(folds))
-        scores = trainer.held_out_scores(gram, numbers, folds, machines)
-        for fold, part in enumerate(parts_without(folds)):
-            held = np.flatnonzero(folds == fold)
-            [copied] = trainer.train(
-                np.ascontiguousarray(gram[np.ix_(part, part)]),
-                numbers[part],
-                [np.arange(len(part))],
-            )
-            assert (part[copied.supports] == machines[fold].supports).all()
-            both = np.concatenate([part, held])
-            again = copied.class_scores(
-                gram[np.ix_(both, both)], np.arange(len(part), 90), n_classes=3, n_jobs=1
-            )
-            assert (scores[held] == again).all()
+        _, [scores] = trainer.train(gram, numbers, [folds])
+        for fold in range(4):
+            held, kept = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+            [machines] = trainer.train_parts(gram, numbers, [kept])
+            copy = np.ascontiguousarray(gram[np.ix_(kept, kept)])
+            copied, _ = trainer.train(copy, numbers[kept])
+            assert (kept[copied.supports] == machines.supports).all()
+            assert (copied.coefficients == machines.coefficients).all()
+            similarities = gram[np.ix_(held, machines.supports)].astype(np.float64)
+            margins = similarities @ machines.coefficients.T + machines.intercepts
+            again = class_scores(margins, machines.pairs, 3)
+            assert scores[held] == pytest.approx(again, abs=1e-12)
+
+
+@pytest.mark.parametrize("at_once", [1, 100])
+def test_held_out_scores_do_not_depend_on_the_rows_at_once(monkeypatch, at_once):
+    gram, targets, _ = large_problem(n=60)
+    data = (gram.astype(np.float32), (targets > 0).astype(np.int32), [np.arange(60) % 3])
+    trainer = Trainer("ovr", np.ones(2), False, 1.0, 1e-3, 10**6, 1)
+    _, [expected] = trainer.train(*data)
+    monkeypatch.setattr("kernelwood.learners.svm_machines._SIMILARITIES_AT_ONCE", at_once)
+    assert (trainer.train(*data)[1][0] == expected).all()
+
+
+def test_a_part_with_one_class_scores_a_constant():
+    gram, *_ = large_problem(n=6)
+    numbers = np.array([0, 0, 0, 1, 1, 1], dtype=np.int32)
+    trainer = Trainer("ovr", np.ones(2), False, 1.0, 1e-3, 10**6, 1)
+    _, [scores] = trainer.train(gram.astype(np.float32), numbers, [numbers])
+    assert scores[:, 0].tolist() == [1, 1, 1, -1, -1, -1]
 
 
 # The end.

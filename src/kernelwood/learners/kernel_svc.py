@@ -25,7 +25,6 @@ from kernelwood.learners.svm_machines import (
     compute_gram,
     decide,
     pairs_of_classes,
-    parts_without,
 )
 from kernelwood.parameters import check_int
 from kernelwood.seeds import child_generator
@@ -223,27 +222,20 @@ class KernelSVC(StructureClassifier):
             int(self.max_iter),
             resolve_jobs(self.n_jobs),
         )
-        dealt = None
+        foldings = [] if folds is None else [folds]
         if self.probability:
-            dealt = deal_folds(numbers, min(self.calibration_folds, len(X)), self.seed_)
-        self.sigmoids_: Floats | None = None
+            n_folds = min(self.calibration_folds, len(X))
+            foldings.append(deal_folds(numbers, n_folds, self.seed_))
         with self._threads():
             with counting() as counters:
                 gram = compute_gram(self.kernel_, X)
             self.kernel_evaluations_ = counters.kernel_evaluations
-            parts = [[] if f is None else parts_without(f) for f in (dealt, folds)]
-            trained = trainer.train(gram, numbers, [np.arange(len(X)), *parts[0], *parts[1]])
-            machines, of_parts = trained[0], trained[1:]
-            if dealt is not None:
-                calibrating = of_parts[: len(parts[0])]
-                scores = trainer.held_out_scores(gram, numbers, dealt, calibrating)
-                wanted = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-                columns = zip(scores.T, wanted, strict=True)
-                self.sigmoids_ = np.array([fit_sigmoid(c, numbers == n) for c, n in columns])
-            held_out = None
-            if folds is not None:
-                others = of_parts[len(parts[0]) :]
-                held_out = trainer.held_out_scores(gram, numbers, folds, others)
+            machines, scores = trainer.train(gram, numbers, foldings)
+        self.sigmoids_: Floats | None = None
+        if self.probability:
+            wanted = [1] if len(self.classes_) == 2 else range(len(self.classes_))
+            columns = zip(scores[-1].T, wanted, strict=True)
+            self.sigmoids_ = np.array([fit_sigmoid(c, numbers == n) for c, n in columns])
         self._keep_supports(X, numbers, machines)
         if machines.stopped:
             warnings.warn(
@@ -253,7 +245,7 @@ class KernelSVC(StructureClassifier):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        return held_out
+        return None if folds is None else scores[0]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predicted labels of structures, shape (n,)."""

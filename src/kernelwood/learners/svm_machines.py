@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -168,7 +169,37 @@ class Trainer:
     max_iter: int
     n_jobs: int
 
-    def train(self, gram: Gram, numbers: Numbers, parts: list[Rows]) -> list[Machines]:
+    def train(
+        self, gram: Gram, numbers: Numbers, foldings: Sequence[Rows] = ()
+    ) -> tuple[Machines, list[Floats]]:
+        """Return the machines for all structures, and held-out scores for each division into folds.
+
+        Parameters
+        ----------
+        gram : ndarray of float32, shape (n, n)
+        numbers : ndarray, shape (n,)
+            Class numbers.
+        foldings : sequence of ndarrays, shape (n,)
+            The fold of each structure.
+
+        Returns
+        -------
+        machines : Machines
+        scores : list of ndarrays, shape (n, n_classes) or (n, 1)
+            Class scores of each structure by machines trained on the other folds.
+        """
+        held = [np.flatnonzero(f == fold) for f in foldings for fold in np.unique(f)]
+        kept = [np.flatnonzero(f != fold) for f in foldings for fold in np.unique(f)]
+        machines, *of_folds = self.train_parts(gram, numbers, [np.arange(len(numbers)), *kept])
+        tested = zip(held, of_folds, strict=True)
+        n_classes = len(self.weights)
+        scores = [np.empty((len(numbers), 1 if n_classes == 2 else n_classes)) for _ in foldings]
+        for folds, out in zip(foldings, scores, strict=True):
+            for rows, trained in islice(tested, len(np.unique(folds))):
+                out[rows] = trained.class_scores(gram, rows, n_classes, self.n_jobs)
+        return machines, scores
+
+    def train_parts(self, gram: Gram, numbers: Numbers, parts: Sequence[Rows]) -> list[Machines]:
         """Return the machines for each of some parts of the structures.
 
         With ``"ovo"`` every class must have structures in each part; with ``"ovr"`` a class
@@ -176,10 +207,9 @@ class Trainer:
 
         Parameters
         ----------
-        gram : ndarray of float32, shape (n, n)
-        numbers : ndarray, shape (n,)
-            Class numbers.
-        parts : list of ndarrays of int64
+        gram, numbers
+            As of :meth:`train`.
+        parts : sequence of ndarrays of int64
             Rows of the Gram matrix, ascending.
         """
         pairs = pairs_of_classes(self.strategy, len(self.weights))
@@ -194,30 +224,6 @@ class Trainer:
         solutions = Runner(self.n_jobs, 0).quiet().map(solve, problems, cost=cost)
         m = len(pairs)
         return [_collect(pairs, solutions[k : k + m]) for k in range(0, len(solutions), m)]
-
-    def held_out_scores(
-        self, gram: Gram, numbers: Numbers, folds: Rows, machines: list[Machines]
-    ) -> Floats:
-        """Return class scores of each structure by the machines of the other folds.
-
-        Parameters
-        ----------
-        gram, numbers
-            As of :meth:`train`.
-        folds : ndarray, shape (n,)
-        machines : list of Machines
-            Those for :func:`parts_without`.
-
-        Returns
-        -------
-        ndarray, shape (n, n_classes) or (n, 1)
-        """
-        n_classes = len(self.weights)
-        scores = np.empty((len(numbers), 1 if n_classes == 2 else n_classes))
-        for fold, trained in zip(np.unique(folds).tolist(), machines, strict=True):
-            held = np.flatnonzero(folds == fold)
-            scores[held] = trained.class_scores(gram, held, n_classes, self.n_jobs)
-        return scores
 
     def _problem(self, numbers: Numbers, rows: Rows, i: int, j: int) -> _Problem | float:
         """Return the training set of a machine, or its constant score."""
@@ -256,17 +262,6 @@ def _collect(pairs: Numbers, solutions: list[_Solution]) -> Machines:
     intercepts = np.array([solution.intercept for solution in solutions])
     stopped = sum(not solution.converged for solution in solutions)
     return Machines(pairs, supports, coefficients, intercepts, stopped)
-
-
-def parts_without(folds: Rows) -> list[Rows]:
-    """Return the positions outside of each fold.
-
-    Examples
-    --------
-    >>> [part.tolist() for part in parts_without(np.array([0, 1, 2, 0]))]
-    [[1, 2], [0, 2, 3], [0, 1, 3]]
-    """
-    return [np.flatnonzero(folds != fold) for fold in np.unique(folds).tolist()]
 
 
 def pairs_of_classes(strategy: str, n_classes: int) -> Numbers:
