@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -51,7 +51,7 @@ def test_the_folder_is_that_of_the_platform_by_default(monkeypatch, tmp_path):
 
     def usage(folder):
         asked.append(folder)
-        return shutil._ntuple_diskusage(10**9, 0, 10**9)
+        return SimpleNamespace(free=10**9)
 
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
     monkeypatch.setattr("shutil.disk_usage", usage)
@@ -61,8 +61,7 @@ def test_the_folder_is_that_of_the_platform_by_default(monkeypatch, tmp_path):
 
 
 def test_a_disk_without_space_is_named_with_numbers(monkeypatch, tmp_path):
-    usage = shutil._ntuple_diskusage(10**9, 10**9, 1_500_000)
-    monkeypatch.setattr("shutil.disk_usage", lambda _: usage)
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=1_500_000))
     message = (
         r"(?s)the matrix needs 2\.0 MB, but the memory budget is 1\.0 kB, and the disk of .* has "
         r"1\.5 MB free\..*Use less\..*temp_dir"
