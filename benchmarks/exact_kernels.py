@@ -16,6 +16,7 @@ import resource
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from measure import (
     QUESTIONS,
@@ -31,6 +32,7 @@ import kernelwood as kw
 from kernelwood.datasets import require_data
 
 TREES = "grct"
+BAGS = "bow"
 PTK_SCRIPT = """
 import sys, kernelwood as kw
 trees = [e.view("grct") for e in kw.read(sys.argv[1], views=["grct"])[: int(sys.argv[2])]]
@@ -55,6 +57,7 @@ KERNELS: dict[str, tuple[str, kw.Kernel, tuple[float, float | None], str]] = {
         "KeLP 5,100 and strkernels 2,700 (up to 4)",
     ),
     "subsequence, up to 4": (WORDS, kw.SubsequenceKernel(max_length=4), (float("inf"), None), ""),
+    "vector, bag of words": (BAGS, kw.VectorKernel("cosine"), (float("inf"), None), ""),
 }
 
 
@@ -77,9 +80,9 @@ def measure(path: Path, name: str, n: int, repeats: int) -> dict[str, object]:
     return row
 
 
-def reference_ns(kernel: kw.Kernel, structures: list[kw.Tree] | list[kw.Sequence]) -> float:
+def reference_ns(kernel: kw.Kernel, structures: list[Any]) -> float:
     """Return the cost of a pair by the plain Python definition, on a few small structures."""
-    small = sorted(structures, key=lambda s: len(s) if isinstance(s, kw.Sequence) else s.n_nodes)
+    small = sorted(structures, key=lambda s: s.n_nodes if isinstance(s, kw.Tree) else len(s))
     some = small[len(small) // 4 : len(small) // 4 + 4]
 
     def work() -> None:

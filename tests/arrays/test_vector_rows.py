@@ -248,3 +248,12 @@ def test_rows_may_begin_with_any_column():
     arrays = (np.array([1, 3, 3, 5]), np.array([-7, 1, 2, 0, 1], "i4"), np.arange(5.0))
     batch = VectorBatch.from_arrays(*arrays, width=3)
     assert plain(batch) == [{"1": 1.0, "2": 2.0}, {}, {"0": 3.0, "1": 4.0}]
+
+
+@every_form
+def test_no_vectors_have_any_layout(form):
+    batch, _ = FORMS[form]
+    none = kw.batch([], kind=VectorBatch)
+    empty = none.in_layout_of(batch)
+    assert (len(empty), empty.width, empty.is_dense) == (0, batch.width, batch.is_dense)
+    assert batch.in_layout_of(none) is batch

@@ -371,3 +371,42 @@ def test_a_run_that_is_stopped_leaves_nothing(corpus, tmp_path, name, code):
         pipe.flush()
         done = stop(process, getattr(signal, name))
     assert (done.returncode, done.stdout, files(tmp_path)) == (code, "", ["pipe"])
+
+
+# Drug-drug interactions.
+
+
+@pytest.fixture(scope="module")
+def drugs(tmp_path_factory):
+    """Return a folder with a file for each document, as in the corpus of DDIExtraction."""
+    folder = tmp_path_factory.mktemp("ddi")
+    for number in range(6):
+        (folder / f"{number}.xml").write_text(
+            f'<?xml version="1.0"?>\n<document id="d{number}">'
+            + drug_sentence(f"d{number}.s0", "enhances", 'ddi="true" type="effect"')
+            + drug_sentence(f"d{number}.s1", "resembles", 'ddi="false"')
+            + "</document>"
+        )
+    return folder
+
+
+def drug_sentence(name, verb, attributes):
+    first = 9 + len(verb)
+    return f"""<sentence id="{name}" text="Aspirin {verb} warfarin. It does.&#xd;&#xa;">
+    <entity id="{name}.e0" charOffset="0-6" type="drug" text="Aspirin"/>
+    <entity id="{name}.e1" charOffset="{first}-{first + 7}" type="drug" text="warfarin"/>
+    <pair id="{name}.p0" e1="{name}.e0" e2="{name}.e1" {attributes}/></sentence>"""
+
+
+def test_drug_interactions_serve_every_command(drugs, model, tmp_path):
+    result = trained(drugs, "-o", model)
+    assert result["relations"] == ["effect"]
+    assert [result[f"n_{what}"] for what in ("documents", "sentences", "candidates")] == [6, 12, 12]
+    scores = answer("evaluate", model, drugs)
+    assert scores["scores"]["n_groups"] == 6
+    report = answer("crossval", drugs, "--folds", 3)
+    assert [(part["documents"], part["candidates"]) for part in report["parts"]] == [(2, 4)] * 3
+    answer("convert", drugs, tmp_path / "ddi.jsonl")
+    converted = kw.read(tmp_path / "ddi.jsonl")
+    for one, other in zip(kw.read(drugs), converted, strict=True):
+        assert one.view("sentence") == other.view("sentence")

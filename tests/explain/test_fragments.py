@@ -3,6 +3,7 @@ from __future__ import annotations
 import warnings
 
 import pytest
+from hypothesis import given, strategies as st
 from sizes import DEPTH
 
 import kernelwood as kw
@@ -277,3 +278,59 @@ def test_first_occurrence_of_a_foreign_fragment_is_empty():
 
 def test_fragment_size_counts_elements_of_a_sequence():
     assert Fragment("a b", 1.0, 1.0, 1, 1, kw.Sequence(["a", "b"])).size == 2
+
+
+# Vectors.
+
+_features = st.dictionaries(st.sampled_from("abcd"), st.floats(-4, 4).map(lambda x: round(x, 2)))
+
+
+@given(_features, _features, st.sampled_from(["linear", "cosine"]))
+def test_weights_of_features_sum_to_the_value(a, b, kind):
+    kernel = kw.VectorKernel(kind)
+    value = kernel.value(a, b)
+    for order in ("size", "weight"):
+        found = kw.shared_fragments(kernel, a, b, None, order=order)
+        if value <= 0:
+            assert found == []
+        else:
+            assert sum(f.weight for f in found) == pytest.approx(value, abs=1e-12)
+            assert {f.text for f in found} == a.keys() & b.keys()
+            assert all((f.count_a, f.count_b) == (a[f.text], b[f.text]) for f in found)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "a", "b"),
+    [
+        (kw.VectorKernel("rbf", gamma=0.5), {"a": 1.0}, {"b": 1.0}),
+        (kw.VectorKernel("linear"), (1.0, 2.0), (0.5, 1.0)),
+        (
+            kw.VectorKernel("cosine", vectors=kw.Vectors(["x", "y"], [[1, 0], [1, 1]])),
+            kw.Sequence(["x"]),
+            kw.Sequence(["y", "z"]),
+        ),
+    ],
+)
+def test_other_vectors_are_explained_by_the_value(kernel, a, b):
+    [fragment] = kw.shared_fragments(kernel, a, b)
+    assert fragment.text == f"vectors ({kernel.kind})" and fragment.structure is None
+    assert fragment.weight == kernel.value(a, b) and fragment.share == fragment.covers == 1
+    assert fragment.kernel == "VectorKernel" and fragment.size == 1
+
+
+def test_vectors_and_structures_are_explained_together():
+    tree = kw.Tree.from_brackets("(S (A x) (B y))")
+    examples = [
+        kw.Example(str(i), views={"tree": tree, "bag": {"w": 2.0, str(i): 1.0}, "code": (1.0, i)})
+        for i in range(2)
+    ]
+    kernel = (
+        kw.OnView("tree", kw.SubsetTreeKernel())
+        + 0.5 * kw.OnView("bag", kw.VectorKernel())
+        + kw.Normalized(kw.OnView("code", kw.VectorKernel("polynomial")))
+    )
+    found = kw.shared_fragments(kernel, *examples, None, order="weight")
+    by_view = {f.view: f.text for f in found if f.view != "tree"}
+    assert by_view == {"bag": "w", "code": "vectors (polynomial)"}
+    assert sum(f.weight for f in found) == pytest.approx(kernel.value(*examples))
+    assert sum(f.share for f in found) == pytest.approx(1)

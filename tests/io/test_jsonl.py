@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from sizes import DEPTH
 
+import kernelwood as kw
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io import read, write, write_jsonl
 from kernelwood.structures import Forest, Graph, Sequence, Tree
@@ -350,3 +351,13 @@ def test_a_deep_tree_reads_back():
 def test_a_deep_forest_reads_back():
     forest = Forest(["n"] * DEPTH, [(i, (i + 1,), 0.5) for i in range(DEPTH - 1)], 0)
     assert parse(written(Example("a", views={"v": forest})))[0].view("v") == forest
+
+
+def test_vectors_are_views_that_kernels_read_and_are_written_back():
+    views = {"dense": np.array([0.5, 1.0]), "list": [1, 2], "named": {"a": 0.25}}
+    out = io.StringIO()
+    kw.write(kw.batch([kw.Example("1", views=views)]), out, format="jsonl")
+    again = kw.read(io.StringIO(out.getvalue()), format="jsonl")
+    assert again[0].views == {"dense": (0.5, 1.0), "list": (1.0, 2.0), "named": {"a": 0.25}}
+    values = [kw.OnView(name, kw.VectorKernel()).value(again[0], again[0]) for name in views]
+    assert values == [1.25, 5.0, 0.0625]

@@ -2,10 +2,13 @@ from __future__ import annotations
 
 import io
 
+import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from scipy.sparse import csr_matrix
 from sizes import DEPTH
 
+import kernelwood as kw
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io import read, write_kelp
 from kernelwood.structures import Graph, Sequence, Tree
@@ -338,3 +341,23 @@ def test_a_node_above_any_number_of_leaves_is_read_alike_with_blanks_and_without
     for between in ("", " "):
         body = f"(S(A{between}{between.join(f'({leaf})' for leaf in leaves)}))"
         assert view(f"|BT:t|{body}|ET|") == expected
+
+
+def test_vectors_are_views_that_kernels_read_and_are_written_back():
+    lines = (
+        "A |BV:bow| cat:1.0 the:2.0 |EV| |BDV:v| 0.5 -2.0 |EDV|\n"
+        "B |BV:bow| the:1.0 |EV| |BDV:v| 1.0 0.25 |EDV|\n"
+    )
+    examples = kw.read(io.StringIO(lines), format="kelp")
+    table = kw.batch(examples)
+    assert kw.OnView("bow", kw.VectorKernel()).gram(table).tolist() == [[5, 2], [2, 1]]
+    assert kw.OnView("v", kw.VectorKernel()).gram(table).tolist() == [[4.25, 0], [0, 1.0625]]
+    for written in (examples, table):
+        out = io.StringIO()
+        kw.write(written, out, format="kelp")
+        assert out.getvalue() == lines
+
+
+def test_arrays_are_written_as_vectors():
+    views = {"v": np.array([0.5, 1.0]), "row": csr_matrix([[0.0, 3.0]])}
+    assert written(Example("x", "A", views)) == "A |BDV:v| 0.5 1.0 |EDV| |BV:row| 1:3.0 |EV|\n"

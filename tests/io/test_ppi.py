@@ -216,6 +216,7 @@ def test_a_token_that_differs_is_kept_with_a_remark():
     ("body", "message"),
     [
         (entity("0-2", "Ras"), "entity 'e' is 'Ras', but at its offsets stands 'Raf'"),
+        (entity("0-1", ""), "entity 'e' is '', but at its offsets stands 'Ra'"),
         (entity("0-13", "Raf"), "the offsets '0-13' do not fit a text of 13 characters"),
         (entity("4-2", "Raf"), "the offsets '4-2' do not fit"),
         (entity("10-12,0-2", "Ras Raf"), "the offsets '10-12,0-2' do not fit"),

@@ -7,14 +7,13 @@ import pytest
 import strategies
 
 from kernelwood import kernels
-from kernelwood.arrays import ForestBatch, SequenceBatch, TreeBatch
-from kernelwood.kernels.engine import EngineKernel
+from kernelwood.arrays import ForestBatch, SequenceBatch, TreeBatch, VectorBatch
 from kernelwood.similarity import Exponential, Gaussian, Lexical, Similarity
 from kernelwood.vectors import Vectors
 
 # Kernels of structures; that of vectors has tests of its own.
 KERNELS = {
-    name: kernel for name, kernel in kernels.KERNELS.items() if issubclass(kernel, EngineKernel)
+    name: kernel for name, kernel in kernels.KERNELS.items() if kernel.accepts is not VectorBatch
 }
 
 # Parameters worth testing beside the defaults; a new kernel may add a row.

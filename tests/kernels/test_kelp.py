@@ -7,6 +7,8 @@ from functools import lru_cache
 import numpy as np
 import pytest
 from corpora import data_file
+from sklearn.feature_extraction import DictVectorizer
+from sklearn.metrics.pairwise import cosine_similarity, linear_kernel
 
 import kernelwood as kw
 from kernelwood.kernels import PartialTreeKernel, SubsequenceKernel, SubsetTreeKernel
@@ -106,3 +108,11 @@ def test_pairs_of_questions_have_the_sequence_values_of_kelp(name, max_length, g
     np.testing.assert_allclose(charge * raw.diag(right), rows[:, 4], rtol=1e-6)
     kernel = raw.clone().set_params(normalize=True)
     np.testing.assert_allclose(kernel.pairs(left, right), rows[:, 5], atol=1e-6)
+
+
+def test_bags_of_words_are_compared_as_scikit_learn_does():
+    bags = kw.read(data_file("question-classification", "TREC_10.coarse.klp.gz"), views=["bow"])
+    rows = DictVectorizer().fit_transform([example.view("bow") for example in bags])
+    for kind, oracle in (("linear", linear_kernel), ("cosine", cosine_similarity)):
+        found = kw.OnView("bow", kw.VectorKernel(kind)).gram(bags)
+        np.testing.assert_allclose(found, oracle(rows), rtol=1e-12, atol=1e-15)

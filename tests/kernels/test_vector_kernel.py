@@ -15,6 +15,7 @@ from sklearn.metrics import pairwise
 from sklearn.svm import SVC
 
 import kernelwood as kw
+from kernelwood.datasets import load_interactions
 from kernelwood.errors import KernelInputError, KernelOverflowError
 from kernelwood.kernels import VectorKernel
 from kernelwood.kernels.vector_kernel import mean_vectors
@@ -448,3 +449,33 @@ def test_duplicates_of_vectors_are_found():
     X = np.concatenate([DENSE[:5], DENSE[2:3]])
     found = kw.find_duplicates(kw.batch(X), VectorKernel("cosine"), threshold=0.999)
     assert found.groups == ((2, 5),)
+
+
+def test_clusters_of_vectors_are_described():
+    X = [example.view("features") for example in examples()]
+    model = kw.KernelKMeans(2, VectorKernel("cosine"), random_state=1).fit(X)
+    described = model.describe()
+    assert [cluster.size for cluster in described] == [20, 20]
+    assert not any(cluster.fragments for cluster in described)
+
+
+def test_an_index_of_examples_searches_by_vectors():
+    kernel = kw.OnView("tree", kw.SubsetTreeKernel()) + kw.OnView("features", VectorKernel())
+    index = kw.SentenceIndex(kernel, n_landmarks=20, random_state=1).fit(examples())
+    [found] = index.search(examples()[7], k=1)
+    assert found.id == 7 and found.similarity == pytest.approx(2.25)
+    by_vectors = kw.SentenceIndex(VectorKernel("rbf"), view="vector", n_landmarks=20)
+    assert by_vectors.fit(examples()).search(examples()[7], k=1)[0].id == 7
+
+
+def test_an_extractor_learns_from_mean_word_vectors_and_explains():
+    sentences = list(load_interactions("train"))[:60]
+    words = sorted({token.text for e in sentences for token in e.view("sentence").tokens})
+    vectors = kw.Vectors(words, np.random.default_rng(1).normal(size=(len(words), 8)))
+    kernel = kw.OnView("path", kw.SubsequenceKernel()) * kw.OnView(
+        "context", VectorKernel("rbf", vectors=vectors)
+    )
+    extractor = kw.RelationExtractor(kernel=kernel, random_state=1).fit(sentences)
+    found = extractor.predict(sentences[:10], all=True)
+    shared = [piece for one in found for case in one.evidence for piece in case.fragments]
+    assert {piece.view for piece in shared} == {"path", "context"}

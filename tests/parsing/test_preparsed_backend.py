@@ -56,7 +56,12 @@ def test_a_sentence_with_several_parses_stays_one():
     whole = Sentence(
         "It is.\tRas binds.\n", entities=[Entity("T1", "P", ((7, 10),), "Ras")], start=3
     )
-    it = Sentence.from_words(["It", "is", "."], dependencies=[(1, "nsubj", 0), (ROOT, "root", 1)])
+    it = Sentence.from_words(
+        ["It", "is", "."],
+        dependencies=[(1, "nsubj", 0), (ROOT, "root", 1)],
+        empty=[(0, "so")],
+        enhanced=[(3, "x", 1)],
+    )
     ras = Sentence.from_words(
         ["Ras", "binds", "."],
         dependencies=[(1, "nsubj", 0), (ROOT, "root", 1)],
@@ -64,17 +69,18 @@ def test_a_sentence_with_several_parses_stays_one():
         enhanced=[(4, "x", 0), (ROOT, "root", 3)],
         multiwords=[(0, 2, "Ras binds")],
     )
-    [[found], [other]] = preparsed([whole, Sentence(" \n")], [it, ras])
+    others = [Sentence(" \n"), Sentence.from_words(["Yes"])]
+    [[found], *rest] = preparsed([whole, *others], [it, ras])
     assert found.text == whole.text
     assert (found.entities, found.start) == (whole.entities, 3)
     assert [whole.text[t.start : t.end] for t in found.tokens] == [*it.words, *ras.words]
     assert found.dependencies == (
         (1, "nsubj", 0), (ROOT, "root", 1), (4, "nsubj", 3), (ROOT, "root", 4)
     )  # fmt: skip
-    assert [(node.after, node.text) for node in found.empty] == [(2, "who"), (4, "it")]
-    assert found.enhanced == ((7, "x", 3), (ROOT, "root", 6))
+    assert [tuple(node[:2]) for node in found.empty] == [(0, "so"), (2, "who"), (4, "it")]
+    assert found.enhanced == ((6, "x", 1), (8, "x", 3), (ROOT, "root", 7))
     assert found.multiwords[0][:2] == (3, 5)
-    assert other == Sentence(" \n")
+    assert rest == [[other] for other in others]
 
 
 def test_a_parse_of_no_document_is_refused():

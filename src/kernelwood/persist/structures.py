@@ -139,7 +139,8 @@ def restore_vector_rows(cls: type[VectorBatch], state: State) -> VectorBatch:
     if values.dtype != np.float64 or values.ndim != 2 or values.shape[1] != width:
         raise ValueError(f"dense vectors must be rows of {width} numbers of type float64")
     if values.shape == (0, 0):  # an empty list, which has no width
-        return batch([], kind=cls)
+        empty: VectorBatch = batch([], kind=cls)
+        return empty
     return cls.from_matrix(values)
 
 

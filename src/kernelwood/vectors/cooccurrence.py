@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 import math
 from array import array
@@ -122,7 +123,7 @@ def learn_vectors(
     check_budget(
         8 * len(words) * (3 * dim + 1),
         "the singular vectors",
-        "Use a smaller dim or more min_count.",
+        "Use a smaller dim or a larger min_count.",
     )
     _LOG.info("counting pairs of %s words", f"{len(words):,}")
     counts = count_pairs(codes, len(words), window, progress or get_config().progress)
@@ -235,13 +236,23 @@ def positive_information(
 
 
 def _decompose(matrix: sparse.csr_array, dim: int, power: float) -> NDArray[np.float64]:
-    """Return the left singular vectors, scaled; the largest entry of each is positive."""
-    from scipy.sparse.linalg import svds
+    """Return the left singular vectors, scaled; the largest entry of each is positive.
 
-    start = np.random.default_rng(0).standard_normal(matrix.shape[0])
+    They are eigenvectors of the matrix times its transpose.
+    """
+    from scipy.sparse.linalg import LinearOperator, eigsh
+
+    transposed = matrix.T.tocsr()
+    square = LinearOperator(
+        (matrix.shape[0], matrix.shape[0]), lambda x: matrix @ (transposed @ x), dtype=np.float64
+    )
+    generator = np.random.default_rng(0)
+    options: dict[str, Any] = {"v0": generator.standard_normal(matrix.shape[0])}
+    if "rng" in inspect.signature(eigsh).parameters:  # of restarts; earlier versions have their own
+        options["rng"] = generator
     with threadpool_limits(1):  # the bits of sums depend on the number of threads
-        left, values, _ = svds(matrix, k=dim, v0=start)
-    left, values = left[:, ::-1], values[::-1]
+        squares, left = eigsh(square, k=dim, **options)
+    values, left = np.sqrt(np.maximum(squares[::-1], 0.0)), left[:, ::-1]
     largest = left[np.abs(left).argmax(axis=0), np.arange(dim)]
     scale = np.where(values > _NEGLIGIBLE * values[0], values**power, 0.0)
     made: NDArray[np.float64] = left * (scale * np.sign(largest))
