@@ -67,7 +67,7 @@ def sequences(n: int) -> tuple[kw.Kernel, Any, np.ndarray]:
     words = np.array([f"w{i}" for i in range(400)])
     made = []
     for label in labels:
-        picked = (random.random(8) ** (2.0 if label else 1.6) * len(words)).astype(int)
+        picked = (random.random(8) ** (3.0 if label else 1.2) * len(words)).astype(int)
         made.append(kw.Sequence(words[picked].tolist()))
     return kw.SubsequenceKernel(max_length=2, dtype="float32"), kw.batch(made), labels
 

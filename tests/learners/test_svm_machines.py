@@ -89,7 +89,6 @@ def test_the_solution_is_that_of_libsvm(dtype, problem):
 
 @pytest.mark.parametrize("C", [0.01, 1, 100])
 def test_without_ties_the_steps_are_those_of_libsvm(C):
-    # Which includes when samples are left out and come back.
     gram, targets, bounds = large_problem()
     expected, offset, n_iterations = libsvm(gram, targets, C * bounds, 1e-3)
     found, intercept, _, steps, _ = solve(gram.astype(np.float32), targets, C * bounds)
