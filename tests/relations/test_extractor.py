@@ -138,10 +138,14 @@ def test_contributions_and_intercepts_add_up_to_the_score(extractor):
     svc = extractor.learner_
     n = extractor.n_candidates_
     none = svc.classes_.tolist().index("none")
-    for one, cases in zip(judged, extractor.explain(judged, n), strict=True):
+    margins = svc.decision_function(
+        kw.relations.Candidates.of_rows(one.candidate for one in judged)
+        .viewed(*extractor.views_)
+        .table
+    )
+    for row, cases in zip(margins, extractor.explain(judged, n), strict=True):
         total = sum(case.contribution for case in cases) - svc.intercepts_[none]
-        chance = 1 / (1 + np.exp(-(extractor.slope_ * total + extractor.offset_)))
-        assert chance == pytest.approx(one.score, abs=1e-9)
+        assert total == pytest.approx(-row[none], abs=1e-9)
 
 
 def test_scores_are_probabilities_and_the_threshold_decides(extractor):
@@ -487,10 +491,12 @@ def test_training_makes_no_examples(monkeypatch):
         ("learner_", "svm", "learner_ must be a classifier"),
         ("cases_", kw.batch([], kind=kw.arrays.ExampleBatch), "cases_ must be examples"),
         ("cases_", kw.batch([kw.Sequence(["a"])]), "cases_ must be examples"),
-        ("slope_", np.nan, "slope_ must be a finite number"),
-        ("offset_", 1, "offset_ must be a finite number"),
+        ("slopes_", np.full(4, np.nan), "slopes_ must be 4 finite numbers"),
+        ("offsets_", 1, "offsets_ must be numbers"),
+        ("curve_", np.ones(2), "curve_ must be 3 finite numbers"),
         ("threshold_", 1.5, "threshold_ must be from 0 to 1"),
-        ("slope_", -1.0, "slope_ not below 0"),
+        ("slopes_", -np.ones(4), "slopes_ and curve_ must not fall"),
+        ("curve_", -np.ones(3), "slopes_ and curve_ must not fall"),
         ("n_candidates_", -1, "n_candidates_ must be a count"),
         ("n_relations_", 1.0, "n_relations_ must be a count"),
         ("seed_", None, "seed_ must be a whole number"),
