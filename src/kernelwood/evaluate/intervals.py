@@ -99,7 +99,8 @@ def effective_sizes(parts: Any, wholes: Any, weights: NDArray[np.int64]) -> Valu
     )
     independent = rate * (1 - rate) * total
     effect = np.divide(squares, independent, out=np.ones(len(n)), where=independent > 0)
-    return n / np.maximum(effect, 1.0)
+    sizes: Values = n / np.maximum(effect, 1.0)
+    return sizes
 
 
 def score_intervals(
