@@ -49,7 +49,9 @@ def test_the_table_has_a_row_for_each_fold(corpus):
 
 
 def test_json_is_alone_on_standard_output(corpus):
-    assert run(corpus, "--folds", 2, "--json").stderr == ""
+    result = run(corpus, "--folds", 2, "--json")
+    assert json.loads(result.stdout)
+    assert [line[:22] for line in result.stderr.splitlines()] == ["warning: small corpus: "[:22]]
 
 
 def test_settings_come_from_a_file(corpus, tmp_path):
@@ -60,7 +62,7 @@ def test_settings_come_from_a_file(corpus, tmp_path):
 
 def test_options_are_those_of_train_but_for_files():
     names = {param.name for param in train.params} ^ {param.name for param in crossval.params}
-    assert names == {"out", "save_config", "folds"}
+    assert names == {"out", "save_config", "folds", "curve", "plot"}
 
 
 def test_one_fold_is_refused(corpus):

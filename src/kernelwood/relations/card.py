@@ -49,7 +49,7 @@ def card_of(extractor: Any) -> dict[str, Any]:
         "held_out": dict(extractor.held_out_),
         "type_f1": dict(extractor.type_f1_),
         "type_examples": dict(extractor.type_examples_),
-        "remarks": extractor.remarks_,
+        "warnings": extractor.warnings_,
         "documents": extractor.n_documents_,
         "sentences": extractor.n_sentences_,
         "training_candidates": extractor.n_candidates_,

@@ -83,7 +83,7 @@ _MAX_ENTITIES = 60  # of a sentence: 1,770 pairs
 _MAX_EVENT_ENTITIES = 12  # of a sentence: 738 ways to fill a trigger's event
 _LABELS = ("auto", "binary", "type", "directed")
 _CASE_TEXTS = tuple(f"case_{column}_" for column in CaseTexts._fields)
-_TEXT_HASHES = tuple(f"{column}_hashes_" for column in TextHashes._fields)
+_TEXT_HASHES = ("sentence_hashes_", "document_hashes_", "id_hashes_")  # of training
 
 
 class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
@@ -155,7 +155,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         optimistic: the threshold was chosen on the same documents.
     type_examples_, type_f1_ : dict
         Number of training examples of each relation type, and its F1 on held-out documents.
-    remarks_ : list of str
+    warnings_ : list of str
         What is too small in the training corpus, and relation types that were not learned.
     dropped_ : dict of str to int
         Candidates and annotations that were not used, by reason.
@@ -259,14 +259,14 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         -----
         UserWarning
             If there are few documents, candidates or relations, or few examples of a type, or
-            held-out relations of a type were never found (``remarks_``).
+            held-out relations of a type were never found (``warnings_``).
         """
         self._check_parameters()
         dropped: Counter[str] = Counter()
         with self._threads():
             sentences, used = self._sentences(example_entries(documents), self.parser, dropped)
             self._learn(sentences, used, dropped)
-        warn_of_corpus(self.remarks_)
+        warn_of_corpus(self.warnings_)
         return self
 
     def _sentences(
@@ -570,7 +570,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         self._check_parameters()
         folds = Folds.of(self, documents, n_splits)
         validation = folds.validate(n_bootstrap=n_bootstrap)
-        warn_of_corpus(validation.remarks)
+        warn_of_corpus(validation.warnings)
         warn_of_overlap(validation.pooled, folds=True)
         return validation
 
@@ -603,11 +603,11 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         ...     load_interactions("train"), n_splits=2, n_bootstrap=0
         ... )
         >>> [point.n_documents for point in curve.points]
-        [6, 12, 24, 48]
+        [2, 5, 10, 19]
         """
         self._check_parameters()
         curve = LearningCurve.of(Folds.of(self, documents, n_splits), fractions, n_bootstrap)
-        warn_of_corpus(curve.validation.remarks)
+        warn_of_corpus(curve.validation.warnings)
         warn_of_overlap(curve.validation.pooled, folds=True)
         return curve
 
@@ -631,7 +631,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         return TextHashes(*(getattr(self, name) for name in _TEXT_HASHES))
 
     @property
-    def remarks_(self) -> list[str]:
+    def warnings_(self) -> list[str]:
         """What is too small in the training corpus, and relation types that were not learned."""
         self._check_is_fitted()
         return corpus_remarks(

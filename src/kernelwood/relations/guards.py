@@ -159,8 +159,8 @@ def corpus_remarks(
         remarks.append(
             f"{_counted(n_documents, 'document')}, {_counted(n_candidates, 'candidate')}, "
             f"{_counted(n_relations, 'relation')}; below {MIN_DOCUMENTS} documents, "
-            f"{MIN_CANDIDATES} candidates or {MIN_RELATIONS} relations, F1 on held-out documents is "
-            "wrong by about 0.1 on average: annotate more documents"
+            f"{MIN_CANDIDATES} candidates or {MIN_RELATIONS} relations, F1 on held-out documents "
+            "is wrong by about 0.1 on average: annotate more documents"
         )
     few = {name: n for name, n in sorted(examples.items()) if n < MIN_EXAMPLES}
     if few:

@@ -166,20 +166,20 @@ class RelationValidation:
         Of all candidates, each scored by an extractor that has not seen its document.
     parts : tuple of RelationScores
         Of each fold.
-    remarks : tuple of str
+    warnings : tuple of str
         What is too small in the corpus, and relation types that were never found.
     """
 
     pooled: RelationScores
     parts: tuple[RelationScores, ...]
-    remarks: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
         return {
             "pooled": self.pooled.to_dict(),
             "parts": [part.to_dict() for part in self.parts],
-            "remarks": list(self.remarks),
+            "warnings": list(self.warnings),
         }
 
     def __str__(self) -> str:

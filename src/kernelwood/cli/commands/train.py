@@ -104,7 +104,7 @@ def _result(
         "threshold": float(extractor.threshold_),
         "held_out": dict(extractor.held_out_),
         "type_f1": dict(extractor.type_f1_),
-        "remarks": extractor.remarks_,
+        "warnings": extractor.warnings_,
         **counts.to_dict(),
         "seed": extractor.seed_,
         "size": Path(path).stat().st_size,
