@@ -131,6 +131,20 @@ def test_relations_across_sentences_are_counted(model, tmp_path):
     assert sum(report["unreachable"].values()) >= 1
 
 
+def test_training_documents_are_told(model, test_set, tmp_path):
+    seen = written(tmp_path / "seen.jsonl", some_documents(3))
+    result = run(model, seen)
+    assert "warning: overlap: 3 of 3 documents have sentences that are in the training corpus" in (
+        result.stderr
+    )
+    assert evaluated(model, seen)["overlap"] == {
+        "documents": 3, "candidates": 18, "same_id": 0, "rest": None
+    }  # fmt: skip
+    both = evaluated(model, seen, test_set)
+    assert both["overlap"]["rest"]["f1"] == evaluated(model, test_set)["f1"]
+    assert both["documents"] == 6
+
+
 # Mistakes.
 
 

@@ -190,6 +190,14 @@ def test_json_is_alone_on_standard_output(corpus, model):
     assert [line[:22] for line in result.stderr.splitlines()] == ["warning: small corpus: "[:22]]
 
 
+def test_a_small_corpus_is_told(corpus, model):
+    result = run(corpus, "-o", model)
+    assert "warning: small corpus: 8 documents, 48 candidates, 24 relations" in result.stderr
+    assert "Traceback" not in result.stderr and "UserWarning" not in result.stderr
+    assert result.stderr.count("small corpus") == 1
+    assert trained(corpus, "-o", model)["warnings"] == kw.load(model).warnings_
+
+
 def test_figures_are_those_of_the_model(corpus, model):
     report = trained(corpus, "-o", model)
     extractor = kw.load(model)

@@ -170,8 +170,6 @@ def test_wrong_fractions_are_told(fractions):
 
 
 def test_the_curve_is_drawn(curve, tmp_path):
+    pytest.importorskip("matplotlib")
     curve.save(tmp_path / "curve.svg")
-    assert (
-        "training documents" in (tmp_path / "curve.svg").read_text()
-        or (tmp_path / "curve.svg").stat().st_size > 1000
-    )
+    assert (tmp_path / "curve.svg").read_bytes().startswith(b"<?xml")
