@@ -17,6 +17,7 @@ from .interactions import Interaction as Interaction, flatten_events as flatten_
 from .predictions import (
     Case as Case,
     CaseFragment as CaseFragment,
+    Evidence as Evidence,
     Participant as Participant,
     Prediction as Prediction,
     Predictions as Predictions,
@@ -35,6 +36,7 @@ from .report import (
 )
 from .scores import RelationScores as RelationScores, RelationValidation as RelationValidation
 from .verification import Verdict as Verdict, iter_verdicts as iter_verdicts
+from .wording import MarkedText as MarkedText, path_text as path_text
 from .writers import (
     DocumentPredictions as DocumentPredictions,
     output_format as output_format,
