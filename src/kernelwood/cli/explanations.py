@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _STYLES = {"entity": "bold cyan", "trigger": "bold yellow", "shared": "bold green"}
 _LONGEST = 80  # characters of a fragment
 _INDENT = 10  # columns of names, and of numbers
+_ARROW = re.compile(r"[—←][^→—]*[→—]")
 _PARTS = re.compile(r"(\[[^]]*\]|[—←][^→—]*[→—])")  # entities and arrows of a path
 
 
@@ -76,9 +77,12 @@ def _show_case(page: _Page, told: dict[str, Any], case: dict[str, Any], *, fragm
     head = f"{relation_name(case['type'])}   {one_line(case['id'])}, similarity "
     page.row(_signed(case["contribution"]), f"{head}{case['similarity']:.2f}", style)
     page.row("  case", page.marked(marked_case(case, shared["case"])))
-    page.row("  here", page.marked(_sentence(told, shared["prediction"])))
+    if shared["prediction"]:
+        page.row("  here", page.marked(_sentence(told, shared["prediction"])))
     if case["path"]:
-        page.row("  path", page.path(case["path"]))
+        arrows = [_ARROW.findall(path) for path in (case["path"], told["evidence"]["path"])]
+        same = "   (same steps)" if arrows[0] == arrows[1] else ""
+        page.row("  path", page.path(f"{case['path']}{same}"))
     for fragment in case["fragments"] if fragments else ():
         text = shorten(" ".join(one_line(fragment["text"]).split()), _LONGEST)
         page.row("  shared", f"{text}   {fragment['view']}, {fragment['weight']:.0%}")
@@ -163,11 +167,11 @@ class _Page:
     def marked(self, marked: MarkedText) -> str | Text:
         """Return a sentence in colors or with brackets."""
         if not self._terminal:
-            return one_line(str(marked))
+            return one_line(str(marked.clipped()))
         from rich.text import Text
 
         return Text.assemble(
-            *((one_line(text), _STYLES.get(kind, "")) for text, kind in marked.pieces())
+            *((one_line(text), _STYLES.get(kind, "")) for text, kind in marked.clipped().pieces())
         )
 
     def path(self, text: str) -> str | Text:

@@ -391,7 +391,7 @@ def show_predictions(
         return
     if any(evidence is not None for _, evidence in shown):
         for pair in shown:
-            show_explanation(prediction_object(*pair))
+            show_explanation(prediction_object(*pair, fragments=False))
     elif shown:
         rows = [_row(prediction) for prediction, _ in shown]
         show_table(["document", "type", ">score", "participants", "sentence"], rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -252,7 +253,7 @@ class TrainingCases:
             sentence,
             predicted,
             spell_path(case, own),
-            self._fragments(example, case),
+            partial(self._fragments, example, case),
         )
 
     def _fragments(self, a: Any, b: Any) -> tuple[CaseFragment, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, overload
 
 import numpy as np
@@ -75,7 +76,7 @@ class CaseFragment:
     weight: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Case:
     """A training case, and its contribution to the score of a prediction.
 
@@ -95,8 +96,6 @@ class Case:
         The sentence of the prediction, with the words that the case shares.
     path : tuple of (text, kind)
         The dependency path between its entities in words; see `kernelwood.relations.path_text`.
-    fragments : tuple of CaseFragment
-        Fragments of the views that both share, the largest first.
     """
 
     id: str
@@ -106,7 +105,12 @@ class Case:
     sentence: MarkedText
     predicted: MarkedText = field(default_factory=lambda: MarkedText(""))
     path: SpelledPath = ()
-    fragments: tuple[CaseFragment, ...] = ()
+    _find: Callable[[], tuple[CaseFragment, ...]] = field(default=tuple, repr=False, compare=False)
+
+    @cached_property
+    def fragments(self) -> tuple[CaseFragment, ...]:
+        """Fragments of the views that both share, the largest first; computed on first access."""
+        return self._find()
 
     @property
     def supports(self) -> bool:
@@ -123,9 +127,12 @@ class Case:
         """The words of its sentence that the prediction shares."""
         return tuple(self.sentence.text[start:end] for start, end in self.sentence.shared)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON values; spans are characters of the two sentences."""
-        return {
+    def to_dict(self, *, fragments: bool = True) -> dict[str, Any]:
+        """Return plain JSON values; spans are characters of the two sentences.
+
+        Without ``fragments`` these are left out, which takes much less time.
+        """
+        made: dict[str, Any] = {
             "id": self.id,
             "type": self.type,
             "similarity": self.similarity,
@@ -140,11 +147,13 @@ class Case:
                 "prediction": _listed(self.predicted.shared),
             },
             "path": path_text(self.path),
-            "fragments": [
+        }
+        if fragments:
+            made["fragments"] = [
                 {"text": fragment.text, "view": fragment.view, "weight": fragment.weight}
                 for fragment in self.fragments
-            ],
-        }
+            ]
+        return made
 
 
 def _listed(spans: Iterable[Span]) -> list[list[int]]:
@@ -193,14 +202,14 @@ class Evidence(Sequence[Case]):
     def __getitem__(self, place: int | slice) -> Case | tuple[Case, ...]:
         return (*self.supporting, *self.opposing)[place]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON values."""
+    def to_dict(self, *, fragments: bool = True) -> dict[str, Any]:
+        """Return plain JSON values; those of cases without ``fragments`` take much less time."""
         return {
             "score": self.score,
             "intercept": self.intercept,
             "others": self.others,
             "path": path_text(self.path),
-            "cases": [case.to_dict() for case in self],
+            "cases": [case.to_dict(fragments=fragments) for case in self],
         }
 
 
@@ -282,6 +291,11 @@ class Prediction:
         if evidence:
             made["evidence"] = self.evidence.to_dict()
         return made
+
+    def _repr_html_(self) -> str:
+        from kernelwood.relations.report import prediction_html
+
+        return prediction_html(self)
 
     def __repr__(self) -> str:
         who = ", ".join(f"{one.role} {one.text!r}" for one in self.participants)
@@ -460,6 +474,11 @@ class Predictions(Sequence[Prediction]):
             labeled=all(part._labeled for part in listed),
             dropped=dropped,
         )
+
+    def _repr_html_(self) -> str:
+        from kernelwood.relations.report import predictions_html
+
+        return predictions_html(self)
 
     def __repr__(self) -> str:
         n_relations = int(self.positive.sum())

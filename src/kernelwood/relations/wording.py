@@ -20,6 +20,7 @@ _ZONES = ("before", "between", "after")  # edge labels of context views
 _ENDS = ("ENTITY1", "ENTITY2")
 _OTHER = "ENTITY"
 _ARTICLES = {"a", "an", "the"}
+_CLIPPED, _LONG = 400, 30  # characters of a shown sentence, and of a long word
 _UP = "-of"  # end of the label of a step from a dependent to its head
 
 # Plain names of dependencies, Stanford and universal; others are shown as they are.
@@ -77,6 +78,33 @@ class MarkedText:
             kinds = {kind for start, end, kind in spans if start <= left < end}
             kind = next((kind for kind in ("trigger", "entity", "shared") if kind in kinds), "")
             yield self.text[left:right], kind
+
+    def clipped(self, length: int = _CLIPPED) -> MarkedText:
+        """Return the part around the entities, of about ``length`` characters.
+
+        Examples
+        --------
+        >>> str(MarkedText("It is known that Raf binds Ras.", ((17, 20), (27, 30))).clipped(20))
+        '… [Raf] binds [Ras].'
+        """
+        if len(self.text) <= length:
+            return self
+        marks = (*self.entities, *self.trigger) or ((0, 0),)
+        low, high = min(start for start, _ in marks), max(end for _, end in marks)
+        room = max(0, length - (high - low)) // 2
+        low, high = max(0, low - room), min(len(self.text), high + room, low + 2 * length)
+        if low:  # whole words
+            low = max(low, self.text.find(" ", low, min(low + _LONG, min(s for s, _ in marks))))
+        head, tail = "…" if low else "", "…" if high < len(self.text) else ""
+        entities, trigger, shared = (
+            tuple(
+                (start - low + len(head), end - low + len(head))
+                for start, end in spans
+                if low <= start and end <= high
+            )
+            for spans in (self.entities, self.trigger, self.shared)
+        )
+        return MarkedText(f"{head}{self.text[low:high]}{tail}", entities, trigger, shared)
 
     def __str__(self) -> str:
         # Where one span ends and another begins, the end comes first.

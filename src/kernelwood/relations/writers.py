@@ -159,10 +159,14 @@ def json_lines(predicted: Iterable[DocumentPredictions]) -> Iterator[str]:
             yield f"{encode_json(prediction_object(prediction, cases))}\n"
 
 
-def prediction_object(prediction: Prediction, evidence: Evidence | None) -> dict[str, Any]:
+def prediction_object(
+    prediction: Prediction, evidence: Evidence | None, *, fragments: bool = True
+) -> dict[str, Any]:
     """Return a prediction as plain JSON values, with training cases as evidence."""
     made = prediction.to_dict()
-    return made if evidence is None else made | {"evidence": evidence.to_dict()}
+    if evidence is not None:
+        made["evidence"] = evidence.to_dict(fragments=fragments)
+    return made
 
 
 def titles(*, events: bool = False, evidence: bool = False) -> list[str]:

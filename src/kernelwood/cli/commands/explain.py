@@ -75,6 +75,7 @@ def explain(model: str, corpus: str | None, id: str | None, as_json: bool, **opt
     _check(corpus, id, options)
     check_inputs(model, corpus, options["entities"])
     stored = None if corpus is None or id is None else _stored(corpus, id)
+    options["fragments"] |= as_json
     explanations = _explain(model, corpus, id, options) if stored is None else stored
     if as_json:
         write_json({"model": model, "explanations": explanations})
@@ -107,7 +108,8 @@ def _explain(
         else:
             chosen = _in_corpus(extractor, corpus, id, options)
         cases = extractor.explain(chosen, options["n_evidence"]) if chosen else []
-    return [prediction_object(*pair) for pair in zip(chosen, cases, strict=True)]
+    pairs = zip(chosen, cases, strict=True)
+    return [prediction_object(*pair, fragments=options["fragments"]) for pair in pairs]
 
 
 def _in_corpus(
