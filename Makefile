@@ -71,6 +71,7 @@ bench: $(VENV)/.package
 	$(BIN)/python benchmarks/reading.py
 	$(BIN)/python benchmarks/splitting.py
 	$(BIN)/python benchmarks/dictionary.py
+	$(BIN)/python benchmarks/support_vectors.py --sizes 5000 10000
 	$(BIN)/python benchmarks/extraction.py
 	$(BIN)/python benchmarks/streaming.py
 	$(BIN)/python benchmarks/vectors.py

@@ -76,12 +76,26 @@ def information():
         yield from (np.float64(found.entropy), found.responsibilities)
 
 
+def machines():
+    random = np.random.default_rng(0)
+    points = random.normal(size=(401, 5))
+    targets = np.where(random.random(401) < 0.4, 1, -1).astype(np.int8)
+    rows = np.flatnonzero(random.random(401) < 0.9)
+    for dtype in (np.float32, np.float64):
+        gram = np.exp(points @ points.T / 20).astype(dtype)
+        for some in (np.arange(401), rows):
+            found = np.empty(len(some))
+            data = (gram, some, targets[some], np.full(len(some), 5.0))
+            yield np.array(_native.solve_svm(*data, 1e-3, 10**6, found))
+            yield found
+
+
 def charts():
     forest = parse(*ambiguous(), coarse_threshold=30.0, threshold=3.0)
     yield from (np.float64(forest.log_likelihood), forest.edge_p)
 
 
-COMPUTED = (kernels, codes, vectors, forests, information, charts)
+COMPUTED = (kernels, codes, vectors, forests, information, machines, charts)
 
 
 def digests():

@@ -141,6 +141,7 @@ NB_MODULE(_core, m) {
       .def_rw("max_length", &SequenceParameters::max_length);
 
   bind_similarity(m);
+  bind_svm(m);
   bind_matching<float>(m, "MatchingFloat32");
   bind_matching<double>(m, "MatchingFloat64");
   bind_engines<TreeEngine, TreeParameters, Trees>(m, "TreeEngine");

@@ -27,6 +27,7 @@ from kernelwood._core import (
     parse_vector_records,
     scale_block,
     scale_to_unit_length,
+    solve_svm,
     turn_codes,
 )
 from kernelwood.arrays import Batch, ForestBatch, SequenceBatch, TreeBatch
@@ -64,6 +65,7 @@ __all__ = [
     "scale_to_unit_length",
     "side",
     "similarity_parameters",
+    "solve_svm",
     "turn_codes",
 ]
 

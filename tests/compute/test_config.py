@@ -81,6 +81,8 @@ def test_an_unknown_setting_is_named(change):
         ("n_jobs", "two"),
         ("n_jobs", 1.5),
         ("progress", 3),
+        ("temp_dir", "no such folder"),
+        ("temp_dir", 3),
     ],
 )
 def test_a_bad_setting_is_named_where_it_is_made(name, value):

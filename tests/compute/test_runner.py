@@ -262,3 +262,42 @@ def test_counters_add_up_across_threads():
 
 def test_counting_nothing_is_harmless():
     count_evaluations(1, 0.1, 1)
+
+
+# Items.
+
+
+@pytest.mark.parametrize("cost", [LARGE, SMALL])
+@pytest.mark.parametrize("n_jobs", [1, 2, 7])
+@pytest.mark.parametrize("n", [0, 1, 3, 500])
+def test_each_item_has_its_result(n, n_jobs, cost):
+    taken = []
+
+    def square(item, stop):
+        taken.append(item)
+        return item**2
+
+    assert Runner(n_jobs, 0).map(square, range(n), cost=cost) == [i**2 for i in range(n)]
+    assert sorted(taken) == list(range(n))
+
+
+def test_items_are_worked_on_at_once():
+    together = threading.Barrier(3, timeout=PATIENCE)
+    Runner(3, 0).map(lambda *_: together.wait(), range(3), cost=LARGE)
+
+
+def test_an_error_in_an_item_stops_the_others():
+    started, seen = threading.Event(), []
+
+    def work(item, stop):
+        seen.append(item)
+        if item == 0:
+            started.wait(timeout=PATIENCE)
+            raise LookupError("in the item")
+        started.set()
+        while not stop[0]:
+            time.sleep(0.01)
+
+    with pytest.raises(LookupError, match="in the item"):
+        Runner(2, 0).map(work, range(50), cost=LARGE)
+    assert sorted(seen) == [0, 1]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import strategies
@@ -410,15 +412,32 @@ def test_one_class_is_refused():
         svc().fit(TREES, ["x"] * len(TREES))
 
 
-@pytest.mark.parametrize(
-    ("probability", "words"), [(False, "115.2 kB"), (True, r"calibration needs 207\.4 kB")]
-)
-def test_a_gram_matrix_beyond_the_budget_is_refused(probability, words):
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_gram_matrix_beyond_the_budget_is_in_a_file(dtype, tmp_path):
+    kernel = kw.SubsetTreeKernel(decay=0.5, dtype=dtype)
+    folds = np.arange(120) % 3
+    parameters = {"kernel": kernel, "probability": True, "random_state": 1}
+    in_memory, in_file = svc(**parameters), svc(**parameters)
+    expected = in_memory.fit_held_out(TREES, LABELS, folds)
+    with kw.config_context(memory=50_000, temp_dir=tmp_path):
+        scores = in_file.fit_held_out(TREES, LABELS, folds)
+    assert (scores == expected).all()
+    assert (in_file.coefficients_ == in_memory.coefficients_).all()
+    assert (in_file.sigmoids_ == in_memory.sigmoids_).all()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_gram_matrix_beyond_memory_and_disk_is_refused(monkeypatch):
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=9))
     with (
-        kw.config_context(memory=100_000),
-        pytest.raises(kw.errors.MemoryBudgetError, match=rf"(?s){words}.*HashForestClassifier"),
+        kw.config_context(memory=50_000),
+        pytest.raises(
+            kw.errors.MemoryBudgetError,
+            match=r"(?s)120 structures needs 57\.6 kB, but the memory budget is 50\.0 kB, and the "
+            r"disk of .* has 9 bytes free.*HashForestClassifier.*temp_dir",
+        ),
     ):
-        svc(probability=probability).fit(TREES, LABELS)
+        svc().fit(TREES, LABELS)
 
 
 def test_a_machine_that_does_not_end_is_stopped():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -163,9 +164,10 @@ def test_one_document_is_dealt_by_sentences():
     assert len(found.parts) == 3
 
 
-def test_too_many_candidates_are_told_with_the_recipes_that_take_them():
+def test_too_many_candidates_are_told_with_the_recipes_that_take_them(monkeypatch):
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=1_000))
     with (
-        kw.config_context(memory=10_000),
+        kw.config_context(memory=1_000),
         pytest.raises(MemoryError, match="Choose the recipe") as e,
     ):
         kw.RelationExtractor(random_state=0).fit(documents())

@@ -9,6 +9,7 @@ from .config import (
     resolve_jobs as resolve_jobs,
     set_config as set_config,
 )
+from .large_matrices import allocate_matrix as allocate_matrix
 from .runner import (
     Counters as Counters,
     Runner as Runner,

@@ -1,4 +1,4 @@
-"""Settings of all computations: threads, memory budget, progress."""
+"""Settings of all computations: threads, memory budget, progress, temporary files."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any
 
 from kernelwood.errors import KernelInputError, MemoryBudgetError
@@ -32,11 +33,15 @@ class Config:
         memory of the machine.
     progress : callable or None
         Called as ``progress(done, total)`` with kernel evaluations during a computation.
+    temp_dir : str, path or None
+        Folder of temporary files, which hold matrices beyond the memory budget; None for the
+        folder of the platform.
     """
 
     n_jobs: int = 1
     memory: int | str | None = None
     progress: Progress | None = None
+    temp_dir: str | os.PathLike[str] | None = None
 
 
 _config: ContextVar[Config | None] = ContextVar("kernelwood_config", default=None)
@@ -88,6 +93,11 @@ def _check_jobs(n_jobs: object) -> None:
     raise KernelInputError(f"n_jobs must be a nonzero int or None, got {n_jobs!r}")
 
 
+def _check_folder(folder: object) -> None:
+    if not isinstance(folder, (str, os.PathLike)) or not Path(folder).is_dir():
+        raise KernelInputError(f"temp_dir must be an existing folder or None, got {folder!r}")
+
+
 def _changed(config: Config, settings: dict[str, Any]) -> Config:
     known = {field.name for field in fields(Config)}
     unknown = sorted(set(settings) - known)
@@ -101,6 +111,8 @@ def _changed(config: Config, settings: dict[str, Any]) -> Config:
         parse_bytes(changed.memory)
     if changed.progress is not None and not callable(changed.progress):
         raise KernelInputError(f"progress must be callable or None, got {changed.progress!r}")
+    if changed.temp_dir is not None:
+        _check_folder(changed.temp_dir)
     return changed
 
 

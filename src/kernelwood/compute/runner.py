@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -21,6 +21,7 @@ logger = logging.getLogger("kernelwood")
 
 StopFlag = NDArray[np.int32]
 Work = Callable[[int, int, StopFlag], None]
+S = TypeVar("S")
 T = TypeVar("T")
 
 _BLOCK_SECONDS = 0.05  # short enough for progress and Ctrl-C, long enough to hide overheads
@@ -151,6 +152,34 @@ class Runner:
         [result] = _run_threads([lambda: work(stop)], stop, lambda: None)
         return result
 
+    def map(self, work: Callable[[S, StopFlag], T], items: Sequence[S], *, cost: int) -> list[T]:
+        """Return ``work(item, stop)`` of each item, run in threads if their cost is large.
+
+        The first items are started first. The calling thread only waits, so that it can handle
+        Ctrl-C.
+        """
+        stop: StopFlag = np.zeros(1, dtype=np.int32)
+        if cost < _INLINE_COST or not items:
+            return [work(item, stop) for item in items]
+        waiting = enumerate(items)
+        results: dict[int, T] = {}
+        lock = threading.Lock()
+
+        def take() -> tuple[int, S] | None:
+            with lock:
+                return next(waiting, None)
+
+        def run_items() -> None:
+            try:
+                while not stop[0] and (taken := take()) is not None:
+                    results[taken[0]] = work(taken[1], stop)
+            except BaseException:
+                stop[0] = 1
+                raise
+
+        _run_threads([run_items] * min(self.n_jobs, len(items)), stop, lambda: None)
+        return [results[at] for at in range(len(items))]
+
     def advance(self, evaluations: int) -> None:
         """Count finished kernel evaluations."""
         self.done += evaluations
@@ -172,8 +201,8 @@ def _run_threads(
 ) -> list[T]:
     """Return the results of functions run in a thread each; any exception sets the stop flag."""
     with ThreadPoolExecutor(len(works)) as pool:
-        futures = [pool.submit(work) for work in works]
         try:
+            futures = [pool.submit(work) for work in works]
             while wait(futures, timeout=0.1).not_done:
                 report()
         except BaseException:

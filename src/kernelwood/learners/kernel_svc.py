@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,11 +10,10 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.svm import SVC
 from sklearn.utils.metaestimators import available_if
 
 from kernelwood.arrays import rises
-from kernelwood.compute import check_budget, counting, resolve_jobs
+from kernelwood.compute import counting, resolve_jobs
 from kernelwood.errors import KernelInputError
 from kernelwood.features import check_array, compare_rows, product
 from kernelwood.kernels import TILE
@@ -29,13 +24,21 @@ from kernelwood.learners.base import (
     Support,
     strongest,
 )
+from kernelwood.learners.svm_machines import (
+    REST,
+    Machines,
+    Trainer,
+    class_scores,
+    compute_gram,
+    decide,
+    pairs_of_classes,
+)
 from kernelwood.parameters import check_int
 from kernelwood.seeds import child_generator
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int32]
 
-_REST = -1  # all other classes
 _SIMILARITIES_AT_ONCE = 2**23  # 64 MB in double
 
 
@@ -55,8 +58,9 @@ class KernelSVC(StructureClassifier):
 
     .. math:: f(x) = \sum_i \beta_i\, k(x, s_i) + b .
 
-    Fitting costs :math:`n(n+1)/2` kernel evaluations and the memory of the :math:`n \times n`
-    Gram matrix, which all machines share. Only the support structures are kept.
+    Fitting costs :math:`n(n+1)/2` kernel evaluations and :math:`4 n^2` bytes for the Gram matrix,
+    which all machines share: in memory or, beyond the memory budget, in a temporary file (see
+    :class:`kernelwood.compute.Config`). Only the support structures are kept.
 
     Parameters
     ----------
@@ -116,9 +120,9 @@ class KernelSVC(StructureClassifier):
 
     Notes
     -----
-    The machines are trained by libsvm, through scikit-learn. Up to rounding, ``"ovo"`` predicts
-    the same as scikit-learn's ``SVC(kernel)``, and ``"ovr"`` the same as
-    ``OneVsRestClassifier(SVC(kernel))``.
+    The machines are trained by sequential minimal optimization as in LIBSVM, with second-order
+    selection of the working set and shrinking. Within the tolerance, ``"ovo"`` predicts the same as
+    scikit-learn's ``SVC(kernel)``, and ``"ovr"`` the same as ``OneVsRestClassifier(SVC(kernel))``.
 
     Probabilities are Platt's sigmoids of the scores, one for each class, normalized to sum 1; the
     most probable class can differ from the predicted one. Calibration needs at least two
@@ -216,24 +220,29 @@ class KernelSVC(StructureClassifier):
         numbers = self._encode_labels(X, y)
         self._check_classes(numbers)
         folds = None if folds is None else self._check_folds(folds, numbers)
-        trainer = _Trainer(self, self._weigh_classes(numbers), resolve_jobs(self.n_jobs))
-        n_calibration_folds = min(self.calibration_folds, len(X))
-        counts = [] if folds is None else [int(folds.max()) + 1]
-        counts += [n_calibration_folds] if self.probability else []
-        _check_memory(len(X), max(counts, default=None), trainer.n_jobs)
-        self.sigmoids_: Floats | None = None
+        trainer = Trainer(
+            self.strategy,
+            self._weigh_classes(numbers),
+            isinstance(self.class_weight, str),
+            float(self.C),
+            float(self.tol),
+            int(self.max_iter),
+            resolve_jobs(self.n_jobs),
+        )
+        foldings = [] if folds is None else [folds]
+        if self.probability:
+            n_folds = min(self.calibration_folds, len(X))
+            foldings.append(deal_folds(numbers, n_folds, self.seed_))
         with self._threads():
             with counting() as counters:
-                gram: Floats = self.kernel_.gram(X, dtype="float64")  # type: ignore[assignment]
+                gram = compute_gram(self.kernel_, X)
             self.kernel_evaluations_ = counters.kernel_evaluations
-            machines = trainer.train(gram, numbers)
-            if self.probability:
-                dealt = deal_folds(numbers, n_calibration_folds, self.seed_)
-                scores = trainer.held_out_scores(gram, numbers, dealt)
-                wanted = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-                columns = zip(scores.T, wanted, strict=True)
-                self.sigmoids_ = np.array([fit_sigmoid(c, numbers == n) for c, n in columns])
-            held_out = None if folds is None else trainer.held_out_scores(gram, numbers, folds)
+            machines, scores = trainer.train(gram, numbers, foldings)
+        self.sigmoids_: Floats | None = None
+        if self.probability:
+            wanted = [1] if len(self.classes_) == 2 else range(len(self.classes_))
+            columns = zip(scores[-1].T, wanted, strict=True)
+            self.sigmoids_ = np.array([fit_sigmoid(c, numbers == n) for c, n in columns])
         self._keep_supports(X, numbers, machines)
         if machines.stopped:
             warnings.warn(
@@ -243,7 +252,7 @@ class KernelSVC(StructureClassifier):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        return held_out
+        return None if folds is None else scores[0]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predicted labels of structures, shape (n,)."""
@@ -351,15 +360,13 @@ class KernelSVC(StructureClassifier):
         self._check_is_fitted()
         return np.bincount(self.support_classes_, minlength=len(self.classes_))
 
-    def _keep_supports(self, X: Any, numbers: Numbers, machines: _Machines) -> None:
-        indices = np.flatnonzero(machines.coefficients.any(axis=0))
-        self.supports_ = self._keep(X[indices])
-        self.support_indices_ = indices.astype(np.int64)
-        self.support_classes_ = numbers[indices]
+    def _keep_supports(self, X: Any, numbers: Numbers, machines: Machines) -> None:
+        self.supports_ = self._keep(X[machines.supports])
+        self.support_indices_ = machines.supports
+        self.support_classes_ = numbers[machines.supports]
         self.machines_ = machines.pairs
         # More digits than similarities have would only make files larger.
-        coefficients = machines.coefficients[:, indices]
-        self.coefficients_ = np.ascontiguousarray(coefficients, self.kernel_._dtype(None))
+        self.coefficients_ = np.ascontiguousarray(machines.coefficients, self.kernel_._dtype(None))
         self.intercepts_ = machines.intercepts
 
     def _scores(self, X: Any) -> Floats:
@@ -446,173 +453,6 @@ class KernelSVC(StructureClassifier):
         self._check_evaluations()
 
 
-def _check_memory(n: int, n_folds: int | None, n_jobs: int) -> None:
-    """Raise MemoryBudgetError if the Gram matrix and its copies for folds are too large."""
-    # A fold needs two parts: of the structures kept, and of those held out by those kept.
-    at_once = 0 if n_folds is None else min(n_folds, n_jobs)
-    copies = 1.0 if n_folds is None else 1 + at_once * (1 - 1 / n_folds)
-    check_budget(
-        int(8 * n * n * copies),
-        f"KernelSVC: the Gram matrix of {n:,} structures"
-        + ("" if n_folds is None else " and its part for calibration"),
-        "Fit on fewer structures, or use HashForestClassifier, which compares them with a few "
-        "references only.",
-    )
-
-
-# Machines between classes.
-
-
-@dataclass(frozen=True)
-class _Machines:
-    """Trained machines.
-
-    Attributes
-    ----------
-    pairs : ndarray of int32, shape (n_machines, 2)
-        Class numbers of positive and of negative scores (``_REST``: all other classes).
-    coefficients : ndarray, shape (n_machines, n)
-        Weights of the training structures.
-    intercepts : ndarray, shape (n_machines,)
-    stopped : int
-        Number of machines that reached ``max_iter``.
-    """
-
-    pairs: Numbers
-    coefficients: Floats
-    intercepts: Floats
-    stopped: int
-
-
-@dataclass(frozen=True)
-class _Trainer:
-    """Trains machines with the parameters of a model and given class weights."""
-
-    model: KernelSVC
-    weights: Floats
-    n_jobs: int
-
-    def train(self, gram: Floats, numbers: Numbers) -> _Machines:
-        """Return the machines for structures with these class numbers.
-
-        With ``"ovo"`` every class must have structures; with ``"ovr"`` a class without structures
-        gets the constant score -1.
-        """
-        with _ignore_convergence_warnings():
-            return self._train(gram, numbers)
-
-    def _train(self, gram: Floats, numbers: Numbers) -> _Machines:
-        pairs = pairs_of_classes(self.model.strategy, len(self.weights))
-        if self.model.strategy == "ovo" and len(self.weights) > 2:
-            return self._train_pairs(gram, numbers, pairs)
-        return self._train_each(gram, numbers, pairs)
-
-    def held_out_scores(self, gram: Floats, numbers: Numbers, folds: NDArray[np.int64]) -> Floats:
-        """Return class scores of each structure by machines trained on the other folds.
-
-        Parameters
-        ----------
-        gram : ndarray, shape (n, n)
-        numbers : ndarray, shape (n,)
-            Class numbers.
-        folds : ndarray, shape (n,)
-
-        Returns
-        -------
-        ndarray, shape (n, n_classes) or (n, 1)
-        """
-        n_classes = len(self.weights)
-        scores = np.empty((len(numbers), 1 if n_classes == 2 else n_classes))
-
-        def score_fold(fold: int) -> None:
-            held = folds == fold
-            kept = ~held
-            machines = self._train(gram[np.ix_(kept, kept)], numbers[kept])
-            similarities = gram[np.ix_(held, kept)]
-            margins = product(similarities, machines.coefficients.T) + machines.intercepts
-            scores[held] = class_scores(margins, machines.pairs, n_classes)
-
-        with _ignore_convergence_warnings():
-            _in_threads(score_fold, np.unique(folds).tolist(), self.n_jobs)
-        return scores
-
-    def _train_each(self, gram: Floats, numbers: Numbers, pairs: Numbers) -> _Machines:
-        def train_class(number: int) -> SVC | None:
-            inside = numbers == number
-            if inside.all() or not inside.any():
-                return None
-            return self._fit(gram, inside, self._weigh_sides(inside, numbers))
-
-        machines = _in_threads(train_class, pairs[:, 0].tolist(), self.n_jobs)
-        coefficients = np.zeros((len(pairs), len(numbers)))
-        intercepts = np.where(np.isin(pairs[:, 0], numbers), 1.0, -1.0)
-        for row, machine in enumerate(machines):
-            if machine is not None:
-                coefficients[row, machine.support_] = machine.dual_coef_[0]
-                intercepts[row] = machine.intercept_[0]
-        stopped = sum(self._stopped(machine) for machine in machines if machine is not None)
-        return _Machines(pairs, coefficients, intercepts, stopped)
-
-    def _train_pairs(self, gram: Floats, numbers: Numbers, pairs: Numbers) -> _Machines:
-        machine = self._fit(gram, numbers, self.weights[numbers])
-        coefficients = np.zeros((len(pairs), len(numbers)))
-        of = numbers[machine.support_]
-        for row, (i, j) in zip(coefficients, pairs.tolist(), strict=True):
-            # Weights against class m are in the row m, not counting the structure's own class.
-            row[machine.support_[of == i]] = machine.dual_coef_[j - 1, of == i]
-            row[machine.support_[of == j]] = machine.dual_coef_[i, of == j]
-        return _Machines(pairs, coefficients, machine.intercept_.copy(), self._stopped(machine))
-
-    def _weigh_sides(self, inside: NDArray[np.bool_], numbers: Numbers) -> Floats:
-        if self.model.class_weight is None or isinstance(self.model.class_weight, dict):
-            return self.weights[numbers]
-        n, n_inside = len(inside), int(inside.sum())
-        return np.where(inside, n / (2 * n_inside), n / (2 * (n - n_inside)))
-
-    def _fit(self, gram: Floats, targets: NDArray[Any], weights: Floats) -> SVC:
-        steps = min(int(self.model.max_iter), 2**31 - 1)
-        C, tol = float(self.model.C), float(self.model.tol)
-        machine = SVC(kernel="precomputed", C=C, tol=tol, max_iter=steps)
-        return machine.fit(gram, targets, sample_weight=weights)
-
-    def _stopped(self, machine: SVC) -> int:
-        return int((machine.n_iter_ >= self.model.max_iter).sum())
-
-
-@contextmanager
-def _ignore_convergence_warnings() -> Iterator[None]:
-    # Advice of scikit-learn concerns columns of numbers; KernelSVC warns itself.
-    # Around all threads, because warning filters belong to the process.
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", category=ConvergenceWarning)
-        yield
-
-
-def _in_threads(work: Callable[[int], Any], items: list[int], n_jobs: int) -> list[Any]:
-    """Return ``work(item)`` of each item, in order."""
-    if n_jobs == 1 or len(items) == 1:
-        return [work(item) for item in items]
-    with ThreadPoolExecutor(min(n_jobs, len(items))) as pool:
-        return list(pool.map(work, items))
-
-
-def pairs_of_classes(strategy: str, n_classes: int) -> Numbers:
-    """Return the class numbers of both sides of each machine; two classes need one machine.
-
-    Examples
-    --------
-    >>> pairs_of_classes("ovo", 3).tolist(), pairs_of_classes("ovr", 3).tolist()
-    ([[0, 1], [0, 2], [1, 2]], [[0, -1], [1, -1], [2, -1]])
-    """
-    if n_classes == 2:
-        pairs = [(1, 0)]
-    elif strategy == "ovr":
-        pairs = [(number, _REST) for number in range(n_classes)]
-    else:
-        pairs = [(i, j) for i in range(n_classes) for j in range(i + 1, n_classes)]
-    return np.array(pairs, dtype=np.int32)
-
-
 def _sides(signs: Floats, pairs: Numbers, between: bool) -> Floats:
     """Return the weight of each machine in scores that add classes with these signs.
 
@@ -631,47 +471,11 @@ def _sides(signs: Floats, pairs: Numbers, between: bool) -> Floats:
     >>> _sides(np.array([[0.0, 1.0, -1.0]]), pairs_of_classes("ovr", 3), True)
     array([[ 0.,  1., -1.]])
     """
-    first, rest = signs[:, pairs[:, 0]], pairs[:, 1] == _REST
+    first, rest = signs[:, pairs[:, 0]], pairs[:, 1] == REST
     second = np.where(rest, 0.0, signs[:, pairs[:, 1]])
     if not between:
         return np.asarray(first - second)
     return np.where(rest, first, np.where(first * second < 0, first, 0.0))
-
-
-def class_scores(scores: Floats, pairs: Numbers, n_classes: int) -> Floats:
-    """Return one score for each class (of two classes: for the second) from machine scores.
-
-    For pairs of classes these are votes plus a tie-breaking term below one half, as in
-    scikit-learn's ``SVC.decision_function``.
-    """
-    if n_classes == 2 or pairs[0, 1] == _REST:
-        return scores
-    votes = np.zeros((len(scores), n_classes))
-    sums = np.zeros((len(scores), n_classes))
-    for column, (i, j) in zip(scores.T, pairs.tolist(), strict=True):
-        votes[:, i] += column >= 0
-        votes[:, j] += column < 0
-        sums[:, i] += column
-        sums[:, j] -= column
-    votes += sums / (3 * (np.abs(sums) + 1))
-    return votes
-
-
-def decide(scores: Floats, pairs: Numbers, n_classes: int) -> NDArray[np.int64]:
-    """Return the predicted class numbers from machine scores.
-
-    The class with the best score, or with the most votes of pairs, as libsvm counts them; the
-    first of equal ones.
-    """
-    if n_classes == 2:
-        return (scores[:, 0] > 0).astype(np.int64)
-    if pairs[0, 1] == _REST:
-        return np.asarray(scores.argmax(axis=1))
-    votes = np.zeros((len(scores), n_classes), dtype=np.int64)
-    for column, (i, j) in zip(scores.T, pairs.tolist(), strict=True):
-        votes[:, i] += column > 0
-        votes[:, j] += column <= 0
-    return np.asarray(votes.argmax(axis=1))
 
 
 # Calibration.

@@ -1,4 +1,7 @@
-from .calibration import positive_rate_threshold as positive_rate_threshold
+from .calibration import (
+    Calibration as Calibration,
+    positive_rate_threshold as positive_rate_threshold,
+)
 from .candidates import (
     Candidates as Candidates,
     PairLabels as PairLabels,

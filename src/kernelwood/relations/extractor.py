@@ -25,9 +25,9 @@ from kernelwood.parameters import ChecksParameters
 from kernelwood.relations.calibration import (
     THRESHOLDS,
     Calibration,
-    ScoredCandidates,
+    Held,
+    best_relation,
     calibrate,
-    probability,
     ranking,
     rates,
 )
@@ -44,9 +44,7 @@ from kernelwood.relations.evidence import CaseTexts, TrainingCases
 from kernelwood.relations.learning import (
     assign_folds,
     class_scores,
-    detect,
     fit_and_hold_out,
-    gives_probabilities,
 )
 from kernelwood.relations.predictions import Prediction, Predictions
 from kernelwood.relations.recipes import (
@@ -111,9 +109,10 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
     max_entities : int, default 60
         Sentences with more entities have no candidates. The limit for events is 12, if not
         lower.
-    threshold : {"f1", "cautious", "half"} or float, default "f1"
-        Decision threshold: best F1 on held-out documents; the lowest within one standard error
-        of it, for texts unlike the training corpus; 0.5; or a probability.
+    threshold : {"f1", "cautious", "half"}, float or dict, default "f1"
+        Decision threshold on the probability of the predicted relation: best F1 on held-out
+        documents; the lowest within one standard error of it, for texts unlike the training
+        corpus; 0.5; a probability; or probabilities by relation type, the others having 0.5.
     n_splits : int, default 3
         Number of folds, of whole documents, used to calibrate and to set the threshold.
     parser : str, default "auto"
@@ -140,6 +139,8 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         The types of relations, or of events.
     threshold_ : float
         Decision threshold, a probability.
+    slopes_, offsets_, curve_ : ndarray
+        Calibration of the scores of ``learner_``; see `kernelwood.relations.Calibration`.
     held_out_ : dict of str to float or None
         Precision, recall, F1, AUC and average precision on held-out documents. F1 is slightly
         optimistic: the threshold was chosen on the same documents.
@@ -168,10 +169,9 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
 
     # The cases come first: what the learner keeps of them is stored as row numbers.
     _fitted = (
-        "cases_", *_CASE_TEXTS, "learner_", "views_",
-        "labels_", "undirected_", "roles_", "triggers_", "slope_", "offset_", "threshold_",
-        "held_out_", "dropped_", "parser_", "n_documents_", "n_sentences_", "n_candidates_",
-        "n_relations_", "seed_",
+        "cases_", *_CASE_TEXTS, "learner_", "views_", "labels_", "undirected_", "roles_",
+        "triggers_", "slopes_", "offsets_", "curve_", "threshold_", "held_out_", "dropped_",
+        "parser_", "n_documents_", "n_sentences_", "n_candidates_", "n_relations_", "seed_",
     )  # fmt: skip
 
     cases_: ExampleBatch
@@ -194,7 +194,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         relations: Any = None,
         max_distance: int | None = None,
         max_entities: int = _MAX_ENTITIES,
-        threshold: str | float = "f1",
+        threshold: str | float | Mapping[str, float] = "f1",
         n_splits: int = 3,
         parser: str = AUTO,
         n_evidence: int = 3,
@@ -309,7 +309,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         self.roles_ = classes.roles
         events = self.candidates == "events"
         self.triggers_ = learn_triggers(sentences.sentences) if events else []
-        self.slope_, self.offset_, self.threshold_ = calibration
+        self.slopes_, self.offsets_, self.curve_, self.threshold_ = calibration
         self.held_out_, self.dropped_ = held_out, dict(dropped)
         self.n_documents_, self.n_sentences_ = len(set(sentences.groups())), len(sentences)
         self.n_candidates_, self.n_relations_ = len(y), int((y != NONE).sum())
@@ -333,15 +333,21 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         folds = assign_folds(documents, sentences, y.tolist(), self.n_splits, seed)
         _LOG.info("learning from %d candidates", len(y))
         scores = fit_and_hold_out(learner, X, y, folds)
-        detected, best = detect(
-            scores, learner.classes_, probabilities=gives_probabilities(learner)
-        )
-        scored = ScoredCandidates(detected, y != NONE, learner.classes_[best] == y)
-        calibration = calibrate(scored, documents, self.threshold, seed=seed)
-        predicted = probability(detected, calibration) >= calibration.threshold
-        auc, precision = ranking(scored.positive, detected)
-        figures = rates(scored, predicted)._asdict()
+        none = learner.classes_.tolist().index(NONE)
+        numbers = np.searchsorted(learner.classes_, y)
+        calibration = calibrate(scores, numbers, none, documents, self.threshold, seed=seed)
+        probabilities = calibration.probabilities(scores, none)
+        best = best_relation(probabilities, none)
+        held = Held(probabilities[np.arange(len(y)), best], y != NONE, numbers == best)
+        lines = self._thresholds(learner.classes_[best], calibration.threshold)
+        auc, precision = ranking(held.positive, 1.0 - probabilities[:, none])
+        figures = rates(held, held.probabilities >= lines)._asdict()
         return calibration, {**figures, "auc": auc, "average_precision": precision}
+
+    def _thresholds(self, names: Iterable[str], line: float) -> NDArray[np.float64]:
+        """Return the decision threshold of candidates with these most probable relations."""
+        given = self.threshold if isinstance(self.threshold, Mapping) else {}
+        return np.array([given.get(type_of(name), line) for name in names], dtype=np.float64)
 
     def _candidates(
         self, sentences: SentenceTable, classes: RelationClasses, triggers: list[str] | None
@@ -434,8 +440,11 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             return Predictions(dropped=dropped)
         warn_of_parser(self.parser_, used)
         names = self.learner_.classes_
+        none = names.tolist().index(NONE)
+        calibration = Calibration(self.slopes_, self.offsets_, self.curve_, self.threshold_)
         scores = class_scores(self.learner_, viewed.table)
-        detected, best = detect(scores, names, probabilities=gives_probabilities(self.learner_))
+        probabilities = calibration.probabilities(scores, none)
+        best = best_relation(probabilities, none)
         kept = candidates.take(viewed.rows) if len(viewed.rows) < len(candidates) else candidates
         predicted: list[str] = names[best].tolist()
         if events:  # of the type of their trigger
@@ -447,8 +456,10 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         made = Predictions(
             kept,
             predicted,
-            probability(detected, Calibration(self.slope_, self.offset_, self.threshold_)),
-            self.threshold_,
+            probabilities[np.arange(len(best)), best],
+            self._thresholds(predicted, self.threshold_),
+            probabilities=probabilities,
+            names=[EVENT if events and name != NONE else name for name in names.tolist()],
             roles=self.roles_,
             labeled=labeled,
             explain=self.explain,
@@ -625,6 +636,12 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         self._check_count("n_evidence", 0)
         if isinstance(self.threshold, str):
             self._check_choice("threshold", THRESHOLDS)
+        elif isinstance(self.threshold, Mapping):
+            for name, value in self.threshold.items():
+                if not isinstance(value, (int, float)) or not 0 < value < 1:
+                    raise KernelInputError(
+                        f"RelationExtractor: threshold of {name!r} must be in (0, 1), got {value!r}"
+                    )
         else:
             self._check_number("threshold", 0, 1, "(0, 1)")
         for name, kind in (("kernel", Kernel), ("vectors", Vectors), ("options", Mapping)):
@@ -736,12 +753,16 @@ def _check_fitted(model: Any) -> None:
     if not isinstance(model.cases_, ExampleBatch) or len(model.cases_) == 0:
         raise ValueError("cases_ must be examples")
     model._case_texts().check(len(model.cases_))
-    for name in ("slope_", "offset_", "threshold_"):
+    for name, length in (("slopes_", len(classes)), ("offsets_", len(classes)), ("curve_", 3)):
         value = getattr(model, name)
-        if type(value) is not float or not np.isfinite(value):
-            raise ValueError(f"{name} must be a finite number")
-    if not 0.0 <= model.threshold_ <= 1.0 or model.slope_ < 0:
-        raise ValueError("threshold_ must be from 0 to 1, slope_ not below 0")
+        if not isinstance(value, np.ndarray) or value.dtype != np.float64:
+            raise ValueError(f"{name} must be numbers")
+        if value.shape != (length,) or not np.isfinite(value).all():
+            raise ValueError(f"{name} must be {length} finite numbers")
+    if (model.slopes_ < 0).any() or (model.curve_[:2] < 0).any():
+        raise ValueError("slopes_ and curve_ must not fall")
+    if type(model.threshold_) is not float or not 0.0 <= model.threshold_ <= 1.0:
+        raise ValueError("threshold_ must be from 0 to 1")
     for name in _COUNTS:
         if type(getattr(model, name)) is not int or getattr(model, name) < 0:
             raise ValueError(f"{name} must be a count")

@@ -12,7 +12,8 @@ from sklearn.base import clone
 from kernelwood.errors import KernelInputError, MemoryBudgetError
 from kernelwood.evaluate import group_splits
 from kernelwood.learners import KernelSVC
-from kernelwood.relations.candidates import NONE
+
+_SMALLEST = 1e-4  # probability whose logarithm is taken: votes of few trees may be 0
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -80,13 +81,14 @@ def _fit_and_hold_out(learner: Any, X: Any, y: NDArray[Any], folds: Indices | No
     if hasattr(learner, "fit_held_out"):
         return _columns(learner.fit_held_out(X, y, folds), learner)
     classes = np.unique(y)
-    scores = np.zeros((len(y), len(classes)))
+    # A class that the other folds do not have has the lowest score.
+    scores = np.full((len(y), len(classes)), np.log(_SMALLEST))
     for fold in range(int(folds.max()) + 1):
         test = folds == fold
         known = np.unique(y[~test])
         columns = np.searchsorted(classes, known)
         if len(known) == 1:
-            scores[np.ix_(test, columns)] = 1.0
+            scores[np.ix_(test, columns)] = 0.0
             continue
         part = clone(learner).fit(X[~test], y[~test])
         scores[np.ix_(test, columns)] = class_scores(part, X[test])
@@ -95,51 +97,17 @@ def _fit_and_hold_out(learner: Any, X: Any, y: NDArray[Any], folds: Indices | No
 
 
 def class_scores(learner: Any, X: Any) -> Floats:
-    """Return the scores of all classes, shape (n, n_classes): probabilities, or margins.
+    """Return the scores of all classes, shape (n, n_classes): margins, or log-probabilities.
 
     With two classes and one margin, the first class has the score 0.
     """
-    if gives_probabilities(learner):
-        return np.asarray(learner.predict_proba(X), dtype=np.float64)
-    return _columns(learner.decision_function(X), learner)
-
-
-def gives_probabilities(learner: Any) -> bool:
-    """Return whether class scores are probabilities."""
-    return not hasattr(learner, "decision_function")
+    if hasattr(learner, "decision_function"):
+        return _columns(learner.decision_function(X), learner)
+    probabilities = np.asarray(learner.predict_proba(X), dtype=np.float64)
+    return np.log(np.maximum(probabilities, _SMALLEST))
 
 
 def _columns(scores: Floats, learner: Any) -> Floats:
     if scores.ndim == 2 and scores.shape[1] == len(learner.classes_):
         return scores
     return np.stack([np.zeros(len(scores)), scores.reshape(-1)], axis=1)
-
-
-def detect(scores: Floats, classes: NDArray[Any], *, probabilities: bool) -> tuple[Floats, Indices]:
-    """Return the score of any relation, and the index of the most probable one.
-
-    Parameters
-    ----------
-    scores : ndarray, shape (n, n_classes)
-    classes : ndarray of str
-        ``"none"`` among them.
-    probabilities : bool
-        Whether scores are probabilities; else they are margins, of a class against the rest.
-
-    Examples
-    --------
-    >>> classes = np.array(["binds", "cuts", "none"])
-    >>> detect(np.array([[0.3, 0.2, 0.5]]), classes, probabilities=True)
-    (array([0.5]), array([0]))
-    >>> detect(np.array([[-1.0, 0.5, 0.2]]), classes, probabilities=False)
-    (array([-0.2]), array([1]))
-    """
-    none = classes.tolist().index(NONE)
-    others = np.delete(np.arange(len(classes)), none)
-    best = others[scores[:, others].argmax(axis=1)]
-    if probabilities:
-        return 1.0 - scores[:, none], best
-    if len(classes) == 2:
-        return scores[:, others[0]] - scores[:, none], best
-    # The binary machine "none against the rest" was trained for this question.
-    return -scores[:, none], best

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from kernelwood.errors import KernelInputError
 from kernelwood.io import Tally
 from kernelwood.relations.calibration import positive_rate_threshold
-from kernelwood.relations.candidates import Candidates
+from kernelwood.relations.candidates import NONE, Candidates
 from kernelwood.relations.relation_classes import is_backward, type_of
 from kernelwood.relations.wording import MarkedText, SpelledPath, path_text
 from kernelwood.text import Candidate, Entity, Sentence, Span
@@ -231,8 +231,10 @@ class Prediction:
     positive : bool
         Whether the score reaches the threshold.
     score, threshold : float
-        The probability that the candidate is a relation, calibrated on held-out documents of the
-        training corpus; and the decision threshold.
+        The probability that the relation holds, with this type and direction, calibrated on
+        held-out documents of the training corpus; and the decision threshold.
+    probabilities : dict of str to float
+        The probability of each class, ``"none"`` among them; they sum to 1.
     participants : tuple of Participant
         Who takes part.
     trigger : Participant or None
@@ -261,6 +263,14 @@ class Prediction:
     label: str | None
     candidate: Candidate
     _explain: Callable[[Prediction], Evidence] | None = field(default=None, compare=False)
+    probabilities: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def runner_up(self) -> tuple[str, float]:
+        """The most probable class but the predicted relation, and its probability."""
+        others = ((p, name) for name, p in self.probabilities.items() if name != self.relation)
+        probability, name = max(others, default=(0.0, ""))
+        return name, probability
 
     @property
     def evidence(self) -> Evidence:
@@ -280,6 +290,7 @@ class Prediction:
             "positive": self.positive,
             "score": self.score,
             "threshold": self.threshold,
+            "probabilities": dict(self.probabilities),
             "sentence": list(self.sentence),
             "text": self.text,
             "participants": [one.to_dict() for one in self.participants],
@@ -312,9 +323,13 @@ class Predictions(Sequence[Prediction]):
     classes : list of str
         The most probable relation of each candidate, with its direction.
     scores : ndarray of float64
-        The probability that a candidate is a relation.
+        The probability of that relation.
     thresholds : ndarray of float64
         The decision threshold of each candidate.
+    probabilities : ndarray, shape (n, len(names))
+        The probability of each class.
+    names : list of str
+        The classes, ``"none"`` among them.
     tally : Tally
         How many candidates there are, and what was dropped, by reason.
     """
@@ -326,6 +341,8 @@ class Predictions(Sequence[Prediction]):
         scores: Any = (),
         thresholds: Any = (),
         *,
+        probabilities: Any = None,
+        names: Sequence[str] = (),
         roles: Mapping[str, Sequence[str]] | None = None,
         labeled: bool = True,
         explain: Callable[[Prediction], Evidence] | None = None,
@@ -337,6 +354,10 @@ class Predictions(Sequence[Prediction]):
         self.thresholds = np.broadcast_to(
             np.asarray(thresholds, dtype=np.float64), self.scores.shape
         )
+        self.names = list(names)
+        self.probabilities = np.zeros((len(self.scores), len(self.names)))
+        if probabilities is not None:
+            self.probabilities = np.asarray(probabilities, dtype=np.float64)
         self._roles, self._labeled, self._explain = dict(roles or {}), labeled, explain
         reasons = dict(dropped or {})
         self.tally = Tally(read=len(self), skipped=sum(reasons.values()), reasons=reasons)
@@ -370,7 +391,23 @@ class Predictions(Sequence[Prediction]):
             str(candidate.label) if self._labeled else None,
             candidate,
             self._explain,
+            self._distribution(row),
         )
+
+    def _distribution(self, row: int) -> dict[str, float]:
+        """Return the probability of each class of a candidate."""
+        trigger = self.candidates.triggers[row]
+        # The class of events is that of the trigger.
+        names = [NONE if name == NONE else trigger.type if trigger else name for name in self.names]
+        return dict(zip(names, self.probabilities[row].tolist(), strict=True))
+
+    @property
+    def related(self) -> NDArray[np.float64]:
+        """The probability that a candidate is a relation of any type."""
+        if not self.names:
+            return self.scores
+        none: NDArray[np.float64] = self.probabilities[:, self.names.index(NONE)]
+        return 1.0 - none
 
     def _described(
         self, row: int, name: str
@@ -402,6 +439,8 @@ class Predictions(Sequence[Prediction]):
             [self.classes[row] for row in listed],
             self.scores[listed],
             np.broadcast_to(thresholds, self.scores.shape)[listed],
+            probabilities=self.probabilities[listed],
+            names=self.names,
             roles=self._roles,
             labeled=self._labeled,
             explain=self._explain,
@@ -462,6 +501,7 @@ class Predictions(Sequence[Prediction]):
         listed = list(parts)
         dropped: Counter[str] = Counter()
         roles: dict[str, Sequence[str]] = {}
+        names = sorted({name for part in listed for name in part.names})
         for part in listed:
             dropped.update(part.tally.reasons)
             roles.update(part._roles)
@@ -470,6 +510,8 @@ class Predictions(Sequence[Prediction]):
             [name for part in listed for name in part.classes],
             np.concatenate([[], *(part.scores for part in listed)]),
             np.concatenate([[], *(part.thresholds for part in listed)]),
+            probabilities=_joined(listed, names),
+            names=names,
             roles=roles,
             labeled=all(part._labeled for part in listed),
             dropped=dropped,
@@ -483,6 +525,17 @@ class Predictions(Sequence[Prediction]):
     def __repr__(self) -> str:
         n_relations = int(self.positive.sum())
         return f"<Predictions: {n_relations} relations, {len(self)} candidates>"
+
+
+def _joined(parts: list[Predictions], names: list[str]) -> NDArray[np.float64]:
+    """Return the probabilities of several predictions; classes that one lacks have 0."""
+    made = np.zeros((sum(map(len, parts)), len(names)))
+    done = 0
+    for part in parts:
+        columns = [names.index(name) for name in part.names]
+        made[done : done + len(part), columns] = part.probabilities
+        done += len(part)
+    return made
 
 
 def participant(

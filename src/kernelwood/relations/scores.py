@@ -161,7 +161,7 @@ def score_predictions(
     relations = sorted({*known, *true} - {NONE})
     groups = predictions.candidates.groups()
     unknown = Counter(type_of(name) for name in true if name not in {NONE, *known})
-    auc, precision = ranking(np.array([label != NONE for label in true]), predictions.scores)
+    auc, precision = ranking(np.array([label != NONE for label in true]), predictions.related)
     return RelationScores(
         score(
             true,
