@@ -143,7 +143,7 @@ def test_mistakes_are_written_with_evidence(model, mistaken, tmp_path):
         ("d1", "false positive"),
         ("d2", "false negative"),
     ]
-    assert all(row["evidence"] for row in rows)
+    assert all(row["evidence"]["cases"] for row in rows)
 
 
 def test_the_stages_of_the_work_are_named(model, mistaken, tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ _PARTS = re.compile(r"(\[[^]]*\]|[—←][^→—]*[→—])")  # entities and a
 
 
 def show_explanation(
-    told: dict[str, Any], *, fragments: bool = False, console: Console | None = None
+    told: dict[str, Any], *, fragments: bool = False, wrapped: bool = False
 ) -> None:
     """Print a prediction with its evidence.
 
@@ -38,10 +39,10 @@ def show_explanation(
         The prediction with the key ``evidence``, as `prediction_object` returns it.
     fragments : bool
         Whether to list the shared fragments of the views.
-    console : Console, optional
-        By default that of standard output.
+    wrapped : bool
+        Whether to wrap lines in files and pipes, too.
     """
-    page = _Page(console or results())
+    page = _Page(results(), wrapped=wrapped)
     evidence = told["evidence"]
     page.line(one_line(told["id"]), "bold")
     page.line(page.marked(_sentence(told)))
@@ -140,12 +141,12 @@ def _spans(given: Iterable[Any]) -> tuple[tuple[int, int], ...]:
 class _Page:
     """Prints lines, and rows of a name and a text; texts are in color in a terminal only."""
 
-    def __init__(self, console: Console) -> None:
-        self._console, self._terminal = console, console.is_terminal
+    def __init__(self, console: Console, *, wrapped: bool) -> None:
+        self._console, self._terminal, self._wrapped = console, console.is_terminal, wrapped
 
     def line(self, text: str | Text, style: str = "") -> None:
         if not self._terminal:
-            click.echo(str(text), file=self._console.file)
+            self._echo(str(text), 0)
             return
         from rich.text import Text
 
@@ -153,7 +154,7 @@ class _Page:
 
     def row(self, name: str, text: str | Text, style: str = "dim") -> None:
         if not self._terminal:
-            self.line(f"{name:<{_INDENT}}{text}")
+            self._echo(f"{name:<{_INDENT}}{text}", _INDENT)
             return
         from rich.table import Table
         from rich.text import Text
@@ -163,6 +164,13 @@ class _Page:
         table.add_column(overflow="fold")
         table.add_row(Text(name, style), Text(text) if isinstance(text, str) else text)
         self._console.print(table)
+
+    def _echo(self, text: str, indent: int) -> None:
+        lines = [text]
+        if self._wrapped and len(text) > self._console.width:
+            lines = textwrap.wrap(text, self._console.width, subsequent_indent=" " * indent)
+        for line in lines:
+            click.echo(line, file=self._console.file)
 
     def marked(self, marked: MarkedText) -> str | Text:
         """Return a sentence in colors or with brackets."""

@@ -310,7 +310,7 @@ def _render_relations(report: dict[str, Any], console: Console) -> None:
     if report["relations"]:
         best = max(report["relations"], key=lambda row: row["score"])
         console.print("The evidence of the most probable relation:\n", style="bold")
-        show_explanation(best, console=console)
+        show_explanation(best, wrapped=True)
 
 
 def _highlighted(report: dict[str, Any]) -> Text:
