@@ -24,7 +24,9 @@ _DEFAULT = "biomedical"
 _BATCH = 512  # sentences parsed together
 
 # Views that are made of words alone.
-_WORD_VIEWS = frozenset(("words", "context", "stem-context", "names", "types"))
+_WORD_VIEWS = frozenset(
+    ("words", "context", "stem-context", "names", "types", "between-words", "sentence-words")
+)
 
 # A document or sentence with its id, label and origin.
 _Entry: TypeAlias = tuple[str, "Document | Sentence", Label, "Origin | None"]

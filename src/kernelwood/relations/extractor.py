@@ -57,10 +57,11 @@ from kernelwood.relations.learning import (
 from kernelwood.relations.learning_curve import FRACTIONS, LearningCurve
 from kernelwood.relations.predictions import Prediction, Predictions
 from kernelwood.relations.recipes import (
+    ENTITY_VIEW,
     EVENT_VIEWS,
     PAIR_VIEWS,
-    SOFT_PAIR_VIEWS,
-    TYPES,
+    SOFT_ENTITY_VIEW,
+    TYPE_VIEWS,
     check_options,
     find_recipe,
     kernel_on,
@@ -77,6 +78,8 @@ from kernelwood.views import find_view, several
 
 _LOG = logging.getLogger(__name__)
 
+_TRIAL = 5000  # candidates to decide whether words of entities are compared
+_LEAST_GAIN = 0.005  # of held-out F1, for words of entities to be compared
 _MAX_ENTITIES = 60  # of a sentence: 1,770 pairs
 _MAX_EVENT_ENTITIES = 12  # of a sentence: 738 ways to fill a trigger's event
 _LABELS = ("auto", "binary", "type", "directed")
@@ -99,12 +102,17 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         Two entities, or a trigger with participants and an optional catalyst.
     views : str or list of str, optional
         Views to compare, names in `kernelwood.views.VIEWS`. Default for pairs: the words around
-        them, the shortest dependency path, the relation of their names, negation and, if there
-        are several relation types, entity types; for events: path and tree from the trigger.
+        them, the shortest dependency path, the relation of their names, negation; if there are
+        several relation types, entity types and the words of the sentence, too; words of the
+        entities as ``blind`` says. For events: path and tree from the trigger.
     kernel : Kernel, optional
         Kernel on the views; by default that of `kernelwood.relations.kernel_on`.
     vectors : Vectors, optional
-        Word vectors for soft matching; without them, the default views compare stems.
+        Word vectors by which the words of entities are compared, and those of the views that are
+        given; without them, words or stems must be equal.
+    blind : {"auto", True, False}, default "auto"
+        Whether default views ignore the words of the entities. ``"auto"``: unless these raise F1
+        on held-out documents of the training corpus by at least 0.005 (``trial_``).
     options : dict, optional
         Parameters of the classifier that override the recipe, such as ``{"C": 10.0}``.
     labels : {"auto", "type", "directed", "binary"}, default "auto"
@@ -158,6 +166,8 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         Number of training examples of each relation type, and its F1 on held-out documents.
     warnings_ : list of str
         What is too small in the training corpus, and relation types that were not learned.
+    trial_ : dict of str to float
+        Held-out F1 with entities ``"blind"`` and with their ``"words"``, if both were tried.
     dropped_ : dict of str to int
         Candidates and annotations that were not used, by reason.
     parser_ : str
@@ -185,6 +195,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
     _fitted = (
         "cases_", *_CASE_TEXTS, *_TEXT_HASHES, "learner_", "views_", "labels_", "undirected_",
         "roles_", "triggers_", "slopes_", "offsets_", "curve_", "threshold_", "held_out_",
+        "trial_",
         "type_examples_", "type_f1_", "dropped_", "parser_", "n_documents_", "n_sentences_",
         "n_candidates_", "n_relations_", "seed_",
     )  # fmt: skip
@@ -202,6 +213,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         views: Any = None,
         kernel: Any = None,
         vectors: Any = None,
+        blind: str | bool = "auto",
         options: Mapping[str, Any] | None = None,
         labels: str = "auto",
         symmetric: Any = None,
@@ -223,6 +235,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         self.views = views
         self.kernel = kernel
         self.vectors = vectors
+        self.blind = blind
         self.options = options
         self.labels = labels
         self.symmetric = symmetric
@@ -294,7 +307,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             return needed_views(self.kernel) or ()
         if self.candidates == "events":
             return EVENT_VIEWS
-        return PAIR_VIEWS if self.vectors is None else SOFT_PAIR_VIEWS
+        return PAIR_VIEWS
 
     def _learn(self, sentences: SentenceTable, parser: str, dropped: Counter[str]) -> None:
         for name in self._fitted:  # should training fail, no part of it is left
@@ -302,29 +315,44 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         seed = resolve_seed(self.random_state)
         views = self._views()
         classes = self._learn_classes(sentences)
-        if views in (PAIR_VIEWS, SOFT_PAIR_VIEWS) and self.views is None and self.kernel is None:
-            # Entity types help to tell relation types apart. They say little about whether there
-            # is a relation at all: types are often a matter of how a corpus was annotated.
-            views += (TYPES,) if classes.labels != "binary" and len(classes.roles) > 1 else ()
+        named = views
+        if self.views is None and self.kernel is None and self.candidates == "pairs":
+            # Entity types and distant words help to tell relation types apart. They say little
+            # about whether there is a relation at all: types are often a matter of how a corpus
+            # was annotated.
+            views += TYPE_VIEWS if classes.labels != "binary" and len(classes.roles) > 1 else ()
+            named = (*views, ENTITY_VIEW if self.vectors is None else SOFT_ENTITY_VIEW)
+            views = views if self.blind is True else named
         candidates = self._candidates(sentences, classes, None)
         dropped.update(candidates.dropped)
         _LOG.info("making views of %d candidates", len(candidates))
         viewed = _viewed(candidates, views, dropped)
+        y = _targets(viewed.table, dropped)
+        groups = candidates.groups()
+        documents = [groups[row] for row in viewed.rows]
+        within = [candidates.sentence_of[row] for row in viewed.rows]
+        folds = assign_folds(documents, within, y.tolist(), self.n_splits, seed)
+        trial: dict[str, float] = {}
+        if self.blind == "auto" and views == named != self._views():
+            _LOG.info("comparing entities that are blinded with their words")
+            trial = self._try_entity_words(viewed.table, y, documents, folds, views, seed)
+            if trial["words"] < trial["blind"] + _LEAST_GAIN:
+                views = views[:-1]
+        if self.vectors is not None and views == named[:-1]:
+            warnings.warn(
+                "word vectors are not used: they compare the words of entities, which are blinded "
+                "because they do not help on held-out documents; blind=False uses them anyway",
+                UserWarning,
+                stacklevel=4,
+            )
         kernel = self.kernel or kernel_on(views, self.vectors)
         X = viewed.table.only(needed_views(kernel) or views)
-        y = _targets(X, dropped)
         learner = make_learner(find_recipe(self.recipe), kernel, self.options or {}, len(y), seed)
-        groups = candidates.groups()
         triggers = [candidates.triggers[row] for row in viewed.rows]
         calibration, held_out, by_type = self._fit_learner(
-            learner,
-            X,
-            y,
-            [groups[row] for row in viewed.rows],
-            [candidates.sentence_of[row] for row in viewed.rows],
-            triggers,
-            seed,
+            learner, X, y, documents, folds, triggers, seed
         )
+        self.trial_ = trial
         self.cases_, self.learner_, self.seed_ = X, learner, seed
         for name, column in zip(_CASE_TEXTS, CaseTexts.of(candidates, viewed.rows), strict=True):
             setattr(self, name, column)
@@ -355,12 +383,11 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         X: ExampleBatch,
         y: NDArray[Any],
         documents: Sequence[str],
-        sentences: Sequence[int],
+        folds: NDArray[np.int64],
         triggers: Sequence[Any],
         seed: int,
     ) -> tuple[Calibration, dict[str, float | None], dict[str, float]]:
         """Fit the classifier; return its calibration, and figures on held-out documents."""
-        folds = assign_folds(documents, sentences, y.tolist(), self.n_splits, seed)
         _LOG.info("learning from %d candidates", len(y))
         scores = fit_and_hold_out(learner, X, y, folds)
         none = learner.classes_.tolist().index(NONE)
@@ -376,6 +403,44 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         given = np.where(predicted, learner.classes_[best], NONE)
         true, found = (_types(names.tolist(), triggers) for names in (y, given))
         return calibration, figures, type_f1(true, found)
+
+    def _try_entity_words(
+        self,
+        table: ExampleBatch,
+        y: NDArray[Any],
+        documents: Sequence[str],
+        folds: NDArray[np.int64],
+        views: tuple[str, ...],
+        seed: int,
+    ) -> dict[str, float]:
+        """Return the held-out F1 with blinded entities and with their words, by an SVM.
+
+        Of large corpora, whole documents with about 5,000 candidates are used.
+        """
+        names, numbers = np.unique(np.asarray(documents), return_inverse=True)
+        order = np.random.default_rng(seed).permutation(len(names))
+        sizes = np.bincount(numbers)[order]
+        n_taken = int(np.searchsorted(np.cumsum(sizes), _TRIAL)) + 1
+        rows = np.flatnonzero(np.isin(numbers, order[:n_taken]))
+        if len(np.unique(folds[rows])) < 2 or len(np.unique(y[rows])) < 2:
+            rows = np.arange(len(y))
+        found = {}
+        for name, some in (("blind", views[:-1]), ("words", views)):
+            learner = make_learner(
+                find_recipe("svm"), kernel_on(some, self.vectors), {}, len(rows), seed
+            )
+            part = np.unique(folds[rows], return_inverse=True)[1]
+            scores = fit_and_hold_out(learner, table.only(some)[rows], y[rows], part)
+            none = learner.classes_.tolist().index(NONE)
+            classes = np.searchsorted(learner.classes_, y[rows])
+            taken = [documents[row] for row in rows.tolist()]
+            calibration = calibrate(scores, classes, none, taken, "f1", seed=seed)
+            probabilities = calibration.probabilities(scores, none)
+            best = best_relation(probabilities, none)
+            shown = probabilities[np.arange(len(rows)), best]
+            held = Held(shown, classes != none, classes == best)
+            found[name] = rates(held, shown >= calibration.threshold).f1
+        return found
 
     def _thresholds(self, names: Iterable[str], line: float) -> NDArray[np.float64]:
         """Return the decision threshold of candidates with these most probable relations."""
@@ -692,6 +757,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         find_recipe(self.recipe)
         self._check_choice("candidates", ("pairs", "events"))
         self._check_choice("labels", _LABELS)
+        self._check_choice("blind", ("auto", True, False))
         self._check_count("max_distance", 0, none=True)
         self._check_count("max_entities", 2)
         self._check_count("n_splits", 2)
@@ -857,7 +923,7 @@ def _check_plain(model: Any) -> None:
         isinstance(row, list) and len(row) == 2 and _strings(row) for row in model.triggers_
     ):
         raise ValueError("triggers_ must be words with types")
-    for name in ("held_out_", "type_examples_", "type_f1_", "dropped_"):
+    for name in ("held_out_", "trial_", "type_examples_", "type_f1_", "dropped_"):
         value = getattr(model, name)
         if not isinstance(value, dict) or not _strings(list(value)):
             raise ValueError(f"{name} must be figures by name")

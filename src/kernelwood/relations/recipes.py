@@ -16,22 +16,21 @@ from kernelwood.kernels import (
     RootedTreeKernel,
     SubsequenceKernel,
     SubsetTreeKernel,
+    VectorKernel,
 )
 from kernelwood.learners import LEARNERS
 from kernelwood.similarity import Exponential
 from kernelwood.views import find_view
 
-# Default views.
+# Default views of pairs.
 PAIR_VIEWS = ("stem-context", "stem-steps", "names", "negation")
-SOFT_PAIR_VIEWS = (
-    "context",
-    "steps",
-    "names",
-    "negation",
-)  # words are compared by vectors, not by stems
-TYPES = "types"  # added if there are several relation types
+TYPE_VIEWS = ("types", "sentence-words")  # added if there are several relation types
+ENTITY_VIEW, SOFT_ENTITY_VIEW = "stem-entity-words", "entity-words"  # the latter for word vectors
 EVENT_VIEWS = ("trigger-path", "trigger-tree")
 
+# Views whose kernels are averaged and take part in the product, and weights of those added to it.
+_OF_PAIR = ("names", "negation", "types")
+_ADDED = {"sentence-words": 0.3, "between-words": 0.3, ENTITY_VIEW: 0.6, SOFT_ENTITY_VIEW: 0.6}
 _DTYPE = "float32"  # half the time of float64; precise enough for similarities from 0 to 1
 _SETTLED = {"kernel", "random_state", "n_jobs"}  # parameters set by the extractor
 _SMALL = 3  # references and landmarks are at most a third of the training cases
@@ -154,8 +153,9 @@ def kernel_on(views: tuple[str, ...], vectors: Any = None) -> Kernel:
 
     For the default views it is a product: both the words around two entities and the dependency
     path between them must be similar, while names, negation and types of the entities can partly
-    compensate for either. For other views it is the mean of one kernel per view. Single precision
-    takes half the time and changes scores by millionths.
+    compensate for either. The words of the sentence, and those of the entities, are added with a
+    weight. For other views it is the mean of one kernel per view. Single precision takes half the
+    time and changes scores by millionths.
 
     Parameters
     ----------
@@ -169,13 +169,16 @@ def kernel_on(views: tuple[str, ...], vectors: Any = None) -> Kernel:
     >>> kernel_on(("path",))
     OnView('path', SubsequenceKernel(max_length=3, dtype='float32'))
     """
-    kernels = [OnView(name, _kernel(name, vectors)) for name in views]
-    known = len(PAIR_VIEWS)
-    if views[:known] in (PAIR_VIEWS, SOFT_PAIR_VIEWS) and views[known:] in ((), (TYPES,)):
-        context, steps, *rest = kernels
-        pair = _mean(rest)
-        return (1 / 3) * ((context + 0.5 * pair) * (steps + pair))
-    return _mean(kernels)
+    kernels = {name: OnView(name, _kernel(name, vectors)) for name in views}
+    pair = [kernels[name] for name in views if name in _OF_PAIR]
+    if not set(PAIR_VIEWS) <= set(views) <= {*PAIR_VIEWS, *_OF_PAIR, *_ADDED}:
+        return _mean(list(kernels.values()))
+    context, steps = kernels["stem-context"], kernels["stem-steps"]
+    kernel: Kernel = (1 / 3) * ((context + 0.5 * _mean(pair)) * (steps + _mean(pair)))
+    for name in views:
+        if name in _ADDED:
+            kernel = kernel + _ADDED[name] * kernels[name]
+    return kernel
 
 
 def _mean(kernels: Sequence[Kernel]) -> Kernel:
@@ -195,6 +198,22 @@ def _words(vectors: Any) -> Kernel:
     # dissimilar words would add up.
     similarity = None if vectors is None else Exponential(vectors, floor=0.5)
     return SubsequenceKernel(max_length=3, similarity=similarity, dtype=_DTYPE)
+
+
+def _entity_words(vectors: Any) -> Kernel:
+    # Without a floor of 0, words that have nothing in common would match by a third.
+    similarity = None if vectors is None else Exponential(vectors, floor=0.0)
+    return SubsequenceKernel(max_length=2, similarity=similarity, dtype=_DTYPE)
+
+
+def _bag(vectors: Any) -> Kernel:
+    return VectorKernel("cosine", dtype=_DTYPE)
+
+
+def _mean_vector(vectors: Any) -> Kernel:
+    if vectors is None:
+        return SubsequenceKernel(max_length=2, dtype=_DTYPE)
+    return VectorKernel("cosine", vectors=vectors, dtype=_DTYPE)
 
 
 def _labels(vectors: Any) -> Kernel:
@@ -218,5 +237,8 @@ _KERNELS: Mapping[str, Callable[[Any], Kernel]] = {
     **dict.fromkeys(("path", "steps", "stem-steps", "amr-path", "trigger-path"), _words),
     **dict.fromkeys(("path-tree", "grct", "lct", "loct", "cgrct", "clct"), _partial),
     **dict.fromkeys(("amr-tree", "trigger-tree"), _rooted),
-    **dict.fromkeys(("names", "negation", TYPES), _labels),
+    **dict.fromkeys(_OF_PAIR, _labels),
+    **dict.fromkeys((ENTITY_VIEW, SOFT_ENTITY_VIEW), _entity_words),
+    "sentence-words": _bag,
+    "between-words": _mean_vector,
 }

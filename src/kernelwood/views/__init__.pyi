@@ -26,6 +26,7 @@ from .dependency_paths import (
 )
 from .dependency_trees import cgrct as cgrct, clct as clct, grct as grct, lct as lct, loct as loct
 from .entity_names import (
+    EntityWords as EntityWords,
     entity_types as entity_types,
     name_relation as name_relation,
     names as names,

@@ -19,12 +19,13 @@ from kernelwood.text import Candidate, Entity, Sentence, Structure
 from kernelwood.views.constituents import entity_span, minimal_complete_tree, path_enclosed_tree
 from kernelwood.views.dependency_paths import NO_TOKEN, DependencyPaths, Negations, PathTrees
 from kernelwood.views.dependency_trees import cgrct, clct, grct, lct, loct
-from kernelwood.views.entity_names import entity_types, names
+from kernelwood.views.entity_names import EntityWords, entity_types, names
 from kernelwood.views.interaction_graphs import InteractionPaths, trigger_path, trigger_tree
 from kernelwood.views.word_sequences import Contexts, Labels, words
 
 _Subject: TypeAlias = Literal["sentence", "pair", "interaction"]
-_Made: TypeAlias = "tuple[Structure, str | None]"  # the view, and the reason if it is a fallback
+# The view, a structure or features with values; and the reason if it is a fallback.
+_Made: TypeAlias = "tuple[Structure | dict[str, float], str | None]"
 _Maker: TypeAlias = "Callable[[Candidate], _Made]"
 _Prepare: TypeAlias = "Callable[[Sentence], _Maker]"
 
@@ -186,6 +187,24 @@ def _context(labels: Labels) -> _Prepare:
     return prepare
 
 
+def _bag(sentence: Sentence) -> _Maker:
+    contexts = Contexts(sentence, labels="stem", window=None)
+    return lambda candidate: (contexts.bag(*_two(candidate)), None)
+
+
+def _between(sentence: Sentence) -> _Maker:
+    contexts = Contexts(sentence)
+    return lambda candidate: (contexts.between(*_two(candidate)), None)
+
+
+def _entity_words(*, stems: bool) -> _Prepare:
+    def prepare(sentence: Sentence) -> _Maker:
+        words = EntityWords(sentence, stems=stems)
+        return lambda candidate: (words.between(*_two(candidate)), None)
+
+    return prepare
+
+
 def _types(sentence: Sentence) -> _Maker:
     return lambda candidate: (entity_types(*_two(candidate)), None)
 
@@ -289,6 +308,10 @@ _ROWS: tuple[ViewRow, ...] = (
     _pair("names", "relation of the names of two entities", _names),
     _pair("negation", "whether the relation of two entities is negated", _negation),
     _pair("types", "types of two entities", _types),
+    _pair("entity-words", "head words of two entities", _entity_words(stems=False)),
+    _pair("stem-entity-words", "stems of the head words of entities", _entity_words(stems=True)),
+    _pair("between-words", "words between two entities, for word vectors", _between),
+    _pair("sentence-words", "stems of all words of the sentence, without order", _bag),
     _pair("pet", "path-enclosed tree of two entities", _of_spans(path_enclosed_tree)),
     _pair("mct", "minimal complete tree of two entities", _of_spans(minimal_complete_tree)),
     _interaction(

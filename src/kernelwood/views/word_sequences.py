@@ -202,6 +202,10 @@ class Mentions:
         """Return ``others`` for a token of an entity, else the label of the token."""
         return self._labels[index]
 
+    def is_entity(self, index: int) -> bool:
+        """Return whether a token belongs to an entity whose label is ``others``."""
+        return index in self._owners
+
     def nodes(
         self, indices: Iterable[int], written: Mapping[int, tuple[str, ...]] | None = None
     ) -> list[str]:
@@ -474,6 +478,26 @@ class Contexts:
     def around(self, first: Entity, second: Entity) -> Context:
         """Return the words around two entities; see `context`."""
         return Context(*map(Sequence, self._parts(self.tokens_of(first), self.tokens_of(second))))
+
+    def bag(self, first: Entity, second: Entity) -> dict[str, float]:
+        """Return the distinct words of the sentence, each with the value 1.
+
+        Examples
+        --------
+        >>> raf, ras = Entity("a", "protein", ((3, 6),)), Entity("b", "protein", ((13, 16),))
+        >>> sentence = Sentence.from_words("so Raf binds Ras so".split(), entities=[raf, ras])
+        >>> sorted(Contexts(sentence, window=None).bag(raf, ras))
+        ['ENTITY1', 'ENTITY2', 'binds', 'so']
+        """
+        parts = self._parts(self.tokens_of(first), self.tokens_of(second))
+        return {word: 1.0 for part in parts for word in part}
+
+    def between(self, first: Entity, second: Entity) -> Sequence:
+        """Return the words between two entities, without those of entities."""
+        left, right = sorted((self.tokens_of(first), self.tokens_of(second)))
+        between = range(left[-1] + 1, right[0]) if left and right else range(0)
+        words = [self._mentions.word(at) for at in between if not self._mentions.is_entity(at)]
+        return Sequence._of([""] * len(words), words)
 
     def joined(self, *covered: tuple[int, ...]) -> Sequence:
         """Return the words around the tokens of two entities; see `Context.joined`."""
