@@ -180,7 +180,8 @@ class TestRelations:
 
     def test_reasons_are_as_many_as_asked_for(self, words_model, terms):
         [relation] = pipeline(model=words_model, entities=terms, evidence=2)(TEXT)._.relations
-        assert len(relation["evidence"]) == 2
+        sides = [case["supports"] for case in relation["evidence"]["cases"]]
+        assert sides.count(True) == 2 and sides.count(False) <= 2
 
     def test_without_evidence_there_are_no_reasons(self, words_model, terms):
         [relation] = pipeline(model=words_model, entities=terms)(TEXT)._.relations

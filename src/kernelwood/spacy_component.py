@@ -226,7 +226,7 @@ class RelationComponent:
         if not (n and predictions):
             return [{} for _ in predictions]
         explained = extractor.explain(predictions, n)
-        return [{"evidence": [case.to_dict() for case in cases]} for cases in explained]
+        return [{"evidence": evidence.to_dict()} for evidence in explained]
 
     def _ready(self) -> RelationExtractor:
         """Return the extractor; raise KernelInputError if a file is missing."""

@@ -82,7 +82,11 @@ def test_every_relation_reaches_the_threshold(report):
 
 
 def test_every_relation_has_evidence(report):
-    assert all(row["evidence"][0]["shared"] for row in report["relations"])
+    assert all(row["evidence"]["cases"][0]["supports"] for row in report["relations"])
+
+
+def test_the_evidence_of_a_relation_is_shown(shown):
+    assert "for Phosphorylates: 3 training cases" in shown and "decision score +" in shown
 
 
 def test_the_names_of_the_new_text_were_never_seen():

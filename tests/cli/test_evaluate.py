@@ -159,7 +159,7 @@ def test_mistakes_are_written_with_evidence(model, mistaken, tmp_path):
         ("x1", "false positive"),
         ("x2", "false negative"),
     ]
-    assert all(row["evidence"] for row in rows)
+    assert all(row["evidence"]["cases"] for row in rows)
 
 
 def test_the_stages_of_the_work_are_named(model, mistaken, tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from cli.interactions import some_documents
@@ -97,7 +98,8 @@ def test_stored_predictions_are_explained_by_their_evidence(model, corpus, tmp_p
 
 def test_a_text_is_explained_with_terms(words_model, terms):
     [told] = explained(words_model, "--text", "Raf binds Ras.", "--entities", terms)
-    assert (told["type"], "label" in told, len(told["evidence"])) == ("binds", False, 3)
+    assert (told["type"], "label" in told) == ("binds", False)
+    assert sum(case["supports"] for case in told["evidence"]["cases"]) == 3
 
 
 def test_all_candidates_of_a_text_are_explained_on_request(words_model, terms):
@@ -121,23 +123,39 @@ def test_the_decision_is_shown_with_score_and_threshold(model, corpus):
     assert "< threshold 0." in shown and "annotated as none" in shown
 
 
-def test_cases_are_shown_with_what_they_share(model, corpus):
+def test_cases_are_shown_with_marked_words_and_paths(model, corpus):
     shown = run(model, corpus, "d20.s0.e1-e2").stdout
-    titles = next(line for line in shown.splitlines() if line.startswith("similarity"))
-    assert titles.split() == "similarity type contribution case sentence".split()
-    assert "shared" in shown and "<nsubj-of> bind <dobj>" in shown
+    assert "path      [Sos] —subject of→ binds —object→ [Abl]" in shown
+    assert "  here    [Sos] *binds* [Abl]" in shown
+    assert re.search(r"^  case    \[\w+\] \*binds\* \[\w+\]", shown, re.MULTILINE)
+    assert "(same steps)" in shown
 
 
-def test_entities_are_colored_in_a_terminal(model, corpus, monkeypatch):
+def test_contributions_add_up_to_the_score_that_is_shown(model, corpus):
+    shown = run(model, corpus, "d20.s0.e1-e2").stdout
+    [line] = [line for line in shown.splitlines() if line.startswith("decision score")]
+    score, *parts = map(float, re.findall(r"[-+]?\d+\.\d{3}", line))
+    assert score == pytest.approx(sum(parts), abs=0.002)
+
+
+def test_fragments_are_shown_on_request(model, corpus):
+    assert "<nsubj-of> bind <dobj>" not in run(model, corpus, "d20.s0.e1-e2").stdout
+    shown = run(model, corpus, "d20.s0.e1-e2", "--fragments").stdout
+    assert "<nsubj-of> bind <dobj>" in shown
+
+
+def test_entities_and_words_are_colored_in_a_terminal(model, corpus, monkeypatch):
     import io
 
     from rich.console import Console
 
     out = io.StringIO()
     console = Console(file=out, force_terminal=True, width=100, highlight=False)
-    monkeypatch.setattr("kernelwood.cli.commands.explain.results", lambda: console)
+    monkeypatch.setattr("kernelwood.cli.explanations.results", lambda: console)
     run(model, corpus, "d20.s0.e1-e2")
-    assert "\x1b[" in out.getvalue() and "[Sos]" not in out.getvalue()
+    colored = out.getvalue()
+    assert "\x1b[1;36mSos" in colored and "\x1b[1;32mbinds" in colored
+    assert "[Sos]" not in colored and "*binds*" not in colored
 
 
 # Wrong usage and data.
@@ -174,6 +192,14 @@ def test_stored_predictions_without_evidence_are_refused(model, corpus, tmp_path
     path = tmp_path / "found.jsonl"
     run(model, corpus, "-o", path, command="predict")
     assert "with --evidence N" in wrong_data(run(model, path, "d20.s0.e1-e2"))
+
+
+def test_stored_evidence_of_an_older_version_is_refused(model, corpus, tmp_path):
+    path = tmp_path / "found.jsonl"
+    run(model, corpus, "-o", path, "--evidence", 1, command="predict")
+    lines = [json.loads(line) | {"evidence": []} for line in path.read_text().splitlines()]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert "evidence of an older version" in wrong_data(run(model, path, "d20.s0.e1-e2"))
 
 
 def test_a_name_that_is_not_stored_is_refused(model, corpus, tmp_path):

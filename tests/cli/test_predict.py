@@ -111,7 +111,7 @@ def test_without_a_file_the_report_has_the_relations(model, corpus):
 def test_evidence_is_that_of_the_library(extractor, model, corpus, tmp_path):
     predicted(model, corpus, "-o", tmp_path / "out.jsonl", "--evidence", 2)
     first = extractor.predict(kw.read(corpus))[0]
-    expected = [case.to_dict() for case in extractor.explain(first, 2)]
+    expected = extractor.explain(first, 2).to_dict()
     assert lines(tmp_path / "out.jsonl")[0]["evidence"] == expected
 
 

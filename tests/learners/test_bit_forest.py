@@ -22,7 +22,13 @@ from sklearn.tree import DecisionTreeClassifier
 from kernelwood.errors import KernelInputError
 from kernelwood.features import pack
 from kernelwood.learners import bit_forest
-from kernelwood.learners.bit_forest import BitForest, _times_drawn, grow_forest, out_of_bag
+from kernelwood.learners.bit_forest import (
+    BitForest,
+    _times_drawn,
+    grow_forest,
+    leaf_members,
+    out_of_bag,
+)
 
 
 @pytest.mark.parametrize("bits_per_tree", [3, 31, 32, 33, 64, 65, 130, None])
@@ -440,3 +446,38 @@ def test_every_instruction_set_grows_the_same_trees(isa, run_python):
         "print(zlib.crc32(forest.nodes), zlib.crc32(forest.gains))",
     )
     assert run_python(*lines, env={"KERNELWOOD_ISA": isa}) == run_python(*lines)
+
+
+@given(samples(), st.booleans(), st.integers(1, 4), st.integers(0, 5))
+def test_members_of_a_leaf_share_it_by_their_weights(sample, bootstrap, min_leaf, seed):
+    bits, y, n_classes = sample
+    codes, n_trees = pack(bits), 3
+    weights = np.arange(1.0, n_classes + 1)
+    forest = grow_forest(
+        codes, y, n_bits=bits.shape[1], n_classes=n_classes, n_trees=n_trees, bits_per_tree=None,
+        bootstrap=bootstrap, class_weights=weights, min_samples_leaf=min_leaf, seed=seed,
+    )  # fmt: skip
+    members = leaf_members(forest, codes, weights[y], seed=seed if bootstrap else None).toarray()
+    for tree, leaves in enumerate(forest.apply(codes).T):
+        times = _times_drawn(len(y), seed, tree) if bootstrap else np.ones(len(y))
+        for leaf in range(forest.offsets[tree + 1] - forest.offsets[tree]):
+            inside = [i for i in range(len(y)) if leaves[i] == leaf]
+            total = sum(times[i] * weights[y[i]] for i in inside)
+            row = members[forest.offsets[tree] + leaf]
+            for i in range(len(y)):
+                share = times[i] * weights[y[i]] / total if i in inside and times[i] else 0.0
+                assert row[i] == pytest.approx(share)
+
+
+@given(samples(), st.booleans(), st.integers(0, 5))
+def test_members_of_each_class_add_up_to_its_probability(sample, bootstrap, seed):
+    bits, y, n_classes = sample
+    codes, weights = pack(bits), np.arange(1.0, n_classes + 1)
+    forest = grow_forest(
+        codes, y, n_bits=bits.shape[1], n_classes=n_classes, n_trees=4, bits_per_tree=1,
+        bootstrap=bootstrap, class_weights=weights, seed=seed,
+    )  # fmt: skip
+    members = leaf_members(forest, codes, weights[y], seed=seed if bootstrap else None).toarray()
+    by_class = members @ np.eye(n_classes)[y]
+    leaves = forest.apply(codes) + forest.offsets[:-1]
+    assert by_class[leaves].mean(axis=1) == pytest.approx(forest.predict_proba(codes))

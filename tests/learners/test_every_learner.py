@@ -409,3 +409,95 @@ def test_structures_of_the_wrong_kind_are_refused(name):
 def test_parameters_that_cannot_be_are_named(name, parameters, message):
     with pytest.raises(kw.errors.KernelInputError, match=message):
         make(name, **parameters).fit(TREES, LABELS)
+
+
+# Contributions.
+
+EXPLAINED = {
+    "KernelSVC": [{}, {"class_weight": "balanced"}],
+    "KernelNeighborsClassifier": [{}, {"weights": "uniform", "class_weight": {"HUM": 3.0}}],
+    "HashNeighborsClassifier": [{}, {"weights": "uniform", "class_weight": "balanced"}],
+    "HashForestClassifier": [
+        {},
+        {"bootstrap": True, "class_weight": "balanced", "min_samples_leaf": 3},
+    ],
+    "KernelNetworkClassifier": [{"hidden": ()}],
+}
+every_explained = pytest.mark.parametrize(
+    ("name", "options"), [(name, each) for name, some in EXPLAINED.items() for each in some]
+)
+
+
+def explained(name, options, n_classes=6):
+    """Return a model of the first 60 questions, and these; two classes are DESC and HUM."""
+    labels = LABELS[:60] if n_classes == 6 else np.where(LABELS[:60] == "HUM", "HUM", "DESC")
+    asked = zip(QUESTIONS, labels.tolist(), strict=False)
+    training = kw.batch([kw.Example(q.id, label=label, views=q.views) for q, label in asked])
+    # Similarities in double precision, so that sums in any order agree.
+    kernel = kw.OnView("tree", kw.SubsetTreeKernel(decay=0.5, dtype="float64"))
+    return make(name, kernel, **options).fit(training), training
+
+
+def class_scores(model, X):
+    """Return numbers whose differences are the scores that contributions add up to."""
+    if isinstance(model, kw.KernelSVC):
+        scores = model.decision_function(X)
+        return np.stack([0 * scores, scores], axis=1) if scores.ndim == 1 else scores
+    probabilities = model.predict_proba(X)
+    if isinstance(model, kw.KernelNetworkClassifier):
+        return np.log(probabilities)  # differences are those of the inputs of the softmax
+    return probabilities
+
+
+@pytest.mark.parametrize("n_classes", [2, 6])
+@every_explained
+def test_contributions_and_intercepts_add_up_to_the_difference_of_scores(name, options, n_classes):
+    model, training = explained(name, options, n_classes)
+    new = QUESTIONS[60:90]
+    classes, scores = model.classes_.tolist(), class_scores(model, new)
+    against = classes.index("DESC")
+    for label in set(classes) - {"DESC"}:
+        found = model.contributions(new, label, against="DESC", training=training)
+        expected = scores[:, classes.index(label)] - scores[:, against]
+        np.testing.assert_allclose(found.scores, expected, rtol=1e-6, atol=1e-9)
+
+
+@every_explained
+def test_each_structure_can_be_explained_for_another_class(name, options):
+    model, training = explained(name, options)
+    new, labels = QUESTIONS[60:63], ["HUM", "LOC", "HUM"]
+    found = model.contributions(new, labels, against="DESC", training=training)
+    for row, label in enumerate(labels):
+        [one] = model.contributions([new[row]], label, against="DESC", training=training).scores
+        assert found.scores[row] == pytest.approx(one, rel=1e-9)
+
+
+@every_explained
+def test_contributions_are_of_training_structures_in_order(name, options):
+    model, training = explained(name, options)
+    found = model.contributions(QUESTIONS[60:90], "HUM", against="DESC", training=training)
+    assert found.values.shape == (30, len(found.indices))
+    assert (np.diff(found.indices) > 0).all()
+    assert 0 <= found.indices[0] <= found.indices[-1] < 60
+
+
+@pytest.mark.parametrize("name", ["KernelNeighborsClassifier", "HashForestClassifier"])
+def test_structures_of_other_classes_contribute_nothing_to_a_difference(name):
+    model, training = explained(name, {})
+    found = model.contributions(QUESTIONS[60:90], "HUM", against="DESC", training=training)
+    classes = LABELS[:60][found.indices]
+    assert (found.values[:, classes == "HUM"] >= 0).all()
+    assert (found.values[:, classes == "DESC"] <= 0).all()
+    assert not found.values[:, ~np.isin(classes, ["HUM", "DESC"])].any()
+    assert (found.values > 0).any() and (found.values < 0).any()
+
+
+@every_learner
+def test_contributions_are_asked_rightly(name):
+    model, training = explained(name, EXPLAINED[name][0])
+    with pytest.raises(kw.errors.KernelInputError, match="label names 'WHO', but the labels are"):
+        model.contributions(QUESTIONS[:1], "WHO", training=training)
+    with pytest.raises(kw.errors.KernelInputError, match="against names 'WHO', but the labels"):
+        model.contributions(QUESTIONS[:1], "HUM", against="WHO", training=training)
+    with pytest.raises(kw.errors.KernelInputError, match="one for each of the 1 structures; got 2"):
+        model.contributions(QUESTIONS[:1], ["HUM", "HUM"], training=training)

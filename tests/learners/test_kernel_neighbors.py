@@ -194,3 +194,30 @@ def test_the_last_is_left_out_where_a_structure_is_not_among_its_neighbors():
     positions, similarities = np.array([[4, 5, 6], [4, 5, 6]]), np.array([[3, 2, 1], [3, 2, 1]])
     kept, values = without_self(positions, similarities, np.array([5, 9]))
     assert kept.tolist() == [[4, 6], [4, 5]] and values.tolist() == [[3, 1], [3, 2]]
+
+
+@pytest.mark.parametrize("weights", ["similarity", "uniform"])
+def test_contributions_are_fractions_of_the_votes(weights):
+    first, second = sorted(set(LABELS.tolist()))[:2]
+    model = fitted(weights=weights, class_weight={first: 2.0})
+    found = model.contributions(QUERIES, first, against=second)
+    ids, similarities = model.kneighbors(QUERIES)
+    for row, (near, values) in enumerate(zip(ids.tolist(), similarities.tolist(), strict=True)):
+        votes = {
+            i: (value if weights == "similarity" else 1.0) * (2.0 if LABELS[i] == first else 1.0)
+            for i, value in zip(near, values, strict=True)
+            if value > 0
+        }
+        sign = {first: 1.0, second: -1.0}
+        expected = {i: sign.get(LABELS[i], 0.0) * v / sum(votes.values()) for i, v in votes.items()}
+        for column, index in enumerate(found.indices.tolist()):
+            assert found.values[row, column] == pytest.approx(expected.get(index, 0.0))
+
+
+def test_without_votes_the_score_is_an_intercept():
+    model = KernelNeighborsClassifier(KERNEL, n_neighbors=2).fit(TREES, LABELS)
+    first, second = sorted(set(LABELS.tolist()))[:2]
+    found = model.contributions([kw.Tree("unlike all others")], first, against=second)
+    assert not found.values.any()
+    n_first, n_second = (LABELS.tolist().count(one) for one in (first, second))
+    assert found.intercepts == pytest.approx([(n_first - n_second) / len(LABELS)])

@@ -365,7 +365,8 @@ def test_slopes_are_those_of_small_steps(n_layers, activation, seed):
         for axis in np.eye(3)
     ]
     expected = [(above - below) / (2 * step) for above, below in near]
-    assert layers.slopes(vector, direction) == pytest.approx(expected, rel=1e-4, abs=1e-4)
+    found = layers.slopes(vector[None], direction[None])[0]
+    assert found == pytest.approx(expected, rel=1e-4, abs=1e-4)
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan, 1e308])
@@ -397,6 +398,37 @@ def test_contributions_and_intercept_add_up_to_the_score(n_sets):
     total = evidence.intercept + sum(support.contribution for support in supports)
     assert evidence.score == pytest.approx(total, abs=1e-9)
     assert len({support.index for support in supports}) == len(supports)
+
+
+@pytest.mark.parametrize("n_sets", [1, 3])
+def test_without_hidden_layers_a_contribution_is_lost_with_its_similarity(n_sets):
+    X, y = sample(60)
+    model = network(n_sets=n_sets, hidden=()).fit(X, y)
+    found = model.contributions(X[:4], "calm", against="wild")
+    first, second = (model.classes_.tolist().index(name) for name in ("calm", "wild"))
+    expected = np.zeros(found.values.shape)
+    for embedder, layers in model._networks():
+        kept = embedder.similarities(X[:4])
+        for place, index in enumerate(embedder.landmark_indices_):
+            without = kept.copy()
+            without[:, place] = 0.0
+            change = layers.scores(embedder.embed(kept)) - layers.scores(embedder.embed(without))
+            column = found.indices.tolist().index(index)
+            expected[:, column] += (change[:, first] - change[:, second]) / n_sets
+    assert found.values == pytest.approx(expected, rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("n_sets", [1, 3])
+def test_contributions_against_all_classes_are_those_of_the_evidence(n_sets):
+    X, y = sample(60)
+    model = network(n_sets=n_sets).fit(X, y)
+    evidence = model.evidence(X[0], k=3, label="calm")
+    found = model.contributions(X[:1], "calm")
+    assert found.scores[0] == pytest.approx(evidence.score)
+    assert found.intercepts[0] == pytest.approx(evidence.intercept)
+    values = dict(zip(found.indices.tolist(), found.values[0].tolist(), strict=True))
+    for support in evidence.supporting + evidence.opposing:
+        assert values[support.index] == pytest.approx(support.contribution)
 
 
 def test_the_scores_of_all_classes_cancel_out():

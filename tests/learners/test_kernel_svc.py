@@ -348,6 +348,42 @@ def test_evidence_is_asked_rightly():
         fitted.evidence(TREES[0], label="WHO")
 
 
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("labels", [LABELS, TWO], ids=["six", "two"])
+def test_contributions_are_weights_times_similarities(strategy, labels):
+    trees, y = half(labels)
+    fitted = svc(strategy=strategy).fit(trees, y)
+    for label in fitted.classes_[1:]:
+        found = fitted.contributions(TREES[70:73], label, against=fitted.classes_[0])
+        expected = np.zeros((3, len(fitted.supports_)))
+        for number, pair in enumerate(fitted.machines_.tolist()):
+            names = [None if n < 0 else fitted.classes_[n] for n in pair]
+            sign = {
+                (label, fitted.classes_[0]): 1, (fitted.classes_[0], label): -1,
+                (label, None): 1, (fitted.classes_[0], None): -1,
+            }.get(tuple(names), 0)  # fmt: skip
+            for row, tree in enumerate(TREES[70:73]):
+                for column, index in enumerate(fitted.support_indices_):
+                    weight = sign * fitted.coefficients_[number, column]
+                    expected[row, column] += weight * KERNEL.value(tree, trees[index])
+        np.testing.assert_allclose(found.values, expected, rtol=1e-6, atol=1e-12)
+        assert found.indices.tolist() == fitted.support_indices_.tolist()
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("labels", [LABELS, TWO], ids=["six", "two"])
+def test_contributions_without_another_class_are_those_of_the_evidence(strategy, labels):
+    fitted = svc(strategy=strategy).fit(*half(labels))
+    for label in fitted.classes_.tolist():
+        evidence = fitted.evidence(TREES[70], k=3, label=label)
+        found = fitted.contributions(TREES[70:71], label)
+        assert found.scores[0] == pytest.approx(evidence.score)
+        assert found.intercepts[0] == pytest.approx(evidence.intercept)
+        values = dict(zip(found.indices.tolist(), found.values[0].tolist(), strict=True))
+        for support in (*evidence.supporting, *evidence.opposing):
+            assert values[support.index] == pytest.approx(support.contribution)
+
+
 # What is refused.
 
 

@@ -101,21 +101,6 @@ def test_offsets_of_a_sentence_are_those_of_its_document(extractor):
     assert there.participants[0].spans[0][0] == here.participants[0].spans[0][0] + 100
 
 
-def test_evidence_is_the_most_similar_case(extractor):
-    [example] = documents(1, patterns=[2])
-    [found] = extractor.predict([kw.Example("new", views=dict(example.views))])
-    case = found.evidence[0]
-    assert case.type == "Binds"
-    assert "binds" in case.text and "[" in case.text
-    assert case.similarity == pytest.approx(1.0)
-    assert case.fragments and case.contribution is not None
-
-
-def test_a_training_case_is_no_evidence_for_itself(extractor):
-    [found] = extractor.predict(documents(1, patterns=[2]))
-    assert found.id not in {case.id for case in found.evidence}
-
-
 def in_double_precision(kernel):
     return kernel.clone().set_params(
         **{name: "float64" for name in kernel.get_params() if name.endswith("dtype")}
@@ -129,20 +114,6 @@ def test_single_precision_moves_no_score_that_is_shown(extractor):
     new = documents(3, start=20)
     scores = [[one.score for one in m.predict(new, all=True)] for m in (extractor, double)]
     np.testing.assert_allclose(*scores, atol=1e-6)
-
-
-def test_contributions_and_intercepts_add_up_to_the_score(extractor):
-    # In double precision: sums in single precision depend on their order.
-    kernel = in_double_precision(extractor.learner_.kernel_)
-    extractor = kw.RelationExtractor(kernel=kernel, random_state=0).fit(documents())
-    judged = extractor.predict(documents(1, start=30, patterns=[0, 3, 4]), all=True)
-    svc = extractor.learner_
-    n = extractor.n_candidates_
-    none = svc.classes_.tolist().index("none")
-    for one, cases in zip(judged, extractor.explain(judged, n), strict=True):
-        total = sum(case.contribution for case in cases) - svc.intercepts_[none]
-        chance = 1 / (1 + np.exp(-(extractor.slope_ * total + extractor.offset_)))
-        assert chance == pytest.approx(one.score, abs=1e-9)
 
 
 def test_scores_are_probabilities_and_the_threshold_decides(extractor):
@@ -488,10 +459,12 @@ def test_training_makes_no_examples(monkeypatch):
         ("learner_", "svm", "learner_ must be a classifier"),
         ("cases_", kw.batch([], kind=kw.arrays.ExampleBatch), "cases_ must be examples"),
         ("cases_", kw.batch([kw.Sequence(["a"])]), "cases_ must be examples"),
-        ("slope_", np.nan, "slope_ must be a finite number"),
-        ("offset_", 1, "offset_ must be a finite number"),
+        ("slopes_", np.full(4, np.nan), "slopes_ must be 4 finite numbers"),
+        ("offsets_", 1, "offsets_ must be numbers"),
+        ("curve_", np.ones(2), "curve_ must be 3 finite numbers"),
         ("threshold_", 1.5, "threshold_ must be from 0 to 1"),
-        ("slope_", -1.0, "slope_ not below 0"),
+        ("slopes_", -np.ones(4), "slopes_ and curve_ must not fall"),
+        ("curve_", -np.ones(3), "slopes_ and curve_ must not fall"),
         ("n_candidates_", -1, "n_candidates_ must be a count"),
         ("n_relations_", 1.0, "n_relations_ must be a count"),
         ("seed_", None, "seed_ must be a whole number"),

@@ -85,10 +85,10 @@ def test_marks_stand_around_entities_and_triggers():
     example = kw.Example("x", views={"sentence": event_sentence("promotes", "Positive", True)})
     made = events_in(table([example]))
     [held] = [row for row, label in enumerate(made.labels) if label == 1]
-    assert CaseTexts.of(made, [held]).text(0) == "[Sos] {promotes} [Ras] near Raf"
+    assert str(CaseTexts.of(made, [held]).marked(0)) == "[Sos] {promotes} [Ras] near Raf"
 
 
 def test_marks_of_adjacent_entities_do_not_cross():
     ends = [("first", Entity("a", "x", ((0, 3),))), ("second", Entity("b", "x", ((3, 6),)))]
     pair = kw.text.Candidate("c", Sentence("RafRas"), ends)
-    assert CaseTexts.of(Candidates.of_rows([pair, pair]), [1]).text(0) == "[Raf][Ras]"
+    assert str(CaseTexts.of(Candidates.of_rows([pair, pair]), [1]).marked(0)) == "[Raf][Ras]"

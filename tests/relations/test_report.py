@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
 from importlib.resources import files
@@ -14,17 +15,22 @@ from hypothesis import given, strategies as st
 
 import kernelwood as kw
 from kernelwood.relations import (
+    Candidates,
     Case,
     CaseFragment,
+    Evidence,
+    MarkedText,
     Participant,
     Prediction,
+    Predictions,
     RelationScores,
+    report,
     report_html,
     write_report,
 )
 from kernelwood.relations.report import (
     Passage,
-    _template,
+    _environment,
     card_facts,
     describe,
     draw_relations,
@@ -47,7 +53,25 @@ SENTENCE = kw.Sentence(
 
 def case(prediction):
     piece = CaseFragment("ENTITY1 activates ENTITY2", "path", 0.625)
-    return (Case("d3.s1", "Activates", 0.875, "[Ras] activates [Raf].", 0.25, (piece,)),)
+    path = (("Ras", "entity"), ("—subject of→", "step"), ("activates", "word"))
+    return Evidence(
+        supporting=(
+            Case(
+                "d3.s1",
+                "Activates",
+                0.875,
+                0.25,
+                MarkedText("Ras activates Raf.", ((0, 3), (14, 17)), shared=((4, 13),)),
+                MarkedText(SENTENCE.text, ((0, 3), (14, 18)), shared=((4, 13),)),
+                path,
+                lambda: (piece,),
+            ),
+        ),
+        score=1.0,
+        intercept=0.5,
+        others=0.25,
+        path=path,
+    )
 
 
 def prediction(first=0, second=1, *, score=0.75, sentence=SENTENCE, start=START, **changes):
@@ -74,6 +98,22 @@ def prediction(first=0, second=1, *, score=0.75, sentence=SENTENCE, start=START,
         "_explain": case,
     }
     return Prediction(**{**values, **changes})
+
+
+def candidate_of(made):
+    return made.candidate
+
+
+def fail(found):
+    raise AssertionError("asked for evidence")
+
+
+def evil_evidence():
+    marked = MarkedText(EVIL, ((0, 8),), ((9, 14),), ((15, 17),))
+    piece = CaseFragment(EVIL, EVIL, 0.5)
+    path = ((EVIL, "entity"), (EVIL, "step"), (EVIL, "word"))
+    one = Case(EVIL, EVIL, 0.5, 0.1, marked, marked, path, lambda: (piece,))
+    return Evidence((one,), (replace(one, contribution=-0.1),), path=path)
 
 
 def shown(*predictions, **given):
@@ -109,7 +149,7 @@ class Outline(HTMLParser):
 
 def bar(*arguments):
     """Return the attributes of the rectangles of a bar, and of the whole."""
-    macro = _template().environment.get_template("macros.html").module.bar
+    macro = _environment().get_template("macros.html").module.bar
     (_, svg), *rectangles = Outline(macro(*arguments)).tags
     return svg, [attributes for _, attributes in rectangles]
 
@@ -166,12 +206,67 @@ def test_probability_and_threshold_are_shown():
 
 def test_evidence_is_shown_with_fragments_and_weights():
     made = shown(prediction())
-    assert all(part in made for part in ("[Ras] activates [Raf].", "0.88", "+0.25", "path, 62%"))
+    assert all(part in made for part in ("similarity 0.88", "+0.250", "path, 62%"))
 
 
-def test_cases_without_a_contribution_have_no_column_for_it():
-    bare = (Case("d3.s1", "Activates", 0.875, "A case."),)
-    assert "contribution</th>" not in shown(prediction(_explain=lambda p: bare))
+def test_shared_words_and_entities_are_marked_in_both_sentences():
+    made = shown(prediction())
+    for first, second in (("Ras", "Raf"), ("Raf", "MEK1")):
+        mark = '<mark class="entity">{}</mark>'
+        assert f"{mark.format(first)} <b>activates</b> {mark.format(second)}" in made
+
+
+def test_the_path_is_spelled_and_equal_steps_are_told():
+    made = shown(prediction())
+    path = '<mark>Ras</mark> <span class="step">—subject of→</span> activates'
+    assert made.count(path) == 2  # of the prediction, and of the case
+    assert f"{path} <small>(same steps)</small>" in made
+
+
+def test_the_sum_of_contributions_is_shown():
+    text = " ".join(plain(shown(prediction())).split())
+    assert (
+        "Decision score +1.000 = +0.250 (cases shown) +0.250 (other cases) +0.500 (intercept)"
+        in text
+    )
+
+
+def test_a_side_without_cases_says_so():
+    assert "No training case opposes Activates noticeably" in shown(prediction())
+
+
+def test_bars_are_as_long_as_contributions():
+    def explain(found):
+        [strong] = case(found).supporting
+        weak = replace(strong, contribution=-0.0625)
+        return replace(case(found), opposing=(weak,))
+
+    made = shown(prediction(_explain=explain))
+    assert re.findall(r'style="width: ([0-9.]+)%"', made) == ["100.0", "25.0"]
+
+
+def test_a_notebook_shows_a_prediction_with_its_evidence():
+    made = prediction()._repr_html_()
+    assert "<b>activates</b>" in made and "probability 0.75" in made
+    assert Outline(made).open == []
+
+
+def test_a_notebook_shows_predictions_without_asking_for_evidence(monkeypatch):
+    monkeypatch.setattr(report, "_MAX_ROWS", 2)
+    listed = [candidate_of(prediction(*ends)) for ends in ((0, 1), (0, 2), (1, 2))]
+    found = Predictions(
+        Candidates.of_rows(listed), ["Activates"] * 3, [0.9, 0.8, 0.1], 0.5, explain=fail
+    )
+    made = found._repr_html_()
+    assert made.count("<tr>") == 3 and "1 more prediction not shown." in made
+    assert '<mark class="entity">Raf</mark>' in made
+    assert Outline(made).open == []
+
+
+def test_no_text_becomes_markup_in_a_notebook():
+    made = prediction(type=EVIL, _explain=lambda p: evil_evidence())._repr_html_()
+    assert "<script" not in made and 'onload="' not in made
+    assert Outline(made).open == []
 
 
 def test_evidence_is_looked_up_for_the_most_certain_relations():
@@ -179,7 +274,7 @@ def test_evidence_is_looked_up_for_the_most_certain_relations():
 
     def explain(found):
         asked.append(found.id)
-        return ()
+        return Evidence()
 
     shown(
         prediction(0, 1, score=0.6, _explain=explain),
@@ -195,9 +290,6 @@ def test_negative_candidates_are_listed_separately():
 
 
 def test_evidence_is_not_computed_for_negative_candidates():
-    def fail(found):
-        raise AssertionError("asked for evidence")
-
     shown(prediction(score=0.25, _explain=fail))
 
 
@@ -350,7 +442,7 @@ def test_nothing_of_what_is_given_becomes_markup(scores):
         type=EVIL,
         relation=EVIL,
         label=EVIL + "?",
-        _explain=lambda p: (Case(EVIL, EVIL, 0.5, EVIL, 0.1, (CaseFragment(EVIL, EVIL, 0.5),)),),
+        _explain=lambda p: evil_evidence(),
     )
     denied = prediction(sentence=evil, start=0, score=0.1, document=EVIL, type=EVIL)
     bad = kw.evaluate.score([EVIL, "none"], [EVIL, "none"], positive=[EVIL], n_bootstrap=0)
@@ -375,7 +467,7 @@ def test_labels_of_gates_are_escaped():
 
 
 def test_facts_of_the_model_are_escaped():
-    macro = _template().environment.get_template("macros.html").module.facts
+    macro = _environment().get_template("macros.html").module.facts
     assert "<script" not in macro(card_facts({EVIL: EVIL}))
 
 

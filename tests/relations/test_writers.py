@@ -12,8 +12,9 @@ from hypothesis import given, strategies as st
 import kernelwood as kw
 from kernelwood.relations import (
     Case,
-    CaseFragment,
     DocumentPredictions,
+    Evidence,
+    MarkedText,
     Participant,
     Prediction,
     output_format,
@@ -28,8 +29,14 @@ ENTITIES = (
     kw.text.Entity("T3", "protein", ((15, 18),), "Mek"),
 )
 DOCUMENT = kw.Document(TEXT, ENTITIES)
-CASES = (
-    Case("d1.p0", "binds", 0.75, "[Sos] binds [Grb]", 0.5, (CaseFragment("binds", "steps", 0.25),)),
+EVIDENCE = Evidence(
+    supporting=(
+        Case("d1.p0", "binds", 0.75, 0.5, MarkedText("Sos binds Grb", ((0, 3), (10, 13)))),
+    ),
+    opposing=(Case("d2.p1", "none", 0.5, -0.25, MarkedText("Sos, Grb", ((0, 3), (5, 8)))),),
+    score=0.5,
+    intercept=0.0,
+    others=0.25,
 )
 
 
@@ -98,9 +105,9 @@ def test_a_line_is_the_prediction_as_plain_values():
 
 
 def test_evidence_is_written_with_its_prediction():
-    predicted = DocumentPredictions("doc", DOCUMENT, [a_prediction()], [CASES])
+    predicted = DocumentPredictions("doc", DOCUMENT, [a_prediction()], [EVIDENCE])
     [line] = written([predicted], format="jsonl").splitlines()
-    assert json.loads(line)["evidence"] == [CASES[0].to_dict()]
+    assert json.loads(line)["evidence"] == EVIDENCE.to_dict()
 
 
 def test_numbers_keep_every_bit():
@@ -165,9 +172,9 @@ def test_any_text_stays_in_its_cell(text):
 
 
 def test_the_evidence_of_a_table_is_told_in_short():
-    predicted = DocumentPredictions("doc", DOCUMENT, [a_prediction()], [CASES])
+    predicted = DocumentPredictions("doc", DOCUMENT, [a_prediction()], [EVIDENCE])
     [row] = table([predicted], evidence=True)
-    assert row["evidence"] == "d1.p0 (binds, 0.750)"
+    assert row["evidence"] == "d1.p0 (binds, +0.500); d2.p1 (none, -0.250)"
 
 
 # Standoff annotation.
@@ -196,9 +203,12 @@ def test_scores_are_notes(tmp_path):
 
 
 def test_evidence_is_a_further_note():
-    document = annotated_document(DocumentPredictions("doc", DOCUMENT, [a_prediction()], [CASES]))
+    document = annotated_document(
+        DocumentPredictions("doc", DOCUMENT, [a_prediction()], [EVIDENCE])
+    )
     assert [note.value for note in document.attributes] == [
-        "score 0.900", "similar to d1.p0 (binds, 0.750): [Sos] binds [Grb]",
+        "score 0.900", "for: d1.p0 (binds, +0.500): [Sos] binds [Grb]",
+        "against: d2.p1 (none, -0.250): [Sos], [Grb]",
     ]  # fmt: skip
 
 

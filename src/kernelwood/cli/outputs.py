@@ -21,6 +21,7 @@ import click
 
 from kernelwood.cli.console import counted, show_counts, show_table, usage, write_json
 from kernelwood.cli.corpora import Counts, annotated_view
+from kernelwood.cli.explanations import show_explanation
 from kernelwood.cli.options import exclusive
 from kernelwood.errors import KernelInputError
 from kernelwood.structures import one_line, shorten
@@ -388,8 +389,12 @@ def show_predictions(
             report["predictions"] = [prediction_object(*pair) for pair in shown]
         write_json(report)
         return
-    if shown:
-        show_table(["document", "type", ">score", "participants", "sentence"], _rows(shown))
+    if any(evidence is not None for _, evidence in shown):
+        for pair in shown:
+            show_explanation(prediction_object(*pair, fragments=False))
+    elif shown:
+        rows = [_row(prediction) for prediction, _ in shown]
+        show_table(["document", "type", ">score", "participants", "sentence"], rows)
         click.echo()
     relations, candidates = counts.types.total(), counts.n_candidates
     click.echo(
@@ -400,14 +405,8 @@ def show_predictions(
     show_counts(counts)
 
 
-def _rows(shown: list[tuple[Prediction, Any]]) -> list[list[str]]:
-    rows = []
-    for prediction, cases in shown:
-        participants = ", ".join(one_line(one.text) for one in prediction.participants)
-        kind = prediction.type if prediction.positive else f"not {prediction.type}"
-        score, text = f"{prediction.score:.3f}", shorten(one_line(prediction.text), _WIDTH)
-        rows.append([prediction.document, kind, score, participants, text])
-        for case in cases or ():
-            like = f"  like {case.type} {case.similarity:.3f}"
-            rows.append(["", like, "", case.id, shorten(one_line(case.text), _WIDTH)])
-    return rows
+def _row(prediction: Prediction) -> list[str]:
+    participants = ", ".join(one_line(one.text) for one in prediction.participants)
+    kind = prediction.type if prediction.positive else f"not {prediction.type}"
+    score, text = f"{prediction.score:.3f}", shorten(one_line(prediction.text), _WIDTH)
+    return [prediction.document, kind, score, participants, text]

@@ -1,4 +1,5 @@
 from .base import (
+    Contributions as Contributions,
     Evidence as Evidence,
     StructureClassifier as StructureClassifier,
     Support as Support,

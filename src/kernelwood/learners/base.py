@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,29 @@ from kernelwood.features import StructureEstimator, encode_labels
 from kernelwood.structures import Tree, shorten
 
 Floats = NDArray[np.float64]
+
+
+class Contributions(NamedTuple):
+    """Contributions of training structures to scores, which they and the intercepts add up to.
+
+    Attributes
+    ----------
+    indices : ndarray of int64, shape (m,)
+        Positions of the contributing structures among the training structures, ascending.
+    values : ndarray of float64, shape (n, m)
+        Contribution of each to the score of each query; positive if it supports the class.
+    intercepts : ndarray of float64, shape (n,)
+        Rest of each score, which no training structure accounts for.
+    """
+
+    indices: NDArray[np.int64]
+    values: Floats
+    intercepts: Floats
+
+    @property
+    def scores(self) -> Floats:
+        """The explained scores, shape (n,)."""
+        return np.asarray(self.values.sum(axis=1) + self.intercepts)
 
 
 class StructureClassifier(ClassifierMixin, StructureEstimator):  # type: ignore[misc]
@@ -60,6 +83,25 @@ class StructureClassifier(ClassifierMixin, StructureEstimator):  # type: ignore[
                 f"{type(self).__name__}: {name} names {label!r}, but the labels are {labels[:20]}"
             )
         return labels.index(label)
+
+    def _signs(self, n: int, label: Any, against: Any) -> Floats:
+        """Return the weights of the classes in the explained scores, shape (n, n_classes).
+
+        The weight of ``label`` is 1, that of ``against`` -1. A list has a label for each of the
+        ``n`` structures.
+        """
+        each = label if isinstance(label, (list, tuple, np.ndarray)) else [label] * n
+        if len(each) != n:
+            raise KernelInputError(
+                f"{type(self).__name__}: label must be one label, or one for each of the {n} "
+                f"structures; got {len(each)}"
+            )
+        signs = np.zeros((n, len(self.classes_)))
+        if against is not None:
+            signs[:, self._class_number("against", against)] = -1.0
+        numbers = {one: self._class_number("label", one) for one in dict.fromkeys(each)}
+        signs[np.arange(n), [numbers[one] for one in each]] += 1.0
+        return signs
 
     def _check_restored(self) -> None:
         super()._check_restored()

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from kernelwood import _native
 from kernelwood.arrays import rises
@@ -462,3 +463,55 @@ def out_of_bag(
     skipped = np.packbits(drawn, axis=1, bitorder="little").view("<u8").astype(np.uint64)
     n_trees = forest.n_trees - drawn[:, :n].sum(axis=0, dtype=np.int64)
     return _sum_shares(forest, codes, skipped, n_jobs), n_trees
+
+
+def leaf_members(
+    forest: BitForest,
+    codes: Codes,
+    weights: Floats,
+    *,
+    seed: int | None = None,
+    n_jobs: int | None = None,
+) -> csr_array:
+    """Return the shares of the examples that a forest was grown on in the weights of its leaves.
+
+    Parameters
+    ----------
+    forest : BitForest
+    codes : ndarray of uint64, shape (n, ceil(n_bits / 64))
+        The codes it was grown on.
+    weights : ndarray of float64, shape (n,)
+        The weight of each example, that of its class.
+    seed : int, optional
+        The seed it was grown with, if with ``bootstrap=True``.
+    n_jobs : int, optional
+        Number of threads.
+
+    Returns
+    -------
+    csr_array, shape (n_nodes, n)
+        A row for each node of all trees, as of `BitForest.nodes`; those of leaves sum to 1, all
+        others are empty.
+
+    Examples
+    --------
+    >>> from kernelwood.features import pack
+    >>> codes, y = pack(np.array([[0], [1], [1]])), np.array([0, 0, 1])
+    >>> forest = grow_forest(codes, y, n_bits=1, n_trees=1, bits_per_tree=None)
+    >>> leaf_members(forest, codes, np.array([1.0, 1.0, 3.0])).toarray()
+    array([[0.  , 0.  , 0.  ],
+           [1.  , 0.  , 0.  ],
+           [0.  , 0.25, 0.75]])
+    """
+    n, n_nodes = len(codes), len(forest.nodes)
+    leaves = forest.apply(codes, n_jobs=n_jobs) + forest.offsets[:-1]
+    shares = np.tile(weights[:, None], (1, forest.n_trees))
+    if seed is not None:
+        for tree in range(forest.n_trees):
+            shares[:, tree] *= _times_drawn(n, seed, tree)
+    totals = np.bincount(leaves.ravel(), shares.ravel(), minlength=n_nodes)
+    used = shares > 0
+    shares /= np.where(used, totals[leaves], 1.0)
+    examples = np.broadcast_to(np.arange(n)[:, None], leaves.shape)
+    places = (leaves[used], examples[used])
+    return csr_array((shares[used], places), shape=(n_nodes, n))

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from kernelwood.compute import counting
 from kernelwood.errors import KernelInputError
-from kernelwood.features import BitBlock, Codes, HashingEstimator
-from kernelwood.learners.base import StructureClassifier
-from kernelwood.learners.bit_forest import BitForest, grow_forest, out_of_bag
+from kernelwood.features import BitBlock, Codes, HashingEstimator, encode_labels
+from kernelwood.learners.base import Contributions, StructureClassifier
+from kernelwood.learners.bit_forest import BitForest, grow_forest, leaf_members, out_of_bag
 
 Floats = NDArray[np.float64]
 
@@ -204,6 +205,52 @@ class HashForestClassifier(StructureClassifier, HashingEstimator):
         self._check_is_fitted()
         with self._threads():
             return self.forest_.apply(self.hasher_.codes(X))
+
+    def contributions(
+        self, X: Any, label: Any, *, against: Any = None, training: Any
+    ) -> Contributions:
+        """Return what each training structure adds to scores, through the leaves it shares.
+
+        The score is the probability of the class, minus that of ``against``. A tree divides the
+        probability of a class among the structures of its leaf, by their weights.
+
+        Parameters
+        ----------
+        X : list of structures or batch, length n
+        label : label, or list of labels of length n
+            The class to explain.
+        against : label, optional
+            The class it is compared with.
+        training : batch with labels
+            The structures that the forest was fitted on, in the same order. Their leaves are
+            computed once for each object.
+        """
+        self._check_is_fitted()
+        numbers, members = self._leaf_members(training)
+        with self._threads():
+            leaves = self.forest_.apply(self.hasher_.codes(X)) + self.forest_.offsets[:-1]
+        n_trees = self.forest_.n_trees
+        ends = np.arange(0, leaves.size + 1, n_trees)
+        shape = (len(leaves), members.shape[0])
+        passed = csr_array((np.full(leaves.size, 1 / n_trees), leaves.ravel(), ends), shape=shape)
+        signs = self._signs(len(leaves), label, against)
+        values = (passed @ members).toarray() * signs[:, numbers]
+        return Contributions(np.arange(len(numbers)), values, np.zeros(len(values)))
+
+    def _leaf_members(self, training: Any) -> tuple[NDArray[np.int64], csr_array]:
+        """Return class numbers of training structures, and their shares of the leaves."""
+        made: tuple[Any, ...] | None = self.__dict__.get("_made_members")
+        if made is None or made[0] is not training or made[1] is not self.forest_:
+            structures = self._prepare(training)
+            labels, own = encode_labels(type(self).__name__, structures, None)
+            numbers = np.array([self._class_number("training", one) for one in labels.tolist()])
+            weights = self._weigh_classes(numbers[own])
+            with self._threads():
+                codes = self.hasher_.codes(structures)
+            seed = self.seed_ if self._uses_bootstrap() else None
+            members = leaf_members(self.forest_, codes, weights[numbers[own]], seed=seed)
+            self._made_members = made = (training, self.forest_, numbers[own], members)
+        return made[2], made[3]
 
     @property
     def bit_importances_(self) -> Floats:

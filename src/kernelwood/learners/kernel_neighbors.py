@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from kernelwood.compute import counting
 from kernelwood.errors import KernelInputError
 from kernelwood.features import check_array
-from kernelwood.learners.base import StructureClassifier
+from kernelwood.learners.base import Contributions, StructureClassifier
 from kernelwood.parameters import check_int
 
 Positions = NDArray[np.int64]
@@ -114,6 +114,43 @@ class NeighborsClassifier(StructureClassifier):
             found = self._search(None if X is None else self._prepare(X), int(k))
         return self._ids_at(found.positions), found.similarities
 
+    def contributions(
+        self, X: Any, label: Any, *, against: Any = None, training: Any = None
+    ) -> Contributions:
+        """Return what the vote of each neighbor adds to scores.
+
+        The score is the fraction of the votes for the class, minus that for ``against``. Without
+        votes it is an intercept: the class frequencies of the structures that were compared.
+
+        Parameters
+        ----------
+        X : list of structures or batch, length n
+        label : label, or list of labels of length n
+            The class to explain.
+        against : label, optional
+            The class it is compared with.
+        training : None
+            Not used; the training structures are stored.
+        """
+        self._check_is_fitted()
+        self._check_enough(self.n_neighbors, self._n_structures())
+        with self._counting_queries(), self._threads():
+            found = self._search(self._prepare(X), int(self.n_neighbors))
+        signs = self._signs(len(found.positions), label, against)
+        numbers, rows = self._class_numbers(), np.arange(len(signs))
+        strengths, none = _strengths(found, uniform=self.weights == "uniform")
+        factors = _class_factors(self.class_weights_)
+        voters = numbers[found.positions]
+        votes = strengths * factors[voters]
+        votes /= np.where(none, 1.0, votes.sum(axis=1))[:, None]
+        indices, columns = np.unique(self._ids_at(found.positions), return_inverse=True)
+        values = np.zeros((len(signs), len(indices)))
+        values[rows[:, None], columns.reshape(voters.shape)] = votes * signs[rows[:, None], voters]
+        prior = found.compared[none] * factors
+        intercepts = np.zeros(len(signs))
+        intercepts[none] = (signs[none] * prior).sum(axis=1) / prior.sum(axis=1)
+        return Contributions(indices, values, intercepts)
+
     # To be defined by subclasses.
 
     def _search(self, X: Any, k: int) -> Neighbors:
@@ -186,22 +223,33 @@ def probabilities(
     array([[0.25, 0.75],
            [0.25, 0.75]])
     """
-    strengths = np.maximum(found.similarities.astype(np.float64), 0)
-    none = strengths[:, 0] == 0
-    if uniform:
-        strengths = (strengths > 0).astype(np.float64)
-    # Relative to the best, since unnormalized similarities can be huge or tiny.
-    strengths /= np.where(none, 1, strengths[:, 0])[:, None]
+    strengths, none = _strengths(found, uniform=uniform)
     voters = class_numbers[found.positions]
     votes = np.zeros(found.compared.shape)
     rows = np.arange(len(votes))
     for column in range(strengths.shape[1]):
         votes[rows, voters[:, column]] += strengths[:, column]
     votes[none] = found.compared[none]
-    votes *= np.maximum(class_weights / class_weights.max(), np.finfo(np.float64).tiny)
+    votes *= _class_factors(class_weights)
     # Summed in order, so that no row depends on others.
     votes /= np.add.accumulate(votes, axis=1)[:, -1:]
     return votes
+
+
+def _strengths(found: Neighbors, *, uniform: bool) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the vote of each neighbor, relative to the first, and which queries have none."""
+    strengths = np.maximum(found.similarities.astype(np.float64), 0)
+    none = strengths[:, 0] == 0
+    if uniform:
+        strengths = (strengths > 0).astype(np.float64)
+    # Relative to the best, since unnormalized similarities can be huge or tiny.
+    strengths /= np.where(none, 1, strengths[:, 0])[:, None]
+    return strengths, none
+
+
+def _class_factors(class_weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    factors = np.maximum(class_weights / class_weights.max(), np.finfo(np.float64).tiny)
+    return np.asarray(factors)
 
 
 def without_self(

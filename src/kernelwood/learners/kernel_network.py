@@ -23,7 +23,13 @@ from kernelwood.features import (
     compare_rows,
     product,
 )
-from kernelwood.learners.base import Evidence, StructureClassifier, Support, strongest
+from kernelwood.learners.base import (
+    Contributions,
+    Evidence,
+    StructureClassifier,
+    Support,
+    strongest,
+)
 from kernelwood.parameters import check_int
 from kernelwood.seeds import child_generator, resolve_seed, sklearn_seed
 
@@ -69,25 +75,24 @@ class Layers:
         """Return the scores of the classes, shape (n, n_classes); no row depends on others."""
         return self._inputs(vectors)[-1]
 
-    def slopes(self, vector: Floats, direction: Floats) -> Floats:
-        """Return the gradient of a weighted sum of scores with respect to one input vector.
+    def slopes(self, vectors: Floats, directions: Floats) -> Floats:
+        """Return the gradients of weighted sums of scores with respect to input vectors.
 
         Parameters
         ----------
-        vector : ndarray, shape (n_in,)
-        direction : ndarray, shape (n_classes,)
-            Weights of the scores in the sum.
+        vectors : ndarray, shape (n, n_in)
+        directions : ndarray, shape (n, n_classes)
+            Weights of the scores in the sum of each vector.
         """
         activation = ACTIVATIONS[self.activation]
-        found: Floats = direction[None]
-        inputs = self._inputs(vector[None])
+        found = directions
+        inputs = self._inputs(vectors)
         for number in range(len(self.weights) - 1, -1, -1):
             found = product(found, self.weights[number].T)
             if number:
                 z = inputs[number - 1]
                 found = found * activation.slope(z, activation.value(z))
-        slopes: Floats = found[0]
-        return slopes
+        return found
 
     def check(self, shapes: Sequence[tuple[int, int]]) -> None:
         """Raise ValueError unless the layers have these shapes and finite numbers in range."""
@@ -520,8 +525,8 @@ class KernelNetworkClassifier(StructureClassifier):
             ):
                 similarities = embedder.similarities(batch)
                 vector = product(similarities, embedder.projection_)
-                slopes = layers.slopes(vector[0], direction)
-                by_landmark = product(slopes[None], embedder.projection_.T)[0]
+                slopes = layers.slopes(vector, direction[None])
+                by_landmark = product(slopes, embedder.projection_.T)[0]
                 contributions = similarities[0] * by_landmark
                 own_score = float((layers.scores(vector)[0] * direction).sum())
                 score += own_score / self.n_sets
@@ -540,6 +545,46 @@ class KernelNetworkClassifier(StructureClassifier):
         supporting, opposing = (tuple(supports[i] for i in some) for some in strongest(sums, k))
         intercept = score - float(np.add.accumulate(sums)[-1])
         return Evidence(self.classes_[number].item(), score, intercept, supporting, opposing)
+
+    def contributions(
+        self, X: Any, label: Any, *, against: Any = None, training: Any = None
+    ) -> Contributions:
+        r"""Return what the similarity to each landmark adds to scores.
+
+        The score is the input of the class to the softmax, minus that of ``against`` (or minus the
+        mean of all classes), averaged over the networks. Without hidden layers contributions are
+        exact, and intercepts are those of the networks. With hidden layers they are those of the
+        network linearized at the structure, :math:`c_j\, \partial z / \partial c_j`, and the
+        intercept is the rest of the score.
+
+        Parameters
+        ----------
+        X : list of structures or batch, length n
+        label : label, or list of labels of length n
+            The class to explain.
+        against : label, optional
+            The class it is compared with.
+        training : None
+            Not used; the landmarks are stored.
+        """
+        self._check_is_fitted()
+        X = self._prepare(X)
+        directions = self._signs(len(X), label, against)
+        if against is None:
+            directions -= 1.0 / len(self.classes_)
+        indices = np.unique(np.concatenate([e.landmark_indices_ for e in self.embedders_]))
+        values, scores = np.zeros((len(X), len(indices))), np.zeros(len(X))
+        with self._threads():
+            for embedder, layers in self._networks():
+                similarities = embedder.similarities(X)
+                vectors = product(similarities, embedder.projection_)
+                slopes = layers.slopes(vectors, directions)
+                columns = np.searchsorted(indices, embedder.landmark_indices_)  # sets share some
+                values[:, columns] += product(slopes, embedder.projection_.T) * similarities
+                scores += (layers.scores(vectors) * directions).sum(axis=1)
+        values /= len(self.embedders_)
+        scores /= len(self.embedders_)
+        return Contributions(indices, values, scores - values.sum(axis=1))
 
     # Fitting.
 

@@ -17,8 +17,15 @@ from kernelwood.compute import counting, resolve_jobs
 from kernelwood.errors import KernelInputError
 from kernelwood.features import check_array, compare_rows, product
 from kernelwood.kernels import TILE
-from kernelwood.learners.base import Evidence, StructureClassifier, Support, strongest
+from kernelwood.learners.base import (
+    Contributions,
+    Evidence,
+    StructureClassifier,
+    Support,
+    strongest,
+)
 from kernelwood.learners.svm_machines import (
+    REST,
     Machines,
     Trainer,
     class_scores,
@@ -317,6 +324,36 @@ class KernelSVC(StructureClassifier):
             opposing,
         )
 
+    def contributions(
+        self, X: Any, label: Any, *, against: Any = None, training: Any = None
+    ) -> Contributions:
+        """Return what each support structure adds to scores.
+
+        The score is the margin of the class, minus that of ``against``; with two classes or
+        ``"ovo"`` that of the machine between the two.
+
+        Parameters
+        ----------
+        X : list of structures or batch, length n
+        label : label, or list of labels of length n
+            The class to explain.
+        against : label, optional
+            The class it is compared with. Without it, the score is that of :meth:`evidence`.
+        training : None
+            Not used; the support structures are stored.
+        """
+        self._check_is_fitted()
+        X = self._prepare(X)
+        sides = _sides(self._signs(len(X), label, against), self.machines_, against is not None)
+        weights = product(sides, self.coefficients_.astype(np.float64))
+        values = np.empty(weights.shape)
+        with self._threads():
+            for some, similarities in compare_rows(self.kernel_, X, self.supports_):
+                np.multiply(weights[some], similarities, out=values[some])
+        return Contributions(
+            self.support_indices_, values, product(sides, self.intercepts_[:, None])[:, 0]
+        )
+
     @property
     def n_support_(self) -> NDArray[np.int64]:
         """Number of support structures of each class, shape (n_classes,)."""
@@ -414,6 +451,31 @@ class KernelSVC(StructureClassifier):
         if (self.support_classes_ < 0).any() or (self.support_classes_ >= n_classes).any():
             raise ValueError("support_classes_ must be class numbers")
         self._check_evaluations()
+
+
+def _sides(signs: Floats, pairs: Numbers, between: bool) -> Floats:
+    """Return the weight of each machine in scores that add classes with these signs.
+
+    Parameters
+    ----------
+    signs : ndarray, shape (n, n_classes)
+    pairs : ndarray, shape (n_machines, 2)
+    between : bool
+        Whether two classes are compared: then only the machine between them counts, if there is
+        one.
+
+    Examples
+    --------
+    >>> _sides(np.array([[0.0, 1.0, -1.0]]), pairs_of_classes("ovo", 3), True)
+    array([[0., 0., 1.]])
+    >>> _sides(np.array([[0.0, 1.0, -1.0]]), pairs_of_classes("ovr", 3), True)
+    array([[ 0.,  1., -1.]])
+    """
+    first, rest = signs[:, pairs[:, 0]], pairs[:, 1] == REST
+    second = np.where(rest, 0.0, signs[:, pairs[:, 1]])
+    if not between:
+        return np.asarray(first - second)
+    return np.where(rest, first, np.where(first * second < 0, first, 0.0))
 
 
 # Calibration.

@@ -21,6 +21,7 @@ from .learning_curve import CurvePoint as CurvePoint, LearningCurve as LearningC
 from .predictions import (
     Case as Case,
     CaseFragment as CaseFragment,
+    Evidence as Evidence,
     Participant as Participant,
     Prediction as Prediction,
     Predictions as Predictions,
@@ -43,6 +44,7 @@ from .scores import (
     RelationValidation as RelationValidation,
 )
 from .verification import Verdict as Verdict, iter_verdicts as iter_verdicts
+from .wording import MarkedText as MarkedText, path_text as path_text
 from .writers import (
     DocumentPredictions as DocumentPredictions,
     output_format as output_format,

@@ -1,9 +1,10 @@
-"""Evidence: the training cases most similar to a prediction, and the fragments they share."""
+"""Evidence: the training cases that contribute most to a prediction, and what they share."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -13,14 +14,18 @@ from numpy.typing import NDArray
 from kernelwood.arrays import ExampleBatch
 from kernelwood.explain import shared_fragments
 from kernelwood.kernels import Kernel, Product, Scaled
-from kernelwood.learners import KernelSVC
+from kernelwood.learners import Contributions
 from kernelwood.relations.candidates import NONE, Candidates
-from kernelwood.relations.predictions import Case, CaseFragment
-from kernelwood.text import Span
+from kernelwood.relations.predictions import Case, CaseFragment, Evidence
+from kernelwood.relations.wording import MarkedText, mark_shared, spell_path
+from kernelwood.text import Example, Span
+
+Floats = NDArray[np.float64]
 
 _N_FRAGMENTS = 3
 _MAX_STEPS = 100_000
-_MARKS = ("[]", "{}")  # around participants, and around the trigger
+_AT_ONCE = 2**22  # contributions in memory, 32 MB
+_LEAST = 0.1  # of the largest contribution: smaller ones are not shown
 
 
 class CaseTexts(NamedTuple):
@@ -106,8 +111,8 @@ class CaseTexts(NamedTuple):
         if (starts >= ends).any() or (ends > longest).any():
             raise ValueError("case texts: spans are outside of their sentences")
 
-    def text(self, case: int) -> str:
-        """Return the sentence of a case, participants in brackets, the trigger in braces.
+    def marked(self, case: int) -> MarkedText:
+        """Return the sentence of a case with the spans of its participants and trigger.
 
         Examples
         --------
@@ -115,31 +120,24 @@ class CaseTexts(NamedTuple):
         >>> raf, ras = Entity("a", "protein", ((0, 3),)), Entity("b", "protein", ((10, 13),))
         >>> sentence = Sentence.from_words(["Raf", "binds", "Ras"])
         >>> pair = Candidate("c", sentence, [("first", raf), ("second", ras)])
-        >>> CaseTexts.of(Candidates.of_rows([pair]), [0]).text(0)
+        >>> str(CaseTexts.of(Candidates.of_rows([pair]), [0]).marked(0))
         '[Raf] binds [Ras]'
         """
-        text = str(self.sentences[self.sentence_of[case]])
         first = int(self.n_mentions[:case].sum(dtype=np.int64))
         columns, kinds = self.mentions[:, first : first + int(self.n_mentions[case])]
-        # Where one span ends and another begins, the end comes first.
-        marks = sorted(
-            (place, begins, _MARKS[kind][1 - begins])
-            for span, kind in zip(self.spans[:, columns].T.tolist(), kinds.tolist(), strict=True)
-            for place, begins in ((span[0], 1), (span[1], 0))
+        spans = [(start, end) for start, end in self.spans[:, columns].T.tolist()]
+        entities, trigger = (
+            tuple(span for span, kind in zip(spans, kinds.tolist(), strict=True) if kind == wanted)
+            for wanted in (0, 1)
         )
-        pieces, done = [], 0
-        for place, _, mark in marks:
-            pieces += [text[done:place], mark]
-            done = place
-        return "".join([*pieces, text[done:]])
+        return MarkedText(str(self.sentences[self.sentence_of[case]]), entities, trigger)
 
 
 class TrainingCases:
-    """The training cases of an extractor, to be searched for evidence.
+    """The training cases of an extractor, as evidence for predictions.
 
     Parameters
     ----------
-    kernel : Kernel
     cases : ExampleBatch, length n
         With their classes as labels.
     texts : CaseTexts
@@ -147,36 +145,115 @@ class TrainingCases:
         Fitted on the cases.
     """
 
-    def __init__(self, kernel: Kernel, cases: ExampleBatch, texts: CaseTexts, learner: Any) -> None:
-        self.kernel, self.cases, self.texts = kernel, cases, texts
-        self.factors = _factors(kernel)
-        self.weights = _weights(learner, len(cases))
+    def __init__(self, cases: ExampleBatch, texts: CaseTexts, learner: Any) -> None:
+        self.cases, self.texts, self.learner = cases, texts, learner
+        self.factors = _factors(learner.kernel_)
 
-    def find(self, examples: ExampleBatch, n: int) -> list[tuple[Case, ...]]:
-        """Return the ``n`` cases most similar to each example, except itself."""
-        if not len(examples) or n == 0:
-            return [()] * len(examples)
-        # One more than asked for: a candidate of the training corpus would find itself.
-        k = min(n + 1, len(self.cases))
-        indices, similarities = self.kernel.neighbors(examples, self.cases, k)
-        found = []
-        for example, row, values in zip(examples, indices, similarities, strict=True):
-            near = [
-                (int(i), float(value))
-                for i, value in zip(row, values, strict=True)
-                if self.cases.ids[int(i)] != example.id
-            ]
-            found.append(tuple(self._case(example, i, value) for i, value in near[:n]))
+    def find(
+        self, candidates: Candidates, views: Iterable[str], relations: Sequence[str], n: int
+    ) -> list[Evidence]:
+        """Return the cases with the largest contributions to the scores of candidates.
+
+        Parameters
+        ----------
+        candidates : Candidates
+        views : iterable of str
+            The views of the extractor.
+        relations : sequence of str
+            The class that each score compares with ``"none"``.
+        n : int
+            Maximum number of supporting and of opposing cases.
+        """
+        examples = candidates.viewed(*views).table
+        texts = CaseTexts.of(candidates, range(len(candidates)))
+        at_once = max(1, _AT_ONCE // len(self.cases))
+        found: list[Evidence] = []
+        for begin in range(0, len(examples), at_once):
+            some = slice(begin, begin + at_once)
+            contributions = self.learner.contributions(
+                examples[some], list(relations[some]), against=NONE, training=self.cases
+            )
+            found += self._evidence(examples[some], contributions, texts, begin, n)
         return found
 
-    def _case(self, example: Any, i: int, similarity: float) -> Case:
+    def _evidence(
+        self, examples: ExampleBatch, given: Contributions, texts: CaseTexts, begin: int, n: int
+    ) -> Iterator[Evidence]:
+        """Yield the evidence of some examples; the first has the row ``begin`` of the texts."""
+        numbers, scores = given.indices, given.scores
+        chosen = [
+            self._choose(numbers, values, id, n)
+            for values, id in zip(given.values, examples.ids, strict=True)
+        ]
+        left = [row for row, sides in enumerate(chosen) for side in sides for _ in side]
+        right = [int(numbers[column]) for sides in chosen for side in sides for column in side]
+        similarities = iter(
+            self.learner.kernel_.pairs(examples[left], self.cases[right]).tolist() if left else ()
+        )
+        for row, sides in enumerate(chosen):
+            example, marked = examples[row], texts.marked(begin + row)
+            supporting, opposing = (
+                tuple(
+                    self._case(example, marked, int(numbers[column]), next(similarities), value)
+                    for column, value in zip(side, given.values[row, side].tolist(), strict=True)
+                )
+                for side in sides
+            )
+            score, intercept = float(scores[row]), float(given.intercepts[row])
+            shown = sum(case.contribution for case in (*supporting, *opposing))
+            yield Evidence(
+                supporting,
+                opposing,
+                score,
+                intercept,
+                score - intercept - shown,
+                spell_path(example, marked),
+            )
+
+    def _choose(
+        self, numbers: NDArray[np.int64], values: Floats, id: str, n: int
+    ) -> tuple[list[int], list[int]]:
+        """Return the columns of the largest positive and of the largest negative contributions.
+
+        The candidate itself is not among them, nor are contributions below a tenth of the largest.
+        Of equally many cases, those from different sentences are preferred.
+        """
+        # Smaller ones would fill the lists of learners with few contributions. A fraction of the
+        # sum of all would leave out everything: thousands of support structures contribute.
+        own = np.array([self.cases.ids[number] == id for number in numbers.tolist()], dtype=bool)
+        values = np.where(own, 0.0, values)
+        least = _LEAST * float(np.abs(values).max(initial=0.0))
+        sides: list[list[int]] = []
+        seen: set[int] = set()
+        for sign in (1.0, -1.0):
+            order = np.argsort(-sign * values, kind="stable")
+            order = order[sign * values[order] > 0.0]
+            fresh: list[int] = []
+            again: list[int] = []
+            for column in order[sign * values[order] >= least].tolist():
+                if len(fresh) == n:
+                    break
+                sentence = int(self.texts.sentence_of[numbers[column]])
+                (again if sentence in seen else fresh).append(column)
+                seen.add(sentence)
+            side = [*fresh, *again[: n - len(fresh)]]
+            sides.append(sorted(side, key=lambda column: -sign * values[column]))
+        return sides[0], sides[1]
+
+    def _case(
+        self, example: Example, marked: MarkedText, i: int, similarity: float, contribution: float
+    ) -> Case:
+        case, own = self.cases[i], self.texts.marked(i)
+        sentence, predicted = mark_shared(own, case, marked, example, self.cases.views)
         return Case(
             self.cases.ids[i],
             str(self.cases.labels[i]),
             similarity,
-            self.texts.text(i),
-            None if self.weights is None else float(self.weights[i]) * similarity + 0.0,  # not -0
-            self._fragments(example, self.cases[i]),
+            contribution,
+            sentence,
+            predicted,
+            spell_path(case, own),
+            partial(self._fragments, example, case),
         )
 
     def _fragments(self, a: Any, b: Any) -> tuple[CaseFragment, ...]:
@@ -209,16 +286,3 @@ def _factors(kernel: Kernel) -> list[Kernel]:
         else:
             found.append(part)
     return found
-
-
-def _weights(learner: Any, n: int) -> NDArray[np.float64] | None:
-    """Return the weight of each case in the score of a relation, None if there are no weights."""
-    if not isinstance(learner, KernelSVC) or learner.strategy != "ovr":
-        return None
-    none = learner.classes_.tolist().index(NONE)
-    two = len(learner.classes_) == 2
-    # With two classes, the only machine has positive scores for the second.
-    sign = 1.0 if two and none == 0 else -1.0
-    weights = np.zeros(n)
-    weights[learner.support_indices_] = sign * learner.coefficients_[0 if two else none]
-    return weights

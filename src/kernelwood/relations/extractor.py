@@ -129,7 +129,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         ``"auto"`` uses given parses, or the bundled grammar if no sentence has one; ``"given"``
         never parses; a name of `kernelwood.parsing.load_backend` parses every sentence.
     n_evidence : int, default 3
-        Number of training cases shown as evidence of a prediction.
+        Maximum number of supporting, and of opposing, training cases shown for a prediction.
     license, description : str
         For the model card; the model file contains the training sentences.
     random_state : None, int, Generator or RandomState
@@ -177,7 +177,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
     >>> from kernelwood.datasets import load_interactions
     >>> extractor = kw.RelationExtractor(random_state=0).fit(load_interactions("train"))
     >>> found = extractor.predict(load_interactions("test"))
-    >>> found[0].type in extractor.relations_, len(found[0].evidence)
+    >>> found[0].type in extractor.relations_, len(found[0].evidence.supporting)
     (True, 3)
     """
 
@@ -501,27 +501,31 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         return made if all else made.positives()
 
     def explain(self, predictions: Any, n: int | None = None) -> Any:
-        """Return the training cases most similar to a prediction, and the fragments they share.
+        """Return the training cases with the largest contributions to predictions.
 
         Parameters
         ----------
         predictions : Prediction, or a sequence of these
             Many at once are faster than one after the other.
         n : int, optional
-            Number of cases, by default ``n_evidence``.
+            Number of supporting and of opposing cases, by default ``n_evidence``.
 
         Returns
         -------
-        tuple of Case, or a list of these
+        Evidence, or a list of these
+            On the score of the predicted relation compared with ``"none"``.
         """
         self._check_is_fitted()
         one = isinstance(predictions, Prediction)
         listed = [predictions] if one else list(predictions)
         candidates = Candidates.of_rows(prediction.candidate for prediction in listed)
-        cases = TrainingCases(self.learner_.kernel_, self.cases_, self._case_texts(), self.learner_)
+        cases = TrainingCases(self.cases_, self._case_texts(), self.learner_)
+        # A learner of events has one class for all types.
+        classes = [name for name in self.learner_.classes_.tolist() if name != NONE]
+        relations = [p.relation if p.relation in classes else classes[0] for p in listed]
         count = self.n_evidence if n is None else n
         with self._threads():
-            found = cases.find(candidates.viewed(*self.views_).table, count)
+            found = cases.find(candidates, self.views_, relations, count)
         return found[0] if one else found
 
     def verify(self, claims: Any, *, parser: Any = None) -> list[Verdict]:

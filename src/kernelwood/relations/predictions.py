@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, overload
 
 import numpy as np
@@ -15,6 +16,7 @@ from kernelwood.io import Tally
 from kernelwood.relations.calibration import positive_rate_threshold
 from kernelwood.relations.candidates import NONE, Candidates
 from kernelwood.relations.relation_classes import is_backward, type_of
+from kernelwood.relations.wording import MarkedText, SpelledPath, path_text
 from kernelwood.text import Candidate, Entity, Sentence, Span
 
 
@@ -74,47 +76,141 @@ class CaseFragment:
     weight: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Case:
-    """A labeled case that the extractor learned from, and how it bears on a prediction.
+    """A training case, and its contribution to the score of a prediction.
 
     Attributes
     ----------
     id : str
         The candidate of the training corpus.
     type : str
-        What it was labeled: a relation, or ``"none"``.
+        Its annotated class: a relation, or ``"none"``.
     similarity : float
-        To the candidate in question, by the kernel.
-    text : str
-        Its sentence, the entities in brackets.
-    contribution : float or None
-        What it adds to the score of the decision, if the learner adds up cases (support vector
-        machines); positive if it speaks for a relation.
-    fragments : tuple of CaseFragment
-        What both have in common, the most telling first.
+        Similarity to the predicted candidate, by the kernel.
+    contribution : float
+        What it adds to the score of the predicted relation; see `Evidence`.
+    sentence : MarkedText
+        Its sentence, with entities and the words that the prediction shares.
+    predicted : MarkedText
+        The sentence of the prediction, with the words that the case shares.
+    path : tuple of (text, kind)
+        The dependency path between its entities in words; see `kernelwood.relations.path_text`.
     """
 
     id: str
     type: str
     similarity: float
-    text: str
-    contribution: float | None = None
-    fragments: tuple[CaseFragment, ...] = ()
+    contribution: float
+    sentence: MarkedText
+    predicted: MarkedText = field(default_factory=lambda: MarkedText(""))
+    path: SpelledPath = ()
+    _find: Callable[[], tuple[CaseFragment, ...]] = field(default=tuple, repr=False, compare=False)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON values."""
+    @cached_property
+    def fragments(self) -> tuple[CaseFragment, ...]:
+        """Fragments of the views that both share, the largest first; computed on first access."""
+        return self._find()
+
+    @property
+    def supports(self) -> bool:
+        """Whether the case supports the predicted relation."""
+        return self.contribution > 0
+
+    @property
+    def text(self) -> str:
+        """Its sentence, participants in brackets, the trigger in braces."""
+        return str(replace(self.sentence, shared=()))
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words of its sentence that the prediction shares."""
+        return tuple(self.sentence.text[start:end] for start, end in self.sentence.shared)
+
+    def to_dict(self, *, fragments: bool = True) -> dict[str, Any]:
+        """Return plain JSON values; spans are characters of the two sentences.
+
+        Without ``fragments`` these are left out, which takes much less time.
+        """
         made: dict[str, Any] = {
             "id": self.id,
             "type": self.type,
             "similarity": self.similarity,
-            "text": self.text,
-            "shared": [
+            "contribution": self.contribution,
+            "supports": self.supports,
+            "text": self.sentence.text,
+            "entities": _listed(self.sentence.entities),
+            **({"trigger": _listed(self.sentence.trigger)} if self.sentence.trigger else {}),
+            "shared": {
+                "words": list(self.words),
+                "case": _listed(self.sentence.shared),
+                "prediction": _listed(self.predicted.shared),
+            },
+            "path": path_text(self.path),
+        }
+        if fragments:
+            made["fragments"] = [
                 {"text": fragment.text, "view": fragment.view, "weight": fragment.weight}
                 for fragment in self.fragments
-            ],
+            ]
+        return made
+
+
+def _listed(spans: Iterable[Span]) -> list[list[int]]:
+    return [list(span) for span in spans]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence(Sequence[Case]):
+    """The training cases with the largest contributions to a prediction.
+
+    The score compares the predicted relation with ``"none"``: the difference of the margins of a
+    support vector machine, of the probabilities of a forest or of neighbors, or of the inputs to
+    the softmax of a network. It is the sum of the contributions of all training cases and of an
+    intercept: ``sum(case.contribution for case in evidence) + others + intercept``.
+
+    As a sequence, it contains the supporting cases, then the opposing ones.
+
+    Attributes
+    ----------
+    supporting, opposing : tuples of Case
+        Those with the largest positive and the largest negative contributions, largest first.
+    score : float
+        Above 0 if the learner prefers the relation to none, before calibration.
+    intercept : float
+        Part of the score that is not due to training cases.
+    others : float
+        Sum of the contributions of all cases that are not shown.
+    path : tuple of (text, kind)
+        The dependency path between the entities of the prediction in words.
+    """
+
+    supporting: tuple[Case, ...] = ()
+    opposing: tuple[Case, ...] = ()
+    score: float = 0.0
+    intercept: float = 0.0
+    others: float = 0.0
+    path: SpelledPath = ()
+
+    def __len__(self) -> int:
+        return len(self.supporting) + len(self.opposing)
+
+    @overload
+    def __getitem__(self, place: int) -> Case: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Case, ...]: ...
+    def __getitem__(self, place: int | slice) -> Case | tuple[Case, ...]:
+        return (*self.supporting, *self.opposing)[place]
+
+    def to_dict(self, *, fragments: bool = True) -> dict[str, Any]:
+        """Return plain JSON values; those of cases without ``fragments`` take much less time."""
+        return {
+            "score": self.score,
+            "intercept": self.intercept,
+            "others": self.others,
+            "path": path_text(self.path),
+            "cases": [case.to_dict(fragments=fragments) for case in self],
         }
-        return made | ({} if self.contribution is None else {"contribution": self.contribution})
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -166,7 +262,7 @@ class Prediction:
     text: str
     label: str | None
     candidate: Candidate
-    _explain: Callable[[Prediction], tuple[Case, ...]] | None = field(default=None, compare=False)
+    _explain: Callable[[Prediction], Evidence] | None = field(default=None, compare=False)
     probabilities: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -177,12 +273,12 @@ class Prediction:
         return name, probability
 
     @property
-    def evidence(self) -> tuple[Case, ...]:
-        """The training cases that are most similar, and the fragments they share.
+    def evidence(self) -> Evidence:
+        """The training cases with the largest contributions to the score.
 
-        Computed when asked for: it compares with all that the extractor learned from.
+        Computed on each access; ``extractor.explain(predictions)`` is faster for many.
         """
-        return () if self._explain is None else self._explain(self)
+        return Evidence() if self._explain is None else self._explain(self)
 
     def to_dict(self, *, evidence: bool = False) -> dict[str, Any]:
         """Return plain JSON values, with the evidence if it is asked for."""
@@ -204,8 +300,13 @@ class Prediction:
         if self.label is not None:
             made["label"] = self.label
         if evidence:
-            made["evidence"] = [case.to_dict() for case in self.evidence]
+            made["evidence"] = self.evidence.to_dict()
         return made
+
+    def _repr_html_(self) -> str:
+        from kernelwood.relations.report import prediction_html
+
+        return prediction_html(self)
 
     def __repr__(self) -> str:
         who = ", ".join(f"{one.role} {one.text!r}" for one in self.participants)
@@ -244,7 +345,7 @@ class Predictions(Sequence[Prediction]):
         names: Sequence[str] = (),
         roles: Mapping[str, Sequence[str]] | None = None,
         labeled: bool = True,
-        explain: Callable[[Prediction], tuple[Case, ...]] | None = None,
+        explain: Callable[[Prediction], Evidence] | None = None,
         dropped: Mapping[str, int] | None = None,
     ) -> None:
         self.candidates = Candidates() if candidates is None else candidates
@@ -419,6 +520,11 @@ class Predictions(Sequence[Prediction]):
             labeled=all(part._labeled for part in listed),
             dropped=dropped,
         )
+
+    def _repr_html_(self) -> str:
+        from kernelwood.relations.report import predictions_html
+
+        return predictions_html(self)
 
     def __repr__(self) -> str:
         n_relations = int(self.positive.sum())

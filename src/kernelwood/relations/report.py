@@ -14,12 +14,13 @@ from kernelwood.errors import KernelInputError
 from kernelwood.io import write_text
 from kernelwood.relations.candidates import NONE
 from kernelwood.relations.card import card_of
-from kernelwood.relations.predictions import Case, Participant, Prediction
+from kernelwood.relations.predictions import Evidence, Participant, Prediction, Predictions
+from kernelwood.relations.wording import MarkedText
 from kernelwood.structures import one_line, text_width
 from kernelwood.text import Entity, Span
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from jinja2 import Environment
 
     from kernelwood.relations.extractor import RelationExtractor
     from kernelwood.relations.scores import RelationScores
@@ -37,6 +38,7 @@ _GAP, _MARGIN = 10.0, 8.0
 _ARC_INSET = 7.0  # distance of the end of an arc from the middle of its entity
 _MAX_NAME, _MAX_WORDS = 24, 26  # characters of an entity, and of the words between two
 _MAX_ARCS = 60
+_MAX_ROWS = 20  # predictions in a notebook
 
 
 def write_report(path: str | os.PathLike[str], **contents: Any) -> None:
@@ -118,25 +120,60 @@ def report_html(
     types = sorted({entity.type for passage in every for entity in passage.entities})
     evidence = _evidence(listed, extractor, n_explained)
     shown = (one for passage in every for one in passage.predictions)
-    page = _template().render(
-        title=title,
-        n_relations=sum(one.positive for one in listed),
-        documents=passages,
-        colors={name: f"k{number % 6}" for number, name in enumerate(types)},  # of report.css
-        evidence=evidence,
-        # The evidence of the first relation is open, so that readers see there is some.
-        opened=next((one for one in shown if one in evidence), None),
-        scores=scores,
-        gates=getattr(gates, "report", lambda: gates)(),
-        card=None if extractor is None else card_facts(card_of(extractor)),
-        timings=timings,
+    page = (
+        _environment()
+        .get_template("report.html")
+        .render(
+            title=title,
+            n_relations=sum(one.positive for one in listed),
+            documents=passages,
+            colors={name: f"k{number % 6}" for number, name in enumerate(types)},  # of report.css
+            evidence=evidence,
+            # The evidence of the first relation is open, so that readers see there is some.
+            opened=next((one for one in shown if one in evidence), None),
+            scores=scores,
+            gates=getattr(gates, "report", lambda: gates)(),
+            card=None if extractor is None else card_facts(card_of(extractor)),
+            timings=timings,
+        )
     )
     return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", page)
 
 
+def prediction_html(prediction: Prediction) -> str:
+    """Return a prediction with its evidence as part of a page, for notebooks."""
+    made = _macros().notebook_prediction(prediction, prediction.evidence, _marked(prediction))
+    return _in_notebook(made)
+
+
+def predictions_html(predictions: Predictions) -> str:
+    """Return the first predictions as a table, without evidence, for notebooks."""
+    shown = [(one, _marked(one)) for one in predictions[:_MAX_ROWS]]
+    title = repr(predictions).strip("<>")
+    made = _macros().notebook_predictions(title, shown, len(predictions) - len(shown))
+    return _in_notebook(made)
+
+
+def _marked(prediction: Prediction) -> MarkedText:
+    """Return the sentence of a prediction with its participants."""
+    candidate = prediction.candidate
+    trigger = candidate.trigger.spans if candidate.trigger else ()
+    entities = tuple(span for entity in candidate.entities for span in entity.spans)
+    return MarkedText(prediction.text, entities, trigger)
+
+
+def _in_notebook(made: str) -> str:
+    style = _environment().get_template("evidence.css").render()
+    return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", f"<style>\n{style}\n</style>{made}")
+
+
+def _macros() -> Any:
+    return _environment().get_template("macros.html").module
+
+
 @cache
-def _template() -> Template:
-    """Return the template of the report; every value it inserts is escaped."""
+def _environment() -> Environment:
+    """Return the environment of the templates; every value they insert is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -150,6 +187,8 @@ def _template() -> Template:
         px=lambda length: f"{length:.1f}",
         unit=lambda share: min(max(0.0, share), 1.0),  # not a number becomes 0
         relation_name=relation_name,
+        signed=lambda value: f"{value:+.3f}".replace("-", "\N{MINUS SIGN}"),
+        steps=lambda path: [text for text, kind in path if kind == "step"],
     )
     environment.globals.update(
         NONE=NONE,
@@ -159,7 +198,7 @@ def _template() -> Template:
         ranking=_ranking,
         segments=segments,
     )
-    return environment.get_template("report.html")
+    return environment
 
 
 def _without_missing_labels(predictions: Iterable[Prediction]) -> list[Prediction]:
@@ -174,7 +213,7 @@ def _without_missing_labels(predictions: Iterable[Prediction]) -> list[Predictio
 
 def _evidence(
     predictions: Iterable[Prediction], extractor: RelationExtractor | None, n: int
-) -> dict[Prediction, Sequence[Case]]:
+) -> dict[Prediction, Evidence]:
     """Return the training cases for the `n` relations with the highest probability."""
     positive = [one for one in predictions if one.positive]
     best = sorted(positive, key=lambda one: -one.score)[:n]

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 from kernelwood.errors import KernelInputError
 from kernelwood.io import Claim
 from kernelwood.relations.candidates import NONE
-from kernelwood.relations.predictions import Case, Prediction
+from kernelwood.relations.predictions import Evidence, Prediction
 from kernelwood.relations.relation_classes import RELATION, type_of
 from kernelwood.text import Document, Example, Sentence
 
@@ -50,11 +50,11 @@ class Verdict:
         return None if self.prediction is None else self.prediction.score
 
     @property
-    def evidence(self) -> tuple[Case, ...]:
-        """The most similar training cases, computed when asked for."""
-        return () if self.prediction is None else self.prediction.evidence
+    def evidence(self) -> Evidence:
+        """The training cases with the largest contributions, computed on each access."""
+        return Evidence() if self.prediction is None else self.prediction.evidence
 
-    def to_dict(self, *, evidence: Iterable[Case] | None = None) -> dict[str, Any]:
+    def to_dict(self, *, evidence: Evidence | None = None) -> dict[str, Any]:
         """Return the line of the claim with the verdict, and with evidence if there is any."""
         made: dict[str, Any] = {"id": self.claim.id, **self.claim.given}
         made |= {"verdict": self.opinion, "score": self.score, "threshold": self.threshold}
@@ -64,7 +64,7 @@ class Verdict:
         if self.reason:
             made["reason"] = self.reason
         if evidence is not None:
-            made["evidence"] = [case.to_dict() for case in evidence]
+            made["evidence"] = evidence.to_dict()
         return made
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from kernelwood.io import check_vacant, standoff_files, write_folder, write_text
-from kernelwood.relations.predictions import Case, Participant, Prediction
+from kernelwood.relations.predictions import Case, Evidence, Participant, Prediction
 from kernelwood.structures import encode_json, one_line, shorten
 from kernelwood.text import (
     Argument,
@@ -59,16 +59,16 @@ class DocumentPredictions(NamedTuple):
         The text with its entities.
     predictions : sequence of Prediction
         Predictions to write.
-    evidence : sequence of tuples of Case, optional
+    evidence : sequence of Evidence, optional
         Training cases to write with each prediction.
     """
 
     id: str
     annotated: Document | Sentence
     predictions: Sequence[Prediction]
-    evidence: Sequence[Sequence[Case]] | None = None
+    evidence: Sequence[Evidence] | None = None
 
-    def explained(self) -> Iterator[tuple[Prediction, Sequence[Case] | None]]:
+    def explained(self) -> Iterator[tuple[Prediction, Evidence | None]]:
         """Yield each prediction with its evidence, or None if there is none to write."""
         if self.evidence is None:
             yield from ((prediction, None) for prediction in self.predictions)
@@ -159,10 +159,14 @@ def json_lines(predicted: Iterable[DocumentPredictions]) -> Iterator[str]:
             yield f"{encode_json(prediction_object(prediction, cases))}\n"
 
 
-def prediction_object(prediction: Prediction, cases: Sequence[Case] | None) -> dict[str, Any]:
+def prediction_object(
+    prediction: Prediction, evidence: Evidence | None, *, fragments: bool = True
+) -> dict[str, Any]:
     """Return a prediction as plain JSON values, with training cases as evidence."""
     made = prediction.to_dict()
-    return made if cases is None else made | {"evidence": [case.to_dict() for case in cases]}
+    if evidence is not None:
+        made["evidence"] = evidence.to_dict(fragments=fragments)
+    return made
 
 
 def titles(*, events: bool = False, evidence: bool = False) -> list[str]:
@@ -218,7 +222,7 @@ def _spans(participant: Participant) -> str:
 
 
 def _short_case(case: Case) -> str:
-    return f"{case.id} ({case.type}, {case.similarity:.3f})"
+    return f"{case.id} ({case.type}, {case.contribution:+.3f})"
 
 
 def _separated(cells: Sequence[Any]) -> str:
@@ -305,7 +309,8 @@ def _arguments(prediction: Prediction, entities: _Entities) -> tuple[Argument, .
 def _notes(prediction: Prediction, cases: Iterable[Case]) -> Iterator[str]:
     yield f"score {prediction.score:.3f}"
     for case in cases:
-        yield one_line(f"similar to {_short_case(case)}: {shorten(case.text, 200)}")
+        side = "for" if case.supports else "against"
+        yield one_line(f"{side}: {_short_case(case)}: {shorten(case.text, 200)}")
 
 
 def _word(text: str) -> str:

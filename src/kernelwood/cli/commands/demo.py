@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kernelwood.cli.console import counted, plain_table, results, running, write_json
+from kernelwood.cli.explanations import marked_case, show_explanation
 from kernelwood.cli.options import jobs_option, json_option
 from kernelwood.cli.outputs import check_files
 from kernelwood.structures import shorten
@@ -130,7 +131,7 @@ def run_demo(
     clock.start(reading)
     import kernelwood as kw
     from kernelwood.datasets import load_interactions
-    from kernelwood.relations import write_report
+    from kernelwood.relations import prediction_object, write_report
 
     train, test = load_interactions("train"), load_interactions("test")
     clock.start(training)
@@ -162,10 +163,7 @@ def run_demo(
         "evaluation": scores.to_dict(),
         "gates": gates.report().to_dict(),
         "text": _TEXT,
-        "relations": [
-            one.to_dict() | {"evidence": [case.to_dict() for case in cases]}
-            for one, cases in zip(relations, evidence, strict=True)
-        ],
+        "relations": [prediction_object(*pair) for pair in zip(relations, evidence, strict=True)],
         "report": str(Path(output).resolve()),
         "note": _NOTE,
         "timings": clock.seconds,
@@ -298,17 +296,21 @@ def _render_gates(report: dict[str, Any], console: Console) -> None:
 def _render_relations(report: dict[str, Any], console: Console) -> None:
     _heading(4, "Extract relations from a new text", report, console)
     console.print(_highlighted(report), soft_wrap=False)
-    table = plain_table("relation", "first", "second", ">score", "most similar training case")
+    table = plain_table("relation", "first", "second", ">score", "strongest supporting case")
     for row in report["relations"]:
         first, second = row["participants"]
-        case = row["evidence"][0] if row["evidence"] else {"text": ""}
+        cases = [case for case in row["evidence"]["cases"] if case["supports"]]
         table.add_row(
             _plain(row["type"], "magenta"),
             *(_plain(one["text"], "bold") for one in (first, second)),
             f"{row['score']:.2f}",
-            _plain(shorten(case["text"], _LONGEST)),
+            _plain(shorten(str(marked_case(cases[0])), _LONGEST) if cases else ""),
         )
     console.print(table)
+    if report["relations"]:
+        best = max(report["relations"], key=lambda row: row["score"])
+        console.print("The evidence of the most probable relation:\n", style="bold")
+        show_explanation(best, wrapped=True)
 
 
 def _highlighted(report: dict[str, Any]) -> Text:

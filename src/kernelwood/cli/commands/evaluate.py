@@ -91,14 +91,14 @@ def _write_errors(
 ) -> dict[str, int]:
     """Write a line for each wrong prediction; return how many there are of each kind."""
     from kernelwood.io import write_text
+    from kernelwood.relations import prediction_object
 
     wrong = [one for one in predictions if _error(one) is not None]
     evidence = extractor.explain(wrong)
 
     def lines() -> Iterator[str]:
         for prediction, cases in zip(wrong, evidence, strict=True):
-            line = {"error": _error(prediction), **prediction.to_dict()}
-            line["evidence"] = [case.to_dict() for case in cases]
+            line = {"error": _error(prediction), **prediction_object(prediction, cases)}
             yield json.dumps(line, ensure_ascii=False) + "\n"
 
     write_text(path, lines())

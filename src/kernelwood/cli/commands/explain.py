@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from kernelwood.cli.console import counted, results, running, show_table, tracked, write_json
+from kernelwood.cli.console import counted, running, tracked, write_json
 from kernelwood.cli.corpora import open_corpus
+from kernelwood.cli.explanations import show_explanation
 from kernelwood.cli.model_files import load_extractor, load_parser
 from kernelwood.cli.options import (
     case_option,
@@ -23,14 +24,13 @@ from kernelwood.cli.options import (
 )
 from kernelwood.cli.outputs import STANDARD, check_inputs
 from kernelwood.errors import KernelInputError, StructureError
-from kernelwood.structures import one_line, shorten
+from kernelwood.structures import shorten
 from kernelwood.text import Document, Example
 
 if TYPE_CHECKING:
     from kernelwood import RelationExtractor
     from kernelwood.relations import Prediction
 
-_WIDTH = 80  # of a text in a table
 _NAMES = 10_000  # compared with a wrong id
 # Keys of a stored prediction.
 _KEYS = {"id", "document", "type", "positive", "participants", "score", "threshold", "sentence"}
@@ -53,8 +53,9 @@ Examples:
 @parser_option
 @click.option(
     "--evidence", "n_evidence", type=click.IntRange(min=1), metavar="N",
-    show_default="that of the model", help="Number of similar training cases to show.",
+    show_default="that of the model", help="Number of training cases for and against to show.",
 )  # fmt: skip
+@click.option("--fragments", is_flag=True, help="Show shared fragments of the views, too.")
 @click.option(
     "--all", "every", is_flag=True, help="Explain candidates that are predicted negative, too."
 )
@@ -63,22 +64,24 @@ Examples:
 @jobs_option
 @json_option
 def explain(model: str, corpus: str | None, id: str | None, as_json: bool, **options: Any) -> None:
-    """Explain predictions by similar training cases.
+    """Explain predictions by the contributions of training cases.
 
     MODEL is a file of kernelwood train. CORPUS contains annotated documents, or predictions that
     were written with --evidence. ID is the id of a candidate, or of a sentence or document whose
-    relations are explained. The result lists the most similar training cases, their contributions
-    to the decision, and the fragments that they share with the candidate.
+    relations are explained. The result lists the training cases that support and oppose the
+    relation most, their contributions to the decision score, and the words that they share with
+    the candidate.
     """
     _check(corpus, id, options)
     check_inputs(model, corpus, options["entities"])
     stored = None if corpus is None or id is None else _stored(corpus, id)
+    options["fragments"] |= as_json
     explanations = _explain(model, corpus, id, options) if stored is None else stored
     if as_json:
         write_json({"model": model, "explanations": explanations})
         return
     for one in explanations:
-        _show(one)
+        show_explanation(one, fragments=options["fragments"])
 
 
 def _check(corpus: str | None, id: str | None, options: dict[str, Any]) -> None:
@@ -105,7 +108,8 @@ def _explain(
         else:
             chosen = _in_corpus(extractor, corpus, id, options)
         cases = extractor.explain(chosen, options["n_evidence"]) if chosen else []
-    return [prediction_object(*pair) for pair in zip(chosen, cases, strict=True)]
+    pairs = zip(chosen, cases, strict=True)
+    return [prediction_object(*pair, fragments=options["fragments"]) for pair in pairs]
 
 
 def _in_corpus(
@@ -192,10 +196,11 @@ def _stored(corpus: str, id: str) -> list[dict[str, Any]] | None:
                 found.append(value)
     if not found:
         raise KernelInputError(f"{corpus} has no prediction with the id {shorten(repr(id))}")
-    bare = next((one for one in found if "evidence" not in one), None)
+    bare = next((one for one in found if not isinstance(one.get("evidence"), dict)), None)
     if bare is not None:
+        problem = "has evidence of an older version" if "evidence" in bare else "has no evidence"
         raise KernelInputError(
-            f"{corpus} has no evidence for {shorten(repr(bare['id']))}; give the corpus of the "
+            f"{corpus} {problem} for {shorten(repr(bare['id']))}; give the corpus of the "
             "predictions, or write them with --evidence N"
         )
     return found
@@ -209,66 +214,3 @@ def _prediction(text: str) -> dict[str, Any] | None:
     except StructureError:  # the reader of the corpus reports what is wrong
         return None
     return value if isinstance(value, dict) and set(value) >= _KEYS else None
-
-
-def _show(told: dict[str, Any]) -> None:
-    click.echo(one_line(told["id"]))
-    _show_sentence(told)
-    decision, sign = ("positive", "≥") if told["positive"] else ("negative", "<")
-    label = f"; annotated as {told['label']}" if "label" in told else ""
-    click.echo(
-        f"{told['type']}: predicted {decision}, score {told['score']:.3f} {sign} threshold "
-        f"{told['threshold']:.3f}{label}"
-    )
-    click.echo()
-    titles = [">similarity", "type", ">contribution", "case", "sentence"]
-    show_table(titles, [row for case in told["evidence"] for row in _case_rows(case)])
-    click.echo()
-
-
-def _case_rows(case: dict[str, Any]) -> Iterator[list[str]]:
-    adds = f"{case['contribution']:+.3f}" if "contribution" in case else ""
-    adds = "0.000" if adds in ("+0.000", "-0.000") else adds
-    text = shorten(one_line(case["text"]), _WIDTH)
-    yield [f"{case['similarity']:.3f}", case["type"], adds, one_line(case["id"]), text]
-    for fragment in case["shared"]:
-        shared = shorten(" ".join(one_line(fragment["text"]).split()), _WIDTH)
-        yield [f"{fragment['weight']:.3f}", "  shared", "", fragment["view"], shared]
-
-
-def _show_sentence(told: dict[str, Any]) -> None:
-    """Print a sentence with its entities in colors, or in brackets without a terminal."""
-    console = results()
-    text, shift = told["text"], told["sentence"][0]
-    ones = [*told["participants"], *([told["trigger"]] if "trigger" in told else [])]
-    spans = [
-        (start - shift, end - shift, one["role"]) for one in ones for start, end in one["spans"]
-    ]
-    if not console.is_terminal:
-        click.echo(one_line(_bracketed(text, spans)))
-        return
-    from rich.text import Text
-
-    shown = Text(one_line(text))
-    for start, end, role in spans:
-        shown.stylize("bold yellow" if role == "trigger" else "bold cyan", start, end)
-    console.print(shown)
-
-
-def _bracketed(text: str, spans: Iterable[tuple[int, int, str]]) -> str:
-    """Return a text with spans in brackets, triggers in braces.
-
-    Examples
-    --------
-    >>> _bracketed("Raf binds Ras", [(0, 3, "first"), (10, 13, "second"), (4, 9, "trigger")])
-    '[Raf] {binds} [Ras]'
-    """
-    marks = []
-    for start, end, role in spans:
-        opening, closing = ("{", "}") if role == "trigger" else ("[", "]")
-        marks += [(start, 1, opening), (end, 0, closing)]
-    parts, done = [], 0
-    for place, _, mark in sorted(marks):
-        parts += [text[done:place], mark]
-        done = place
-    return "".join([*parts, text[done:]])

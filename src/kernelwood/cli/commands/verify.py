@@ -97,7 +97,7 @@ def _verdicts(
     extractor: RelationExtractor, claims: Any, options: dict[str, Any], counts: Counter[str]
 ) -> Iterator[dict[str, Any]]:
     """Yield each claim with its verdict and evidence, as plain values."""
-    from kernelwood.relations import iter_verdicts
+    from kernelwood.relations import Evidence, iter_verdicts
 
     name, n = options["parser"], options["n_evidence"]
     verdicts = iter_verdicts(extractor, claims, parser=None if name is None else load_parser(name))
@@ -107,9 +107,11 @@ def _verdicts(
             yield from (verdict.to_dict() for verdict in some)
             continue
         predictions = [one.prediction for one in some if one.prediction is not None]
-        cases = iter(extractor.explain(predictions, n) if predictions else ())
+        found = iter(extractor.explain(predictions, n) if predictions else ())
         for verdict in some:
-            yield verdict.to_dict(evidence=() if verdict.prediction is None else next(cases))
+            yield verdict.to_dict(
+                evidence=Evidence() if verdict.prediction is None else next(found)
+            )
 
 
 def _write(lines: Iterator[dict[str, Any]], out: str) -> list[dict[str, Any]]:
