@@ -114,7 +114,7 @@ def test_all_candidates_of_a_text_are_explained_on_request(words_model, terms):
 
 def test_the_sentence_is_shown_with_its_entities(model, corpus):
     lines = run(model, corpus, "d20.s0.e1-e2").stdout.splitlines()
-    assert lines[:2] == ["d20.s0.e1-e2", "[Sos] binds [Abl]"]
+    assert lines[:2] == ["d20.s0.e1-e2", "[Sos2] binds [Abl2]"]
 
 
 def test_the_decision_is_shown_with_score_and_threshold(model, corpus):

@@ -189,7 +189,7 @@ def test_remarks_are_made_below_the_limits(n_documents, n_candidates, first, sec
     examples = {"a": first, "b": second}
     said = corpus_remarks(n_documents, n_candidates, examples, {"a": 0.5, "b": 0.5})
     small = (
-        n_documents < MIN_DOCUMENTS
+        1 < n_documents < MIN_DOCUMENTS
         or n_candidates < MIN_CANDIDATES
         or first + second < MIN_RELATIONS
     )
@@ -259,6 +259,16 @@ def test_few_test_documents_are_told_with_the_interval(extractor):
         extractor.evaluate(documents(3, start=20))
     with pytest.warns(UserWarning, match="are uncertain; evaluate on at least 10 documents"):
         extractor.evaluate(documents(3, start=20), n_bootstrap=0)
+
+
+def test_independent_sentences_of_one_file_are_no_small_corpus():
+    origin = kw.text.Origin("train.txt")
+    one = [
+        kw.Example(f"s{number}", views=dict(example.views), origin=origin)
+        for number, example in enumerate(documents(40))
+    ]
+    model, said = messages(lambda: kw.RelationExtractor(random_state=0).fit(one))
+    assert (model.n_documents_, said) == (1, [])
 
 
 def test_enough_test_documents_are_not_told(extractor):

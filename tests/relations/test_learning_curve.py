@@ -89,6 +89,14 @@ def test_folds_that_differ_widen_the_interval():
     assert narrow.high - narrow.low < 0.01 < wide.high - wide.low
 
 
+def test_deviations_from_the_curve_widen_the_interval():
+    smooth, rough = (
+        [[(n, 50, 50)] * 5 for n in values] for values in ((10, 18, 24.4, 29.5), (10, 22, 20, 29.5))
+    )
+    narrow, wide = (estimate_gain([10, 20, 40, 80], counts) for counts in (smooth, rough))
+    assert narrow.high - narrow.low < 0.01 < wide.high - wide.low
+
+
 def test_most_intervals_hold_the_gain_that_comes():
     rng = np.random.default_rng(0)
     sizes = [10, 20, 40, 80]

@@ -107,8 +107,11 @@ class Folds:
                         self.sentences.take(test), self.parser, Counter(), all=True, labeled=True
                     )
                 )
-            parts.append(part._scored(found[-1], 0))
             seen.append(part._text_hashes().find(found[-1].candidates)[0])
+            reasons = found[-1].tally.reasons
+            parts.append(
+                score_predictions(found[-1], part._names(), reasons, n_bootstrap=0, seen=seen[-1])
+            )
             known.update(part._names())
         pooled = Predictions.concatenate(found)
         dropped = Counter(self.dropped)

@@ -146,6 +146,8 @@ def corpus_remarks(
 ) -> list[str]:
     """Return what is too small in a training corpus, as sentences.
 
+    One document may be a corpus of independent sentences, and is not reported as such.
+
     Parameters
     ----------
     n_documents, n_candidates : int
@@ -162,7 +164,7 @@ def corpus_remarks(
     """
     n_relations = sum(examples.values())
     remarks = []
-    if n_documents < MIN_DOCUMENTS or n_candidates < MIN_CANDIDATES or n_relations < MIN_RELATIONS:
+    if _few(n_documents) or n_candidates < MIN_CANDIDATES or n_relations < MIN_RELATIONS:
         remarks.append(
             f"{_counted(n_documents, 'document')}, {_counted(n_candidates, 'candidate')}, "
             f"{_counted(n_relations, 'relation')}; below {MIN_DOCUMENTS} documents, "
@@ -198,7 +200,7 @@ def warn_of_corpus(remarks: Sequence[str], *, stacklevel: int = 3) -> None:
 
 def warn_of_size(scores: RelationScores) -> None:
     """Warn if there are too few documents or relations for reliable figures."""
-    if scores.n_documents >= MIN_DOCUMENTS and scores.n_relations >= MIN_TEST_RELATIONS:
+    if not _few(scores.n_documents) and scores.n_relations >= MIN_TEST_RELATIONS:
         return
     f1 = scores.scores.micro.f1
     known = "" if f1.low is None else f": the 95 % interval of F1 is {f1.low:.2f} to {f1.high:.2f}"
@@ -240,6 +242,10 @@ def warn_of_overlap(scores: RelationScores, *, folds: bool = False) -> None:
             UserWarning,
             stacklevel=3,
         )
+
+
+def _few(n_documents: int) -> bool:
+    return 1 < n_documents < MIN_DOCUMENTS
 
 
 def _counted(n: int, noun: str) -> str:
