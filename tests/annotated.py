@@ -44,12 +44,17 @@ def documents(n=8, start=0, patterns=None):
     return [
         kw.Example(
             f"d{d}.s{p}",
-            views={"sentence": sentence(p, NAMES[(d + p) % 10], NAMES[(d + 2 * p + 5) % 10 - 1])},
+            views={"sentence": sentence(p, _name(d, d + p), _name(d, d + 2 * p + 4))},
         )
         for d in range(start, start + n)
         for p in (range(len(PATTERNS)) if patterns is None else patterns)
         if NAMES[(d + p) % 10] != NAMES[(d + 2 * p + 5) % 10 - 1]
     ]
+
+
+def _name(d, number):
+    """Return a name; documents after the tenth have names of their own."""
+    return NAMES[number % 10] + (str(d // 10) if d >= 10 else "")
 
 
 def event_sentence(trigger, kind, acting):

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 import kernelwood as kw
-from kernelwood.figures import _legend_rows, check_figure, draw_map, save_figure
+from kernelwood.evaluate import Estimate
+from kernelwood.figures import _legend_rows, check_figure, draw_curve, draw_map, save_figure
 
 BEGINNINGS = {"png": b"\x89PNG\r\n\x1a\n", "svg": b"<?xml", "pdf": b"%PDF-"}
 POINTS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
@@ -117,3 +118,29 @@ def test_no_two_groups_look_the_same_and_no_point_is_lost(groups):
     places = sorted(place for _, chosen, _ in rows for place in chosen.tolist())
     assert len(set(styles)) == len(rows) <= 12
     assert places == list(range(len(groups)))
+
+
+VALUES = [Estimate(0.5, 0.4, 0.6), Estimate(0.6, 0.5, 0.7), Estimate(0.7, 0.6, 0.8)]
+
+
+def drawn(ax):
+    return [line.get_ydata().tolist() for line in ax.get_lines() if line.get_marker() in "o^"]
+
+
+def test_a_curve_has_a_tick_for_each_size_and_for_twice_the_last(ax):
+    draw_curve(ax, [10, 20, 1000], VALUES, Estimate(0.75, 0.7, 0.9))
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["10", "20", "1,000", "2,000"]
+    assert drawn(ax) == [[0.5, 0.6, 0.7], [0.75]]
+    assert legend(ax) == ["cross-validated", "expected"]
+
+
+def test_error_bars_of_a_curve_are_its_intervals(ax):
+    draw_curve(ax, [10, 20, 40], VALUES)
+    [bars] = ax.collections
+    ends = [segment[:, 1].tolist() for segment in bars.get_segments()]
+    assert np.array(ends) == pytest.approx(np.array([[0.4, 0.6], [0.5, 0.7], [0.6, 0.8]]))
+
+
+def test_a_curve_without_intervals_is_a_line(ax):
+    draw_curve(ax, [10, 20], [Estimate(0.5), Estimate(0.6)])
+    assert drawn(ax) == [[0.5, 0.6]] and len(ax.collections) == 0

@@ -1,4 +1,4 @@
-"""Figure files, and maps of structures as points colored by class or cluster."""
+"""Figure files, maps of structures as points, and learning curves."""
 
 from __future__ import annotations
 
@@ -141,6 +141,53 @@ def draw_map(
     ax.set_yticks([])
     ax.set_title(title, fontsize=_FONT + 2).set_parse_math(False)
     return ax
+
+
+def draw_curve(ax: Any, sizes: Sequence[float], values: Any, expected: Any = None) -> Any:
+    """Draw a learning curve with intervals, and the value to be expected at twice the size.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        The axes.
+    sizes : sequence of float
+        Numbers of training documents, increasing.
+    values : sequence of Estimate
+        F1 at each size.
+    expected : Estimate, optional
+        F1 at twice the largest size.
+
+    Returns
+    -------
+    Axes
+    """
+    _draw_estimates(ax, sizes, values, color=_COLORS[0], marker="o", label="cross-validated")
+    ticks = list(sizes)
+    if expected is not None:
+        ticks.append(2 * sizes[-1])
+        ax.plot(ticks[-2:], [values[-1], expected], color=_OTHERS, linestyle=":")
+        style = {"color": _COLORS[1], "marker": "^", "label": "expected"}
+        _draw_estimates(ax, ticks[-1:], [expected], **style)
+    ax.set_xscale("log")
+    ax.set_xticks(ticks, [f"{tick:,}" for tick in ticks], fontsize=_FONT)
+    ax.set_xticks([], minor=True)
+    ax.set_ylim(0, 1)
+    ax.set_xlabel("training documents", fontsize=_FONT)
+    ax.set_ylabel("F1", fontsize=_FONT)
+    ax.legend(loc="lower right", fontsize=_FONT, frameon=False)
+    return ax
+
+
+def _draw_estimates(ax: Any, sizes: Sequence[float], values: Any, **style: Any) -> None:
+    heights = [float(value) for value in values]
+    if any(value.low is None for value in values):
+        ax.plot(sizes, heights, **style)
+        return
+    errors = [
+        [height - value.low for height, value in zip(heights, values, strict=True)],
+        [value.high - height for height, value in zip(heights, values, strict=True)],
+    ]
+    ax.errorbar(sizes, heights, yerr=errors, capsize=3, **style)
 
 
 def _checked_points(points: Any) -> NDArray[np.float64]:

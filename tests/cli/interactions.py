@@ -43,6 +43,8 @@ def some_documents(n_documents=8, kind="binds", start=0):
             first, second = _NAMES[(d + p) % 8], _NAMES[(d + 2 * p + 3) % 8]
             if first == second:
                 second = "Akt"
+            if d >= 8:  # no sentence twice
+                first, second = f"{first}{d // 8}", f"{second}{d // 8}"
             sentence = a_sentence(p, first, second, kind)
             examples.append(kw.Example(f"d{d}.s{p}", views={"sentence": sentence}))
     return examples

@@ -49,7 +49,54 @@ def test_the_table_has_a_row_for_each_fold(corpus):
 
 
 def test_json_is_alone_on_standard_output(corpus):
-    assert run(corpus, "--folds", 2, "--json").stderr == ""
+    result = run(corpus, "--folds", 2, "--json")
+    assert json.loads(result.stdout)
+    assert [line[:22] for line in result.stderr.splitlines()] == ["warning: small corpus: "[:22]]
+
+
+def test_duplicates_in_two_folds_are_told(tmp_path):
+    examples = some_documents(4)
+    again = [kw.Example(f"x{one.id}", views=dict(one.views)) for one in examples[:6]]
+    kw.write([*examples, *again], tmp_path / "in.jsonl")
+    result = run(tmp_path / "in.jsonl", "--folds", 5, "--seed", 0)
+    assert "warning: overlap: 2 of 5 documents have sentences that are in training" in result.stderr
+    assert "without these sentences: precision" in result.stdout
+
+
+def test_the_curve_is_that_of_the_library(corpus):
+    report = validated(corpus, "--folds", 2, "--seed", 3, "--curve")
+    expected = RelationExtractor(random_state=3).learning_curve(kw.read(corpus), n_splits=2)
+    assert report["curve"] == json.loads(json.dumps(expected.to_dict()))
+    plain = validated(corpus, "--folds", 2, "--seed", 3)
+    assert {name: report[name] for name in ("pooled", "parts")} == {
+        name: plain[name] for name in ("pooled", "parts")
+    }
+    assert "curve" not in plain
+
+
+def test_the_curve_is_shown_below_the_table(tmp_path):
+    kw.write(some_documents(16), tmp_path / "in.jsonl")
+    shown = run(tmp_path / "in.jsonl", "--folds", 2, "--curve", "--view", "path").stdout
+    lines = shown.splitlines()
+    begin = next(n for n, line in enumerate(lines) if line.startswith("training documents"))
+    assert [line.split()[0] for line in lines[begin + 1 : begin + 4]] == ["2", "4", "8"]
+    assert "Twice the training documents: " in shown
+
+
+def test_the_curve_is_drawn(corpus, tmp_path):
+    pytest.importorskip("matplotlib")
+    run(corpus, "--folds", 2, "--curve", "--plot", tmp_path / "curve.png")
+    assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [(("--plot", "a.png"), "add --curve"), (("--curve", "--plot", "a.docx"), "must end in one of")],
+)
+def test_a_plot_that_cannot_be_drawn_is_refused(corpus, options, message):
+    result = run(corpus, *options)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in " ".join(result.stderr.split())
 
 
 def test_settings_come_from_a_file(corpus, tmp_path):
@@ -60,7 +107,7 @@ def test_settings_come_from_a_file(corpus, tmp_path):
 
 def test_options_are_those_of_train_but_for_files():
     names = {param.name for param in train.params} ^ {param.name for param in crossval.params}
-    assert names == {"out", "save_config", "folds"}
+    assert names == {"out", "save_config", "folds", "curve", "plot"}
 
 
 def test_one_fold_is_refused(corpus):

@@ -53,8 +53,8 @@ def mistaken(tmp_path):
     denied, invented = a_sentence(0, "Raf", "Ras"), a_sentence(4, "Raf", "Ras")
     relation = denied.relations
     pair = [
-        kw.Example("d1.s0", views={"sentence": changed(denied, ())}),
-        kw.Example("d2.s0", views={"sentence": changed(invented, relation)}),
+        kw.Example("x1.s0", views={"sentence": changed(denied, ())}),
+        kw.Example("x2.s0", views={"sentence": changed(invented, relation)}),
     ]
     return written(tmp_path / "mistaken.jsonl", pair)
 
@@ -91,7 +91,9 @@ def test_figures_do_not_depend_on_threads(model, test_set):
 
 
 def test_json_is_alone_on_standard_output(model, test_set):
-    assert run(model, test_set, "--json").stderr == ""
+    result = run(model, test_set, "--json")
+    assert json.loads(result.stdout)
+    assert [line[:22] for line in result.stderr.splitlines()] == ["warning: small corpus: "[:22]]
 
 
 def test_the_table_has_intervals_and_ranking(model, test_set):
@@ -129,6 +131,20 @@ def test_relations_across_sentences_are_counted(model, tmp_path):
     assert sum(report["unreachable"].values()) >= 1
 
 
+def test_training_documents_are_told(model, test_set, tmp_path):
+    seen = written(tmp_path / "seen.jsonl", some_documents(3))
+    result = run(model, seen)
+    assert "warning: overlap: 3 of 3 documents have sentences that are in the training corpus" in (
+        result.stderr
+    )
+    assert evaluated(model, seen)["overlap"] == {
+        "documents": 3, "candidates": 18, "same_id": 0, "rest": None
+    }  # fmt: skip
+    both = evaluated(model, seen, test_set)
+    assert both["overlap"]["rest"]["f1"] == evaluated(model, test_set)["f1"]
+    assert both["documents"] == 6
+
+
 # Mistakes.
 
 
@@ -140,8 +156,8 @@ def test_mistakes_are_written_with_evidence(model, mistaken, tmp_path):
     run(model, mistaken, "--errors-out", tmp_path / "wrong.jsonl")
     rows = lines(tmp_path / "wrong.jsonl")
     assert [(row["document"][:2], row["error"]) for row in rows] == [
-        ("d1", "false positive"),
-        ("d2", "false negative"),
+        ("x1", "false positive"),
+        ("x2", "false negative"),
     ]
     assert all(row["evidence"]["cases"] for row in rows)
 

@@ -179,13 +179,23 @@ def test_the_model_is_the_same_wherever_the_corpus_lies(corpus, tmp_path):
 def test_json_has_the_promised_keys(corpus, model):
     assert set(trained(corpus, "-o", model)) == {
         "model", "recipe", "parser", "n_documents", "n_sentences", "n_candidates", "n_relations",
-        "relations", "threshold", "held_out", "skipped", "dropped", "remarks", "seed", "size",
-        "seconds",
+        "relations", "threshold", "held_out", "type_f1", "warnings", "skipped", "dropped",
+        "remarks", "seed", "size", "seconds",
     }  # fmt: skip
 
 
 def test_json_is_alone_on_standard_output(corpus, model):
-    assert run(corpus, "-o", model, "--json").stderr == ""
+    result = run(corpus, "-o", model, "--json")
+    assert json.loads(result.stdout)
+    assert [line[:22] for line in result.stderr.splitlines()] == ["warning: small corpus: "[:22]]
+
+
+def test_a_small_corpus_is_told(corpus, model):
+    result = run(corpus, "-o", model)
+    assert "warning: small corpus: 8 documents, 48 candidates, 24 relations" in result.stderr
+    assert "Traceback" not in result.stderr and "UserWarning" not in result.stderr
+    assert result.stderr.count("small corpus") == 1
+    assert trained(corpus, "-o", model)["warnings"] == kw.load(model).warnings_
 
 
 def test_figures_are_those_of_the_model(corpus, model):

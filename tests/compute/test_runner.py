@@ -186,7 +186,8 @@ def test_building_for_longish_sequences_leaves_the_main_thread_free(monkeypatch)
         return call(self, traced, cost=cost)
 
     monkeypatch.setattr(Runner, "call", recorded)
-    sequences = kw.batch([kw.Sequence(map(str, range(2000)))] * 30)
+    # All different: equal sequences are compared once.
+    sequences = kw.batch([kw.Sequence(map(str, range(n, n + 2000))) for n in range(30)])
     kw.SubsequenceKernel(n_jobs=1).cross(sequences[:1], sequences)
     # The engine, which compares each sequence with itself.
     assert any(thread is not threading.main_thread() for thread in called)

@@ -226,10 +226,10 @@ def test_evaluation_counts_what_is_right(extractor):
 def test_unknown_relations_are_counted_as_missed(extractor):
     from dataclasses import replace
 
-    [example] = documents(1, patterns=[2])
+    [example] = documents(1, start=20, patterns=[2])
     old = example.view("sentence")
     new = replace(old, relations=[old.relations[0]._replace(type="Cuts")])
-    scores = extractor.evaluate([example.with_views({"sentence": new}), *documents(1, start=5)])
+    scores = extractor.evaluate([example.with_views({"sentence": new}), *documents(1, start=25)])
     assert scores.unknown == {"Cuts": 1}
     assert scores.recall < 1
 
@@ -459,10 +459,12 @@ def test_training_makes_no_examples(monkeypatch):
         ("learner_", "svm", "learner_ must be a classifier"),
         ("cases_", kw.batch([], kind=kw.arrays.ExampleBatch), "cases_ must be examples"),
         ("cases_", kw.batch([kw.Sequence(["a"])]), "cases_ must be examples"),
-        ("slope_", np.nan, "slope_ must be a finite number"),
-        ("offset_", 1, "offset_ must be a finite number"),
+        ("slopes_", np.full(4, np.nan), "slopes_ must be 4 finite numbers"),
+        ("offsets_", 1, "offsets_ must be numbers"),
+        ("curve_", np.ones(2), "curve_ must be 3 finite numbers"),
         ("threshold_", 1.5, "threshold_ must be from 0 to 1"),
-        ("slope_", -1.0, "slope_ not below 0"),
+        ("slopes_", -np.ones(4), "slopes_ and curve_ must not fall"),
+        ("curve_", -np.ones(3), "slopes_ and curve_ must not fall"),
         ("n_candidates_", -1, "n_candidates_ must be a count"),
         ("n_relations_", 1.0, "n_relations_ must be a count"),
         ("seed_", None, "seed_ must be a whole number"),

@@ -15,6 +15,7 @@ from .splits import (
     documents as documents,
     group_splits as group_splits,
 )
+from .table_rendering import text_table as text_table
 from .validation import (
     Cost as Cost,
     Evaluation as Evaluation,

@@ -1,4 +1,4 @@
-"""Precision, recall, F1 and accuracy with bootstrap intervals."""
+"""Precision, recall, F1 and accuracy with intervals."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from kernelwood.evaluate.class_labels import (
     encode_positive,
     show,
 )
+from kernelwood.evaluate.intervals import score_intervals
 from kernelwood.evaluate.resampling import (
     Counts,
     Units,
@@ -391,14 +392,17 @@ def score(
     confidence: float = 0.95,
     random_state: Any = 0,
 ) -> Scores:
-    r"""Return precision, recall, F1 and accuracy of predictions, with bootstrap intervals.
+    r"""Return precision, recall, F1 and accuracy of predictions, with intervals.
 
     With :math:`t_c` correct predictions of class :math:`c`, :math:`n_c` examples of the class and
     :math:`p_c` predictions of it: precision :math:`t_c/p_c`, recall :math:`t_c/n_c` and F1
     :math:`2t_c/(n_c+p_c)`. If the divisor is 0, the measure is 0.
 
-    Intervals are percentiles of the measures over samples drawn with replacement. The cost does
-    not depend on the number of examples, unless they are in groups.
+    Intervals are percentiles of the measures over samples drawn with replacement, widened to
+    contain Wilson's score interval [1]_ for the effective number of examples. Without it intervals
+    from few examples or groups are too narrow: if all predictions are right, so are those of all
+    samples. A measure that is divided by 0 has the interval from 0 to 1. The cost does not depend
+    on the number of examples, unless they are in groups.
 
     Parameters
     ----------
@@ -428,6 +432,13 @@ def score(
     ------
     KernelInputError
         If lengths or kinds of labels differ, or a class is unknown.
+
+    References
+    ----------
+    .. [1] E. B. Wilson, "Probable inference, the law of succession, and statistical inference",
+       *JASA* 22, 1927. For F1: K. F. Y. Lam, V. Gopal, J. Qian, "Confidence intervals for the F1
+       score", arXiv:2309.14621. The effective number of examples is their number divided by the
+       design effect of groups: E. L. Korn, B. I. Graubard, *Survey Methodology* 24, 1998.
 
     Examples
     --------
@@ -492,8 +503,10 @@ def _estimates(units: Units, counts: Counts, positive: Sequence[int], plan: Plan
         for weights in draw_bootstrap(units.sizes, plan.n_bootstrap, rng)
     ]
     tail = (1 - plan.confidence) / 2
-    ends = np.quantile(np.concatenate(drawn), [tail, 1 - tail], axis=0)
-    return [Estimate(*row) for row in zip(values, *ends.tolist(), strict=True)]
+    low, high = np.quantile(np.concatenate(drawn), [tail, 1 - tail], axis=0)
+    least, most = score_intervals(units, positive, plan.confidence)
+    ends = np.minimum(low, least).tolist(), np.maximum(high, most).tolist()
+    return [Estimate(*row) for row in zip(values, *ends, strict=True)]
 
 
 def _all_measures(counts: Counts, positive: Sequence[int]) -> NDArray[np.float64]:

@@ -132,7 +132,7 @@ class EngineKernel(Kernel):
             np.fill_diagonal(out, selves != 0)
         if extreme.any():
             self._redo_gram(X, np.flatnonzero(extreme), out, number, runner)
-        self._redo_overflows(X, X, out, number, runner)
+        self._redo_overflows(X, None, out, number, runner)
         self._check_finite(out)
 
     def _fill_gram_in_parts(self, X: Any, out: Matrix, runner: Runner) -> None:
@@ -145,22 +145,25 @@ class EngineKernel(Kernel):
         self._fill_cross(X[second], X[first], out[second, first], runner)
         out[first, second] = out[second, first].T
 
-    def _redo_overflows(self, X: Any, Y: Any, out: Matrix, number: str, runner: Runner) -> None:
+    def _redo_overflows(
+        self, X: Any, Y: Any | None, out: Matrix, number: str, runner: Runner
+    ) -> None:
         """Compute again the values that overflowed although no self-similarity did.
 
         This happens only with similarities that are not positive semidefinite. In a Gram matrix
-        (Y is X) the lower triangle is computed and mirrored.
+        (Y is None) the lower triangle is computed and mirrored.
         """
         if not self._matches_softly() or np.isfinite(out).all():
             return
-        wrong = ~np.isfinite(np.tril(out) if Y is X else out)
+        wrong = ~np.isfinite(np.tril(out) if Y is None else out)
         rows = np.flatnonzero(wrong.any(axis=1))
-        again = np.empty((len(rows), len(Y)))
-        self._fill_cross_in(X[rows], Y, again, runner.quiet(), _NEXT[number])
+        others = X if Y is None else Y
+        again = np.empty((len(rows), len(others)))
+        self._fill_cross_in(X[rows], others, again, runner.quiet(), _NEXT[number])
         again = self._fit(again, out.dtype)
         for k, i in enumerate(rows.tolist()):
             out[i, wrong[i]] = again[k, wrong[i]]
-            if Y is X:
+            if Y is None:
                 out[wrong[i], i] = again[k, wrong[i]]
 
     def _redo_gram(

@@ -171,13 +171,13 @@ class VectorKernel(Kernel):
         n = len(X)
         if n:
             rows = self._rows(X)
-            self._fill(rows, rows, out, runner, n * (n + 1) // 2)
+            self._fill(rows, None, out, runner)
             _native.mirror(out, 0, n, None)
 
     def _fill_cross(self, X: Any, Y: Any, out: Matrix, runner: Runner) -> None:
         if len(X) and len(Y):
             left, right = _aligned(self._rows(X), self._rows(Y))
-            self._fill(left, right, out, runner, len(X) * len(Y))
+            self._fill(left, right, out, runner)
 
     def _fill_diag(self, X: Any, out: Matrix, runner: Runner) -> None:
         if len(X):
@@ -193,22 +193,22 @@ class VectorKernel(Kernel):
         rows: VectorBatch = X if self.vectors is None else mean_vectors(X, self.vectors)
         return _scaled(rows) if self.kind == "cosine" else rows
 
-    def _fill(
-        self, X: VectorBatch, Y: VectorBatch, out: Matrix, runner: Runner, evaluations: int
-    ) -> None:
-        """Fill ``out``, only the lower triangle and the blocks on the diagonal if ``Y is X``."""
+    def _fill(self, X: VectorBatch, Y: VectorBatch | None, out: Matrix, runner: Runner) -> None:
+        """Fill ``out``; without Y, the lower triangle and the blocks on the diagonal of X by X."""
         function = self._function(X)
         x_squares = _squares(X)
-        y_squares = x_squares if Y is X else _squares(Y)
-        multiply = (_dense_product if X.is_dense else _sparse_product)(X, Y)
+        y_squares = x_squares if Y is None else _squares(Y)
+        multiply = (_dense_product if X.is_dense else _sparse_product)(X, X if Y is None else Y)
+        n, n_columns = len(X), len(X) if Y is None else len(Y)
+        evaluations = n * (n + 1) // 2 if Y is None else n * n_columns
 
         def block(begin: int, end: int, stop: StopFlag) -> None:
             for first in range(begin, end, _ROWS):
                 rows = slice(first, min(first + _ROWS, end))
-                for left in range(0, rows.stop if Y is X else len(Y), _COLUMNS):
+                for left in range(0, rows.stop if Y is None else n_columns, _COLUMNS):
                     if stop[0]:
                         return
-                    columns = slice(left, min(left + _COLUMNS, len(Y)))
+                    columns = slice(left, min(left + _COLUMNS, n_columns))
                     products = multiply(rows, columns)
                     with np.errstate(over="ignore", invalid="ignore"):
                         values = function(products, x_squares[rows, None], y_squares[columns])

@@ -17,6 +17,7 @@ from .corpus import (
 )
 from .extractor import RelationExtractor as RelationExtractor
 from .interactions import Interaction as Interaction, flatten_events as flatten_events
+from .learning_curve import CurvePoint as CurvePoint, LearningCurve as LearningCurve
 from .predictions import (
     Case as Case,
     CaseFragment as CaseFragment,
@@ -37,7 +38,11 @@ from .report import (
     report_html as report_html,
     write_report as write_report,
 )
-from .scores import RelationScores as RelationScores, RelationValidation as RelationValidation
+from .scores import (
+    Overlap as Overlap,
+    RelationScores as RelationScores,
+    RelationValidation as RelationValidation,
+)
 from .verification import Verdict as Verdict, iter_verdicts as iter_verdicts
 from .wording import MarkedText as MarkedText, path_text as path_text
 from .writers import (

@@ -27,6 +27,10 @@ _N_RESAMPLES = 1000
 _LOWEST = -20.0  # scores below count as this: a class that a fold has not seen has no score
 _SMALLEST = 1e-9  # probability whose logarithm is taken
 # Penalties on slopes that differ from their mean, on offsets, and on a curve that is not straight.
+_MINIMIZER: dict[str, Any] = {
+    "method": "L-BFGS-B",
+    "options": {"maxiter": 2000, "maxfun": 5000, "ftol": 1e-15, "gtol": 1e-9},
+}
 _SLOPE_PENALTY, _OFFSET_PENALTY, _CURVE_PENALTY = 10.0, 1.0, 1.0
 
 
@@ -218,9 +222,7 @@ def fit_softmax(scores: Floats, classes: Indices) -> tuple[Floats, Floats]:
 
     start = np.concatenate([np.ones(n_classes), np.zeros(n_classes)])
     bounds = [(0.0, None)] * n_classes + [(None, None)] * n_classes  # never fall with scores
-    found = minimize(
-        loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 1000}
-    ).x
+    found = minimize(loss, start, jac=True, bounds=bounds, **_MINIMIZER).x
     return found[:n_classes].copy(), found[n_classes:].copy()
 
 
@@ -247,7 +249,7 @@ def fit_curve(probabilities: Floats, right: NDArray[np.bool_]) -> Floats:
         return float(value), (errors[:, None] * columns).sum(axis=0) + _CURVE_PENALTY * apart
 
     bounds = [(0.0, None), (0.0, None), (None, None)]
-    found: Floats = minimize(loss, straight, jac=True, method="L-BFGS-B", bounds=bounds).x
+    found: Floats = minimize(loss, straight, jac=True, bounds=bounds, **_MINIMIZER).x
     return found.copy()
 
 

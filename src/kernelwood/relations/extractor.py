@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from kernelwood.arrays import ExampleBatch
 from kernelwood.compute import config_context, resolve_jobs
 from kernelwood.errors import KernelInputError
-from kernelwood.evaluate import group_splits
 from kernelwood.io import cycles_ignored
 from kernelwood.kernels import Kernel, needed_views
 from kernelwood.learners import LEARNERS
@@ -40,12 +39,22 @@ from kernelwood.relations.corpus import (
     text_entries,
     warn_of_parser,
 )
+from kernelwood.relations.cross_validation import Folds
 from kernelwood.relations.evidence import CaseTexts, TrainingCases
+from kernelwood.relations.guards import (
+    TextHashes,
+    corpus_remarks,
+    type_f1,
+    warn_of_corpus,
+    warn_of_overlap,
+    warn_of_size,
+)
 from kernelwood.relations.learning import (
     assign_folds,
     class_scores,
     fit_and_hold_out,
 )
+from kernelwood.relations.learning_curve import FRACTIONS, LearningCurve
 from kernelwood.relations.predictions import Prediction, Predictions
 from kernelwood.relations.recipes import (
     EVENT_VIEWS,
@@ -72,6 +81,7 @@ _MAX_ENTITIES = 60  # of a sentence: 1,770 pairs
 _MAX_EVENT_ENTITIES = 12  # of a sentence: 738 ways to fill a trigger's event
 _LABELS = ("auto", "binary", "type", "directed")
 _CASE_TEXTS = tuple(f"case_{column}_" for column in CaseTexts._fields)
+_TEXT_HASHES = ("sentence_hashes_", "document_hashes_", "id_hashes_")  # of training
 
 
 class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
@@ -144,6 +154,10 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
     held_out_ : dict of str to float or None
         Precision, recall, F1, AUC and average precision on held-out documents. F1 is slightly
         optimistic: the threshold was chosen on the same documents.
+    type_examples_, type_f1_ : dict
+        Number of training examples of each relation type, and its F1 on held-out documents.
+    warnings_ : list of str
+        What is too small in the training corpus, and relation types that were not learned.
     dropped_ : dict of str to int
         Candidates and annotations that were not used, by reason.
     parser_ : str
@@ -169,9 +183,10 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
 
     # The cases come first: what the learner keeps of them is stored as row numbers.
     _fitted = (
-        "cases_", *_CASE_TEXTS, "learner_", "views_", "labels_", "undirected_", "roles_",
-        "triggers_", "slopes_", "offsets_", "curve_", "threshold_", "held_out_", "dropped_",
-        "parser_", "n_documents_", "n_sentences_", "n_candidates_", "n_relations_", "seed_",
+        "cases_", *_CASE_TEXTS, *_TEXT_HASHES, "learner_", "views_", "labels_", "undirected_",
+        "roles_", "triggers_", "slopes_", "offsets_", "curve_", "threshold_", "held_out_",
+        "type_examples_", "type_f1_", "dropped_", "parser_", "n_documents_", "n_sentences_",
+        "n_candidates_", "n_relations_", "seed_",
     )  # fmt: skip
 
     cases_: ExampleBatch
@@ -240,12 +255,19 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         ------
         KernelInputError
             If there are no candidates, or all of them are relations, or none.
+
+        Warns
+        -----
+        UserWarning
+            If there are few documents, candidates or relations, or few examples of a type, or
+            held-out relations of a type were never found (``warnings_``).
         """
         self._check_parameters()
         dropped: Counter[str] = Counter()
         with self._threads():
             sentences, used = self._sentences(example_entries(documents), self.parser, dropped)
             self._learn(sentences, used, dropped)
+        warn_of_corpus(self.warnings_)
         return self
 
     def _sentences(
@@ -293,17 +315,21 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         y = _targets(X, dropped)
         learner = make_learner(find_recipe(self.recipe), kernel, self.options or {}, len(y), seed)
         groups = candidates.groups()
-        calibration, held_out = self._fit_learner(
+        triggers = [candidates.triggers[row] for row in viewed.rows]
+        calibration, held_out, by_type = self._fit_learner(
             learner,
             X,
             y,
             [groups[row] for row in viewed.rows],
             [candidates.sentence_of[row] for row in viewed.rows],
+            triggers,
             seed,
         )
         self.cases_, self.learner_, self.seed_ = X, learner, seed
         for name, column in zip(_CASE_TEXTS, CaseTexts.of(candidates, viewed.rows), strict=True):
             setattr(self, name, column)
+        for name, hashes in zip(_TEXT_HASHES, TextHashes.of(sentences), strict=True):
+            setattr(self, name, hashes)
         self.views_, self.parser_ = list(views), parser
         self.labels_, self.undirected_ = classes.labels, list(classes.undirected)
         self.roles_ = classes.roles
@@ -311,6 +337,9 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         self.triggers_ = learn_triggers(sentences.sentences) if events else []
         self.slopes_, self.offsets_, self.curve_, self.threshold_ = calibration
         self.held_out_, self.dropped_ = held_out, dict(dropped)
+        examples = Counter(_types(y.tolist(), triggers))
+        self.type_examples_ = {name: examples[name] for name in by_type}
+        self.type_f1_ = by_type
         self.n_documents_, self.n_sentences_ = len(set(sentences.groups())), len(sentences)
         self.n_candidates_, self.n_relations_ = len(y), int((y != NONE).sum())
 
@@ -327,9 +356,10 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         y: NDArray[Any],
         documents: Sequence[str],
         sentences: Sequence[int],
+        triggers: Sequence[Any],
         seed: int,
-    ) -> tuple[Calibration, dict[str, float | None]]:
-        """Fit the classifier; return its calibration and figures on held-out documents."""
+    ) -> tuple[Calibration, dict[str, float | None], dict[str, float]]:
+        """Fit the classifier; return its calibration, and figures on held-out documents."""
         folds = assign_folds(documents, sentences, y.tolist(), self.n_splits, seed)
         _LOG.info("learning from %d candidates", len(y))
         scores = fit_and_hold_out(learner, X, y, folds)
@@ -341,8 +371,11 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         held = Held(probabilities[np.arange(len(y)), best], y != NONE, numbers == best)
         lines = self._thresholds(learner.classes_[best], calibration.threshold)
         auc, precision = ranking(held.positive, 1.0 - probabilities[:, none])
-        figures = rates(held, held.probabilities >= lines)._asdict()
-        return calibration, {**figures, "auc": auc, "average_precision": precision}
+        predicted = held.probabilities >= lines
+        figures = {**rates(held, predicted)._asdict(), "auc": auc, "average_precision": precision}
+        given = np.where(predicted, learner.classes_[best], NONE)
+        true, found = (_types(names.tolist(), triggers) for names in (y, given))
+        return calibration, figures, type_f1(true, found)
 
     def _thresholds(self, names: Iterable[str], line: float) -> NDArray[np.float64]:
         """Return the decision threshold of candidates with these most probable relations."""
@@ -519,6 +552,11 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             Predictions must be those of all candidates: ``predict(documents, all=True)``.
         n_bootstrap : int
             Number of bootstrap resamples, of documents, for intervals; 0 for none.
+
+        Warns
+        -----
+        UserWarning
+            If documents were used for training, or are too few for reliable figures.
         """
         given = isinstance(documents, Predictions)
         predictions = documents if given else self.predict(documents, all=True)
@@ -526,7 +564,10 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             raise KernelInputError(
                 f"there are no candidates to evaluate: {_why(predictions.tally.reasons)}"
             )
-        return self._scored(predictions, n_bootstrap)
+        scores = self._scored(predictions, n_bootstrap)
+        warn_of_overlap(scores)
+        warn_of_size(scores)
+        return scores
 
     def cross_validate(
         self, documents: Iterable[Example], *, n_splits: int = 5, n_bootstrap: int = 1000
@@ -543,54 +584,75 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             Number of bootstrap resamples, of documents, for intervals; 0 for none.
         """
         self._check_parameters()
-        # Sentences are parsed once for all folds, which also must have the same classes.
-        dropped: Counter[str] = Counter()
-        with self._threads():
-            sentences, used = self._sentences(example_entries(documents), self.parser, dropped)
-        groups = sentences.groups()
-        if len(set(groups)) == 1 < len(sentences):
-            warnings.warn(
-                "as far as ids and files tell, all sentences are from one document, so folds "
-                "consist of sentences; if they are from several documents, figures are too high: "
-                "give sentences ids such as d1.s1 and d2.s1",
-                UserWarning,
-                stacklevel=2,
-            )
-            groups = [str(number) for number in range(len(sentences))]
-        classes = self._learn_classes(sentences)
-        seed = resolve_seed(self.random_state)
-        common = {
-            "labels": classes.labels,
-            "symmetric": classes.undirected,
-            "random_state": seed,
-        }
-        judged, parts = [], []
-        known: set[str] = set()
-        for train, test in group_splits(groups, n_splits=n_splits, random_state=seed):
-            part = clone(self).set_params(**common)
-            with part._threads():
-                part._learn(sentences.take(train), used, Counter())
-                found = part._predicted(
-                    sentences.take(test), used, Counter(), all=True, labeled=True
-                )
-            parts.append(part._scored(found, 0))
-            judged.append(found)
-            known.update(part._names())
-        pooled = Predictions.concatenate(judged)
-        dropped.update(pooled.tally.reasons)
-        return RelationValidation(
-            score_predictions(pooled, sorted(known), dropped, n_bootstrap=n_bootstrap),
-            tuple(parts),
-        )
+        folds = Folds.of(self, documents, n_splits)
+        validation = folds.validate(n_bootstrap=n_bootstrap)
+        warn_of_corpus(validation.warnings)
+        warn_of_overlap(validation.pooled, folds=True)
+        return validation
+
+    def learning_curve(
+        self,
+        documents: Iterable[Example],
+        *,
+        fractions: Sequence[float] = FRACTIONS,
+        n_splits: int = 5,
+        n_bootstrap: int = 1000,
+    ) -> LearningCurve:
+        """Return cross-validated F1 by number of training documents.
+
+        The test documents of a fold are the same for all sizes, and smaller training sets are
+        parts of larger ones.
+
+        Parameters
+        ----------
+        documents : iterable of Example
+        fractions : sequence of float, default (1/8, 1/4, 1/2, 1)
+            Fractions of the training documents, increasing up to 1.
+        n_splits, n_bootstrap : int
+            As in `cross_validate`.
+
+        Examples
+        --------
+        >>> import kernelwood as kw
+        >>> from kernelwood.datasets import load_interactions
+        >>> curve = kw.RelationExtractor(labels="binary", random_state=0).learning_curve(
+        ...     load_interactions("train"), n_splits=2, n_bootstrap=0
+        ... )
+        >>> [point.n_documents for point in curve.points]
+        [2, 5, 10, 19]
+        """
+        self._check_parameters()
+        curve = LearningCurve.of(Folds.of(self, documents, n_splits), fractions, n_bootstrap)
+        warn_of_corpus(curve.validation.warnings)
+        warn_of_overlap(curve.validation.pooled, folds=True)
+        return curve
 
     def _scored(self, predictions: Predictions, n_bootstrap: int) -> RelationScores:
-        reasons = predictions.tally.reasons
-        return score_predictions(predictions, self._names(), reasons, n_bootstrap=n_bootstrap)
+        seen, same_id = self._text_hashes().find(predictions.candidates)
+        return score_predictions(
+            predictions,
+            self._names(),
+            predictions.tally.reasons,
+            n_bootstrap=n_bootstrap,
+            seen=seen,
+            same_id=same_id,
+        )
 
     # Fitted attributes that follow from others.
 
     def _case_texts(self) -> CaseTexts:
         return CaseTexts(*(getattr(self, name) for name in _CASE_TEXTS))
+
+    def _text_hashes(self) -> TextHashes:
+        return TextHashes(*(getattr(self, name) for name in _TEXT_HASHES))
+
+    @property
+    def warnings_(self) -> list[str]:
+        """What is too small in the training corpus, and relation types that were not learned."""
+        self._check_is_fitted()
+        return corpus_remarks(
+            self.n_documents_, self.n_candidates_, self.type_examples_, self.type_f1_
+        )
 
     def _trigger_types(self) -> list[str] | None:
         return sorted({kind for _, kind in self.triggers_}) or None
@@ -690,6 +752,14 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         return all(hasattr(self, name) for name in self._fitted)
 
 
+def _types(labels: Sequence[str], triggers: Sequence[Any]) -> list[str]:
+    """Return the relation type of each label; events have that of their trigger."""
+    return [
+        type_of(label) if trigger is None or label == NONE else str(trigger.type)
+        for label, trigger in zip(labels, triggers, strict=True)
+    ]
+
+
 def _viewed(candidates: Candidates, views: Sequence[str], dropped: Counter[str]) -> Viewed:
     """Return candidates with views; count those that lack one, warn if most have a fallback."""
     viewed = candidates.viewed(*views)
@@ -753,6 +823,7 @@ def _check_fitted(model: Any) -> None:
     if not isinstance(model.cases_, ExampleBatch) or len(model.cases_) == 0:
         raise ValueError("cases_ must be examples")
     model._case_texts().check(len(model.cases_))
+    model._text_hashes().check()
     for name, length in (("slopes_", len(classes)), ("offsets_", len(classes)), ("curve_", 3)):
         value = getattr(model, name)
         if not isinstance(value, np.ndarray) or value.dtype != np.float64:
@@ -786,7 +857,7 @@ def _check_plain(model: Any) -> None:
         isinstance(row, list) and len(row) == 2 and _strings(row) for row in model.triggers_
     ):
         raise ValueError("triggers_ must be words with types")
-    for name in ("held_out_", "dropped_"):
+    for name in ("held_out_", "type_examples_", "type_f1_", "dropped_"):
         value = getattr(model, name)
         if not isinstance(value, dict) or not _strings(list(value)):
             raise ValueError(f"{name} must be figures by name")

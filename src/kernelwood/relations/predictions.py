@@ -371,7 +371,7 @@ class Predictions(Sequence[Prediction]):
     def __getitem__(self, row: slice) -> Predictions: ...
     def __getitem__(self, row: int | slice) -> Prediction | Predictions:
         if isinstance(row, slice):
-            return self._take(range(len(self))[row], self.thresholds)
+            return self.take(range(len(self))[row])
         candidate = self.candidates[row]
         sentence, name = candidate.sentence, self.classes[row]
         score, threshold = float(self.scores[row]), float(self.thresholds[row])
@@ -457,9 +457,13 @@ class Predictions(Sequence[Prediction]):
         """The candidates that are predicted to be relations."""
         return [self[row] for row in np.flatnonzero(self.positive).tolist()]
 
+    def take(self, rows: Iterable[int]) -> Predictions:
+        """Return the predictions for some of the candidates, in that order."""
+        return self._take(rows, self.thresholds)
+
     def positives(self) -> Predictions:
         """Return the candidates that are predicted to be relations, and no others."""
-        return self._take(np.flatnonzero(self.positive).tolist(), self.thresholds)
+        return self.take(np.flatnonzero(self.positive).tolist())
 
     def with_threshold(self, threshold: float) -> Predictions:
         """Return the same candidates with another decision threshold.

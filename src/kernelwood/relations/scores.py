@@ -3,17 +3,51 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernelwood.evaluate import Scores, score
 from kernelwood.relations.calibration import ranking
 from kernelwood.relations.candidates import NONE
 from kernelwood.relations.predictions import Predictions
 from kernelwood.relations.relation_classes import type_of
+
+
+@dataclass(frozen=True, eq=False)
+class Overlap:
+    """Evaluated documents that the extractor was trained on.
+
+    Texts are compared without case and whitespace, sentence by sentence and document by document.
+
+    Attributes
+    ----------
+    n_documents : int
+        Documents with sentences of the training corpus.
+    n_candidates : int
+        Candidates in these sentences.
+    n_same_id : int
+        Documents that have the id of a training document, but none of its sentences.
+    rest : RelationScores or None
+        Measures without these candidates; None if none remain.
+    """
+
+    n_documents: int
+    n_candidates: int
+    n_same_id: int
+    rest: RelationScores | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {
+            "documents": self.n_documents,
+            "candidates": self.n_candidates,
+            "same_id": self.n_same_id,
+            "rest": None if self.rest is None else self.rest.to_dict(),
+        }
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -23,8 +57,8 @@ class RelationScores:
     Attributes
     ----------
     scores : kernelwood.evaluate.Scores
-        Precision, recall and F1 of each class, averages over relations, confusions, intervals by
-        a bootstrap over documents.
+        Precision, recall and F1 of each class, averages over relations, confusions, intervals
+        that take documents as wholes.
     auc, average_precision : float or None
         Ranking of relations (of any type) above the other candidates: area under the ROC curve
         and under the precision-recall curve. None if all candidates are relations, or none is.
@@ -34,6 +68,8 @@ class RelationScores:
         Relations and candidates without predictions, by reason; they are not in ``scores``.
     unknown : mapping of str to int
         Annotated relations of types that were not in the training corpus; they count as missed.
+    overlap : Overlap or None
+        Evaluated documents that are in the training corpus, too; None if there are none.
     """
 
     scores: Scores
@@ -43,6 +79,7 @@ class RelationScores:
     n_candidates: int
     unreachable: Mapping[str, int] = field(default_factory=dict)
     unknown: Mapping[str, int] = field(default_factory=dict)
+    overlap: Overlap | None = None
 
     @property
     def precision(self) -> float:
@@ -77,6 +114,7 @@ class RelationScores:
             "relations": self.n_relations,
             "unreachable": dict(self.unreachable),
             "unknown": dict(self.unknown),
+            "overlap": None if self.overlap is None else self.overlap.to_dict(),
             "scores": self.scores.to_dict(),
         }
 
@@ -92,7 +130,24 @@ class RelationScores:
             for name, n in self.unknown.items()
         ]
         lines += [f"{n} without prediction: {reason}" for reason, n in self.unreachable.items()]
-        return "\n".join(lines)
+        return "\n".join([*lines, *self._overlap_lines()])
+
+    def _overlap_lines(self) -> list[str]:
+        if self.overlap is None or not self.overlap.n_candidates:
+            return []
+        rest = self.overlap.rest
+        lines = [
+            f"{self.overlap.n_documents:,} of {self.n_documents:,} documents have sentences that "
+            f"were used for training ({self.overlap.n_candidates:,} of {self.n_candidates:,} "
+            "candidates)"
+        ]
+        if rest is not None:
+            micro = rest.scores.micro
+            lines.append(
+                f"without these sentences: precision {micro.precision}, recall {micro.recall}, "
+                f"F1 {micro.f1}"
+            )
+        return lines
 
     def __repr__(self) -> str:
         return (
@@ -111,16 +166,20 @@ class RelationValidation:
         Of all candidates, each scored by an extractor that has not seen its document.
     parts : tuple of RelationScores
         Of each fold.
+    warnings : tuple of str
+        What is too small in the corpus, and relation types that were never found.
     """
 
     pooled: RelationScores
     parts: tuple[RelationScores, ...]
+    warnings: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
         return {
             "pooled": self.pooled.to_dict(),
             "parts": [part.to_dict() for part in self.parts],
+            "warnings": list(self.warnings),
         }
 
     def __str__(self) -> str:
@@ -141,6 +200,8 @@ def score_predictions(
     unreachable: Mapping[str, int],
     *,
     n_bootstrap: int = 1000,
+    seen: NDArray[np.bool_] | None = None,
+    same_id: Collection[str] = (),
 ) -> RelationScores:
     """Return the measures of predictions that have labels.
 
@@ -154,6 +215,10 @@ def score_predictions(
         What has no prediction, by reason.
     n_bootstrap : int
         Resamples for intervals.
+    seen : ndarray of bool, optional
+        Which candidates are in sentences of the training corpus.
+    same_id : collection of str
+        Other documents with the id of a training document.
     """
     true = [str(label) for label in predictions.candidates.labels]
     decided = zip(predictions.classes, predictions.positive.tolist(), strict=True)
@@ -177,4 +242,24 @@ def score_predictions(
         len(predictions),
         dict(unreachable),
         dict(sorted(unknown.items())),
+        _overlap(predictions, known, groups, seen, same_id, n_bootstrap=n_bootstrap),
     )
+
+
+def _overlap(
+    predictions: Predictions,
+    known: Sequence[str],
+    groups: Sequence[str],
+    seen: NDArray[np.bool_] | None,
+    same_id: Collection[str],
+    *,
+    n_bootstrap: int,
+) -> Overlap | None:
+    if seen is None or not (seen.any() or same_id):
+        return None
+    rest = None
+    if seen.any() and not seen.all():
+        others = predictions.take(np.flatnonzero(~seen).tolist())
+        rest = score_predictions(others, known, {}, n_bootstrap=n_bootstrap)
+    documents = {group for group, is_seen in zip(groups, seen.tolist(), strict=True) if is_seen}
+    return Overlap(len(documents), int(seen.sum()), len(same_id), rest)

@@ -103,6 +103,8 @@ def _result(
         "relations": list(extractor.relations_),
         "threshold": float(extractor.threshold_),
         "held_out": dict(extractor.held_out_),
+        "type_f1": dict(extractor.type_f1_),
+        "warnings": extractor.warnings_,
         **counts.to_dict(),
         "seed": extractor.seed_,
         "size": Path(path).stat().st_size,
