@@ -111,12 +111,30 @@ def test_words_with_the_same_stem_are_shared():
     assert found == ["[Raf] *activates* [Ras]", "[Mek] slowly *activated* [Erk]"]
 
 
-def test_words_are_shared_on_the_same_side_of_the_entities():
-    before, between = "often Raf binds Ras", "Mek often binds Erk"
-    ones = [pair(before, ends=(1, 3)), pair(between)]
-    views = [example(one, "stem-context") for one in ones]
-    found = mark_shared(marked(ones[0]), views[0], marked(ones[1]), views[1], ["stem-context"])
-    assert list(map(str, found)) == ["often [Raf] *binds* [Ras]", "[Mek] often *binds* [Erk]"]
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("often Raf binds Ras", "Mek often binds Erk", "[Mek] often *binds* [Erk]"),
+        ("often Raf binds Ras", "often Mek often binds Erk", "*often* [Mek] often *binds* [Erk]"),
+        ("so Raf , Ras often", "often Mek often Erk often", "often [Mek] often [Erk] *often*"),
+    ],
+)
+def test_words_are_shared_on_the_same_side_of_the_entities(first, second, expected):
+    def names(words):
+        return [i for i, word in enumerate(words.split()) if word in {"Raf", "Ras", "Mek", "Erk"}]
+
+    a, b = (pair(words, ends=names(words)) for words in (first, second))
+    views = [example(one, "stem-context") for one in (a, b)]
+    _, found = mark_shared(marked(a), views[0], marked(b), views[1], ["stem-context"])
+    assert str(found) == expected
+
+
+def test_of_words_on_a_path_the_one_near_the_entities_is_shared():
+    arcs = [(5, "nsubj", 4), (5, "dobj", 6)]
+    one = pair("binding is known when Raf binds Ras", arcs, ends=(4, 6))
+    views, text = example(one, "stem-steps"), marked(one)
+    found, _ = mark_shared(text, views, text, views, ["stem-steps"])
+    assert str(found) == "binding is known when [Raf] *binds* [Ras]"
 
 
 def test_words_that_only_texts_share_are_not_marked():

@@ -28,6 +28,7 @@ _UP = "-of"  # end of the label of a step from a dependent to its head
 _NAMES = {
     "nsubj": "subject", "csubj": "subject", "nsubjpass": "passive subject",
     "nsubj:pass": "passive subject", "csubjpass": "passive subject", "nsubj:xsubj": "subject",
+    "xsubj": "subject",
     "dobj": "object", "obj": "object", "iobj": "indirect object", "pobj": "object",
     "amod": "adjective", "nn": "noun modifier", "compound": "noun modifier",
     "advmod": "adverb", "npadvmod": "modifier", "nmod": "modifier", "obl": "modifier",
