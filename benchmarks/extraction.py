@@ -6,7 +6,7 @@
 Every recipe learns from the bundled corpus of interactions, whose sentences are then repeated under
 new names until there are enough of them; and, if it is there, from AIMed, the same way. Times are
 CPU seconds of one thread, the minimum of several repeats, from sentences in memory to predictions;
-with evidence, the three nearest labeled cases of each relation found, and what it shares with them.
+with evidence, the training cases for and against each relation found.
 """
 
 from __future__ import annotations

@@ -41,16 +41,14 @@ plt.show()
 # A point is the decision threshold of the extractor, learned by cross-validation on the training
 # documents. Left of it recall is lower and precision is mostly higher.
 #
-# The evidence for the most probable relation: the most similar training sentences, and the
-# fragments they share with it.
+# The evidence for the most probable relation: the training sentences that support and oppose it
+# most. Entities are in brackets, words that it shares with them between asterisks.
 
 surest = max(predictions.relations, key=lambda prediction: prediction.score)
 print(surest)
 print(surest.text)
 for case in surest.evidence:
-    print(f"\n{case.similarity:.2f} {case.type}: {case.text}")
-    for fragment in case.fragments:
-        print(f"     {fragment.weight:.2f} {fragment.view}: {fragment.text}")
+    print(f"{case.contribution:+.2f} {case.type}: {case.sentence}")
 
 # %%
 # The corpus was written for demonstration; its figures do not carry over to real documents.

@@ -88,7 +88,7 @@ def make_component(
     threshold : float or None
         Decision threshold; None for the threshold of the model.
     evidence : int
-        Number of training cases given as evidence with each relation.
+        Number of training cases for and against each relation.
 
     Returns
     -------

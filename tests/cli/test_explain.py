@@ -125,8 +125,8 @@ def test_the_decision_is_shown_with_score_and_threshold(model, corpus):
 
 def test_cases_are_shown_with_marked_words_and_paths(model, corpus):
     shown = run(model, corpus, "d20.s0.e1-e2").stdout
-    assert "path      [Sos] —subject of→ binds —object→ [Abl]" in shown
-    assert "  here    [Sos] *binds* [Abl]" in shown
+    assert "path      [Sos2] —subject of→ binds —object→ [Abl2]" in shown
+    assert "  here    [Sos2] *binds* [Abl2]" in shown
     assert re.search(r"^  case    \[\w+\] \*binds\* \[\w+\]", shown, re.MULTILINE)
     assert "(same steps)" in shown
 
@@ -154,8 +154,8 @@ def test_entities_and_words_are_colored_in_a_terminal(model, corpus, monkeypatch
     monkeypatch.setattr("kernelwood.cli.explanations.results", lambda: console)
     run(model, corpus, "d20.s0.e1-e2")
     colored = out.getvalue()
-    assert "\x1b[1;36mSos" in colored and "\x1b[1;32mbinds" in colored
-    assert "[Sos]" not in colored and "*binds*" not in colored
+    assert "\x1b[1;36mSos2" in colored and "\x1b[1;32mbinds" in colored
+    assert "[Sos2]" not in colored and "*binds*" not in colored
 
 
 # Wrong usage and data.

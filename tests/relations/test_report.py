@@ -557,7 +557,7 @@ def test_a_page_forbids_scripts_and_the_network():
 def test_wide_parts_scroll_with_the_keyboard(scores):
     tags = Outline(shown(prediction(), scores=scores)).tags
     boxes = [attributes for _, attributes in tags if attributes.get("class") == "scroll"]
-    assert len(boxes) == 4 and all(box["tabindex"] == "0" for box in boxes)
+    assert len(boxes) == 3 and all(box["tabindex"] == "0" for box in boxes)
 
 
 @pytest.mark.parametrize("share", [-1.0, 2.0, float("nan"), float("inf")])

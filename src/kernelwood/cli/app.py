@@ -19,7 +19,7 @@ COMMANDS = {
     "doctor": "Show the installation and test the kernels.",
     "embed": "Compute vectors of structures by the Nyström method.",
     "evaluate": "Evaluate a model on annotated documents.",
-    "explain": "Explain predictions by similar training cases.",
+    "explain": "Explain predictions by the contributions of training cases.",
     "extract": "Extract relations from plain text.",
     "inspect": "Show the contents of a model file.",
     "learn-gates": "Learn which labels a kernel should ignore.",

@@ -223,7 +223,7 @@ prediction_options = together(
     ),
     click.option(
         "--evidence", "n_evidence", type=click.IntRange(min=0), metavar="N", default=0,
-        help="Number of similar training cases to add to each relation.",
+        help="Number of training cases for and against each relation.",
     ),
     threshold_option,
     positive_rate_option,

@@ -147,6 +147,7 @@ class TrainingCases:
 
     def __init__(self, cases: ExampleBatch, texts: CaseTexts, learner: Any) -> None:
         self.cases, self.texts, self.learner = cases, texts, learner
+        self.ids = np.array(cases.ids, dtype=object)
         self.factors = _factors(learner.kernel_)
 
     def find(
@@ -220,8 +221,7 @@ class TrainingCases:
         """
         # Smaller ones would fill the lists of learners with few contributions. A fraction of the
         # sum of all would leave out everything: thousands of support structures contribute.
-        own = np.array([self.cases.ids[number] == id for number in numbers.tolist()], dtype=bool)
-        values = np.where(own, 0.0, values)
+        values = np.where(self.ids[numbers] == id, 0.0, values)
         least = _LEAST * float(np.abs(values).max(initial=0.0))
         sides: list[list[int]] = []
         seen: set[int] = set()

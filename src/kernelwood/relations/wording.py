@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -17,7 +18,7 @@ _Walk: TypeAlias = list[tuple[str, str]]  # nodes, each after the dependency tha
 
 _BRACKETS = {"entity": "[]", "trigger": "{}", "shared": "**"}
 _ZONES = ("before", "between", "after")  # edge labels of context views
-_ENDS = ("ENTITY1", "ENTITY2")
+_END = re.compile(r"ENTITY\d+")  # labels of the entities of a candidate
 _OTHER = "ENTITY"
 _ARTICLES = {"a", "an", "the"}
 _CLIPPED, _LONG = 400, 30  # characters of a shown sentence, and of a long word
@@ -27,6 +28,7 @@ _UP = "-of"  # end of the label of a step from a dependent to its head
 _NAMES = {
     "nsubj": "subject", "csubj": "subject", "nsubjpass": "passive subject",
     "nsubj:pass": "passive subject", "csubjpass": "passive subject", "nsubj:xsubj": "subject",
+    "xsubj": "subject",
     "dobj": "object", "obj": "object", "iobj": "indirect object", "pobj": "object",
     "amod": "adjective", "nn": "noun modifier", "compound": "noun modifier",
     "advmod": "adverb", "npadvmod": "modifier", "nmod": "modifier", "obl": "modifier",
@@ -234,12 +236,14 @@ def spell_path(example: Example, marked: MarkedText) -> SpelledPath:
     >>> path_text(spell_path(Example("a", views={"stem-steps": steps}), marked))
     '[Raf] —subject of→ binds —object→ [Ras]'
     """
-    ends = ["first entity", "second entity"]
-    if len(marked.entities) == len(ends):  # else parts of entities cannot be told apart
-        ends = [marked.text[start:end] for start, end in marked.entities]
-    entities, words = dict(zip(_ENDS, ends, strict=True)), _words_by_label(marked)
+    walks, words = list(_walks(example)), _words_by_label(marked)
+    names = {node for walk in walks for _, node in walk if _END.fullmatch(node)}
+    entities = {name: f"entity {name.removeprefix(_OTHER)}" for name in names}
+    if len(names) == len(marked.entities):  # else parts of entities cannot be told apart
+        texts = [marked.text[start:end] for start, end in marked.entities]
+        entities = {f"{_OTHER}{n}": text for n, text in enumerate(texts, start=1)}
     spelled: list[tuple[str, str]] = []
-    for walk in _walks(example):
+    for walk in walks:
         spelled += [(";", "step")] if spelled else []
         for number, (relation, node) in enumerate(_joined(walk, words)):
             spelled += [(_step(relation), "step")] if number else []
@@ -292,20 +296,34 @@ def _sequence(example: Example, name: str) -> structures.Sequence:
 def _from_trigger(elements: _Walk) -> Iterator[_Walk]:
     """Yield the walks up to the trigger and down from it; the trigger has the role "".
 
-    The role of another element is that of its step away from the trigger.
+    The role of another element is that of its step away from the trigger. The ends of the walks
+    are the entities, in order.
+
+    Examples
+    --------
+    >>> walk = [("nsubj", "protein"), ("", "cuts"), ("", "cuts"), ("dobj", "dna")]
+    >>> list(_from_trigger(walk))
+    [[('', 'ENTITY1'), ('nsubj-of', 'cuts'), ('dobj', 'ENTITY2')]]
     """
     tops = [place for place, (role, _) in enumerate(elements) if role == ""]
+    walks: list[_Walk] = []
     done = 0
     for number, top in enumerate(tops):
+        entity = f"{_OTHER}{number + 1}"
         if top > done:  # elements before a trigger lead up to it
-            upward = elements[done : top + 1]
-            steps = [_reversed(role) for role, _ in upward]
-            yield list(zip(["", *steps[:-1]], [node for _, node in upward], strict=True))
+            steps = [_reversed(role) for role, _ in elements[done:top]]
+            nodes = [entity, *(node for _, node in elements[done + 1 : top + 1])]
+            walks.append(list(zip(["", *steps], nodes, strict=True)))
             done = top + 1
         else:
             end = tops[number + 1] if number + 1 < len(tops) else len(elements)
-            yield elements[top:end]
+            down = [*elements[top : end - 1], (elements[end - 1][0], entity)]
+            if walks and walks[-1][-1][1] == down[0][1]:
+                walks[-1] += down[1:]  # one walk through the trigger
+            else:
+                walks.append(down)
             done = end
+    yield from walks
 
 
 def _reversed(relation: str) -> str:

@@ -53,7 +53,7 @@ Examples:
 @parser_option
 @click.option(
     "--evidence", "n_evidence", type=click.IntRange(min=1), metavar="N",
-    show_default="that of the model", help="Number of training cases for and against to show.",
+    show_default="that of the model", help="Number of training cases for and against.",
 )  # fmt: skip
 @click.option("--fragments", is_flag=True, help="Show shared fragments of the views, too.")
 @click.option(

@@ -53,7 +53,7 @@ Examples:
 @click.option(
     "--evidence", "n_evidence", type=click.IntRange(min=0), metavar="N",
     show_default="that of the model",
-    help="Number of similar training cases to add to each verdict.",
+    help="Number of training cases for and against each verdict.",
 )  # fmt: skip
 @threshold_option
 @parser_option
@@ -64,8 +64,8 @@ def verify(model: str, claims: str, as_json: bool, **options: Any) -> None:
     """Check relations found by another tool.
 
     MODEL is a file of kernelwood train, CLAIMS a file of JSON lines. Each claim gets a score, the
-    most similar training cases, and a verdict: supported; unsupported, if the model predicts no
-    relation; or other, if it predicts another relation or the opposite direction.
+    training cases with the largest contributions, and a verdict: supported; unsupported, if the
+    model predicts no relation; or other, if it predicts another relation or the opposite direction.
     """
     started = time.perf_counter()
     out = options["out"]
