@@ -1,3 +1,10 @@
+from .adaptation import (
+    Adaptation as Adaptation,
+    Drift as Drift,
+    DriftMonitor as DriftMonitor,
+    Estimate as Estimate,
+    Rating as Rating,
+)
 from .calibration import (
     Calibration as Calibration,
     positive_rate_threshold as positive_rate_threshold,

@@ -7,6 +7,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,15 @@ from kernelwood.io import cycles_ignored
 from kernelwood.kernels import Kernel, needed_views
 from kernelwood.learners import LEARNERS
 from kernelwood.parameters import ChecksParameters
+from kernelwood.relations.adaptation import (
+    Adaptation,
+    DocumentSums,
+    DriftMonitor,
+    Plan,
+    adapt_calibration,
+    choose,
+    logits_of,
+)
 from kernelwood.relations.calibration import (
     THRESHOLDS,
     Calibration,
@@ -84,6 +94,7 @@ _MAX_ENTITIES = 60  # of a sentence: 1,770 pairs
 _MAX_EVENT_ENTITIES = 12  # of a sentence: 738 ways to fill a trigger's event
 _LABELS = ("auto", "binary", "type", "directed")
 _CASE_TEXTS = tuple(f"case_{column}_" for column in CaseTexts._fields)
+_DOCUMENT_SUMS = tuple(f"document_{column}_" for column in DocumentSums._fields)
 _TEXT_HASHES = ("sentence_hashes_", "document_hashes_", "id_hashes_")  # of training
 
 
@@ -193,11 +204,10 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
 
     # The cases come first: what the learner keeps of them is stored as row numbers.
     _fitted = (
-        "cases_", *_CASE_TEXTS, *_TEXT_HASHES, "learner_", "views_", "labels_", "undirected_",
-        "roles_", "triggers_", "slopes_", "offsets_", "curve_", "threshold_", "held_out_",
-        "trial_",
-        "type_examples_", "type_f1_", "dropped_", "parser_", "n_documents_", "n_sentences_",
-        "n_candidates_", "n_relations_", "seed_",
+        "cases_", *_CASE_TEXTS, *_TEXT_HASHES, *_DOCUMENT_SUMS, "learner_", "views_", "labels_",
+        "undirected_", "roles_", "triggers_", "slopes_", "offsets_", "curve_", "threshold_",
+        "held_out_", "trial_", "type_examples_", "type_f1_", "dropped_", "parser_",
+        "n_documents_", "n_sentences_", "n_candidates_", "n_relations_", "seed_",
     )  # fmt: skip
 
     cases_: ExampleBatch
@@ -349,7 +359,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         X = viewed.table.only(needed_views(kernel) or views)
         learner = make_learner(find_recipe(self.recipe), kernel, self.options or {}, len(y), seed)
         triggers = [candidates.triggers[row] for row in viewed.rows]
-        calibration, held_out, by_type = self._fit_learner(
+        calibration, held_out, by_type, sums = self._fit_learner(
             learner, X, y, documents, folds, triggers, seed
         )
         self.trial_ = trial
@@ -358,6 +368,8 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             setattr(self, name, column)
         for name, hashes in zip(_TEXT_HASHES, TextHashes.of(sentences), strict=True):
             setattr(self, name, hashes)
+        for name, column in zip(_DOCUMENT_SUMS, sums, strict=True):
+            setattr(self, name, column)
         self.views_, self.parser_ = list(views), parser
         self.labels_, self.undirected_ = classes.labels, list(classes.undirected)
         self.roles_ = classes.roles
@@ -386,7 +398,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         folds: NDArray[np.int64],
         triggers: Sequence[Any],
         seed: int,
-    ) -> tuple[Calibration, dict[str, float | None], dict[str, float]]:
+    ) -> tuple[Calibration, dict[str, float | None], dict[str, float], DocumentSums]:
         """Fit the classifier; return its calibration, and figures on held-out documents."""
         _LOG.info("learning from %d candidates", len(y))
         scores = fit_and_hold_out(learner, X, y, folds)
@@ -402,7 +414,9 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         figures = {**rates(held, predicted)._asdict(), "auc": auc, "average_precision": precision}
         given = np.where(predicted, learner.classes_[best], NONE)
         true, found = (_types(names.tolist(), triggers) for names in (y, given))
-        return calibration, figures, type_f1(true, found)
+        logits = logits_of(held.probabilities)
+        sums = DocumentSums.of(logits, documents, held.positive, held.right)
+        return calibration, figures, type_f1(true, found), sums
 
     def _try_entity_words(
         self,
@@ -509,6 +523,12 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             By default that of the training documents.
         all : bool
             Whether to return negative predictions, too.
+
+        Warns
+        -----
+        UserWarning
+            If the texts differ so much from the training corpus that the decision threshold
+            probably does not fit; see `adapt`.
         """
         self._check_is_fitted()
         dropped: Counter[str] = Counter()
@@ -516,7 +536,11 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             sentences, used = self._sentences(
                 text_entries(texts, dictionary), parser or self.parser, dropped
             )
-            return self._predicted(sentences, used, dropped, all=all, labeled=False)
+            found = self._predicted(sentences, used, dropped, all=True, labeled=False)
+            monitor = DriftMonitor(self)
+            monitor.add(found)
+        monitor.warn()
+        return found if all else found.positives()
 
     def _predicted(
         self,
@@ -606,6 +630,81 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         self._check_is_fitted()
         return verify(self, claims, parser=parser)
 
+    # Adaptation.
+
+    def adapt(
+        self, documents: Any, labels: Mapping[str, str] | None = None
+    ) -> tuple[RelationExtractor, Adaptation]:
+        """Return an extractor with calibration and threshold for other texts, and a summary.
+
+        The new extractor shares the classifier with this one; only ``curve_``, ``threshold_`` and
+        the sums of documents that drift is measured by differ. Thresholds that ``threshold``
+        gives by relation type stay as they are.
+
+        Parameters
+        ----------
+        documents : iterable of Example, or Predictions
+            The texts, with entities; annotated relations are not used. Predictions must be those
+            of all candidates: ``extract(texts, all=True)``.
+        labels : mapping of str to str, optional
+            Relation type (or class with direction) or ``"none"`` by id of the candidate, best of
+            candidates from `suggest_labels`.
+
+        Examples
+        --------
+        >>> import kernelwood as kw
+        >>> from kernelwood.datasets import load_interactions
+        >>> extractor = kw.RelationExtractor(random_state=0).fit(load_interactions("train"))
+        >>> texts = load_interactions("test")
+        >>> labels = {one.id: one.label for one in extractor.suggest_labels(texts, 10)}
+        >>> adapted, summary = extractor.adapt(texts, labels)
+        >>> summary.n_labels, adapted.learner_ is extractor.learner_
+        (10, True)
+        """
+        predictions = self._all_predictions(documents)
+        calibration, sums, summary = adapt_calibration(
+            Calibration(self.slopes_, self.offsets_, self.curve_, self.threshold_),
+            self._document_sums(),
+            predictions,
+            labels or {},
+            self._names(),
+        )
+        made = copy(self)
+        made.curve_, made.threshold_ = calibration.curve, calibration.threshold
+        for name, column in zip(_DOCUMENT_SUMS, sums, strict=True):
+            setattr(made, name, column)
+        return made, summary
+
+    def suggest_labels(
+        self, documents: Any, n: int = 30, *, random_state: Any = None
+    ) -> Predictions:
+        """Return candidates whose labels are most useful to `adapt`.
+
+        They are a random sample of five strata of probabilities, equally many of each, so that
+        positive rate, precision and recall are estimated without bias.
+
+        Parameters
+        ----------
+        documents : iterable of Example, or Predictions
+            As in `adapt`.
+        n : int, default 30
+            Number of candidates; the first ones are as good a sample as all of them.
+        random_state : None, int, Generator or RandomState
+            Seed of the sample.
+        """
+        if isinstance(n, bool) or not isinstance(n, int) or n < 1:
+            raise KernelInputError(f"suggest_labels: n must be a positive number, got {n!r}")
+        predictions = self._all_predictions(documents)
+        plan = Plan.of(self._document_sums(), predictions)
+        rng = np.random.default_rng(resolve_seed(random_state))
+        return predictions.take(choose(plan.strata, n, rng))
+
+    def _all_predictions(self, documents: Any) -> Predictions:
+        self._check_is_fitted()
+        if isinstance(documents, Predictions):
+            return documents
+        return self.predict(documents, all=True)
+
     # Evaluation.
 
     def evaluate(self, documents: Any, *, n_bootstrap: int = 1000) -> RelationScores:
@@ -621,7 +720,8 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         Warns
         -----
         UserWarning
-            If documents were used for training, or are too few for reliable figures.
+            If documents were used for training, or are too few for reliable figures, or differ
+            so much from the training corpus that the decision threshold probably does not fit.
         """
         given = isinstance(documents, Predictions)
         predictions = documents if given else self.predict(documents, all=True)
@@ -632,6 +732,10 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         scores = self._scored(predictions, n_bootstrap)
         warn_of_overlap(scores)
         warn_of_size(scores)
+        if (predictions.thresholds == self.threshold_).any():
+            monitor = DriftMonitor(self)
+            monitor.add(predictions)
+            monitor.warn()
         return scores
 
     def cross_validate(
@@ -707,6 +811,9 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
 
     def _case_texts(self) -> CaseTexts:
         return CaseTexts(*(getattr(self, name) for name in _CASE_TEXTS))
+
+    def _document_sums(self) -> DocumentSums:
+        return DocumentSums(*(getattr(self, name) for name in _DOCUMENT_SUMS))
 
     def _text_hashes(self) -> TextHashes:
         return TextHashes(*(getattr(self, name) for name in _TEXT_HASHES))
@@ -890,6 +997,7 @@ def _check_fitted(model: Any) -> None:
         raise ValueError("cases_ must be examples")
     model._case_texts().check(len(model.cases_))
     model._text_hashes().check()
+    model._document_sums().check()
     for name, length in (("slopes_", len(classes)), ("offsets_", len(classes)), ("curve_", 3)):
         value = getattr(model, name)
         if not isinstance(value, np.ndarray) or value.dtype != np.float64:
