@@ -1,15 +1,15 @@
 """Decision thresholds on other corpora: default, adapted, cautious and best.
 
-    python benchmarks/transfer.py [--data DIR] [--size 0] [--labels 30] [--seeds 10] [--json]
+    python benchmarks/transfer.py [--data DIR] [--size 0 100] [--labels 30] [--seeds 10] [--json]
 
 An extractor is trained on one corpus and applied to another: AIMed and BioInfer, and the two parts
 of DDIExtraction 2013, DrugBank and MedLine, without types and with them. F1 of the predicted
 relations with the threshold as trained; the same number of positives as in training; threshold
 "cautious"; adapted without labels; adapted with labels, mean over samples; and the best threshold
 in hindsight. ``--size`` draws documents of the target up to a number of candidates, once for each
-seed. ``--prepared DIR`` reads parsed copies (aimed.jsonl, bioinfer.jsonl, drugbank.jsonl,
-medline.jsonl) instead of the original corpora. DrugBank has 4,000 sentences, as many as a machine
-learns from in a few minutes.
+seed; 0 stands for all. ``--prepared DIR`` reads parsed copies (aimed.jsonl, bioinfer.jsonl,
+drugbank.jsonl, medline.jsonl) instead of the original corpora. DrugBank has 4,000 sentences, as
+many as a machine learns from in a few minutes.
 """
 
 from __future__ import annotations
@@ -103,36 +103,50 @@ def rows(options: argparse.Namespace) -> Iterator[dict[str, object]]:
             extractor = RelationExtractor(**settings).fit(corpora[source])
             cautious = RelationExtractor(**settings, threshold="cautious").fit(corpora[source])
             everything = extractor.predict(corpora[target], all=True)
-            best, found = best_threshold(everything), []
-            for seed in range(options.seeds):
-                part = drawn(everything, options.size, seed)
-                chosen = extractor.suggest_labels(part, options.labels, random_state=seed)
-                without, with_labels = (
-                    adapted(extractor, part, given)
-                    for given in ({}, {one.id: str(one.label) for one in chosen})
-                )
-                rate = part.with_positive_rate(extractor.positive_rate_)
-                figures = [part, rate, part.with_threshold(cautious.threshold_)]
-                found.append(
-                    [
-                        *map(f1_of, figures),
-                        without[0],
-                        with_labels[0],
-                        f1_of(part.with_threshold(best)),
-                        with_labels[1],
-                    ]
-                )
-            names = ["default", "rate", "cautious", "adapt", "labels", "best", "expected"]
             kind = "" if labels == "binary" else ", types"
-            means = np.mean(found, axis=0).tolist()
-            yield {"transfer": f"{source} > {target}{kind}", **dict(zip(names, means, strict=True))}
+            for size in options.size:
+                yield {
+                    "transfer": f"{source} > {target}{kind}",
+                    "size": size,
+                    **f1_by_threshold(extractor, everything, cautious.threshold_, size, options),
+                }
+
+
+def f1_by_threshold(
+    extractor: RelationExtractor,
+    everything: Predictions,
+    cautious: float,
+    size: int,
+    options: argparse.Namespace,
+) -> dict[str, float]:
+    """Return the F1 of each threshold, mean over seeds."""
+    best, found = best_threshold(everything), []
+    for seed in range(options.seeds):
+        part = drawn(everything, size, seed)
+        chosen = extractor.suggest_labels(part, options.labels, random_state=seed)
+        labels = {one.id: str(one.label) for one in chosen}
+        without, with_labels = adapted(extractor, part, {}), adapted(extractor, part, labels)
+        found.append(
+            {
+                "default": f1_of(part),
+                "rate": f1_of(part.with_positive_rate(extractor.positive_rate_)),
+                "cautious": f1_of(part.with_threshold(cautious)),
+                "adapt": without[0],
+                "labels": with_labels[0],
+                "best": f1_of(part.with_threshold(best)),
+                "expected": with_labels[1],
+            }
+        )
+    return {name: float(np.mean([one[name] for one in found])) for name in found[0]}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", help="folder of the corpora")
     parser.add_argument("--prepared", help="folder of parsed copies")
-    parser.add_argument("--size", type=int, default=0, help="candidates of the target; 0 for all")
+    parser.add_argument(
+        "--size", type=int, nargs="+", default=[0, 100], help="candidates of the target; 0 for all"
+    )
     parser.add_argument("--labels", type=int, default=30)
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--json", action="store_true")
@@ -140,16 +154,23 @@ def main() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         made = list(rows(options))
-    columns = [name for name in made[0] if name != "transfer"]
-    mean = {name: float(np.mean([row[name] for row in made])) for name in columns}
-    made.append({"transfer": "mean", **mean})
-    distance = mean["best"] - mean["default"]
-    recovered = {name: (mean[name] - mean["default"]) / distance for name in ("adapt", "labels")}
+    recovered: dict[int, dict[str, float]] = {}
+    for size in options.size:
+        some = [row for row in made if row["size"] == size]
+        names = [name for name in some[0] if name not in ("transfer", "size")]
+        mean = {name: float(np.mean([row[name] for row in some])) for name in names}
+        made.append({"transfer": "mean", "size": size, **mean})
+        distance = mean["best"] - mean["default"]
+        recovered[size] = {
+            name: (mean[name] - mean["default"]) / distance for name in ("adapt", "labels")
+        }
     if options.json:
         print(json.dumps({"rows": made, "recovered": recovered}, indent=2))
         return
-    show_table(made)
-    print(", ".join(f"{name}: {value:.0%} of the distance" for name, value in recovered.items()))
+    show_table("F1 on another corpus, by decision threshold", made, digits=3)
+    for size, parts in recovered.items():
+        shown = ", ".join(f"{name} {value:.0%}" for name, value in parts.items())
+        print(f"size {size}: of the distance from default to best: {shown}")
 
 
 if __name__ == "__main__":

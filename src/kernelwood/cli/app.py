@@ -12,6 +12,7 @@ from kernelwood.cli.console import reported
 
 # Command -> first line of its help. A module is imported only when its command is run.
 COMMANDS = {
+    "adapt": "Adapt the decision threshold of a model to other texts.",
     "cluster": "Cluster structures by kernel k-means.",
     "convert": "Convert a corpus to another format.",
     "crossval": "Cross-validate a relation extractor.",

@@ -9,6 +9,7 @@ import json
 import os
 import sys
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -314,17 +315,21 @@ def _predicted(
     options: dict[str, Any],
     advice: str,
 ) -> Iterator[DocumentPredictions]:
-    from kernelwood.relations import DocumentPredictions
+    from kernelwood.relations import DocumentPredictions, DriftMonitor
 
     n_evidence, every, rate = (options[name] for name in ("n_evidence", "every", "positive_rate"))
     counts.threshold = extractor.threshold_
-    batches: Iterable[tuple[list[Example], Predictions]] = map(predict, _in_batches(examples))
+    batches: Iterable[tuple[list[Example], Predictions]] = map(
+        _without_drift(predict), _in_batches(examples)
+    )
+    monitor = DriftMonitor(extractor)
     if rate is not None:
         batches = _at_positive_rate(list(batches), positive_rate_of(extractor, rate), counts)
     for batch, predictions in batches:
         counts.n_documents += len(batch)
         counts.n_entities += sum(len(annotated_view(example).entities) for example in batch)
         counts.n_candidates += len(predictions)
+        monitor.add(predictions)
         counts.types.update(one.type for one in predictions if one.positive)
         counts.dropped.update(predictions.tally.reasons)
         kept = [one for one in predictions if every or one.positive]
@@ -341,6 +346,19 @@ def _predicted(
             )
     if counts.n_documents and not counts.n_entities and advice:
         raise KernelInputError(f"the input has no entities, so it has no relations: {advice}")
+    if rate is None and options["threshold"] is None:
+        monitor.warn()
+
+
+def _without_drift(predict: Predictor) -> Predictor:
+    """Return a function that does not warn of drift, which is measured on all batches."""
+
+    def quiet(batch: list[Example]) -> tuple[list[Example], Predictions]:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="drift:")
+            return predict(batch)
+
+    return quiet
 
 
 def _in_batches(examples: Iterable[Example]) -> Iterator[list[Example]]:

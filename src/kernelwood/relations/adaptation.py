@@ -37,6 +37,7 @@ MIN_CANDIDATES = 20  # for an adaptation
 MIN_DRIFT_DOCUMENTS, MIN_DRIFT_CANDIDATES = 20, 100  # for a warning
 DRIFT_LEVEL, MIN_DELTA = 0.001, 0.2  # of p-value and statistic, for a warning
 N_STRATA = 5
+MIN_SAMPLE = 2 * N_STRATA  # labels, for estimates without the model
 _SMALLEST = 1e-9  # probability whose logit is taken
 _MIN_UNITS = 10  # documents; with fewer, sentences count as independent
 # Logarithm of the slope, and offset, of rescaled logits: means and standard deviations of the
@@ -45,6 +46,7 @@ _PRIOR_MEAN, _PRIOR_DEVIATION = np.array([-0.5, -0.5]), np.array([0.4, 0.7])
 _GRID = np.linspace(-2.5, 2.5, 11)  # in standard deviations
 _MOST_BLOCKS = 500  # of candidates with adjacent logits
 _LARGEST_RATIO = 4.0  # of standard deviations
+_DIGITS = 9  # of features: rounding errors are no difference
 _N_DRAWS, _BOUNDS = 4000, (2.5, 97.5)
 
 
@@ -122,7 +124,7 @@ class Adaptation:
         Number of labeled candidates.
     sampled : Rating or None
         The same from labels alone, without the model: stratified estimates, which are unbiased
-        for candidates of `RelationExtractor.suggest_labels`. None without labels.
+        for candidates of `RelationExtractor.suggest_labels`. None with fewer than ten labels.
     """
 
     drift: Drift
@@ -263,7 +265,8 @@ def find_drift(held: DocumentSums, new: DocumentSums) -> Drift:
     """
     center = held.mean
     found = []
-    for old, others in zip(held.features(center).T, new.features(center).T, strict=True):
+    columns = (sums.features(center).T.round(_DIGITS) for sums in (held, new))
+    for old, others in zip(*columns, strict=True):
         test = mannwhitneyu(others, old, method="asymptotic")
         delta = 2 * float(test.statistic) / (len(old) * len(others)) - 1
         # All values are tied: no evidence of a difference.
@@ -561,8 +564,8 @@ class Sample(NamedTuple):
     def rate(self, found: Bools, *, typed: bool, seed: int = 0) -> Rating:
         """Return estimates for predicted positives.
 
-        Intervals are those of a Dirichlet distribution (Jeffreys' prior) of the candidates of
-        each stratum that have no label.
+        Intervals are predictions for the candidates without a label: their classes are drawn
+        from a Dirichlet distribution (Jeffreys' prior) for each stratum.
 
         Parameters
         ----------
@@ -574,30 +577,32 @@ class Sample(NamedTuple):
             Of the draws.
         """
         hits = self.right & found[self.rows]
+        columns = np.stack([hits, self.positive & ~hits, ~self.positive])
         rng = np.random.default_rng(seed)
-        own = self.numbers[self.rows]
         sums = np.zeros((2, _N_DRAWS))  # relations that are found, and the others
         for k in np.unique(self.numbers):
-            inside, labeled = self.numbers == k, own == k
-            counts = np.array(
-                [
-                    hits[labeled].sum(),
-                    (self.positive & ~hits)[labeled].sum(),
-                    (~self.positive)[labeled].sum(),
-                ]
-            )
-            possible = [found[inside].any(), typed or not found[inside].all(), True]
-            prior = np.where(np.asarray(possible) | (counts > 0), 0.5, 0.0)
-            shares = rng.gamma(np.maximum(counts + prior, 1e-12)[:, None], size=(3, _N_DRAWS))
-            shares /= shares.sum(axis=0)
-            sums += counts[:2, None] + (inside.sum() - labeled.sum()) * shares[:2]
-        one, other = self.total(hits), self.total(self.positive & ~hits)
+            inside = self.numbers == k
+            counts = columns[:, inside[self.rows]].sum(axis=1)
+            some, every = found[inside].any(), found[inside].all()
+            possible = np.array([some, typed or not every, True]) | (counts > 0)
+            # One label fewer: the variance of a mean has n - 1 degrees of freedom.
+            weights = counts * (1 - 1 / max(2, counts.sum())) + 0.5
+            shares = rng.gamma(np.where(possible, weights, 1e-12), size=(_N_DRAWS, 3))
+            shares /= shares.sum(axis=1, keepdims=True)
+            rest = rng.multinomial(inside.sum() - counts.sum(), shares)
+            sums += (counts + rest).T[:2]
         n, n_found = len(self.numbers), int(found.sum())
+        totals = np.array([self.total(column) for column in columns[:2]])
+        # The prior pulls shares toward each other: the center is that of the unbiased estimates.
+        sums += (totals - sums.mean(axis=1))[:, None]
+        sums = np.maximum(sums, columns[:2].sum(axis=1, keepdims=True))
         drawn = _measures(sums[0], sums[1], n, n_found)
         return Rating(
             *(
                 Estimate(float(value), *_bounds(draws, float(value)))
-                for value, draws in zip(_measures(one, other, n, n_found), drawn, strict=True)
+                for value, draws in zip(
+                    _measures(totals[0], totals[1], n, n_found), drawn, strict=True
+                )
             )
         )
 
@@ -713,7 +718,9 @@ def adapt_calibration(
         int(found.sum()),
         expected,
         len(sample.rows),
-        sample.joined().rate(found, typed=len(known) > 2) if len(sample.rows) else None,
+        sample.joined().rate(found, typed=len(known) > 2)
+        if len(sample.rows) >= MIN_SAMPLE
+        else None,
     )
     return adapted, sums, summary
 
