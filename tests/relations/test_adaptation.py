@@ -140,7 +140,8 @@ def plain_p_value(first, second):
 def test_drift_is_the_smaller_p_value_of_two_rank_tests(old, new):
     held, others = sums_of(old), sums_of(new)
     drift = find_drift(held, others)
-    features = (sums.features(held.mean).T.round(9) for sums in (others, held))
+    scales = np.array([[held.deviation], [held.deviation**2]])
+    features = ((sums.features(held.mean).T / scales).round(2) for sums in (others, held))
     columns = zip(*features, strict=True)
     tests = [plain_p_value(a.tolist(), b.tolist()) for a, b in columns]
     p_value, order = min(tests, key=lambda test: (test[0], -abs(test[1] - 0.5)))

@@ -46,7 +46,7 @@ _PRIOR_MEAN, _PRIOR_DEVIATION = np.array([-0.5, -0.5]), np.array([0.4, 0.7])
 _GRID = np.linspace(-2.5, 2.5, 11)  # in standard deviations
 _MOST_BLOCKS = 500  # of candidates with adjacent logits
 _LARGEST_RATIO = 4.0  # of standard deviations
-_DIGITS = 9  # of features: rounding errors are no difference
+_DIGITS = 2  # of standardized means of documents
 _N_DRAWS, _BOUNDS = 4000, (2.5, 97.5)
 
 
@@ -263,9 +263,12 @@ def find_drift(held: DocumentSums, new: DocumentSums) -> Drift:
     >>> find_drift(sums[0], sums[1]).significant, find_drift(sums[0], sums[2]).significant
     (False, True)
     """
-    center = held.mean
+    scale = held.deviation or 1.0
+    # Differences below a hundredth of the standard deviation do not matter.
+    columns = (
+        (sums.features(held.mean).T / [[scale], [scale**2]]).round(_DIGITS) for sums in (held, new)
+    )
     found = []
-    columns = (sums.features(center).T.round(_DIGITS) for sums in (held, new))
     for old, others in zip(*columns, strict=True):
         test = mannwhitneyu(others, old, method="asymptotic")
         delta = 2 * float(test.statistic) / (len(old) * len(others)) - 1
