@@ -275,8 +275,8 @@ def test_posterior_is_prior_times_likelihood(labels, quarters):
     posterior = Posterior.of(part, np.array(logits, float), np.array(right, bool))
     weights = []
     for slope, offset in zip(posterior.slopes, posterior.offsets, strict=True):
-        made = -(((math.log(slope) + 0.5 * part) / 0.4) ** 2) / 2
-        made -= ((offset + 0.5 * part) / 0.7) ** 2 / 2
+        made = -(((math.log(slope) + 0.5 * part) / 0.3) ** 2) / 2
+        made -= ((offset + 0.5 * part) / 0.6) ** 2 / 2
         for one, is_right in labels:
             probability = 1 / (1 + math.exp(-(slope * one + offset)))
             made += math.log(probability if is_right else 1 - probability)
@@ -315,6 +315,27 @@ def test_large_texts_are_decided_in_blocks():
     small, other = posterior.decide(np.quantile(logits, (np.arange(400) + 0.5) / 400), 1.0)
     assert cut == pytest.approx(small, abs=0.05)
     assert rating.f1.value == pytest.approx(other.f1.value, abs=0.01)
+
+
+def test_expected_intervals_contain_realized_figures():
+    rng = np.random.default_rng(0)
+    inside = np.zeros(4)
+    for _ in range(200):
+        # Slope and offset are those of the prior, and classes are drawn for few candidates.
+        logits = rng.normal(-1, 2, size=120)
+        slope, offset = np.exp(rng.normal(-0.5, 0.3)), rng.normal(-0.5, 0.6)
+        positive = rng.random(120) < 1 / (1 + np.exp(-(slope * logits + offset)))
+        cut, rating = Posterior.of(1.0, *NO_LABELS).decide(logits, 1.0)
+        found = logits >= cut
+        hits = (positive & found).sum()
+        true = [
+            positive.mean(),
+            hits / found.sum(),
+            hits / positive.sum(),
+            2 * hits / (found.sum() + positive.sum()),
+        ]
+        inside += [one.low <= value <= one.high for one, value in zip(rating, true, strict=True)]
+    assert (inside >= 180).all()
 
 
 def test_labels_move_slope_and_offset():

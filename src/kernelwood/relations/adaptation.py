@@ -42,7 +42,7 @@ _SMALLEST = 1e-9  # probability whose logit is taken
 _MIN_UNITS = 10  # documents; with fewer, sentences count as independent
 # Logarithm of the slope, and offset, of rescaled logits: means and standard deviations of the
 # prior, from fourteen transfers between AIMed, BioInfer, DrugBank and MedLine.
-_PRIOR_MEAN, _PRIOR_DEVIATION = np.array([-0.5, -0.5]), np.array([0.4, 0.7])
+_PRIOR_MEAN, _PRIOR_DEVIATION = np.array([-0.5, -0.5]), np.array([0.3, 0.6])
 _GRID = np.linspace(-2.5, 2.5, 11)  # in standard deviations
 _MOST_BLOCKS = 500  # of candidates with adjacent logits
 _LARGEST_RATIO = 4.0  # of standard deviations
@@ -447,31 +447,46 @@ class Posterior(NamedTuple):
         ends = np.unique(np.linspace(0, n, min(n, _MOST_BLOCKS) + 1).round().astype(np.int64))
         sizes, found = np.diff(ends), ends[1:]
         means = np.add.reduceat(ordered, ends[:-1]) / sizes
-        made = expit(self.slopes[:, None] * means + self.offsets[:, None]) * sizes
-        right = np.cumsum(made, axis=1)
+        made = expit(self.slopes[:, None] * means + self.offsets[:, None])
+        right = np.cumsum(made * sizes, axis=1)
+        variances = np.cumsum(made * (1 - made) * sizes, axis=1)
         relations = per_right * right[:, -1:]
         f1 = 2 * right / (found + relations)
         at = int((self.weights[:, None] * f1).sum(axis=0).argmax())
         last = int(found[at])
         threshold = ordered[last - 1] if last == n else (ordered[last - 1] + ordered[last]) / 2
-        relations = relations[:, 0]
-        rating = Rating(
-            self._estimate(relations / n),
-            self._estimate(right[:, at] / last),
-            self._estimate(right[:, at] / relations),
-            self._estimate(f1[:, at]),
-        )
-        return float(threshold), rating
+        hits, missed = right[:, at], relations[:, 0] - right[:, at]
+        rest = per_right * (variances[:, -1] - variances[:, at]) + (per_right - 1) * hits
+        return float(threshold), self._rate(hits, missed, variances[:, at], rest, n, last)
 
-    def _estimate(self, values: Floats) -> Estimate:
-        order = np.argsort(values, kind="stable")
-        reached = np.cumsum(self.weights[order])
-        low, high = (
-            float(values[order[min(int(np.searchsorted(reached, bound / 100)), len(order) - 1)]])
-            for bound in _BOUNDS
+    def _rate(
+        self, hits: Floats, missed: Floats, spread: Floats, rest: Floats, n: int, n_found: int
+    ) -> Rating:
+        """Return means, and intervals of draws of slope and offset and of classes after them.
+
+        Parameters
+        ----------
+        hits, missed : ndarray
+            Expected numbers of relations that are found, and of the others, by slope and offset.
+        spread, rest : ndarray
+            The variances of these numbers.
+        n, n_found : int
+            Numbers of candidates, and of predicted positives.
+        """
+        rng = np.random.default_rng(0)
+        rows = rng.choice(len(self.weights), size=_N_DRAWS, p=self.weights)
+        numbers = [
+            np.clip(rng.normal(mean[rows], np.sqrt(variance[rows])), 0, most)
+            for mean, variance, most in ((hits, spread, n_found), (missed, rest, n))
+        ]
+        drawn = _measures(numbers[0], numbers[1], n, n_found)
+        values = (float((self.weights * one).sum()) for one in _measures(hits, missed, n, n_found))
+        return Rating(
+            *(
+                Estimate(value, *_bounds(draws, value))
+                for value, draws in zip(values, drawn, strict=True)
+            )
         )
-        mean = float((self.weights * values).sum())
-        return Estimate(min(1.0, mean), min(1.0, low), min(1.0, high))
 
 
 # Labels.
@@ -615,7 +630,7 @@ def _measures(right: Any, missed: Any, n: int, n_found: int) -> tuple[Any, Any, 
     relations = right + missed
     some = np.maximum(relations, _SMALLEST)
     return (
-        relations / n,
+        np.minimum(1.0, relations / n),
         np.minimum(1.0, right / max(1, n_found)),
         right / some,
         np.minimum(1.0, 2 * right / np.maximum(n_found + relations, _SMALLEST)),
