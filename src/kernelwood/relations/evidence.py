@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from kernelwood.arrays import ExampleBatch
 from kernelwood.explain import shared_fragments
-from kernelwood.kernels import Kernel, Product, Scaled
+from kernelwood.kernels import Kernel, Product, Scaled, Sum
 from kernelwood.learners import Contributions
 from kernelwood.relations.candidates import NONE, Candidates
 from kernelwood.relations.predictions import Case, CaseFragment, Evidence
@@ -275,14 +275,27 @@ class TrainingCases:
 
 
 def _factors(kernel: Kernel) -> list[Kernel]:
-    """Return the factors of a product of kernels, without numbers; of another kernel, itself."""
+    """Return the factors of products in a kernel, without numbers, and what is added to these."""
     found, waiting = [], [kernel]
     while waiting:
         part = waiting.pop()
         if isinstance(part, Scaled):
             waiting.append(part.kernel)
-        elif isinstance(part, Product):
+        elif isinstance(part, Product) or (isinstance(part, Sum) and _has_product(part)):
             waiting += [part.right, part.left]
         else:
             found.append(part)
     return found
+
+
+def _has_product(kernel: Kernel) -> bool:
+    waiting = [kernel]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Product):
+            return True
+        if isinstance(part, Sum):
+            waiting += [part.left, part.right]
+        elif isinstance(part, Scaled):
+            waiting.append(part.kernel)
+    return False
