@@ -85,8 +85,15 @@ def test_every_relation_has_evidence(report):
     assert all(row["evidence"]["cases"][0]["supports"] for row in report["relations"])
 
 
-def test_the_evidence_of_a_relation_is_shown(shown):
-    assert "for Phosphorylates: 3 training cases" in shown and "decision score +" in shown
+def test_the_evidence_of_the_most_probable_relation_is_shown(report, shown):
+    best = max(report["relations"], key=lambda row: row["score"])
+    n_supporting = sum(case["supports"] for case in best["evidence"]["cases"])
+    lines = shown.splitlines()
+    assert best["id"] in lines
+    assert f"for {best['type']}: {n_supporting} training cases" in lines
+    assert any(
+        line.startswith(f"decision score {best['evidence']['score']:+.3f}") for line in lines
+    )
 
 
 def test_the_names_of_the_new_text_were_never_seen():

@@ -99,7 +99,9 @@ def test_stored_predictions_are_explained_by_their_evidence(model, corpus, tmp_p
 def test_a_text_is_explained_with_terms(words_model, terms):
     [told] = explained(words_model, "--text", "Raf binds Ras.", "--entities", terms)
     assert (told["type"], "label" in told) == ("binds", False)
-    assert sum(case["supports"] for case in told["evidence"]["cases"]) == 3
+    supporting = [case for case in told["evidence"]["cases"] if case["supports"]]
+    assert 1 <= len(supporting) <= 3  # small contributions are left out
+    assert supporting[0]["type"] == "binds"
 
 
 def test_all_candidates_of_a_text_are_explained_on_request(words_model, terms):

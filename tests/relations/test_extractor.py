@@ -16,6 +16,7 @@ from sklearn.exceptions import NotFittedError
 import kernelwood as kw
 from kernelwood.persist.parts import split
 from kernelwood.relations import RECIPES, card_of
+from kernelwood.text import Argument, Entity, Relation
 
 
 @pytest.fixture(scope="module")
@@ -323,21 +324,70 @@ def test_a_kernel_of_ones_own_is_used():
     assert model.learner_.kernel_ == kernel
 
 
-def test_word_vectors_make_words_similar():
-    vectors = kw.Vectors(["binds", "grips"], [[1.0, 0.0], [1.0, 0.1]])
-    from dataclasses import replace
-
-    example = kw.Example("x", views={"sentence": sentence(2, "Foo", "Bar")})
-    old = example.view("sentence")
-    tokens = [t._replace(text="grips") if t.text == "binds" else t for t in old.tokens]
-    new = replace(old, text=old.text.replace("binds", "grips"), tokens=tokens, relations=())
-    query = [example.with_views({"sentence": new})]
-    hard = kw.RelationExtractor(random_state=0).fit(documents())
-    soft = kw.RelationExtractor(vectors=vectors, random_state=0).fit(documents())
-    assert (
-        soft.predict(query, all=True)[0].evidence[0].similarity
-        > hard.predict(query, all=True)[0].evidence[0].similarity
+def nominal(number, first, verb, second, label):
+    """Return a sentence on two nouns, whose relation is a matter of the nouns."""
+    ends = [
+        Entity("e1", "noun", ((4, 4 + len(first)),)),
+        Entity("e2", "noun", ((10 + len(first) + len(verb), 10 + len(first + verb + second)),)),
+    ]
+    arguments = (Argument("Arg1", "e1"), Argument("Arg2", "e2"))
+    return kw.Example(
+        f"n{number}.s0",
+        views={
+            "sentence": kw.Sentence.from_words(
+                ["the", first, verb, "the", second],
+                dependencies=[(1, "det", 0), (2, "nsubj", 1), (2, "dobj", 4), (4, "det", 3)],
+                entities=ends,
+                relations=[Relation("r1", label, arguments)] if label else [],
+            )
+        },
     )
+
+
+CAUSES, TOOLS, EFFECTS = ("storm", "flood", "quake"), ("hammer", "saw", "drill"), ("harm", "loss")
+
+
+def nominals(n=6):
+    rows = [
+        (cause, "meets", effect, "Causes" if cause in CAUSES else None)
+        for _ in range(n)
+        for cause in CAUSES + TOOLS
+        for effect in EFFECTS
+    ]
+    return [nominal(number, *row) for number, row in enumerate(rows)]
+
+
+def test_words_of_entities_are_compared_where_they_help(extractor):
+    model = kw.RelationExtractor(random_state=0).fit(nominals())
+    assert model.views_[-1] == "stem-entity-words"
+    assert model.trial_["words"] > model.trial_["blind"] + 0.3
+    found = model.predict([nominal(0, "storm", "hits", "loss", None)], all=True)
+    assert found.positive.all()
+    assert extractor.views_[-1] != "stem-entity-words"
+    assert set(extractor.trial_) == {"blind", "words"}
+
+
+@pytest.mark.parametrize("blind", [True, False])
+def test_a_choice_needs_no_trial(blind):
+    model = kw.RelationExtractor(blind=blind, random_state=0).fit(nominals(2))
+    assert (model.views_[-1] == "stem-entity-words") == (not blind)
+    assert model.trial_ == {}
+
+
+def test_word_vectors_make_words_of_entities_similar():
+    words = [*CAUSES, "typhoon", *TOOLS, "lathe", *EFFECTS]
+    matrix = [[1, 0, 0]] * 4 + [[0, 1, 0]] * 4 + [[0, 0, 1]] * 2
+    vectors = kw.Vectors(words, matrix)
+    model = kw.RelationExtractor(vectors=vectors, random_state=0).fit(nominals())
+    assert model.views_[-1] == "entity-words"
+    new = [nominal(1, "typhoon", "meets", "loss", None), nominal(2, "lathe", "meets", "loss", None)]
+    assert model.predict(new, all=True).positive.tolist() == [True, False]
+
+
+def test_vectors_that_are_not_used_are_reported():
+    vectors = kw.Vectors(["binds", "grips"], [[1.0, 0.0], [1.0, 0.1]])
+    with pytest.warns(UserWarning, match="word vectors are not used"):
+        kw.RelationExtractor(vectors=vectors, random_state=0).fit(documents())
 
 
 def test_types_of_entities_count_where_relations_have_types():
@@ -346,12 +396,6 @@ def test_types_of_entities_count_where_relations_have_types():
     single = kw.RelationExtractor(random_state=0).fit(documents(patterns=[2, 4, 5]))
     assert "types" in typed.views_
     assert "types" not in plain.views_ + single.views_
-
-
-def test_vectors_take_the_place_of_stems():
-    vectors = kw.Vectors(["binds", "grips"], [[1.0, 0.0], [1.0, 0.1]])
-    model = kw.RelationExtractor(vectors=vectors, random_state=0).fit(documents())
-    assert model.views_[:2] == ["context", "steps"]
 
 
 def test_cloning_keeps_the_parameters():
@@ -440,7 +484,7 @@ def test_triggers_are_found_in_sentences_without_events():
 def test_training_cases_are_stored_once(recipe, tmp_path):
     model = kw.RelationExtractor(recipe, random_state=0).fit(documents())
     parts = Counter(part.name for part in split(model) if part.kind == "structures")
-    assert parts == {"examples": 1, "example-rows": 1}
+    assert parts == {"examples": 1, "example-rows": 1, "vector-rows": 1}
     kw.save(model, tmp_path / "first.kw")
     kw.save(kw.load(tmp_path / "first.kw"), tmp_path / "second.kw")
     assert (tmp_path / "first.kw").read_bytes() == (tmp_path / "second.kw").read_bytes()

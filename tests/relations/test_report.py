@@ -220,7 +220,7 @@ def test_the_path_is_spelled_and_equal_steps_are_told():
     made = shown(prediction())
     path = '<mark>Ras</mark> <span class="step">—subject of→</span> activates'
     assert made.count(path) == 2  # of the prediction, and of the case
-    assert f"{path} <small>(same steps)</small>" in made
+    assert f"{path} <small>(same&nbsp;steps)</small>" in made
 
 
 def test_the_sum_of_contributions_is_shown():

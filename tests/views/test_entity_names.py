@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from kernelwood.text import Candidate, Entity, Sentence
-from kernelwood.views import entity_types, make_view, name_relation, names
+from kernelwood.views import EntityWords, entity_types, make_view, name_relation, names
 
 
 @pytest.mark.parametrize(
@@ -66,3 +66,21 @@ def test_types_are_written_in_the_order_given():
     a, b = Entity("a", "gene", ((0, 1),)), Entity("b", "protein", ((2, 3),))
     assert entity_types(a, b).nodes == ("types:gene+protein",)
     assert entity_types(b, a).nodes == ("types:protein+gene",)
+
+
+def test_head_words_are_those_that_others_depend_on():
+    words = ["nuclear", "factors", "of", "Cells"]
+    arcs = [(1, "amod", 0), (1, "prep", 2), (2, "pobj", 3)]
+    factor, cells = Entity("a", "", ((0, 26),)), Entity("b", "", ((19, 24),))
+    sentence = Sentence.from_words(words, dependencies=arcs)
+    for stems, expected in ((True, ("factor", "cell")), (False, ("factors", "cells"))):
+        found = EntityWords(sentence, stems=stems).between(Entity("a", "", ((0, 15),)), cells)
+        assert found.nodes == expected
+        assert found.edges == ("first", "second")
+    assert EntityWords(sentence).between(cells, factor).nodes[0] == "cell"
+
+
+def test_an_entity_without_tokens_has_the_last_word_of_its_name():
+    sentence = Sentence("tumor suppressor p53 rules")
+    first, second = Entity("a", "", ((0, 20),)), Entity("b", "", ((21, 26),))
+    assert EntityWords(sentence).between(first, second).nodes == ("p53", "rule")

@@ -323,3 +323,20 @@ def test_stems_do_not_depend_on_threads():
 def test_a_stem_is_not_longer_than_the_word(word):
     assert bool(stem(word)) == bool(word)
     assert len(stem(word)) <= len(word)
+
+
+def test_a_bag_has_each_word_of_the_sentence_once():
+    raf, ras = Entity("a", "protein", ((3, 6),)), Entity("b", "protein", ((13, 16),))
+    sentence = Sentence.from_words("so Raf binds Ras so often".split(), entities=[raf, ras])
+    contexts = Contexts(sentence, labels="stem", window=None)
+    assert contexts.bag(raf, ras) == dict.fromkeys(["so", "ENTITY1", "bind", "ENTITY2", "often"], 1)
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_words_between_leave_out_entities(swapped):
+    spans = {"a": (0, 3), "b": (10, 13), "c": (23, 26)}
+    ends = [Entity(name, "", (span,)) for name, span in spans.items()]
+    sentence = Sentence.from_words("Raf binds Ras near the Mek".split(), entities=ends)
+    first, second = (ends[2], ends[0]) if swapped else (ends[0], ends[2])
+    assert Contexts(sentence).between(first, second).nodes == ("binds", "near", "the")
+    assert Contexts(sentence).between(first, first).nodes == ()

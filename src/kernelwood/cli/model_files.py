@@ -111,6 +111,7 @@ def make_extractor(options: dict[str, Any]) -> RelationExtractor:
         views=options["views"] or None,
         kernel=None if kernel is None else load_kernel(kernel),
         vectors=None if vectors is None else Vectors.load(vectors),
+        blind={"yes": True, "no": False}.get(options["blind"], "auto"),
         options=_settings(options["recipe"], options["settings"]),
         labels=options["labels"],
         symmetric=options["symmetric"] or None,

@@ -251,6 +251,10 @@ extractor_options = together(
     ),
     vectors_option,
     click.option(
+        "--blind", type=click.Choice(["auto", "yes", "no"]), default="auto",
+        help="Ignore the words of the entities: auto tests whether they help.",
+    ),
+    click.option(
         "--labels", type=click.Choice(["auto", "binary", "type", "directed"]), default="auto",
         help="Classes: relation or none, relation types, or types with direction.",
     ),

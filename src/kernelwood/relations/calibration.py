@@ -233,8 +233,9 @@ def fit_curve(probabilities: Floats, right: NDArray[np.bool_]) -> Floats:
 
     Examples
     --------
-    >>> fit_curve(np.array([0.2, 0.8]), np.array([False, True])).round(1).tolist()
-    [1.1, 1.1, 0.0]
+    >>> curve = fit_curve(np.array([0.2, 0.8]), np.array([False, True]))
+    >>> bool(np.abs(curve - [1, 1, 0]).max() < 0.3)
+    True
     """
     clipped = np.clip(probabilities, _SMALLEST, 1 - _SMALLEST)
     columns = np.stack([np.log(clipped), -np.log1p(-clipped), np.ones(len(clipped))], axis=1)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from kernelwood.arrays import ExampleBatch
 from kernelwood.explain import shared_fragments
-from kernelwood.kernels import Kernel, Product, Scaled
+from kernelwood.kernels import Kernel, Product, Scaled, Sum
 from kernelwood.learners import Contributions
 from kernelwood.relations.candidates import NONE, Candidates
 from kernelwood.relations.predictions import Case, CaseFragment, Evidence
@@ -148,7 +148,6 @@ class TrainingCases:
     def __init__(self, cases: ExampleBatch, texts: CaseTexts, learner: Any) -> None:
         self.cases, self.texts, self.learner = cases, texts, learner
         self.ids = np.array(cases.ids, dtype=object)
-        self.factors = _factors(learner.kernel_)
 
     def find(
         self, candidates: Candidates, views: Iterable[str], relations: Sequence[str], n: int
@@ -261,9 +260,9 @@ class TrainingCases:
             # The search for fragments is bounded, so larger ones may exist: a few are enough here.
             warnings.filterwarnings("ignore", category=RuntimeWarning)
             found = [
-                (fragment, (fragment.covers or 0.0) / len(self.factors))
-                for factor in self.factors
-                for fragment in shared_fragments(factor, a, b, _N_FRAGMENTS, max_steps=_MAX_STEPS)
+                (fragment, (fragment.covers or 0.0) * share)
+                for part, share in _shares(self.learner.kernel_, a, b)
+                for fragment in shared_fragments(part, a, b, _N_FRAGMENTS, max_steps=_MAX_STEPS)
             ]
         by_view: dict[str, dict[str, CaseFragment]] = {}  # each once, if factors share a view
         for one, weight in sorted(found, key=lambda row: (-row[0].size, -row[1], row[0].text)):
@@ -274,15 +273,59 @@ class TrainingCases:
         return tuple(fragment for rank in ranks for fragment in rank if fragment)[:_N_FRAGMENTS]
 
 
-def _factors(kernel: Kernel) -> list[Kernel]:
-    """Return the factors of a product of kernels, without numbers; of another kernel, itself."""
-    found, waiting = [], [kernel]
+def _shares(kernel: Kernel, a: Any, b: Any) -> list[tuple[Kernel, float]]:
+    """Return the parts of a kernel without products, each with its share of a similarity.
+
+    Factors of a product have equal shares, summands those of their values.
+
+    Examples
+    --------
+    >>> from kernelwood.kernels import SubsequenceKernel
+    >>> from kernelwood.structures import Sequence
+    >>> one, other = Sequence(["a"]), SubsequenceKernel()
+    >>> [share for _, share in _shares(other * other + 2 * other, one, one)]
+    [0.16666666666666666, 0.16666666666666666, 0.6666666666666666]
+    """
+    found: list[tuple[Kernel, float]] = []
+    waiting = [(kernel, 1.0)]
+    while waiting:
+        part, share = waiting.pop()
+        parts = _below(part)
+        if isinstance(part, Scaled):
+            waiting.append((part.kernel, share))
+        elif isinstance(part, Product):
+            waiting += [(factor, share / len(parts)) for factor in reversed(parts)]
+        elif isinstance(part, Sum) and any(map(_has_product, parts)):
+            values = [float(one.value(a, b)) for one in parts]
+            total = sum(values) or 1.0
+            pairs = zip(parts, values, strict=True)
+            waiting += [(one, share * value / total) for one, value in reversed(list(pairs))]
+        else:
+            found.append((part, share))
+    return found
+
+
+def _below(kernel: Kernel) -> list[Kernel]:
+    """Return the factors of a product or the summands of a sum."""
+    found: list[Kernel] = []
+    waiting = [kernel]
     while waiting:
         part = waiting.pop()
-        if isinstance(part, Scaled):
-            waiting.append(part.kernel)
-        elif isinstance(part, Product):
+        if isinstance(part, (Product, Sum)) and type(part) is type(kernel):
             waiting += [part.right, part.left]
         else:
             found.append(part)
     return found
+
+
+def _has_product(kernel: Kernel) -> bool:
+    waiting = [kernel]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Product):
+            return True
+        if isinstance(part, Scaled):
+            waiting.append(part.kernel)
+        elif isinstance(part, Sum):
+            waiting += [part.left, part.right]
+    return False

@@ -350,8 +350,9 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
                 views = views[:-1]
         if self.vectors is not None and views == named[:-1]:
             warnings.warn(
-                "word vectors are not used: they compare the words of entities, which are blinded "
-                "because they do not help on held-out documents; blind=False uses them anyway",
+                "word vectors are not used: they compare the words of entities, which are blinded"
+                + (", since they do not help on held-out documents" if trial else "")
+                + "; blind=False uses them",
                 UserWarning,
                 stacklevel=4,
             )

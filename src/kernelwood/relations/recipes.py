@@ -61,7 +61,7 @@ _ROWS = (
         "svm",
         "support vector machine: the most accurate, slower on large corpora",
         "kernel-svc",
-        {"C": 3.0, "tol": 1e-4},  # half precise machines would differ with the last bits of kernels
+        {"C": 3.0, "tol": 1e-5},  # half precise machines would differ with the last bits of kernels
     ),
     Recipe(
         "klsh-rf",
