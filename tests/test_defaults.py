@@ -376,6 +376,7 @@ CLAIM = {
 }
 # Command -> its required parameters, and those of CHOSEN.
 COMMANDS = {
+    "adapt": {"model": "model.kw", "texts": "test.jsonl"},
     "cluster": {"corpus": "corpus.jsonl", "n_clusters": "2"},
     "convert": {"source": "corpus.jsonl", "target": "corpus.conllu"},
     "crossval": {"corpus": "corpus.jsonl"},
