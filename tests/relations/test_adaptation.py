@@ -250,6 +250,20 @@ def test_no_rescaling_without_a_difference(old, new):
     assert 0.0 <= shrinkage(sums_of(old), sums_of(new)) <= 1.0
 
 
+@given(texts(), texts())
+def test_shrinkage_is_the_factor_of_james_and_stein(old, new):
+    held, others = sums_of(old), sums_of(new)
+    first, second = (sums.moments(held.mean, held.deviation) for sums in (held, others))
+    (a, b), (c, d) = (first[1] + second[1]).tolist()
+    determinant = a * d - b * c
+    if determinant < 1e-3 * a * d:
+        return
+    x, y = (second[0] - first[0]).tolist()
+    distance = (d * x * x - (b + c) * x * y + a * y * y) / determinant
+    expected = 0.0 if distance <= 2 else 1 - 2 / distance
+    assert shrinkage(held, others) == pytest.approx(expected, abs=1e-6)
+
+
 def test_more_documents_make_a_difference_clearer():
     held = DocumentSums.of(np.linspace(-2, 2, 1000), np.arange(1000))
     parts = [
@@ -471,6 +485,23 @@ def test_the_summary_counts_what_the_model_predicts(extractor, test_documents, n
     old, new = (model.predict(test_documents, all=True) for model in (extractor, adapted))
     order = np.argsort(old.scores, kind="stable")
     assert (np.diff(new.scores[order]) >= -1e-12).all()
+
+
+@pytest.mark.parametrize("n", [0, 30])
+def test_the_adapted_calibration_is_a_line_that_fits_the_summary(extractor, n):
+    noise = np.random.default_rng(0).normal(-3, 1.5, size=300)
+    given = scored(extractor, documents(50, start=20), lambda p: 1 / (1 + np.exp(-noise[: len(p)])))
+    chosen = given.take(range(n))
+    labels = {one.id: one.relation if one.score > 0.03 else "none" for one in chosen}
+    adapted, summary = extractor.adapt(given, labels)
+    slope = adapted.curve_[0] / extractor.curve_[0]
+    offset = adapted.curve_[2] - slope * extractor.curve_[2]
+    assert adapted.curve_[1] == pytest.approx(slope * extractor.curve_[1])
+    made = 1 / (1 + np.exp(-(slope * noise[: len(given)] + offset)))
+    assert (made >= adapted.threshold_).sum() == summary.positives > 0
+    per_right = extractor.document_positive_.sum() / extractor.document_right_.sum()
+    assert per_right * made.mean() == pytest.approx(summary.expected.positive_rate.value, abs=0.04)
+    assert adapted.document_right_.sum() == pytest.approx(made.sum())
 
 
 def test_the_adapted_model_is_not_surprised_by_its_texts(extractor, test_documents):
