@@ -320,7 +320,7 @@ class DriftMonitor:
                 f"drift: scores of the {drift.n_documents:,} documents differ from those of the "
                 f"training corpus (Cliff's delta {drift.statistic:.2f}, p = {drift.p_value:.1g}), "
                 "so the decision threshold probably does not fit; adapt the model to these texts "
-                "(kernelwood adapt, RelationExtractor.adapt), best with 30 labels",
+                "(kernelwood adapt, RelationExtractor.adapt)",
                 UserWarning,
                 stacklevel=stacklevel,
             )

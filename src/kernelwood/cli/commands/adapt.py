@@ -74,8 +74,8 @@ def adapt(model: str, texts: tuple[str, ...], as_json: bool, **options: Any) -> 
 
     MODEL is a file of kernelwood train. TEXT is a file, folder or archive with annotated entities,
     or with plain text if there is a list of terms (--entities). Annotated relations are not used.
-    Labels of about 30 candidates make the threshold more reliable, and measure precision and
-    recall. Without --out, the result is shown only.
+    Labels of about 30 candidates measure precision and recall, and improve the threshold if there
+    are few candidates. Without --out, the result is shown only.
     """
     started = time.perf_counter()
     _check(model, texts, options)
