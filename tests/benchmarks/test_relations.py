@@ -113,6 +113,7 @@ def test_what_the_verb_tells_is_learned_from_other_documents(pairs: Pairs) -> No
     assert (found["auc"], found["f1"]) == (1.0, 1.0)
 
 
+@pytest.mark.filterwarnings("ignore:overlap")  # the same verbs are asked for
 @pytest.mark.parametrize("recipe", RECIPES[:5], ids=lambda recipe: recipe.name)
 def test_recipes_find_what_the_verb_tells(recipe, pairs: Pairs) -> None:
     read = [example(i, bool(holds), verb) for i, (verb, holds) in enumerate([*VERBS.items()] * 6)]

@@ -17,6 +17,7 @@ from kernelwood.relations.calibration import (
     calibrate,
     fit_curve,
     fit_softmax,
+    held_out_error,
     ranking,
     rates,
 )
@@ -124,6 +125,18 @@ def test_probabilities_of_overconfident_scores_are_true():
     for low in np.arange(0.2, 1.0, 0.2):
         some = (held.probabilities >= low) & (held.probabilities < low + 0.2)
         assert held.right[some].mean() == pytest.approx(held.probabilities[some].mean(), abs=0.05)
+
+
+def test_the_held_out_error_is_that_of_probabilities_from_other_folds():
+    random = np.random.default_rng(0)
+    chances = random.dirichlet([1.0, 1.0, 1.0], size=3000)
+    classes = np.array([random.choice(3, p=row) for row in chances])
+    folds = random.integers(3, size=3000)
+    true = held_out_error(np.log(chances), classes, NONE, folds, 0.4)
+    # Scores of one fold are on another scale: the others calibrate them wrongly.
+    mixed = np.where((folds == 1)[:, None], 5.0, 1.0) * np.log(chances)
+    assert true < 0.04 < 0.08 < held_out_error(mixed, classes, NONE, folds, 0.4)
+    assert held_out_error(np.log(chances), classes, NONE, folds, 1.0) is None
 
 
 def test_a_curve_corrects_what_a_line_cannot():

@@ -281,7 +281,7 @@ extractor_options = together(
         help="Decision threshold: best F1, lower (cautious), one half, or a number.",
     ),
     click.option(
-        "--splits", type=click.IntRange(min=2), metavar="N", default=3,
+        "--splits", type=click.IntRange(min=2), metavar="N", default=5,
         help="Number of folds used to set the decision threshold.",
     ),
     click.option(

@@ -9,6 +9,11 @@ from .classification import (
 )
 from .clusters import ClusterScores as ClusterScores, cluster_scores as cluster_scores
 from .comparison import Comparison as Comparison, compare as compare
+from .reliability_bins import (
+    Reliability as Reliability,
+    ReliabilityBin as ReliabilityBin,
+    reliability as reliability,
+)
 from .splits import (
     CorpusSplit as CorpusSplit,
     cross_corpus as cross_corpus,

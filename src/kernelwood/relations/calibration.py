@@ -17,6 +17,8 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit, log_softmax
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+from kernelwood.evaluate import reliability
+
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
@@ -184,6 +186,38 @@ def calibrate(
         error = _standard_error(held, held.probabilities >= values[at], documents, seed)
         at = int(np.flatnonzero(f1 >= f1[at] - error)[-1])
     return calibration._replace(threshold=_halfway(values, at))
+
+
+def held_out_error(
+    scores: Floats, classes: Indices, none: int, folds: Indices, threshold: float
+) -> float | None:
+    """Return the expected calibration error of predicted relations, calibrated on other folds.
+
+    Parameters
+    ----------
+    scores, classes, none
+        As in `calibrate`.
+    folds : ndarray of int, shape (n,)
+    threshold : float
+        Relations with a probability of at least this are predicted.
+
+    Returns
+    -------
+    float or None
+        None if no relation is predicted.
+    """
+    shown, right = np.zeros(len(classes)), np.zeros(len(classes), dtype=bool)
+    for fold in np.unique(folds).tolist():
+        test = folds == fold
+        calibration = calibrate(scores[~test], classes[~test], none, (), "half")
+        probabilities = calibration.probabilities(scores[test], none)
+        best = best_relation(probabilities, none)
+        shown[test] = probabilities[np.arange(len(best)), best]
+        right[test] = classes[test] == best
+    predicted = shown >= threshold
+    if not predicted.any():
+        return None
+    return reliability(shown[predicted], right[predicted]).error
 
 
 def fit_softmax(scores: Floats, classes: Indices) -> tuple[Floats, Floats]:

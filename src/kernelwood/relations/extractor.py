@@ -37,6 +37,7 @@ from kernelwood.relations.calibration import (
     Held,
     best_relation,
     calibrate,
+    held_out_error,
     ranking,
     rates,
 )
@@ -142,7 +143,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         Decision threshold on the probability of the predicted relation: best F1 on held-out
         documents; the lowest within one standard error of it, for texts unlike the training
         corpus; 0.5; a probability; or probabilities by relation type, the others having 0.5.
-    n_splits : int, default 3
+    n_splits : int, default 5
         Number of folds, of whole documents, used to calibrate and to set the threshold.
     parser : str, default "auto"
         ``"auto"`` uses given parses, or the bundled grammar if no sentence has one; ``"given"``
@@ -171,8 +172,9 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
     slopes_, offsets_, curve_ : ndarray
         Calibration of the scores of ``learner_``; see `kernelwood.relations.Calibration`.
     held_out_ : dict of str to float or None
-        Precision, recall, F1, AUC and average precision on held-out documents. F1 is slightly
-        optimistic: the threshold was chosen on the same documents.
+        Precision, recall, F1, AUC, average precision, and expected calibration error of predicted
+        relations on held-out documents. F1 is slightly optimistic: the threshold was chosen on
+        the same documents.
     type_examples_, type_f1_ : dict
         Number of training examples of each relation type, and its F1 on held-out documents.
     warnings_ : list of str
@@ -232,7 +234,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         max_distance: int | None = None,
         max_entities: int = _MAX_ENTITIES,
         threshold: str | float | Mapping[str, float] = "f1",
-        n_splits: int = 3,
+        n_splits: int = 5,
         parser: str = AUTO,
         n_evidence: int = 3,
         license: str = "",
@@ -413,6 +415,9 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         auc, precision = ranking(held.positive, 1.0 - probabilities[:, none])
         predicted = held.probabilities >= lines
         figures = {**rates(held, predicted)._asdict(), "auc": auc, "average_precision": precision}
+        figures["calibration_error"] = held_out_error(
+            scores, numbers, none, folds, calibration.threshold
+        )
         given = np.where(predicted, learner.classes_[best], NONE)
         true, found = (_types(names.tolist(), triggers) for names in (y, given))
         logits = logits_of(held.probabilities)

@@ -449,6 +449,8 @@ def _ranking(scores: RelationScores) -> Iterator[tuple[str, str]]:
     measures = {"ROC AUC": scores.auc, "average precision": scores.average_precision}
     for name, value in measures.items():
         yield name, "–" if value is None or value != value else f"{value:.3f}"
+    if scores.reliability is not None and scores.reliability.bins:
+        yield "expected calibration error", f"{scores.reliability.error:.3f}"
     yield "candidates", f"{scores.n_candidates:,}"
     yield "annotated relations", f"{scores.n_relations:,}"
     missing = {"without prediction": scores.unreachable, "types not in training": scores.unknown}

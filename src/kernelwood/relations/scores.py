@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwood.evaluate import Scores, score
+from kernelwood.evaluate import Reliability, Scores, reliability, score
 from kernelwood.relations.calibration import ranking
 from kernelwood.relations.candidates import NONE
 from kernelwood.relations.predictions import Predictions
@@ -68,6 +68,8 @@ class RelationScores:
         Relations and candidates without predictions, by reason; they are not in ``scores``.
     unknown : mapping of str to int
         Annotated relations of types that were not in the training corpus; they count as missed.
+    reliability : Reliability or None
+        How often predicted relations of some probability are right.
     overlap : Overlap or None
         Evaluated documents that are in the training corpus, too; None if there are none.
     """
@@ -79,6 +81,7 @@ class RelationScores:
     n_candidates: int
     unreachable: Mapping[str, int] = field(default_factory=dict)
     unknown: Mapping[str, int] = field(default_factory=dict)
+    reliability: Reliability | None = None
     overlap: Overlap | None = None
 
     @property
@@ -109,6 +112,7 @@ class RelationScores:
             "f1": self.f1,
             "auc": self.auc,
             "average_precision": self.average_precision,
+            "reliability": None if self.reliability is None else self.reliability.to_dict(),
             "documents": self.n_documents,
             "candidates": self.n_candidates,
             "relations": self.n_relations,
@@ -124,6 +128,12 @@ class RelationScores:
             lines.append(
                 f"AUC {self.auc:.3f}, average precision {self.average_precision:.3f} "
                 "(relations of any type against the rest)"
+            )
+        if self.reliability is not None and self.reliability.bins:
+            n = sum(one.n for one in self.reliability.bins)
+            lines.append(
+                f"expected calibration error {self.reliability.error:.3f} "
+                f"(probabilities of {n:,} predicted relations)"
             )
         lines += [
             f"{n} relations of a type not seen in training: {name}"
@@ -223,6 +233,7 @@ def score_predictions(
     true = [str(label) for label in predictions.candidates.labels]
     decided = zip(predictions.classes, predictions.positive.tolist(), strict=True)
     given = [name if positive else NONE for name, positive in decided]
+    right = np.array([name == label for name, label in zip(given, true, strict=True)], dtype=bool)
     relations = sorted({*known, *true} - {NONE})
     groups = predictions.candidates.groups()
     unknown = Counter(type_of(name) for name in true if name not in {NONE, *known})
@@ -242,6 +253,7 @@ def score_predictions(
         len(predictions),
         dict(unreachable),
         dict(sorted(unknown.items())),
+        reliability(predictions.scores[predictions.positive], right[predictions.positive]),
         _overlap(predictions, known, groups, seen, same_id, n_bootstrap=n_bootstrap),
     )
 
