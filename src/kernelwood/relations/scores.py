@@ -253,7 +253,7 @@ def score_predictions(
         len(predictions),
         dict(unreachable),
         dict(sorted(unknown.items())),
-        reliability(predictions.scores[predictions.positive], right[predictions.positive]),
+        reliability(predictions.probability[predictions.positive], right[predictions.positive]),
         _overlap(predictions, known, groups, seen, same_id, n_bootstrap=n_bootstrap),
     )
 
