@@ -57,6 +57,9 @@ class Candidates(Sequence[Candidate]):
         The word that stands for the event.
     labels : list
         What the annotation says; None where it is unknown.
+    missed : list of (int, label)
+        The row of the sentence, and the label, of annotated relations that are not candidates
+        because of the kind of their entities.
     tally : Tally
         How many candidates there are, and what was dropped, by reason.
     """
@@ -68,6 +71,7 @@ class Candidates(Sequence[Candidate]):
         self.participants: list[_Participants] = []
         self.triggers: list[Entity | None] = []
         self.labels: list[Any] = []
+        self.missed: list[tuple[int, Any]] = []
         self.dropped: Counter[str] = Counter()
 
     @classmethod
@@ -126,6 +130,7 @@ class Candidates(Sequence[Candidate]):
     def take(self, rows: Iterable[int]) -> Candidates:
         """Return some of the candidates, in that order."""
         made = Candidates(self.sentences)
+        made.missed = self.missed
         for row in rows:
             made.add(
                 self.sentence_of[row],
@@ -148,6 +153,7 @@ class Candidates(Sequence[Candidate]):
             made.participants += part.participants
             made.triggers += part.triggers
             made.labels += part.labels
+            made.missed += [(shift + row, label) for row, label in part.missed]
             made.dropped.update(part.dropped)
         return made
 

@@ -79,6 +79,7 @@ from kernelwood.relations.recipes import (
 )
 from kernelwood.relations.relation_classes import EVENT, RELATION, RelationClasses, type_of
 from kernelwood.relations.scores import RelationScores, RelationValidation, score_predictions
+from kernelwood.relations.signatures import Signatures
 from kernelwood.relations.triggers import find_triggers, learn_triggers
 from kernelwood.relations.verification import Verdict, verify
 from kernelwood.seeds import resolve_seed
@@ -129,7 +130,11 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         Parameters of the classifier that override the recipe, such as ``{"C": 10.0}``.
     labels : {"auto", "type", "directed", "binary"}, default "auto"
         Classes: relation types, types with direction, or only relation and none. ``"auto"``:
-        types, with direction if both directions occur in the training documents.
+        types, with direction if both directions occur in the training documents and do not follow
+        from the entity types.
+    signatures : {"auto", False}, default "auto"
+        Whether to leave out pairs of a kind that is never related in the training documents
+        although it is frequent: two entity types, equal names, or nested entities.
     symmetric : list of str, optional
         Relation types without direction, however they are annotated.
     types, relations : list of str, optional
@@ -207,9 +212,9 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
     # The cases come first: what the learner keeps of them is stored as row numbers.
     _fitted = (
         "cases_", *_CASE_TEXTS, *_TEXT_HASHES, *_DOCUMENT_SUMS, "learner_", "views_", "labels_",
-        "undirected_", "roles_", "triggers_", "slopes_", "offsets_", "curve_", "threshold_",
-        "held_out_", "trial_", "type_examples_", "type_f1_", "dropped_", "parser_",
-        "n_documents_", "n_sentences_", "n_candidates_", "n_relations_", "seed_",
+        "undirected_", "roles_", "arguments_", "signatures_", "triggers_", "slopes_", "offsets_",
+        "curve_", "threshold_", "held_out_", "trial_", "type_examples_", "type_f1_", "dropped_",
+        "parser_", "n_documents_", "n_sentences_", "n_candidates_", "n_relations_", "seed_",
     )  # fmt: skip
 
     cases_: ExampleBatch
@@ -228,6 +233,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         blind: str | bool = "auto",
         options: Mapping[str, Any] | None = None,
         labels: str = "auto",
+        signatures: str | bool = "auto",
         symmetric: Any = None,
         types: Any = None,
         relations: Any = None,
@@ -250,6 +256,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         self.blind = blind
         self.options = options
         self.labels = labels
+        self.signatures = signatures
         self.symmetric = symmetric
         self.types = types
         self.relations = relations
@@ -321,12 +328,18 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             return EVENT_VIEWS
         return PAIR_VIEWS
 
-    def _learn(self, sentences: SentenceTable, parser: str, dropped: Counter[str]) -> None:
+    def _learn(
+        self,
+        sentences: SentenceTable,
+        parser: str,
+        dropped: Counter[str],
+        classes: RelationClasses | None = None,
+    ) -> None:
         for name in self._fitted:  # should training fail, no part of it is left
             self.__dict__.pop(name, None)
         seed = resolve_seed(self.random_state)
         views = self._views()
-        classes = self._learn_classes(sentences)
+        classes = classes or self._learn_classes(sentences)
         self._check_thresholds(classes)
         named = views
         if self.views is None and self.kernel is None and self.candidates == "pairs":
@@ -337,6 +350,10 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             named = (*views, ENTITY_VIEW if self.vectors is None else SOFT_ENTITY_VIEW)
             views = named if self.blind == "auto" or not self.blind else views
         candidates = self._candidates(sentences, classes, None)
+        signatures = Signatures([], [])
+        if self.candidates == "pairs" and self.signatures:
+            signatures = Signatures.learn(candidates)
+            candidates = signatures.select(candidates)
         dropped.update(candidates.dropped)
         _LOG.info("making views of %d candidates", len(candidates))
         viewed = _viewed(candidates, views, dropped)
@@ -376,7 +393,8 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             setattr(self, name, column)
         self.views_, self.parser_ = list(views), parser
         self.labels_, self.undirected_ = classes.labels, list(classes.undirected)
-        self.roles_ = classes.roles
+        self.roles_, self.arguments_ = classes.roles, classes.arguments
+        self.signatures_ = signatures._asdict()
         events = self.candidates == "events"
         self.triggers_ = learn_triggers(sentences.sentences) if events else []
         self.slopes_, self.offsets_, self.curve_, self.threshold_ = calibration
@@ -497,7 +515,10 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
                 max_distance=self.max_distance,
                 max_entities=self.max_entities,
             )
-            found.labels = [classes.of(label) for label in found.labels]
+            found.labels = [
+                classes.of(label, *(entity.type for _, entity in pair))
+                for label, pair in zip(found.labels, found.participants, strict=True)
+            ]
         return found
 
     # Prediction.
@@ -569,8 +590,9 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         events = self.candidates == "events"
         if events:
             sentences.sentences = find_triggers(sentences.sentences, self.triggers_)
-        classes = RelationClasses(self.labels_, tuple(self.undirected_), self.roles_)
+        classes = self._classes()
         candidates = self._candidates(sentences, classes, self._trigger_types())
+        candidates = Signatures(**self.signatures_).select(candidates)
         dropped.update(candidates.dropped)
         viewed = _viewed(candidates, self.views_, dropped)
         if not viewed.rows:
@@ -597,7 +619,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             self._thresholds(predicted, self.threshold_),
             probabilities=probabilities,
             names=[EVENT if events and name != NONE else name for name in names.tolist()],
-            roles=self.roles_,
+            scheme=classes,
             labeled=labeled,
             explain=self.explain,
             dropped=dropped,
@@ -847,6 +869,9 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             self.n_documents_, self.n_candidates_, self.type_examples_, self.type_f1_
         )
 
+    def _classes(self) -> RelationClasses:
+        return RelationClasses(self.labels_, tuple(self.undirected_), self.roles_, self.arguments_)
+
     def _trigger_types(self) -> list[str] | None:
         return sorted({kind for _, kind in self.triggers_}) or None
 
@@ -886,6 +911,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         self._check_choice("candidates", ("pairs", "events"))
         self._check_choice("labels", _LABELS)
         self._check_choice("blind", ("auto", True, False))
+        self._check_choice("signatures", ("auto", True, False))
         self._check_count("max_distance", 0, none=True)
         self._check_count("max_entities", 2)
         self._check_count("n_splits", 2)
@@ -1048,14 +1074,31 @@ def _check_plain(model: Any) -> None:
         for roles in model.roles_.values()
     ):
         raise ValueError("roles_ must have two names for each relation")
-    if not isinstance(model.triggers_, list) or not all(
-        isinstance(row, list) and len(row) == 2 and _strings(row) for row in model.triggers_
+    if not isinstance(model.arguments_, dict) or not all(
+        isinstance(name, str) and _pairs_of_strings(pairs)
+        for name, pairs in model.arguments_.items()
     ):
+        raise ValueError("arguments_ must have pairs of entity types for each relation")
+    signatures = model.signatures_
+    if (
+        not isinstance(signatures, dict)
+        or set(signatures) != {"types", "kinds"}
+        or not _pairs_of_strings(signatures["types"])
+        or not _strings(signatures["kinds"])
+    ):
+        raise ValueError("signatures_ must have pairs of entity types, and kinds of pairs")
+    if not _pairs_of_strings(model.triggers_):
         raise ValueError("triggers_ must be words with types")
     for name in ("held_out_", "trial_", "type_examples_", "type_f1_", "dropped_"):
         value = getattr(model, name)
         if not isinstance(value, dict) or not _strings(list(value)):
             raise ValueError(f"{name} must be figures by name")
+
+
+def _pairs_of_strings(values: Any) -> bool:
+    return isinstance(values, list) and all(
+        isinstance(row, list) and len(row) == 2 and _strings(row) for row in values
+    )
 
 
 def _strings(values: Any) -> bool:

@@ -230,14 +230,21 @@ def score_predictions(
     same_id : collection of str
         Other documents with the id of a training document.
     """
-    true = [str(label) for label in predictions.candidates.labels]
+    candidates = predictions.candidates
+    true = [str(label) for label in candidates.labels]
     decided = zip(predictions.classes, predictions.positive.tolist(), strict=True)
     given = [name if positive else NONE for name, positive in decided]
-    right = np.array([name == label for name, label in zip(given, true, strict=True)], dtype=bool)
-    relations = sorted({*known, *true} - {NONE})
-    groups = predictions.candidates.groups()
-    unknown = Counter(type_of(name) for name in true if name not in {NONE, *known})
     auc, precision = ranking(np.array([label != NONE for label in true]), predictions.related)
+    right = np.array([name == label for name, label in zip(given, true, strict=True)], dtype=bool)
+    groups = candidates.groups()
+    overlap = _overlap(predictions, known, groups, seen, same_id, n_bootstrap=n_bootstrap)
+    # Relations between entities of a kind that is never related in training have no candidate.
+    documents = candidates.sentences.groups()
+    true += [str(label) for _, label in candidates.missed]
+    given += [NONE] * len(candidates.missed)
+    groups += [documents[row] for row, _ in candidates.missed]
+    relations = sorted({*known, *true} - {NONE})
+    unknown = Counter(type_of(name) for name in true if name not in {NONE, *known})
     return RelationScores(
         score(
             true,
@@ -254,7 +261,7 @@ def score_predictions(
         dict(unreachable),
         dict(sorted(unknown.items())),
         reliability(predictions.probability[predictions.positive], right[predictions.positive]),
-        _overlap(predictions, known, groups, seen, same_id, n_bootstrap=n_bootstrap),
+        overlap,
     )
 
 
@@ -272,6 +279,8 @@ def _overlap(
     rest = None
     if seen.any() and not seen.all():
         others = predictions.take(np.flatnonzero(~seen).tolist())
+        rows = {others.candidates.sentence_of[row] for row in range(len(others))}
+        others.candidates.missed = [one for one in others.candidates.missed if one[0] in rows]
         rest = score_predictions(others, known, {}, n_bootstrap=n_bootstrap)
     documents = {group for group, is_seen in zip(groups, seen.tolist(), strict=True) if is_seen}
     return Overlap(len(documents), int(seen.sum()), len(same_id), rest)
