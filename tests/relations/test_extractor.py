@@ -113,14 +113,14 @@ def test_single_precision_moves_no_score_that_is_shown(extractor):
     assert kernel.dtype == "float64" != extractor.learner_.kernel_.dtype
     double = kw.RelationExtractor(kernel=kernel, random_state=0).fit(documents())
     new = documents(3, start=20)
-    scores = [[one.score for one in m.predict(new, all=True)] for m in (extractor, double)]
+    scores = [[one.probability for one in m.predict(new, all=True)] for m in (extractor, double)]
     np.testing.assert_allclose(*scores, atol=1e-6)
 
 
 def test_scores_are_probabilities_and_the_threshold_decides(extractor):
     judged = extractor.predict(documents(4, start=20), all=True)
-    assert all(0 <= one.score <= 1 for one in judged)
-    assert all(one.positive == (one.score >= extractor.threshold_) for one in judged)
+    assert all(0 <= one.probability <= 1 for one in judged)
+    assert all(one.positive == (one.probability >= extractor.threshold_) for one in judged)
     found = extractor.predict(documents(4, start=20))
     assert [one.id for one in found] == [one.id for one in judged.relations]
 
@@ -149,9 +149,9 @@ def test_too_many_candidates_are_told_with_the_recipes_that_take_them(monkeypatc
 
 def test_another_threshold_decides_anew(extractor):
     judged = extractor.predict(documents(4, start=20), all=True)
-    line = sorted(one.score for one in judged)[3]
+    line = sorted(one.probability for one in judged)[3]
     changed = judged.with_threshold(line)
-    assert [one.positive for one in changed] == [one.score >= line for one in judged]
+    assert [one.positive for one in changed] == [one.probability >= line for one in judged]
     assert {one.threshold for one in changed} == {line}
     assert [one.id for one in changed] == [one.id for one in judged]
     assert changed.tally.reasons == judged.tally.reasons
@@ -161,9 +161,9 @@ def test_another_threshold_decides_anew(extractor):
 def test_a_share_is_that_of_the_highest_scores(extractor):
     judged = extractor.predict(documents(4, start=20), all=True)
     found = judged.with_positive_rate(0.25).relations
-    least = min(one.score for one in found)
-    assert len(found) == sum(one.score >= least for one in judged) >= len(judged) // 4
-    assert sum(one.score > least for one in judged) < len(judged) / 4
+    least = min(one.probability for one in found)
+    assert len(found) == sum(one.probability >= least for one in judged) >= len(judged) // 4
+    assert sum(one.probability > least for one in judged) < len(judged) / 4
 
 
 def test_the_share_of_the_training_documents_is_known(extractor):
@@ -202,7 +202,7 @@ def test_what_is_denied_can_be_learned():
     model = kw.RelationExtractor(random_state=0).fit(train)
     assert "negation" in model.views_
     yes, no = model.predict([one("x.s0", False), one("x.s1", True)], all=True)
-    assert yes.score > 0.7 > 0.3 > no.score
+    assert yes.probability > 0.7 > 0.3 > no.probability
 
 
 def test_a_given_threshold_is_used():
@@ -212,6 +212,11 @@ def test_a_given_threshold_is_used():
     new = documents(4, start=20)
     assert low.threshold_ == 0.01
     assert len(low.predict(new)) > len(high.predict(new))
+
+
+def test_a_threshold_of_an_unknown_type_is_refused():
+    with pytest.raises(kw.errors.KernelInputError, match="'cuts', which is not a relation type"):
+        kw.RelationExtractor(threshold={"cuts": 0.3}).fit(documents())
 
 
 def test_evaluation_counts_what_is_right(extractor):

@@ -34,7 +34,6 @@ from kernelwood.relations.adaptation import (
 from kernelwood.relations.calibration import (
     THRESHOLDS,
     Calibration,
-    Held,
     best_relation,
     calibrate,
     held_out_error,
@@ -86,11 +85,12 @@ from kernelwood.relations.recipes import (
     kernel_on,
     make_learner,
 )
-from kernelwood.relations.relation_classes import EVENT, RelationClasses, type_of
+from kernelwood.relations.relation_classes import EVENT, RELATION, RelationClasses, type_of
 from kernelwood.relations.scores import RelationScores, RelationValidation, score_predictions
 from kernelwood.relations.triggers import find_triggers, learn_forms, learn_triggers
 from kernelwood.relations.verification import Verdict, verify
 from kernelwood.seeds import resolve_seed
+from kernelwood.structures import show
 from kernelwood.text import Example
 from kernelwood.vectors import Vectors
 from kernelwood.views import find_view, several
@@ -335,6 +335,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         seed = resolve_seed(self.random_state)
         views = self._views()
         classes = self._learn_classes(sentences)
+        self._check_thresholds(classes)
         named = views
         if self.views is None and self.kernel is None and self.candidates == "pairs":
             # Entity types and distant words help to tell relation types apart. They say little
@@ -342,7 +343,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             # was annotated.
             views += TYPE_VIEWS if classes.labels != "binary" and len(classes.roles) > 1 else ()
             named = (*views, ENTITY_VIEW if self.vectors is None else SOFT_ENTITY_VIEW)
-            views = views if self.blind is True else named
+            views = named if self.blind == "auto" or not self.blind else views
         events = self.candidates == "events"
         forms = learn_forms(sentences.sentences) if events else {}
         candidates = self._candidates(sentences, classes, None, forms)
@@ -420,13 +421,12 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         none = learner.classes_.tolist().index(NONE)
         numbers = np.searchsorted(learner.classes_, y)
         calibration = calibrate(scores, numbers, none, documents, self.threshold, seed=seed)
-        probabilities = calibration.probabilities(scores, none)
-        best = best_relation(probabilities, none)
-        held = Held(probabilities[np.arange(len(y)), best], y != NONE, numbers == best)
-        lines = self._thresholds(learner.classes_[best], calibration.threshold)
+        held = calibration.held(scores, numbers, none)
+        names = learner.classes_[held.best]
+        lines = self._thresholds(names, calibration.threshold)
         predicted = held.probabilities >= lines
         # Events that no candidate stands for are relations that are not found.
-        related = np.append(1.0 - probabilities[:, none], np.zeros(len(missed)))
+        related = np.append(held.related, np.zeros(len(missed)))
         auc, precision = ranking(np.append(held.positive, [True] * len(missed)), related)
         figures: dict[str, float | None] = {
             **rates(held, predicted, len(missed))._asdict(),
@@ -436,7 +436,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         figures["calibration_error"] = held_out_error(
             scores, numbers, none, folds, calibration.threshold
         )
-        given = np.where(predicted, learner.classes_[best], NONE)
+        given = np.where(predicted, names, NONE)
         true, found = (_types(names.tolist(), triggers) for names in (y, given))
         logits = logits_of(held.probabilities)
         sums = DocumentSums.of(logits, documents, held.positive, held.right)
@@ -461,7 +461,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         sizes = np.bincount(numbers)[order]
         n_taken = int(np.searchsorted(np.cumsum(sizes), _TRIAL)) + 1
         rows = np.flatnonzero(np.isin(numbers, order[:n_taken]))
-        if len(np.unique(folds[rows])) < 2 or len(np.unique(y[rows])) < 2:
+        if len(np.unique(folds[rows])) < 2 or NONE not in y[rows] or (y[rows] == NONE).all():
             rows = np.arange(len(y))
         found = {}
         for name, some in (("blind", views[:-1]), ("words", views)):
@@ -474,12 +474,21 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             classes = np.searchsorted(learner.classes_, y[rows])
             taken = [documents[row] for row in rows.tolist()]
             calibration = calibrate(scores, classes, none, taken, "f1", seed=seed)
-            probabilities = calibration.probabilities(scores, none)
-            best = best_relation(probabilities, none)
-            shown = probabilities[np.arange(len(rows)), best]
-            held = Held(shown, classes != none, classes == best)
-            found[name] = rates(held, shown >= calibration.threshold).f1
+            held = calibration.held(scores, classes, none)
+            found[name] = rates(held, held.probabilities >= calibration.threshold).f1
         return found
+
+    def _check_thresholds(self, classes: RelationClasses) -> None:
+        """Raise KernelInputError if a threshold is given for a type that does not occur."""
+        if not isinstance(self.threshold, Mapping) or self.candidates == "events":
+            return
+        known = {RELATION} if classes.labels == "binary" else set(classes.roles)
+        for name in self.threshold:
+            if name not in known:
+                raise KernelInputError(
+                    f"RelationExtractor: threshold names {name!r}, which is not a relation type of "
+                    f"the training documents (types: {', '.join(sorted(known))})"
+                )
 
     def _thresholds(self, names: Iterable[str], line: float) -> NDArray[np.float64]:
         """Return the decision threshold of candidates with these most probable relations."""
@@ -642,6 +651,12 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         self._check_is_fitted()
         one = isinstance(predictions, Prediction)
         listed = [predictions] if one else list(predictions)
+        for prediction in listed:
+            if not isinstance(prediction, Prediction):
+                raise KernelInputError(
+                    f"explain: {show(prediction)} is not a Prediction; give it those of "
+                    "predict or extract"
+                )
         candidates = Candidates.of_rows(prediction.candidate for prediction in listed)
         cases = TrainingCases(self.cases_, self._case_texts(), self.learner_)
         # A learner of events has one class for all types.

@@ -259,7 +259,7 @@ def score_predictions(
         dict(unreachable),
         dict(sorted(unknown.items())),
         reliability(
-            predictions.scores[predictions.positive], right[:n_predicted][predictions.positive]
+            predictions.probability[predictions.positive], right[:n_predicted][predictions.positive]
         ),
         _overlap(predictions, known, groups, seen, same_id, n_bootstrap=n_bootstrap),
     )

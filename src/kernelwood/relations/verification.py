@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Literal, TypeAlias
 
@@ -45,9 +45,26 @@ class Verdict:
     reason: str = ""
 
     @property
-    def score(self) -> float | None:
-        """The probability of a relation; None if the entities are not a candidate."""
-        return None if self.prediction is None else self.prediction.score
+    def probability(self) -> float | None:
+        """The probability of the claimed relation; None if the entities are not a candidate.
+
+        It is 0 if the model does not know the relation type.
+        """
+        if self.prediction is None:
+            return None
+        classes = self.prediction.probabilities
+        return classes.get(self._claimed(), 0.0)
+
+    def _claimed(self) -> str:
+        """Return the class of the claim, for the pair of entities in the order of the text."""
+        assert self.prediction is not None
+        classes, kind = self.prediction.probabilities, self.claim.type
+        if classes.keys() == {RELATION, NONE}:  # there are no types to tell apart
+            return RELATION
+        if kind in classes:
+            return kind
+        first = self.prediction.candidate.participants[0][1].id
+        return f"{kind}({'e1,e2' if first == self.claim.first else 'e2,e1'})"
 
     @property
     def evidence(self) -> Evidence:
@@ -57,7 +74,11 @@ class Verdict:
     def to_dict(self, *, evidence: Evidence | None = None) -> dict[str, Any]:
         """Return the line of the claim with the verdict, and with evidence if there is any."""
         made: dict[str, Any] = {"id": self.claim.id, **self.claim.given}
-        made |= {"verdict": self.opinion, "score": self.score, "threshold": self.threshold}
+        made |= {
+            "verdict": self.opinion,
+            "probability": self.probability,
+            "threshold": self.threshold,
+        }
         if self.opinion == "other" and self.prediction is not None:
             first, second = (one.id for one in self.prediction.participants)
             made["other"] = {"type": self.prediction.type, "first": first, "second": second}
@@ -142,10 +163,10 @@ def _verdict(extractor: Any, claim: Claim, prediction: Prediction | None) -> Ver
         reason = f"the model does not know {claim.type!r}; it knows {', '.join(known)}"
     if not prediction.positive:
         return Verdict(claim, "unsupported", threshold, prediction, reason)
-    same = known == [RELATION] or prediction.type == claim.type
-    if same and prediction.relation != prediction.type:  # it has a direction
-        same = [one.id for one in prediction.participants] == [claim.first, claim.second]
-    return Verdict(claim, "supported" if same else "other", threshold, prediction, reason)
+    verdict = Verdict(claim, "supported", threshold, prediction, reason)
+    return (
+        verdict if verdict._claimed() == prediction.relation else replace(verdict, opinion="other")
+    )
 
 
 def _why_not_a_candidate(extractor: Any, claim: Claim) -> str:
