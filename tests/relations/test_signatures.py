@@ -182,7 +182,7 @@ def test_kinds_are_those_that_are_counted_one_by_one(made):
     assert {*map(tuple, found.types), *found.kinds} == expected
     kept = found.select(made)
     assert len(kept) + sum(kept.dropped.values()) == len(made)
-    assert kept.missed == []
+    assert not kept.missed
     assert kept.labels.count("r") == made.labels.count("r")
 
 

@@ -104,7 +104,7 @@ class Folds:
                         self.sentences.take(test), self.parser, Counter(), all=True, labeled=True
                     )
                 )
-            seen.append(part._text_hashes().find(found[-1].candidates)[0])
+            seen.append(part._text_hashes().find(found[-1].candidates.with_missed())[0])
             reasons = found[-1].tally.reasons
             parts.append(
                 score_predictions(found[-1], part._names(), reasons, n_bootstrap=0, seen=seen[-1])
@@ -113,8 +113,11 @@ class Folds:
         pooled = Predictions.concatenate(found)
         dropped = Counter(self.dropped)
         dropped.update(pooled.tally.reasons)
+        # All candidates, then the events that none of them stands for.
+        both = [row[: len(part)] for row, part in zip(seen, found, strict=True)]
+        both += [row[len(part) :] for row, part in zip(seen, found, strict=True)]
         scores = score_predictions(
-            pooled, sorted(known), dropped, n_bootstrap=n_bootstrap, seen=np.concatenate(seen)
+            pooled, sorted(known), dropped, n_bootstrap=n_bootstrap, seen=np.concatenate(both)
         )
         return RelationValidation(scores, tuple(parts), tuple(_remarks(scores)))
 

@@ -40,7 +40,15 @@ from kernelwood.relations.calibration import (
     ranking,
     rates,
 )
-from kernelwood.relations.candidates import NONE, Candidates, Viewed, events_in, names_of, pairs_in
+from kernelwood.relations.candidates import (
+    MAX_EVENT_ENTITIES,
+    NONE,
+    Candidates,
+    Viewed,
+    events_in,
+    names_of,
+    pairs_in,
+)
 from kernelwood.relations.corpus import (
     AUTO,
     SentenceTable,
@@ -80,7 +88,7 @@ from kernelwood.relations.recipes import (
 from kernelwood.relations.relation_classes import EVENT, RELATION, RelationClasses, type_of
 from kernelwood.relations.scores import RelationScores, RelationValidation, score_predictions
 from kernelwood.relations.signatures import Signatures
-from kernelwood.relations.triggers import find_triggers, learn_triggers
+from kernelwood.relations.triggers import find_triggers, learn_forms, learn_triggers
 from kernelwood.relations.verification import Verdict, verify
 from kernelwood.seeds import resolve_seed
 from kernelwood.structures import show
@@ -93,7 +101,6 @@ _LOG = logging.getLogger(__name__)
 _TRIAL = 5000  # candidates to decide whether words of entities are compared
 _LEAST_GAIN = 0.005  # of held-out F1, for words of entities to be compared
 _MAX_ENTITIES = 60  # of a sentence: 1,770 pairs
-_MAX_EVENT_ENTITIES = 12  # of a sentence: 738 ways to fill a trigger's event
 _LABELS = ("auto", "binary", "type", "directed")
 _CASE_TEXTS = tuple(f"case_{column}_" for column in CaseTexts._fields)
 _DOCUMENT_SUMS = tuple(f"document_{column}_" for column in DocumentSums._fields)
@@ -142,8 +149,8 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
     max_distance : int, optional
         Maximum number of tokens between the entities of a pair.
     max_entities : int, default 60
-        Sentences with more entities have no candidates. The limit for events is 12, if not
-        lower.
+        Sentences with more entities have no candidates. For events: the number of entities that
+        are combined with a trigger, the nearest ones, at most 12.
     threshold : {"f1", "cautious", "half"}, float or dict, default "f1"
         Decision threshold on the probability of the predicted relation: best F1 on held-out
         documents; the lowest within one standard error of it, for texts unlike the training
@@ -186,6 +193,8 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         What is too small in the training corpus, and relation types that were not learned.
     trial_ : dict of str to float
         Held-out F1 with entities ``"blind"`` and with their ``"words"``, if both were tried.
+    forms_ : dict of str to list
+        Of events: the numbers of participants and of catalysts that each type may have.
     dropped_ : dict of str to int
         Candidates and annotations that were not used, by reason.
     parser_ : str
@@ -212,9 +221,10 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
     # The cases come first: what the learner keeps of them is stored as row numbers.
     _fitted = (
         "cases_", *_CASE_TEXTS, *_TEXT_HASHES, *_DOCUMENT_SUMS, "learner_", "views_", "labels_",
-        "undirected_", "roles_", "arguments_", "signatures_", "triggers_", "slopes_", "offsets_",
-        "curve_", "threshold_", "held_out_", "trial_", "type_examples_", "type_f1_", "dropped_",
-        "parser_", "n_documents_", "n_sentences_", "n_candidates_", "n_relations_", "seed_",
+        "undirected_", "roles_", "arguments_", "signatures_", "triggers_", "forms_", "slopes_",
+        "offsets_", "curve_", "threshold_", "held_out_", "trial_", "type_examples_", "type_f1_",
+        "dropped_", "parser_", "n_documents_", "n_sentences_", "n_candidates_", "n_relations_",
+        "seed_",
     )  # fmt: skip
 
     cases_: ExampleBatch
@@ -312,8 +322,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             dropped,
             views=self._views(),
             least=1 if events else 2,
-            # Triggers are entities too, and do not count.
-            most=10 * _MAX_EVENT_ENTITIES if events else int(self.max_entities),
+            most=None if events else int(self.max_entities),
             n_jobs=self.n_jobs,
         )
 
@@ -349,9 +358,11 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             views += TYPE_VIEWS if classes.labels != "binary" and len(classes.roles) > 1 else ()
             named = (*views, ENTITY_VIEW if self.vectors is None else SOFT_ENTITY_VIEW)
             views = named if self.blind == "auto" or not self.blind else views
-        candidates = self._candidates(sentences, classes, None)
+        events = self.candidates == "events"
+        forms = learn_forms(sentences.sentences) if events else {}
+        candidates = self._candidates(sentences, classes, None, forms)
         signatures = Signatures([], [])
-        if self.candidates == "pairs" and self.signatures:
+        if not events and self.signatures:
             signatures = Signatures.learn(candidates)
             candidates = signatures.select(candidates)
         dropped.update(candidates.dropped)
@@ -380,8 +391,9 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         X = viewed.table.only(needed_views(kernel) or views)
         learner = make_learner(find_recipe(self.recipe), kernel, self.options or {}, len(y), seed)
         triggers = [candidates.triggers[row] for row in viewed.rows]
+        missed = [] if candidates.missed is None else candidates.missed.labels
         calibration, held_out, by_type, sums = self._fit_learner(
-            learner, X, y, documents, folds, triggers, seed
+            learner, X, y, documents, folds, triggers, missed, seed
         )
         self.trial_ = trial
         self.cases_, self.learner_, self.seed_ = X, learner, seed
@@ -395,8 +407,8 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         self.labels_, self.undirected_ = classes.labels, list(classes.undirected)
         self.roles_, self.arguments_ = classes.roles, classes.arguments
         self.signatures_ = signatures._asdict()
-        events = self.candidates == "events"
         self.triggers_ = learn_triggers(sentences.sentences) if events else []
+        self.forms_ = forms
         self.slopes_, self.offsets_, self.curve_, self.threshold_ = calibration
         self.held_out_, self.dropped_ = held_out, dict(dropped)
         examples = Counter(_types(y.tolist(), triggers))
@@ -419,6 +431,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         documents: Sequence[str],
         folds: NDArray[np.int64],
         triggers: Sequence[Any],
+        missed: Sequence[str],
         seed: int,
     ) -> tuple[Calibration, dict[str, float | None], dict[str, float], DocumentSums]:
         """Fit the classifier; return its calibration, and figures on held-out documents."""
@@ -430,9 +443,15 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         held = calibration.held(scores, numbers, none)
         names = learner.classes_[held.best]
         lines = self._thresholds(names, calibration.threshold)
-        auc, precision = ranking(held.positive, held.related)
         predicted = held.probabilities >= lines
-        figures = {**rates(held, predicted)._asdict(), "auc": auc, "average_precision": precision}
+        # Events that no candidate stands for are relations that are not found.
+        related = np.append(held.related, np.zeros(len(missed)))
+        auc, precision = ranking(np.append(held.positive, [True] * len(missed)), related)
+        figures: dict[str, float | None] = {
+            **rates(held, predicted, len(missed))._asdict(),
+            "auc": auc,
+            "average_precision": precision,
+        }
         figures["calibration_error"] = held_out_error(
             scores, numbers, none, folds, calibration.threshold
         )
@@ -440,7 +459,8 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         true, found = (_types(names.tolist(), triggers) for names in (y, given))
         logits = logits_of(held.probabilities)
         sums = DocumentSums.of(logits, documents, held.positive, held.right)
-        return calibration, figures, type_f1(true, found), sums
+        by_type = type_f1([*true, *missed], [*found, *[NONE] * len(missed)])
+        return calibration, figures, by_type, sums
 
     def _try_entity_words(
         self,
@@ -495,7 +515,11 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         return np.array([given.get(type_of(name), line) for name in names], dtype=np.float64)
 
     def _candidates(
-        self, sentences: SentenceTable, classes: RelationClasses, triggers: list[str] | None
+        self,
+        sentences: SentenceTable,
+        classes: RelationClasses,
+        triggers: list[str] | None,
+        forms: Mapping[str, Sequence[Sequence[int]]],
     ) -> Candidates:
         """Return the candidates of sentences, labeled with their classes."""
         if self.candidates == "events":
@@ -503,9 +527,15 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
                 sentences,
                 triggers=triggers,
                 types=self.types,
-                max_entities=min(self.max_entities, _MAX_EVENT_ENTITIES),
+                max_entities=min(self.max_entities, MAX_EVENT_ENTITIES),
+                forms={
+                    kind: [(n, catalysts > 0) for n, catalysts in known]
+                    for kind, known in forms.items()
+                },
             )
             found.labels = [EVENT if label == 1 else NONE for label in found.labels]
+            if found.missed:  # labeled with the types of their triggers
+                found.missed.labels = [one.type for one in found.missed.triggers if one]
         else:
             found = pairs_in(
                 sentences,
@@ -591,12 +621,12 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         if events:
             sentences.sentences = find_triggers(sentences.sentences, self.triggers_)
         classes = self._classes()
-        candidates = self._candidates(sentences, classes, self._trigger_types())
+        candidates = self._candidates(sentences, classes, self._trigger_types(), self.forms_)
         candidates = Signatures(**self.signatures_).select(candidates)
         dropped.update(candidates.dropped)
         viewed = _viewed(candidates, self.views_, dropped)
         if not viewed.rows:
-            return Predictions(dropped=dropped)
+            return Predictions(candidates.take(()), dropped=dropped)
         warn_of_parser(self.parser_, used)
         names = self.learner_.classes_
         none = names.tolist().index(NONE)
@@ -840,7 +870,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         return curve
 
     def _scored(self, predictions: Predictions, n_bootstrap: int) -> RelationScores:
-        seen, same_id = self._text_hashes().find(predictions.candidates)
+        seen, same_id = self._text_hashes().find(predictions.candidates.with_missed())
         return score_predictions(
             predictions,
             self._names(),
@@ -1075,29 +1105,33 @@ def _check_plain(model: Any) -> None:
     ):
         raise ValueError("roles_ must have two names for each relation")
     if not isinstance(model.arguments_, dict) or not all(
-        isinstance(name, str) and _pairs_of_strings(pairs)
-        for name, pairs in model.arguments_.items()
+        isinstance(name, str) and _pairs_of(str, pairs) for name, pairs in model.arguments_.items()
     ):
         raise ValueError("arguments_ must have pairs of entity types for each relation")
     signatures = model.signatures_
     if (
         not isinstance(signatures, dict)
         or set(signatures) != {"types", "kinds"}
-        or not _pairs_of_strings(signatures["types"])
+        or not _pairs_of(str, signatures["types"])
         or not _strings(signatures["kinds"])
     ):
         raise ValueError("signatures_ must have pairs of entity types, and kinds of pairs")
-    if not _pairs_of_strings(model.triggers_):
+    if not _pairs_of(str, model.triggers_):
         raise ValueError("triggers_ must be words with types")
+    if not isinstance(model.forms_, dict) or not all(
+        _pairs_of(int, forms) for forms in model.forms_.values()
+    ):
+        raise ValueError("forms_ must be numbers of participants and catalysts by type")
     for name in ("held_out_", "trial_", "type_examples_", "type_f1_", "dropped_"):
         value = getattr(model, name)
         if not isinstance(value, dict) or not _strings(list(value)):
             raise ValueError(f"{name} must be figures by name")
 
 
-def _pairs_of_strings(values: Any) -> bool:
+def _pairs_of(kind: type, values: Any) -> bool:
     return isinstance(values, list) and all(
-        isinstance(row, list) and len(row) == 2 and _strings(row) for row in values
+        isinstance(row, list) and len(row) == 2 and all(type(one) is kind for one in row)
+        for row in values
     )
 
 

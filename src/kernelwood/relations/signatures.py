@@ -71,7 +71,7 @@ class Signatures(NamedTuple):
         unrelated = {*map(tuple, self.types), *self.kinds}
         rows: list[int] = []
         dropped: Counter[str] = Counter()
-        missed: list[tuple[int, Any]] = []
+        missed: list[int] = []
         for row, label in enumerate(candidates.labels):
             kind = next((kind for kind in _kinds(candidates, row) if kind in unrelated), None)
             if kind is None:
@@ -80,10 +80,10 @@ class Signatures(NamedTuple):
             name = kind if isinstance(kind, str) else f"types {' and '.join(kind)}"
             dropped[f"pair of a kind that is never related in training: {name}"] += 1
             if label not in (NONE, None):
-                missed.append((candidates.sentence_of[row], label))
+                missed.append(row)
         made = candidates.take(rows)
         made.dropped = candidates.dropped + dropped
-        made.missed = candidates.missed + missed
+        made.missed = candidates.take(missed)
         return made
 
 
