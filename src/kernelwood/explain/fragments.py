@@ -263,18 +263,20 @@ def _parts(kernel: Kernel, a: Any, b: Any) -> list[_Part]:
             todo.append((inner.kernel, a, b, view, factor * inner.factor, False))
         elif kind is Normalized:
             if not outermost:
-                factor *= _ratio(inner, inner.kernel, a, b)
+                pair = inner._batch([a]), inner._batch([b])
+                factor *= _ratio(inner, _raw_value(inner.kernel, pair), pair)
             todo.append((inner.kernel, a, b, view, factor, outermost))
         elif kind is VectorKernel:
             exact = inner.clone().set_params(dtype="float64")
-            raw = _raw_value(exact, a, b)
+            raw = _raw_value(exact, ([a], [b]))
             if factor * raw > 0:
                 parts.append(_Part(exact, a, b, view, factor, raw))
         elif kind in _EXPLAINERS:
             raw_kernel = inner.clone().set_params(normalize=False, dtype="float64")
-            raw = _raw_value(raw_kernel, a, b)
+            pair = inner._batch([a]), inner._batch([b])
+            raw = _raw_value(raw_kernel, pair)
             if inner.normalize and not outermost:
-                factor *= _ratio(inner, raw_kernel, a, b)
+                factor *= _ratio(inner, raw, pair)
             if factor * raw > 0:
                 parts.append(_Part(raw_kernel, a, b, view, factor, raw))
         else:
@@ -291,15 +293,14 @@ def _view(kernel: OnView, example: Any) -> Any:
     return example.view(kernel.name)
 
 
-def _ratio(outer: Kernel, inner: Kernel, a: Any, b: Any) -> float:
-    """Return the value of the outer kernel divided by that of the inner one."""
-    below = _raw_value(inner, a, b)
-    return outer.value(a, b) / below if below > 0 else 0.0
+def _ratio(kernel: Kernel, raw: float, pair: tuple[Any, Any]) -> float:
+    """Return the value of a kernel divided by the raw value."""
+    return float(kernel.cross(*pair)[0, 0]) / raw if raw > 0 else 0.0
 
 
-def _raw_value(kernel: Kernel, a: Any, b: Any) -> float:
+def _raw_value(kernel: Kernel, pair: tuple[Any, Any]) -> float:
     try:
-        return kernel.value(a, b)
+        return float(kernel.cross(*pair)[0, 0])
     except KernelOverflowError:
         raise KernelOverflowError(
             f"{kernel!r}: the raw value of this pair exceeds the range of a double; "
@@ -438,7 +439,6 @@ def _explain_subsequences(
     return fragments
 
 
-# Kernel -> function that explains it.
 def _explain_vectors(kernel: VectorKernel, a: Any, b: Any, request: _Request) -> list[Fragment]:
     named = isinstance(a, Mapping) and isinstance(b, Mapping)
     if not named or kernel.kind not in ("linear", "cosine"):
@@ -454,6 +454,7 @@ def _explain_vectors(kernel: VectorKernel, a: Any, b: Any, request: _Request) ->
     return fragments
 
 
+# Kernel -> function that explains it.
 _EXPLAINERS: dict[type[Kernel], Callable[..., list[Fragment]]] = {
     SubtreeKernel: _explain_subtrees,
     SubsetTreeKernel: _explain_subset_trees,
