@@ -1,5 +1,6 @@
 """What all tests share: hypothesis settings, slow tests, the folder of shared helpers."""
 
+import gc
 import os
 import signal
 import sys
@@ -41,6 +42,12 @@ def pytest_collection_modifyitems(config, items):
         for item in items:
             if "slow" in item.keywords:
                 item.add_marker(skip)
+
+
+def pytest_collection_finish():
+    """Keep what was imported and collected out of garbage collection: a tenth of the time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=hasattr(signal, "setitimer"))
