@@ -55,9 +55,9 @@ class Sentence:
 def take_apart(tree: kw.Tree) -> Sentence:
     sentence = Sentence([], [], [])
     starts: list[int] = []  # where the constituents that are open begin
-    todo: list[kw.Tree | str] = [tree]
-    while todo:
-        node = todo.pop()
+    waiting: list[kw.Tree | str] = [tree]
+    while waiting:
+        node = waiting.pop()
         if isinstance(node, str):
             sentence.brackets.append((node, starts.pop(), len(sentence.words)))
         elif node.children[0].is_leaf:
@@ -65,7 +65,7 @@ def take_apart(tree: kw.Tree) -> Sentence:
             sentence.words.append(node.children[0].label)
         else:
             starts.append(len(sentence.words))
-            todo += [node.label, *reversed(node.children)]
+            waiting += [node.label, *reversed(node.children)]
     return sentence
 
 

@@ -64,10 +64,10 @@ def f1_of(predictions: Predictions) -> float:
 def best_threshold(predictions: Predictions) -> float:
     """Return the threshold with the highest F1 on the labels themselves."""
     labels = np.array([str(label) for label in predictions.candidates.labels])
-    order = np.argsort(-predictions.scores, kind="stable")
+    order = np.argsort(-predictions.probability, kind="stable")
     right = np.cumsum((labels == np.array(predictions.classes))[order])
     f1 = 2 * right / (np.arange(1, len(order) + 1) + (labels != "none").sum())
-    return float(predictions.scores[order[int(f1.argmax())]])
+    return float(predictions.probability[order[int(f1.argmax())]])
 
 
 def drawn(predictions: Predictions, size: int, seed: int) -> Predictions:
@@ -87,7 +87,7 @@ def adapted(
     """Return the F1 of the adapted model, and the F1 that it expects."""
     _, summary = extractor.adapt(predictions, labels)
     # The order of candidates stays the same: the highest scores are positive.
-    cut = np.sort(predictions.scores)[-summary.positives]
+    cut = np.sort(predictions.probability)[-summary.positives]
     return f1_of(predictions.with_threshold(float(cut))), summary.expected.f1.value
 
 

@@ -25,7 +25,7 @@ for views in VIEWS:
     extractor = kw.RelationExtractor(views=views, labels="binary", random_state=0).fit(train)
     predictions = extractor.predict(test, all=True)
     related = [prediction.label != "none" for prediction in predictions]
-    scores = [prediction.score for prediction in predictions]
+    scores = [prediction.probability for prediction in predictions]
     precision, recall, _ = precision_recall_curve(related, scores)
     [line] = axis.plot(recall, precision, label=" and ".join(views))
     reached = extractor.evaluate(test, n_bootstrap=0)
@@ -44,7 +44,7 @@ plt.show()
 # The evidence for the most probable relation: the training sentences that support and oppose it
 # most. Entities are in brackets, words that it shares with them between asterisks.
 
-surest = max(predictions.relations, key=lambda prediction: prediction.score)
+surest = max(predictions.relations, key=lambda prediction: prediction.probability)
 print(surest)
 print(surest.text)
 for case in surest.evidence:

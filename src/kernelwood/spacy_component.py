@@ -321,7 +321,9 @@ class RelationComponent:
 def _plain(prediction: Prediction) -> dict[str, Any]:
     """Return a prediction as an element of ``doc._.relations``."""
     made = prediction.to_dict()
-    relation = {name: made[name] for name in ("type", "relation", "score", "threshold", "sentence")}
+    relation = {
+        name: made[name] for name in ("type", "relation", "probability", "threshold", "sentence")
+    }
     relation["participants"] = [_with_ends(one) for one in made["participants"]]
     if "trigger" in made:
         relation["trigger"] = _with_ends(made["trigger"])

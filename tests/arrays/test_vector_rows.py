@@ -191,7 +191,7 @@ def test_errors_name_the_example(wrong, complaint):
         table.column("v")
 
 
-# What is no vector.
+# Inputs that are not vectors.
 
 
 @pytest.mark.parametrize(

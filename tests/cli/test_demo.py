@@ -78,7 +78,7 @@ def test_offsets_lead_to_the_entities_of_the_text(report):
 
 
 def test_every_relation_reaches_the_threshold(report):
-    assert all(row["score"] >= row["threshold"] for row in report["relations"])
+    assert all(row["probability"] >= row["threshold"] for row in report["relations"])
 
 
 def test_every_relation_has_evidence(report):
@@ -86,7 +86,7 @@ def test_every_relation_has_evidence(report):
 
 
 def test_the_evidence_of_the_most_probable_relation_is_shown(report, shown):
-    best = max(report["relations"], key=lambda row: row["score"])
+    best = max(report["relations"], key=lambda row: row["probability"])
     n_supporting = sum(case["supports"] for case in best["evidence"]["cases"])
     lines = shown.splitlines()
     assert best["id"] in lines

@@ -119,9 +119,9 @@ def test_the_sentence_is_shown_with_its_entities(model, corpus):
     assert lines[:2] == ["d20.s0.e1-e2", "[Sos2] binds [Abl2]"]
 
 
-def test_the_decision_is_shown_with_score_and_threshold(model, corpus):
+def test_the_decision_is_shown_with_probability_and_threshold(model, corpus):
     shown = run(model, corpus, "d20.s3.e1-e2").stdout
-    assert "binds: predicted negative, score 0.0" in shown
+    assert "binds: predicted negative, probability 0.0" in shown
     assert "< threshold 0." in shown and "annotated as none" in shown
 
 
@@ -183,10 +183,11 @@ def test_an_unknown_name_is_refused_with_the_nearest(model, corpus):
     assert "with the id 'd20.s0.e1-e3'; did you mean 'd20.s0.e1-e2'?" in message
 
 
-def test_without_relations_the_best_score_is_told(model, corpus):
+def test_without_relations_the_largest_probability_is_told(model, corpus):
     message = wrong_data(run(model, corpus, "d20.s3"))
     assert (
-        "no relations in d20.s3: the best score of 1 candidate is" in message and "--all" in message
+        "no relations in d20.s3: the largest probability of 1 candidate is" in message
+        and "--all" in message
     )
 
 

@@ -88,7 +88,11 @@ def terms(tmp_path):
 def test_what_is_found_is_what_the_library_finds(extractor, model, text, terms):
     found = extractor.extract(TEXT, dictionary=kw.Dictionary.read(terms))
     [one] = extracted(model, text, "--entities", terms)["predictions"]
-    assert (one["document"], one["type"], one["score"]) == ("a", "binds", found[0].score)
+    assert (one["document"], one["type"], one["probability"]) == (
+        "a",
+        "binds",
+        found[0].probability,
+    )
 
 
 def test_references_of_terms_are_kept(model, text, terms):
@@ -170,7 +174,7 @@ def test_standoff_has_all_entities_and_the_relations(model, text, terms, tmp_pat
     document = example.view("document")
     assert document.text == TEXT
     assert (len(document.entities), len(document.relations)) == (4, 1)
-    assert "score" in document.attributes[-1].value
+    assert "probability" in document.attributes[-1].value
 
 
 def test_texts_without_relations_are_in_the_folder_too(model, tmp_path, terms):

@@ -180,7 +180,9 @@ def test_standard_output_gets_json_lines(model, corpus):
 
 def test_a_table_is_shown_without_a_file(model, corpus):
     shown = run(model, corpus).stdout
-    assert shown.splitlines()[0].split() == "document type score participants sentence".split()
+    assert (
+        shown.splitlines()[0].split() == "document type probability participants sentence".split()
+    )
     assert "6 relations among 12 candidates in 12 documents" in shown
 
 

@@ -39,12 +39,12 @@ def totals_by_parent(rules):
 
 def strings(process, parent, first):
     """Return the children that the rules of a process can write, with their probabilities."""
-    finished, todo = {}, [((), 1.0, parent)]
-    while todo:
-        written, p, symbol = todo.pop()
+    finished, waiting = {}, [((), 1.0, parent)]
+    while waiting:
+        written, p, symbol = waiting.pop()
         for (_, left, right), share in process.rules(symbol):
             if right >= first:
-                todo.append(((*written, left), p * share, right))
+                waiting.append(((*written, left), p * share, right))
             else:
                 key = (*written, left, right)
                 finished[key] = finished.get(key, 0.0) + p * share

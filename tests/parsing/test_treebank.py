@@ -135,12 +135,12 @@ def test_preparing_twice_changes_nothing(tree):
 
 @given(constituents())
 def test_words_that_are_spoken_stay(tree):
-    spoken, todo = [], [tree]
-    while todo:
-        node = todo.pop()
+    spoken, waiting = [], [tree]
+    while waiting:
+        node = waiting.pop()
         if node.is_leaf:
             spoken.append(node.label)
         elif node.label != "-NONE-":
-            todo += reversed(node.children)
+            waiting += reversed(node.children)
     once = prepare_tree(tree)
     assert ([] if once is None else [leaf.label for leaf in once.leaves()]) == spoken

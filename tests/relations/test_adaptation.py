@@ -103,7 +103,6 @@ def test_moments_take_documents_as_wholes(text, center):
         ("logits", lambda x: x + 1e6, "squares"),
         ("squares", lambda x: -x, "not negative"),
         ("right", lambda x: x + 100, "right"),
-        ("right", lambda x: x * 0, "right"),
         ("positive", lambda x: x[:-1], "documents with candidates"),
         ("positive", list, "numbers of documents"),
     ],
@@ -116,10 +115,30 @@ def test_wrong_sums_are_not_loaded(extractor, name, value, message):
         model._check_restored()
 
 
+def test_a_model_that_recognized_nothing_is_loaded_but_not_adapted(extractor, test_documents):
+    model = copy.copy(extractor)
+    model.document_right_ = extractor.document_right_ * 0
+    model._check_restored()
+    with pytest.raises(kw.errors.KernelInputError, match="cannot be adapted"):
+        model.adapt(test_documents)
+
+
 def test_sums_are_those_of_held_out_candidates(extractor):
     assert extractor.document_candidates_.sum() == extractor.n_candidates_
     assert len(extractor.document_candidates_) == extractor.n_documents_
     assert extractor.document_positive_.sum() == extractor.n_relations_
+
+
+def within(rating, positive, found):
+    """Return whether the positive rate, precision, recall and F1 are in their intervals."""
+    hits = (positive & found).sum()
+    true = [
+        positive.mean(),
+        hits / found.sum(),
+        hits / positive.sum(),
+        2 * hits / (found.sum() + positive.sum()),
+    ]
+    return [one.low <= value <= one.high for one, value in zip(rating, true, strict=True)]
 
 
 # Drift.
@@ -188,7 +207,7 @@ def test_documents_of_one_corpus_rarely_drift():
 def scored(extractor, given, change):
     """Return predictions with changed scores."""
     made = extractor.predict(given, all=True)
-    made.scores = change(made.scores)
+    made.probability = change(made.probability)
     return made
 
 
@@ -341,14 +360,7 @@ def test_expected_intervals_contain_realized_figures():
         positive = rng.random(120) < 1 / (1 + np.exp(-(slope * logits + offset)))
         cut, rating = Posterior.of(1.0, *NO_LABELS).decide(logits, 1.0)
         found = logits >= cut
-        hits = (positive & found).sum()
-        true = [
-            positive.mean(),
-            hits / found.sum(),
-            hits / positive.sum(),
-            2 * hits / (found.sum() + positive.sum()),
-        ]
-        inside += [one.low <= value <= one.high for one, value in zip(rating, true, strict=True)]
+        inside += within(rating, positive, found)
     assert (inside >= 180).all()
 
 
@@ -421,14 +433,7 @@ def test_intervals_contain_the_truth():
         rating = Sample(numbers, rows, positive[rows], positive[rows]).rate(
             found, typed=False, seed=seed
         )
-        hits = (positive & found).sum()
-        true = [
-            positive.mean(),
-            hits / found.sum(),
-            hits / positive.sum(),
-            2 * hits / (found.sum() + positive.sum()),
-        ]
-        inside += [one.low <= value <= one.high for one, value in zip(rating, true, strict=True)]
+        inside += within(rating, positive, found)
     assert (inside >= 180).all()
 
 
@@ -483,8 +488,8 @@ def test_the_summary_counts_what_the_model_predicts(extractor, test_documents, n
     assert summary.n_labels == n
     assert (summary.sampled is None) == (n < 10)
     old, new = (model.predict(test_documents, all=True) for model in (extractor, adapted))
-    order = np.argsort(old.scores, kind="stable")
-    assert (np.diff(new.scores[order]) >= -1e-12).all()
+    order = np.argsort(old.probability, kind="stable")
+    assert (np.diff(new.probability[order]) >= -1e-12).all()
 
 
 @pytest.mark.parametrize("n", [0, 30])
@@ -492,7 +497,7 @@ def test_the_adapted_calibration_is_a_line_that_fits_the_summary(extractor, n):
     noise = np.random.default_rng(0).normal(-3, 1.5, size=300)
     given = scored(extractor, documents(50, start=20), lambda p: 1 / (1 + np.exp(-noise[: len(p)])))
     chosen = given.take(range(n))
-    labels = {one.id: one.relation if one.score > 0.03 else "none" for one in chosen}
+    labels = {one.id: one.relation if one.probability > 0.03 else "none" for one in chosen}
     adapted, summary = extractor.adapt(given, labels)
     slope = adapted.curve_[0] / extractor.curve_[0]
     offset = adapted.curve_[2] - slope * extractor.curve_[2]
@@ -508,7 +513,7 @@ def test_the_adapted_model_is_not_surprised_by_its_texts(extractor, test_documen
     adapted, _ = extractor.adapt(test_documents)
     found = adapted.predict(test_documents, all=True)
     assert adapted.document_logits_.sum() == pytest.approx(
-        np.log(found.scores / (1 - found.scores)).sum()
+        np.log(found.probability / (1 - found.probability)).sum()
     )
     monitor = DriftMonitor(adapted)
     monitor.add(found)
@@ -520,7 +525,7 @@ def test_adapted_models_are_loaded_as_they_were(extractor, test_documents, tmp_p
     kw.save(adapted, tmp_path / "model.kw")
     loaded = kw.load(tmp_path / "model.kw")
     one, other = (model.predict(test_documents, all=True) for model in (adapted, loaded))
-    np.testing.assert_array_equal(one.scores, other.scores)
+    np.testing.assert_array_equal(one.probability, other.probability)
     np.testing.assert_array_equal(one.positive, other.positive)
     assert loaded.adapt(test_documents)[1].to_dict() == adapted.adapt(test_documents)[1].to_dict()
 
@@ -529,7 +534,9 @@ def test_labels_that_deny_relations_leave_fewer(extractor, test_documents):
     chosen = extractor.suggest_labels(test_documents, 30, random_state=1)
     none, _ = extractor.adapt(test_documents, {one.id: "none" for one in chosen})
     every, _ = extractor.adapt(test_documents, {one.id: one.relation for one in chosen})
-    low, high = (model.predict(test_documents, all=True).scores.sum() for model in (none, every))
+    low, high = (
+        model.predict(test_documents, all=True).probability.sum() for model in (none, every)
+    )
     assert low < high
 
 

@@ -12,7 +12,6 @@ from scipy.special import softmax
 from kernelwood.relations import positive_rate_threshold
 from kernelwood.relations.calibration import (
     Calibration,
-    Held,
     best_relation,
     calibrate,
     fit_curve,
@@ -37,17 +36,10 @@ def held_out(draw):
     return np.array(scores), np.array([NONE, 1, *classes[2:]]), documents
 
 
-def held_of(scores, classes, calibration):
-    probabilities = calibration.probabilities(scores, NONE)
-    best = best_relation(probabilities, NONE)
-    shown = probabilities[np.arange(len(best)), best]
-    return Held(shown, classes != NONE, classes == best)
-
-
 def f1_of(held, cut):
     """Return F1 by its definition, counting one by one."""
     found = right = 0
-    for probability, _, typed in zip(*held, strict=True):
+    for probability, typed in zip(held.probabilities, held.right, strict=True):
         if probability >= cut:
             found += 1
             right += typed
@@ -121,7 +113,7 @@ def test_probabilities_of_overconfident_scores_are_true():
     scores = 3.0 * np.log(chances)  # three times as sure as they may be
     train, test = slice(None, 3000), slice(3000, None)
     calibration = calibrate(scores[train], classes[train], NONE, ["d"] * 3000, "half")
-    held = held_of(scores[test], classes[test], calibration)
+    held = calibration.held(scores[test], classes[test], NONE)
     for low in np.arange(0.2, 1.0, 0.2):
         some = (held.probabilities >= low) & (held.probabilities < low + 0.2)
         assert held.right[some].mean() == pytest.approx(held.probabilities[some].mean(), abs=0.05)
@@ -152,7 +144,7 @@ def test_a_curve_corrects_what_a_line_cannot():
 def test_no_threshold_has_a_better_f1(rows):
     scores, classes, documents = rows
     calibration = calibrate(scores, classes, NONE, documents, "f1")
-    held = held_of(scores, classes, calibration)
+    held = calibration.held(scores, classes, NONE)
     reached = rates(held, held.probabilities >= calibration.threshold).f1
     assert reached == pytest.approx(max(f1_of(held, cut) for cut in held.probabilities))
 
@@ -183,7 +175,7 @@ def test_the_cautious_threshold_is_the_lowest_within_a_standard_error(seed):
     scores = np.stack([np.zeros(80), random.normal(size=80) + 1.5 * classes], axis=1)
     documents = [f"d{d}" for d in random.integers(10, size=80)]
     calibration = calibrate(scores, classes, NONE, documents, "cautious")
-    held = held_of(scores, classes, calibration)
+    held = calibration.held(scores, classes, NONE)
     f1 = {cut: f1_of(held, cut) for cut in held.probabilities}
     best = max(held.probabilities, key=f1.get)
     error = standard_error(held, best, documents)

@@ -135,12 +135,32 @@ def test_a_model_of_one_class_supports_any_type():
     assert opinion(extractor.fit(list(corpus())), 0, kind="cuts") == "supported"
 
 
-def test_scores_are_those_of_predictions(extractor):
+def test_the_probability_is_that_of_the_claim(extractor):
+    claims = [a_claim(0), a_claim(0, first="T2", second="T1"), a_claim(0, kind="binds")]
+    forward, backward, other = verify(extractor, claims)
+    [prediction] = {
+        verdict.prediction.id: verdict.prediction for verdict in verify(extractor, claims)
+    }.values()
+    assert forward.opinion == "supported"
+    assert forward.probability == prediction.probability
+    classes = {**prediction.probabilities}
+    assert classes.pop(prediction.relation) == forward.probability
+    assert other.probability == classes.pop("binds")
+    assert classes.pop("none") > 0
+    assert [backward.probability] == list(classes.values())
+    [unknown] = verify(extractor, [a_claim(0, kind="cuts")])
+    assert unknown.probability == 0
+
+
+def test_probabilities_are_those_of_predictions(extractor):
     claim = a_claim(0)
     [verdict] = verify(extractor, [claim])
     example = kw.Example("a", views={"sentence": claim.annotated})
     [prediction] = extractor.predict([example], all=True)
-    assert (verdict.score, verdict.threshold) == (prediction.score, extractor.threshold_)
+    assert (verdict.probability, verdict.threshold) == (
+        prediction.probability,
+        extractor.threshold_,
+    )
 
 
 def test_evidence_comes_with_a_verdict(extractor):
@@ -156,7 +176,11 @@ def test_entities_of_two_sentences_are_not_judged(words_only):
     line = a_line(0, parse=False, text="Akt was here. Pten was not.")
     line["entities"][1].update(start=14, end=18)
     [verdict] = verify(words_only, [Claim.from_object(line)])
-    assert (verdict.opinion, verdict.score, list(verdict.evidence)) == ("unsupported", None, [])
+    assert (verdict.opinion, verdict.probability, list(verdict.evidence)) == (
+        "unsupported",
+        None,
+        [],
+    )
     assert "different sentences" in verdict.reason
 
 

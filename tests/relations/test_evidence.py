@@ -151,6 +151,27 @@ def test_no_cases_are_shown_if_none_are_asked_for():
     assert evidence.others + evidence.intercept == pytest.approx(evidence.score)
 
 
+def test_evidence_is_printed_as_a_table():
+    [evidence] = extractor().explain(predictions()[:1], 1)
+    assert repr(evidence).startswith(f"<Evidence: score {evidence.score:+.3f}, ")
+    first, *rows = str(evidence).splitlines()
+    assert first.startswith(f"score {evidence.score:+.3f}: shown ")
+    assert len(rows) == len(evidence)
+    for case, row in zip(evidence, rows, strict=True):
+        assert row.split()[:3] == [
+            "for" if case.supports else "against",
+            f"{case.contribution:+.3f}",
+            case.type,
+        ]
+        assert repr(case).startswith(f"<Case: {case.type}, contribution {case.contribution:+.3f}, ")
+        assert len(repr(case)) < 130
+
+
+def test_only_predictions_are_explained():
+    with pytest.raises(kw.errors.KernelInputError, match="'x' is not a Prediction"):
+        extractor().explain("x")
+
+
 def test_nothing_is_explained_by_nothing():
     assert extractor().explain([]) == []
 

@@ -113,14 +113,14 @@ def test_single_precision_moves_no_score_that_is_shown(extractor):
     assert kernel.dtype == "float64" != extractor.learner_.kernel_.dtype
     double = kw.RelationExtractor(kernel=kernel, random_state=0).fit(documents())
     new = documents(3, start=20)
-    scores = [[one.score for one in m.predict(new, all=True)] for m in (extractor, double)]
+    scores = [[one.probability for one in m.predict(new, all=True)] for m in (extractor, double)]
     np.testing.assert_allclose(*scores, atol=1e-6)
 
 
 def test_scores_are_probabilities_and_the_threshold_decides(extractor):
     judged = extractor.predict(documents(4, start=20), all=True)
-    assert all(0 <= one.score <= 1 for one in judged)
-    assert all(one.positive == (one.score >= extractor.threshold_) for one in judged)
+    assert all(0 <= one.probability <= 1 for one in judged)
+    assert all(one.positive == (one.probability >= extractor.threshold_) for one in judged)
     found = extractor.predict(documents(4, start=20))
     assert [one.id for one in found] == [one.id for one in judged.relations]
 
@@ -149,9 +149,9 @@ def test_too_many_candidates_are_told_with_the_recipes_that_take_them(monkeypatc
 
 def test_another_threshold_decides_anew(extractor):
     judged = extractor.predict(documents(4, start=20), all=True)
-    line = sorted(one.score for one in judged)[3]
+    line = sorted(one.probability for one in judged)[3]
     changed = judged.with_threshold(line)
-    assert [one.positive for one in changed] == [one.score >= line for one in judged]
+    assert [one.positive for one in changed] == [one.probability >= line for one in judged]
     assert {one.threshold for one in changed} == {line}
     assert [one.id for one in changed] == [one.id for one in judged]
     assert changed.tally.reasons == judged.tally.reasons
@@ -161,9 +161,9 @@ def test_another_threshold_decides_anew(extractor):
 def test_a_share_is_that_of_the_highest_scores(extractor):
     judged = extractor.predict(documents(4, start=20), all=True)
     found = judged.with_positive_rate(0.25).relations
-    least = min(one.score for one in found)
-    assert len(found) == sum(one.score >= least for one in judged) >= len(judged) // 4
-    assert sum(one.score > least for one in judged) < len(judged) / 4
+    least = min(one.probability for one in found)
+    assert len(found) == sum(one.probability >= least for one in judged) >= len(judged) // 4
+    assert sum(one.probability > least for one in judged) < len(judged) / 4
 
 
 def test_the_share_of_the_training_documents_is_known(extractor):
@@ -202,7 +202,7 @@ def test_what_is_denied_can_be_learned():
     model = kw.RelationExtractor(random_state=0).fit(train)
     assert "negation" in model.views_
     yes, no = model.predict([one("x.s0", False), one("x.s1", True)], all=True)
-    assert yes.score > 0.7 > 0.3 > no.score
+    assert yes.probability > 0.7 > 0.3 > no.probability
 
 
 def test_a_given_threshold_is_used():
@@ -212,6 +212,11 @@ def test_a_given_threshold_is_used():
     new = documents(4, start=20)
     assert low.threshold_ == 0.01
     assert len(low.predict(new)) > len(high.predict(new))
+
+
+def test_a_threshold_of_an_unknown_type_is_refused():
+    with pytest.raises(kw.errors.KernelInputError, match="'cuts', which is not a relation type"):
+        kw.RelationExtractor(threshold={"cuts": 0.3}).fit(documents())
 
 
 def test_evaluation_counts_what_is_right(extractor):
@@ -482,6 +487,56 @@ def test_triggers_are_found_in_sentences_without_events():
     assert found[0].type == "Positive"
 
 
+def crowded(name):
+    """Return a sentence in which Sos promotes the last of two entities, which is far away."""
+    words = ["Sos", "promotes", "Ras", "and", "Raf"]
+    spans = [((0, 3),), ((4, 12),), ((13, 16),), ((17, 20),), ((21, 24),)]
+    entities = [kw.text.Entity(f"T{i}", "Protein", spans[i], words[i]) for i in (0, 2, 4)]
+    entities.append(kw.text.Entity("T9", "Positive", spans[1], "promotes"))
+    roles = (kw.text.Argument("Theme", "T4"), kw.text.Argument("Cause", "T0"))
+    sentence = kw.Sentence.from_words(
+        words,
+        dependencies=[(1, "nsubj", 0), (1, "dobj", 2), (2, "conj_and", 4)],
+        entities=entities,
+        events=[kw.text.Event("E1", "Positive", "T9", roles)],
+    )
+    return kw.Example(name, views={"sentence": sentence})
+
+
+def test_events_learn_the_forms_of_their_type():
+    model = kw.RelationExtractor(candidates="events", random_state=0).fit(event_documents())
+    assert model.forms_ == {"Negative": [[1, 1]], "Positive": [[1, 1]]}
+    found = model.predict(event_documents(1), all=True)
+    assert {len(one.participants) for one in found} == {2}
+
+
+@pytest.mark.filterwarnings("ignore:overlap")
+def test_events_that_no_candidate_stands_for_count_as_missed():
+    model = kw.RelationExtractor(candidates="events", max_entities=2, random_state=0)
+    model.fit(event_documents())
+    known = [kw.Example(f"new{e.id}", views=e.views) for e in event_documents(1)]
+    all_found = model.evaluate(model.predict(known, all=True), n_bootstrap=0)
+    assert (all_found.recall, all_found.n_relations) == (1.0, 2)
+    half = model.evaluate(model.predict([*known, crowded("new2.s0")], all=True), n_bootstrap=0)
+    assert (half.recall, half.n_relations) == (pytest.approx(2 / 3), 3)
+    assert half.average_precision < all_found.average_precision
+    assert half.n_documents == all_found.n_documents + 1
+    assert half.overlap.rest.n_relations == 1  # that of the sentence that is new
+    assert half.unreachable["interaction that no candidate stands for"] == 1
+
+
+@pytest.mark.filterwarnings("ignore:overlap")
+def test_missed_events_count_in_held_out_figures_and_folds():
+    corpus = event_documents() + [crowded(f"d{i}.s9") for i in range(6)]
+    extractor = kw.RelationExtractor(candidates="events", max_entities=2, random_state=0)
+    model = clone(extractor).fit(corpus)
+    assert model.held_out_["recall"] <= 2 / 3
+    assert model.type_f1_["Positive"] < model.type_f1_["Negative"] == 1.0
+    validation = extractor.cross_validate(corpus, n_splits=3, n_bootstrap=0)
+    assert validation.pooled.n_relations == 18
+    assert validation.pooled.recall <= 2 / 3
+
+
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_training_cases_are_stored_once(recipe, tmp_path):
     model = kw.RelationExtractor(recipe, random_state=0).fit(documents())
@@ -520,6 +575,7 @@ def test_training_makes_no_examples(monkeypatch):
         ("undirected_", "Binds", "labels_ and undirected_ must be"),
         ("roles_", {"Binds": ["Arg1"]}, "roles_ must have two names"),
         ("triggers_", [["binds"]], "triggers_ must be words with types"),
+        ("forms_", {"Binding": [[1]]}, "forms_ must be numbers of participants and catalysts"),
         ("dropped_", {1: 2}, "dropped_ must be figures by name"),
     ],
 )

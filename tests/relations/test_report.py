@@ -74,7 +74,7 @@ def case(prediction):
     )
 
 
-def prediction(first=0, second=1, *, score=0.75, sentence=SENTENCE, start=START, **changes):
+def prediction(first=0, second=1, *, probability=0.75, sentence=SENTENCE, start=START, **changes):
     roles = changes.pop("roles", ("Agent", "Target"))
     parts = [sentence.entities[first], sentence.entities[second]]
     spans = [tuple((a + start, b + start) for a, b in entity.spans) for entity in parts]
@@ -83,8 +83,8 @@ def prediction(first=0, second=1, *, score=0.75, sentence=SENTENCE, start=START,
         "document": "doc1",
         "type": "Activates",
         "relation": "Activates",
-        "positive": score >= 0.5,
-        "score": score,
+        "positive": probability >= 0.5,
+        "probability": probability,
         "threshold": 0.5,
         "participants": tuple(
             Participant(role, entity.id, entity.type, entity.text, span)
@@ -277,20 +277,20 @@ def test_evidence_is_looked_up_for_the_most_certain_relations():
         return Evidence()
 
     shown(
-        prediction(0, 1, score=0.6, _explain=explain),
-        prediction(1, 2, score=0.9, _explain=explain),
+        prediction(0, 1, probability=0.6, _explain=explain),
+        prediction(1, 2, probability=0.9, _explain=explain),
         n_explained=1,
     )
     assert asked == ["c12"]
 
 
 def test_negative_candidates_are_listed_separately():
-    made = shown(prediction(), prediction(1, 2, score=0.25))
+    made = shown(prediction(), prediction(1, 2, probability=0.25))
     assert "1 candidate below the decision threshold" in made
 
 
 def test_evidence_is_not_computed_for_negative_candidates():
-    shown(prediction(score=0.25, _explain=fail))
+    shown(prediction(probability=0.25, _explain=fail))
 
 
 @pytest.mark.parametrize(
@@ -355,7 +355,7 @@ def test_every_arc_is_in_the_page():
 
 
 def test_a_sentence_without_predicted_relations_has_no_picture():
-    assert draw_relations(Passage("x", (), (prediction(score=0.1),)), COLORS) is None
+    assert draw_relations(Passage("x", (), (prediction(probability=0.1),)), COLORS) is None
 
 
 @st.composite
@@ -444,7 +444,7 @@ def test_nothing_of_what_is_given_becomes_markup(scores):
         label=EVIL + "?",
         _explain=lambda p: evil_evidence(),
     )
-    denied = prediction(sentence=evil, start=0, score=0.1, document=EVIL, type=EVIL)
+    denied = prediction(sentence=evil, start=0, probability=0.1, document=EVIL, type=EVIL)
     bad = kw.evaluate.score([EVIL, "none"], [EVIL, "none"], positive=[EVIL], n_bootstrap=0)
     made = shown(
         found,

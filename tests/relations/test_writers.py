@@ -112,9 +112,9 @@ def test_evidence_is_written_with_its_prediction():
 
 def test_numbers_keep_every_bit():
     one = a_prediction()
-    object.__setattr__(one, "score", 0.1 + 0.2)
+    object.__setattr__(one, "probability", 0.1 + 0.2)
     [line] = written([DocumentPredictions("doc", DOCUMENT, [one])], format="jsonl").splitlines()
-    assert json.loads(line)["score"] == 0.1 + 0.2
+    assert json.loads(line)["probability"] == 0.1 + 0.2
 
 
 def test_documents_are_taken_one_after_the_other(tmp_path):
@@ -194,12 +194,12 @@ def test_standoff_reads_back_with_entities_and_relations(tmp_path):
     )
 
 
-def test_scores_are_notes(tmp_path):
+def test_probabilities_are_notes(tmp_path):
     write_predictions(
         [DocumentPredictions("doc", DOCUMENT, [a_prediction()])], tmp_path / "out.ann"
     )
     lines = (tmp_path / "out.ann" / "doc.ann").read_text().splitlines()
-    assert lines[-1] == "#1\tAnnotatorNotes R1\tscore 0.900"
+    assert lines[-1] == "#1\tAnnotatorNotes R1\tprobability 0.900"
 
 
 def test_evidence_is_a_further_note():
@@ -207,7 +207,7 @@ def test_evidence_is_a_further_note():
         DocumentPredictions("doc", DOCUMENT, [a_prediction()], [EVIDENCE])
     )
     assert [note.value for note in document.attributes] == [
-        "score 0.900", "for: d1.p0 (binds, +0.500): [Sos] binds [Grb]",
+        "probability 0.900", "for: d1.p0 (binds, +0.500): [Sos] binds [Grb]",
         "against: d2.p1 (none, -0.250): [Sos], [Grb]",
     ]  # fmt: skip
 

@@ -201,12 +201,12 @@ entities = st.sets(tokens, min_size=1, max_size=3).map(lambda chosen: at(*sorted
 
 def all_simple_ways(links, start, ends):
     """Enumerate by plain search the ways from ``start`` to any of ``ends``."""
-    todo = [(start,)]
-    while todo:
-        way = todo.pop()
+    waiting = [(start,)]
+    while waiting:
+        way = waiting.pop()
         if way[-1] in ends:
             yield way
-        todo += [(*way, there) for here, there in links if here == way[-1] and there not in way]
+        waiting += [(*way, there) for here, there in links if here == way[-1] and there not in way]
 
 
 def expected_path(sentence, first, second):

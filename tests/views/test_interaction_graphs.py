@@ -302,13 +302,13 @@ def candidates(draw):
 
 
 def distances(graph, root):
-    found, todo = {root: 0}, deque([root])
-    while todo:
-        node = todo.popleft()
+    found, waiting = {root: 0}, deque([root])
+    while waiting:
+        node = waiting.popleft()
         for other in graph.neighbors(node):
             if other not in found:
                 found[other] = found[node] + 1
-                todo.append(other)
+                waiting.append(other)
     return found
 
 
@@ -321,12 +321,12 @@ def test_participants_are_leaves_at_their_distance_from_the_root(drawn):
             interaction_tree(graph, root, participants)
         return
     found = []
-    todo = [(interaction_tree(graph, root, participants), 0)]
-    while todo:
-        node, depth = todo.pop()
+    waiting = [(interaction_tree(graph, root, participants), 0)]
+    while waiting:
+        node, depth = waiting.pop()
         if not node.children:
             found.append((node.label, depth - (node.edge == "self")))
-        todo += [(child, depth + 1) for child in node.children]
+        waiting += [(child, depth + 1) for child in node.children]
     expected = [(f"{role}:c{end}", away[end]) for role, end in participants]
     assert sorted(found) == sorted(expected)
 

@@ -23,16 +23,16 @@ def sentence_of(tree):
     """
     lemmas, tags = [], []
     relations, above, token_of = [], [], []  # of each relation node
-    todo = [(tree, ROOT)]
-    while todo:
-        node, parent = todo.pop()
+    waiting = [(tree, ROOT)]
+    while waiting:
+        node, parent = waiting.pop()
         kind, _, label = node.label.partition("##")
         if kind == "POS":
             token_of[parent] = len(tags)
             tags.append(label)
             lemmas.append(node.children[0].label.removeprefix("LEX##").rpartition("::")[0])
         else:
-            todo += [(child, len(relations)) for child in reversed(node.children)]
+            waiting += [(child, len(relations)) for child in reversed(node.children)]
             relations.append(label)
             above.append(parent)
             token_of.append(None)

@@ -49,8 +49,8 @@ def show_explanation(
     decision, sign = ("positive", "≥") if told["positive"] else ("negative", "<")
     label = f"; annotated as {told['label']}" if "label" in told else ""
     page.line(
-        f"{told['type']}: predicted {decision}, score {told['score']:.3f} {sign} threshold "
-        f"{told['threshold']:.3f}{label}"
+        f"{told['type']}: predicted {decision}, probability {told['probability']:.3f} {sign} "
+        f"threshold {told['threshold']:.3f}{label}"
     )
     if evidence["path"]:
         page.row("path", page.path(evidence["path"]))

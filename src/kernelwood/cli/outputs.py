@@ -381,9 +381,9 @@ def _at_positive_rate(
     """Yield predictions with the threshold that gives a positive rate over all batches."""
     from kernelwood.relations import positive_rate_threshold
 
-    scores = [one.score for _, predictions in batches for one in predictions]
-    if scores:
-        counts.threshold = positive_rate_threshold(scores, rate)
+    probabilities = [one.probability for _, predictions in batches for one in predictions]
+    if probabilities:
+        counts.threshold = positive_rate_threshold(probabilities, rate)
     for batch, predictions in batches:
         yield batch, predictions.with_threshold(counts.threshold)
 
@@ -412,7 +412,7 @@ def show_predictions(
             show_explanation(prediction_object(*pair, fragments=False))
     elif shown:
         rows = [_row(prediction) for prediction, _ in shown]
-        show_table(["document", "type", ">score", "participants", "sentence"], rows)
+        show_table(["document", "type", ">probability", "participants", "sentence"], rows)
         click.echo()
     relations, candidates = counts.types.total(), counts.n_candidates
     click.echo(
@@ -426,5 +426,5 @@ def show_predictions(
 def _row(prediction: Prediction) -> list[str]:
     participants = ", ".join(one_line(one.text) for one in prediction.participants)
     kind = prediction.type if prediction.positive else f"not {prediction.type}"
-    score, text = f"{prediction.score:.3f}", shorten(one_line(prediction.text), _WIDTH)
-    return [prediction.document, kind, score, participants, text]
+    probability, text = f"{prediction.probability:.3f}", shorten(one_line(prediction.text), _WIDTH)
+    return [prediction.document, kind, probability, participants, text]

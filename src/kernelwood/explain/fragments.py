@@ -249,23 +249,23 @@ def _parts(kernel: Kernel, a: Any, b: Any) -> list[_Part]:
     """Return the kernels whose values a combination adds, without those of value 0."""
     parts = []
     # Last entry: whether a normalization here is the outermost one, which is left out.
-    todo: list[tuple[Any, Any, Any, str, float, bool]] = [(kernel, a, b, "", 1.0, True)]
-    while todo:
-        inner, a, b, view, factor, outermost = todo.pop()
+    waiting: list[tuple[Any, Any, Any, str, float, bool]] = [(kernel, a, b, "", 1.0, True)]
+    while waiting:
+        inner, a, b, view, factor, outermost = waiting.pop()
         kind = type(inner)
         if kind is OnView:
             views = (_view(inner, example) for example in (a, b))
-            todo.append((inner.kernel, *views, inner.name, factor, outermost))
+            waiting.append((inner.kernel, *views, inner.name, factor, outermost))
         elif kind is Sum:
-            todo.append((inner.right, a, b, view, factor, False))
-            todo.append((inner.left, a, b, view, factor, False))
+            waiting.append((inner.right, a, b, view, factor, False))
+            waiting.append((inner.left, a, b, view, factor, False))
         elif kind is Scaled:
-            todo.append((inner.kernel, a, b, view, factor * inner.factor, False))
+            waiting.append((inner.kernel, a, b, view, factor * inner.factor, False))
         elif kind is Normalized:
             if not outermost:
                 pair = inner._batch([a]), inner._batch([b])
                 factor *= _ratio(inner, _raw_value(inner.kernel, pair), pair)
-            todo.append((inner.kernel, a, b, view, factor, outermost))
+            waiting.append((inner.kernel, a, b, view, factor, outermost))
         elif kind is VectorKernel:
             exact = inner.clone().set_params(dtype="float64")
             raw = _raw_value(exact, ([a], [b]))
@@ -557,9 +557,9 @@ def first_occurrence(fragment: Tree, tree: Tree) -> frozenset[int]:
 
 def _match(fragment: Tree, node: Tree, position: int) -> frozenset[int]:
     taken = []
-    todo = [(fragment, node, position)]
-    while todo:
-        part, found, place = todo.pop()
+    waiting = [(fragment, node, position)]
+    while waiting:
+        part, found, place = waiting.pop()
         if (part.label, part.edge) != (found.label, found.edge):
             return frozenset()
         taken.append(place)
@@ -569,6 +569,6 @@ def _match(fragment: Tree, node: Tree, position: int) -> frozenset[int]:
             return frozenset()
         place += 1
         for below, child in zip(part.children, found.children, strict=True):
-            todo.append((below, child, place))
+            waiting.append((below, child, place))
             place += child.n_nodes
     return frozenset(taken)

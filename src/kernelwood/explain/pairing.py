@@ -430,12 +430,12 @@ class Shapes:
     def inside(self, index: int) -> list[int]:
         """Return a fragment and all its parts, smaller parts first."""
         seen = {index}
-        todo = [index]
-        while todo:
-            for part in self.keys[todo.pop()][1]:
+        waiting = [index]
+        while waiting:
+            for part in self.keys[waiting.pop()][1]:
                 if part >= 0 and part not in seen:
                     seen.add(part)
-                    todo.append(part)
+                    waiting.append(part)
         return sorted(seen)
 
     def tree(self, index: int, side: int = 0) -> Tree:
@@ -458,11 +458,11 @@ class Shapes:
         If all labels are equal, the same as ``Tree.to_brackets``.
         """
         pieces: list[str] = []
-        todo: list[int | str] = [")", index, "("]
+        waiting: list[int | str] = [")", index, "("]
         if self.keys[index][1]:
-            todo = [index]
-        while todo:
-            part = todo.pop()
+            waiting = [index]
+        while waiting:
+            part = waiting.pop()
             if isinstance(part, str):
                 pieces.append(part)
                 continue
@@ -471,9 +471,9 @@ class Shapes:
                 pieces.append(self._word(pair))
                 continue
             pieces.append("(" + self._word(pair))
-            todo.append(")")
+            waiting.append(")")
             for below in reversed(parts):
-                todo += [below, " "]
+                waiting += [below, " "]
         return "".join(pieces)
 
     def _word(self, pair: int) -> str:

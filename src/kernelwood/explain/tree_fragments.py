@@ -665,9 +665,9 @@ def _reach(
     if not matching.match(left[0].head, right[0].head):
         return {}
     reached = {(0, 0): 1.0}
-    todo = deque(reached)
-    while todo:
-        one, other = todo.popleft()
+    waiting = deque(reached)
+    while waiting:
+        one, other = waiting.popleft()
         children, others = left[one].children, right[other].children
         if not steps.take(len(children) * len(others) * matching.pair_cost):
             continue
@@ -678,7 +678,7 @@ def _reach(
         for (i, c), (j, d) in product(enumerate(children), enumerate(others)):
             if match[i][j]:
                 reached[c, d] = own * factors[i][j]
-                todo.append((c, d))
+                waiting.append((c, d))
     return reached
 
 

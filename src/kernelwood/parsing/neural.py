@@ -389,11 +389,11 @@ def _stanza_tree(root: Any, n_words: int) -> Tree | None:
     """Return the tree of a Stanza tree, None if its leaves are not the words."""
     if root is None:
         return None
-    order, todo = [], [root]
-    while todo:
-        node = todo.pop()
+    order, waiting = [], [root]
+    while waiting:
+        node = waiting.pop()
         order.append(node)
-        todo += node.children
+        waiting += node.children
     ready: list[Tree] = []
     n_leaves = 0
     for node in reversed(order):  # children before parents, from left to right

@@ -209,14 +209,14 @@ class _Node:
 def _flatten(tree: Tree) -> list[_Node]:
     """Return the nodes of a tree, parents first, left to right."""
     nodes: list[_Node] = []
-    todo = [(tree, -1)]
-    while todo:
-        node, parent = todo.pop()
+    waiting = [(tree, -1)]
+    while waiting:
+        node, parent = waiting.pop()
         if parent >= 0:
             nodes[parent].children.append(len(nodes))
         word = node.children[0].label if node.children[0].is_leaf else None
         if word is None:
-            todo.extend((child, len(nodes)) for child in reversed(node.children))
+            waiting.extend((child, len(nodes)) for child in reversed(node.children))
         nodes.append(_Node(node.label, parent, word))
     for flat in reversed(nodes):
         below = [nodes[child] for child in flat.children]

@@ -214,7 +214,7 @@ class DocumentSums(NamedTuple):
             shapes.add(array.shape)
         if len(shapes) > 1 or not len(self.candidates) or (self.candidates < 1).any():
             raise ValueError("sums must be those of documents with candidates")
-        if (self.right > self.positive).any() or self.right.sum() <= 0:
+        if (self.right > self.positive).any():
             raise ValueError("sums of right predictions must be those of relations")
         if (self.squares * self.candidates < self.logits**2 * (1 - 1e-9)).any():
             raise ValueError("sums of squares are too small")
@@ -300,7 +300,7 @@ class DriftMonitor:
         names = np.array(predictions.candidates.groups())[~seen]
         if not len(names):
             return
-        rows = np.stack(DocumentSums.of(logits_of(predictions.scores[~seen]), names), axis=1)
+        rows = np.stack(DocumentSums.of(logits_of(predictions.probability[~seen]), names), axis=1)
         for name, row in zip(np.unique(names).tolist(), rows, strict=True):
             self._sums[name] = row + self._sums.get(name, 0.0)
 
@@ -676,7 +676,7 @@ class Plan(NamedTuple):
                 f"the texts have {len(predictions)} candidates, which are too few to adapt to; "
                 f"give texts with at least {MIN_CANDIDATES}"
             )
-        logits = logits_of(predictions.scores)
+        logits = logits_of(predictions.probability)
         documents = predictions.candidates.groups()
         sums = DocumentSums.of(logits, documents)
         units: Any = documents
@@ -714,6 +714,11 @@ def adapt_calibration(
     plan = Plan.of(held, predictions)
     sample = _sample(plan, predictions, labels, known)
     posterior = Posterior.of(plan.part, plan.logits[sample.rows], sample.right)
+    if not held.right.any():
+        raise KernelInputError(
+            "no relation of held-out training documents was recognized, so the model cannot be "
+            "adapted; train it on more documents"
+        )
     per_right = float(held.positive.sum() / held.right.sum())
     cut, expected = posterior.decide(plan.logits, per_right)
     total = posterior.line
@@ -723,7 +728,7 @@ def adapt_calibration(
         curve=line.slope * calibration.curve + np.array([0.0, 0.0, line.offset]),
         threshold=float(expit(total.of(cut))),
     )
-    old = logits_of(predictions.scores)
+    old = logits_of(predictions.probability)
     probable = expit(line.of(old))
     sums = DocumentSums.of(
         line.of(old), predictions.candidates.groups(), per_right * probable, probable

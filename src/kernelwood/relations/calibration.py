@@ -92,6 +92,21 @@ class Calibration(NamedTuple):
         made[:, none] = np.maximum(0.0, 1.0 - made.sum(axis=1))
         return made
 
+    def held(self, scores: Floats, classes: Indices, none: int) -> Held:
+        """Return annotated candidates with the calibrated most probable relation of each.
+
+        Parameters
+        ----------
+        scores, none
+            As in `probabilities`.
+        classes : ndarray of int, shape (n,)
+            The annotated class of each candidate.
+        """
+        probabilities = self.probabilities(scores, none)
+        best = best_relation(probabilities, none)
+        shown = probabilities[np.arange(len(best)), best]
+        return Held(shown, classes != none, classes == best, best, 1.0 - probabilities[:, none])
+
 
 def best_relation(probabilities: Floats, none: int) -> Indices:
     """Return the column of the most probable class that is not ``"none"``.
@@ -117,11 +132,17 @@ class Held(NamedTuple):
         Which candidates are relations.
     right : ndarray of bool, shape (n,)
         Whether the most probable relation is the annotated one.
+    best : ndarray of int, shape (n,)
+        The most probable relation.
+    related : ndarray, shape (n,)
+        The probability of any relation.
     """
 
     probabilities: Floats
     positive: NDArray[np.bool_]
     right: NDArray[np.bool_]
+    best: Indices
+    related: Floats
 
 
 def calibrate(
@@ -169,18 +190,14 @@ def calibrate(
     scores = np.maximum(scores, _LOWEST)
     slopes, offsets = fit_softmax(scores, classes)
     straight = Calibration(slopes, offsets, np.array([1.0, 1.0, 0.0]), 0.5)
-    made = straight.probabilities(scores, none)
-    best = best_relation(made, none)
-    positive, right = classes != none, classes == best
-    curve = fit_curve(made[np.arange(len(made)), best], right)
-    calibration = straight._replace(curve=curve)
+    before = straight.held(scores, classes, none)
+    calibration = straight._replace(curve=fit_curve(before.probabilities, before.right))
     if not isinstance(threshold, str):
         given = isinstance(threshold, (int, float))
         return calibration._replace(threshold=float(threshold) if given else 0.5)
     if threshold == "half":
         return calibration
-    shown = calibration.probabilities(scores, none)[np.arange(len(made)), best]
-    held = Held(shown, positive, right)
+    held = calibration.held(scores, classes, none)
     values, f1 = _curve(held)
     at = int(f1.argmax())
     if threshold == "cautious":
@@ -211,10 +228,8 @@ def held_out_error(
     for fold in np.unique(folds).tolist():
         test = folds == fold
         calibration = calibrate(scores[~test], classes[~test], none, (), "half")
-        probabilities = calibration.probabilities(scores[test], none)
-        best = best_relation(probabilities, none)
-        shown[test] = probabilities[np.arange(len(best)), best]
-        right[test] = classes[test] == best
+        held = calibration.held(scores[test], classes[test], none)
+        shown[test], right[test] = held.probabilities, held.right
     predicted = shown >= threshold
     if not predicted.any():
         return None
@@ -319,17 +334,20 @@ def positive_rate_threshold(scores: Any, positive_rate: float) -> float:
     return float(np.sort(scores)[-n])
 
 
-def rates(held: Held, predicted: NDArray[np.bool_]) -> Rates:
+def rates(held: Held, predicted: NDArray[np.bool_], n_missed: int = 0) -> Rates:
     """Return precision, recall and F1 of predicted relations; 0 instead of 0/0.
+
+    ``n_missed`` relations are not among the candidates.
 
     Examples
     --------
     >>> yes = np.array([True, True, False])
-    >>> rates(Held(np.zeros(3), yes, yes), np.array([True, False, False]))
+    >>> held = Held(np.zeros(3), yes, yes, np.zeros(3, int), np.zeros(3))
+    >>> rates(held, np.array([True, False, False]))
     Rates(precision=1.0, recall=0.5, f1=0.6666666666666666)
     """
     right = float(np.sum(held.right & predicted))
-    found, true = float(np.sum(predicted)), float(np.sum(held.positive))
+    found, true = float(np.sum(predicted)), float(np.sum(held.positive)) + n_missed
     return Rates(
         precision=right / found if found else 0.0,
         recall=right / true if true else 0.0,

@@ -1,4 +1,4 @@
-"""Predictions of an extractor, with scores, thresholds and evidence."""
+"""Predictions of an extractor, with probabilities, thresholds and evidence."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from kernelwood.errors import KernelInputError
 from kernelwood.io import Tally
 from kernelwood.relations.calibration import positive_rate_threshold
 from kernelwood.relations.candidates import NONE, Candidates
-from kernelwood.relations.relation_classes import is_backward, type_of
+from kernelwood.relations.relation_classes import RelationClasses, type_of
 from kernelwood.relations.wording import MarkedText, SpelledPath, path_text
+from kernelwood.structures import shorten
 from kernelwood.text import Candidate, Entity, Sentence, Span
 
 
@@ -76,7 +77,7 @@ class CaseFragment:
     weight: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Case:
     """A training case, and its contribution to the score of a prediction.
 
@@ -106,6 +107,9 @@ class Case:
     predicted: MarkedText = field(default_factory=lambda: MarkedText(""))
     path: SpelledPath = ()
     _find: Callable[[], tuple[CaseFragment, ...]] = field(default=tuple, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        return f"<Case: {self.type}, contribution {self.contribution:+.3f}, {shorten(self.text)!r}>"
 
     @cached_property
     def fragments(self) -> tuple[CaseFragment, ...]:
@@ -160,7 +164,7 @@ def _listed(spans: Iterable[Span]) -> list[list[int]]:
     return [list(span) for span in spans]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Evidence(Sequence[Case]):
     """The training cases with the largest contributions to a prediction.
 
@@ -169,7 +173,8 @@ class Evidence(Sequence[Case]):
     the softmax of a network. It is the sum of the contributions of all training cases and of an
     intercept: ``sum(case.contribution for case in evidence) + others + intercept``.
 
-    As a sequence, it contains the supporting cases, then the opposing ones.
+    As a sequence, it contains the supporting cases, then the opposing ones; ``print`` shows them as
+    a table.
 
     Attributes
     ----------
@@ -202,6 +207,22 @@ class Evidence(Sequence[Case]):
     def __getitem__(self, place: int | slice) -> Case | tuple[Case, ...]:
         return (*self.supporting, *self.opposing)[place]
 
+    def __repr__(self) -> str:
+        sides = f"{len(self.supporting)} supporting and {len(self.opposing)} opposing"
+        return f"<Evidence: score {self.score:+.3f}, {sides} cases>"
+
+    def __str__(self) -> str:
+        head = (
+            f"score {self.score:+.3f}: shown {sum(case.contribution for case in self):+.3f}, other "
+            f"cases {self.others:+.3f}, intercept {self.intercept:+.3f}"
+        )
+        rows = [
+            f"  {'for' if case.supports else 'against':<8}{case.contribution:+.3f}  {case.type}  "
+            f"{shorten(case.text)}"
+            for case in self
+        ]
+        return "\n".join([head, *rows])
+
     def to_dict(self, *, fragments: bool = True) -> dict[str, Any]:
         """Return plain JSON values; those of cases without ``fragments`` take much less time."""
         return {
@@ -229,8 +250,8 @@ class Prediction:
         The type, with the direction if it has one: ``"Activates(e2,e1)"`` if its first argument
         comes second in the text.
     positive : bool
-        Whether the score reaches the threshold.
-    score, threshold : float
+        Whether the probability reaches the threshold.
+    probability, threshold : float
         The probability that the relation holds, with this type and direction, calibrated on
         held-out documents of the training corpus; and the decision threshold.
     probabilities : dict of str to float
@@ -254,7 +275,7 @@ class Prediction:
     type: str
     relation: str
     positive: bool
-    score: float
+    probability: float
     threshold: float
     participants: tuple[Participant, ...]
     trigger: Participant | None
@@ -288,7 +309,7 @@ class Prediction:
             "type": self.type,
             "relation": self.relation,
             "positive": self.positive,
-            "score": self.score,
+            "probability": self.probability,
             "threshold": self.threshold,
             "probabilities": dict(self.probabilities),
             "sentence": list(self.sentence),
@@ -311,7 +332,7 @@ class Prediction:
     def __repr__(self) -> str:
         who = ", ".join(f"{one.role} {one.text!r}" for one in self.participants)
         denied = "" if self.positive else "not "
-        return f"<Prediction: {denied}{self.type} of {who}, score {self.score:.2f}>"
+        return f"<Prediction: {denied}{self.type} of {who}, probability {self.probability:.2f}>"
 
 
 class Predictions(Sequence[Prediction]):
@@ -322,7 +343,7 @@ class Predictions(Sequence[Prediction]):
     candidates : Candidates
     classes : list of str
         The most probable relation of each candidate, with its direction.
-    scores : ndarray of float64
+    probability : ndarray of float64
         The probability of that relation.
     thresholds : ndarray of float64
         The decision threshold of each candidate.
@@ -338,27 +359,27 @@ class Predictions(Sequence[Prediction]):
         self,
         candidates: Candidates | None = None,
         classes: Iterable[str] = (),
-        scores: Any = (),
+        probability: Any = (),
         thresholds: Any = (),
         *,
         probabilities: Any = None,
         names: Sequence[str] = (),
-        roles: Mapping[str, Sequence[str]] | None = None,
+        scheme: RelationClasses | None = None,
         labeled: bool = True,
         explain: Callable[[Prediction], Evidence] | None = None,
         dropped: Mapping[str, int] | None = None,
     ) -> None:
         self.candidates = Candidates() if candidates is None else candidates
         self.classes = list(classes)
-        self.scores = np.asarray(scores, dtype=np.float64)
+        self.probability = np.asarray(probability, dtype=np.float64)
         self.thresholds = np.broadcast_to(
-            np.asarray(thresholds, dtype=np.float64), self.scores.shape
+            np.asarray(thresholds, dtype=np.float64), self.probability.shape
         )
         self.names = list(names)
-        self.probabilities = np.zeros((len(self.scores), len(self.names)))
+        self.probabilities = np.zeros((len(self.probability), len(self.names)))
         if probabilities is not None:
             self.probabilities = np.asarray(probabilities, dtype=np.float64)
-        self._roles, self._labeled, self._explain = dict(roles or {}), labeled, explain
+        self._scheme, self._labeled, self._explain = scheme, labeled, explain
         reasons = dict(dropped or {})
         self.tally = Tally(read=len(self), skipped=sum(reasons.values()), reasons=reasons)
 
@@ -374,15 +395,15 @@ class Predictions(Sequence[Prediction]):
             return self.take(range(len(self))[row])
         candidate = self.candidates[row]
         sentence, name = candidate.sentence, self.classes[row]
-        score, threshold = float(self.scores[row]), float(self.thresholds[row])
+        probability, threshold = float(self.probability[row]), float(self.thresholds[row])
         kind, participants, trigger = self._described(row, name)
         return Prediction(
             candidate.id,
             self.candidates.document(row),
             kind,
             name,
-            score >= threshold,
-            score,
+            probability >= threshold,
+            probability,
             threshold,
             participants,
             trigger,
@@ -405,7 +426,7 @@ class Predictions(Sequence[Prediction]):
     def related(self) -> NDArray[np.float64]:
         """The probability that a candidate is a relation of any type."""
         if not self.names:
-            return self.scores
+            return self.probability
         none: NDArray[np.float64] = self.probabilities[:, self.names.index(NONE)]
         return 1.0 - none
 
@@ -426,9 +447,11 @@ class Predictions(Sequence[Prediction]):
         if trigger is not None:
             parts = tuple(made(role, entity) for role, entity in pairs)
             return trigger.type, parts, made("trigger", trigger)
-        kind = type_of(name)
-        ends = [entity for _, entity in (reversed(pairs) if is_backward(name) else pairs)]
-        roles = self._roles.get(kind, ("", ""))
+        kind, ends = type_of(name), [entity for _, entity in pairs]
+        scheme = self._scheme or RelationClasses("directed", (), {}, {})
+        if scheme.is_backward(name, *(entity.type for entity in ends)):
+            ends.reverse()
+        roles = scheme.roles.get(kind, ("", ""))
         named = (role or other for role, other in zip(roles, ("first", "second"), strict=True))
         return kind, tuple(made(role, one) for role, one in zip(named, ends, strict=True)), None
 
@@ -437,11 +460,11 @@ class Predictions(Sequence[Prediction]):
         return Predictions(
             self.candidates.take(listed),
             [self.classes[row] for row in listed],
-            self.scores[listed],
-            np.broadcast_to(thresholds, self.scores.shape)[listed],
+            self.probability[listed],
+            np.broadcast_to(thresholds, self.probability.shape)[listed],
             probabilities=self.probabilities[listed],
             names=self.names,
-            roles=self._roles,
+            scheme=self._scheme,
             labeled=self._labeled,
             explain=self._explain,
             dropped=self.tally.reasons,
@@ -450,7 +473,7 @@ class Predictions(Sequence[Prediction]):
     @property
     def positive(self) -> NDArray[np.bool_]:
         """Whether each candidate is predicted to be a relation."""
-        return np.asarray(self.scores >= self.thresholds)
+        return np.asarray(self.probability >= self.thresholds)
 
     @property
     def relations(self) -> list[Prediction]:
@@ -479,9 +502,9 @@ class Predictions(Sequence[Prediction]):
         return self._take(range(len(self)), threshold)
 
     def with_positive_rate(self, positive_rate: float) -> Predictions:
-        """Return the same candidates, those with the highest scores being relations.
+        """Return the same candidates, those with the highest probabilities being relations.
 
-        For texts unlike the training corpus: scores may be lower or higher there throughout,
+        For texts unlike the training corpus: probabilities may be lower or higher there throughout,
         while their order is still informative. The decision then depends on all candidates in
         the list, which should be many.
 
@@ -497,26 +520,24 @@ class Predictions(Sequence[Prediction]):
             )
         if not len(self):
             return self
-        return self.with_threshold(positive_rate_threshold(self.scores, positive_rate))
+        return self.with_threshold(positive_rate_threshold(self.probability, positive_rate))
 
     @staticmethod
     def concatenate(parts: Iterable[Predictions]) -> Predictions:
-        """Return the predictions of several extractors for different candidates."""
+        """Return the predictions of extractors with the same relation classes, or of one."""
         listed = list(parts)
         dropped: Counter[str] = Counter()
-        roles: dict[str, Sequence[str]] = {}
         names = sorted({name for part in listed for name in part.names})
         for part in listed:
             dropped.update(part.tally.reasons)
-            roles.update(part._roles)
         return Predictions(
             Candidates.concatenate(part.candidates for part in listed),
             [name for part in listed for name in part.classes],
-            np.concatenate([[], *(part.scores for part in listed)]),
+            np.concatenate([[], *(part.probability for part in listed)]),
             np.concatenate([[], *(part.thresholds for part in listed)]),
             probabilities=_joined(listed, names),
             names=names,
-            roles=roles,
+            scheme=next((part._scheme for part in listed if part._scheme), None),
             labeled=all(part._labeled for part in listed),
             dropped=dropped,
         )

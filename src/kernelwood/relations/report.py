@@ -216,7 +216,7 @@ def _evidence(
 ) -> dict[Prediction, Evidence]:
     """Return the training cases for the `n` relations with the highest probability."""
     positive = [one for one in predictions if one.positive]
-    best = sorted(positive, key=lambda one: -one.score)[:n]
+    best = sorted(positive, key=lambda one: -one.probability)[:n]
     if extractor is None:
         return {one: one.evidence for one in best}
     return dict(zip(best, extractor.explain(best), strict=True))  # faster than one by one
@@ -371,12 +371,12 @@ def draw_relations(passage: Passage, colors: Mapping[str, str]) -> dict[str, Any
 
 def _links(prediction: Prediction) -> list[tuple[Participant, Participant, str, bool]]:
     """Return the arcs of a relation: two participants, a label, and whether it is directed."""
-    parts, score = prediction.participants, f"{prediction.score:.2f}"
+    parts, probability = prediction.participants, f"{prediction.probability:.2f}"
     if prediction.trigger is not None:
         return [(prediction.trigger, one, _cut(one.role), True) for one in parts]
     if len(parts) == 2:
-        return [(*parts, _cut(f"{prediction.type} {score}"), _is_directed(prediction))]
-    return [(parts[0], one, _cut(f"{one.role} {score}"), True) for one in parts[1:]]
+        return [(*parts, _cut(f"{prediction.type} {probability}"), _is_directed(prediction))]
+    return [(parts[0], one, _cut(f"{one.role} {probability}"), True) for one in parts[1:]]
 
 
 def _row(
@@ -468,11 +468,11 @@ def card_facts(card: Mapping[str, Any]) -> list[tuple[str, str]]:
     [('seed', '7'), ('held out: f1', '0.500')]
     """
     facts: list[tuple[str, str]] = []
-    todo = [(str(key), value) for key, value in reversed(list(card.items()))]
-    while todo:
-        name, value = todo.pop()
+    waiting = [(str(key), value) for key, value in reversed(list(card.items()))]
+    while waiting:
+        name, value = waiting.pop()
         if isinstance(value, Mapping) and value:
-            todo += [(f"{name}: {key}", inner) for key, inner in reversed(list(value.items()))]
+            waiting += [(f"{name}: {key}", inner) for key, inner in reversed(list(value.items()))]
         else:
             facts.append((name.replace("_", " "), _card_value(value)))
     return facts

@@ -9,9 +9,8 @@ from typing import Any, Literal, TypeAlias
 
 from kernelwood.errors import KernelInputError
 from kernelwood.io import Claim
-from kernelwood.relations.candidates import NONE
 from kernelwood.relations.predictions import Evidence, Prediction
-from kernelwood.relations.relation_classes import RELATION, type_of
+from kernelwood.relations.relation_classes import type_of
 from kernelwood.text import Document, Example, Sentence
 
 Opinion: TypeAlias = Literal["supported", "unsupported", "other"]
@@ -30,6 +29,9 @@ class Verdict:
     opinion : {"supported", "unsupported", "other"}
         The claimed relation is predicted; no relation is; or another one is, which may be the
         same relation in the other direction.
+    probability : float or None
+        Of the claimed relation, 0 if the model does not know its type; None if the entities are
+        not a candidate.
     threshold : float
         The decision threshold.
     prediction : Prediction or None
@@ -40,14 +42,10 @@ class Verdict:
 
     claim: Claim
     opinion: Opinion
+    probability: float | None
     threshold: float
     prediction: Prediction | None
     reason: str = ""
-
-    @property
-    def score(self) -> float | None:
-        """The probability of a relation; None if the entities are not a candidate."""
-        return None if self.prediction is None else self.prediction.score
 
     @property
     def evidence(self) -> Evidence:
@@ -57,7 +55,11 @@ class Verdict:
     def to_dict(self, *, evidence: Evidence | None = None) -> dict[str, Any]:
         """Return the line of the claim with the verdict, and with evidence if there is any."""
         made: dict[str, Any] = {"id": self.claim.id, **self.claim.given}
-        made |= {"verdict": self.opinion, "score": self.score, "threshold": self.threshold}
+        made |= {
+            "verdict": self.opinion,
+            "probability": self.probability,
+            "threshold": self.threshold,
+        }
         if self.opinion == "other" and self.prediction is not None:
             first, second = (one.id for one in self.prediction.participants)
             made["other"] = {"type": self.prediction.type, "first": first, "second": second}
@@ -131,21 +133,25 @@ def _predictions(extractor: Any, claims: list[Claim], parser: Any) -> dict[_Key,
 def _verdict(extractor: Any, claim: Claim, prediction: Prediction | None) -> Verdict:
     threshold = float(extractor.threshold_)
     if prediction is None:
-        return Verdict(
-            claim, "unsupported", threshold, None, _why_not_a_candidate(extractor, claim)
-        )
-    classes = [str(name) for name in extractor.classes_ if name != NONE]
-    known = list(dict.fromkeys(map(type_of, classes)))
+        reason = _why_not_a_candidate(extractor, claim)
+        return Verdict(claim, "unsupported", None, threshold, None, reason)
+    first, second = (entity for _, entity in prediction.candidate.participants)
+    directed = f"{claim.type}({'e1,e2' if first.id == claim.first else 'e2,e1'})"
+    claimed = extractor._classes().of(directed, first.type, second.type)
+    opinion: Opinion = "supported" if prediction.relation == claimed else "other"
     reason = ""
     # With one class for all relations there are no types to tell apart.
-    if known != [RELATION] and claim.type not in known:
-        reason = f"the model does not know {claim.type!r}; it knows {', '.join(known)}"
-    if not prediction.positive:
-        return Verdict(claim, "unsupported", threshold, prediction, reason)
-    same = known == [RELATION] or prediction.type == claim.type
-    if same and prediction.relation != prediction.type:  # it has a direction
-        same = [one.id for one in prediction.participants] == [claim.first, claim.second]
-    return Verdict(claim, "supported" if same else "other", threshold, prediction, reason)
+    if type_of(claimed) not in extractor.relations_:
+        known = ", ".join(extractor.relations_)
+        reason = f"the model does not know {claim.type!r}; it knows {known}"
+    return Verdict(
+        claim,
+        opinion if prediction.positive else "unsupported",
+        prediction.probabilities.get(claimed, 0.0),
+        threshold,
+        prediction,
+        reason,
+    )
 
 
 def _why_not_a_candidate(extractor: Any, claim: Claim) -> str:

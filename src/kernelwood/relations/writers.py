@@ -179,7 +179,7 @@ def titles(*, events: bool = False, evidence: bool = False) -> list[str]:
     """
     parts = [f"{name}{n + 1}" for n in range(_MOST[events]) for name in _PARTICIPANT]
     trigger = [f"trigger_{name}" for name in ("id", "type", "text", "spans")] if events else []
-    first = ["document", "id", "type", "positive", "score", "threshold"]
+    first = ["document", "id", "type", "positive", "probability", "threshold"]
     last = ["label", "start", "end", "sentence"]
     return [*first, *parts, *trigger, *last, *(["evidence"] if evidence else [])]
 
@@ -203,7 +203,7 @@ def table_lines(
 
 def _row(prediction: Prediction, *, events: bool) -> list[Any]:
     row: list[Any] = [prediction.document, prediction.id, prediction.type]
-    row += ["yes" if prediction.positive else "no", prediction.score, prediction.threshold]
+    row += ["yes" if prediction.positive else "no", prediction.probability, prediction.threshold]
     for place in range(_MOST[events]):
         if place < len(prediction.participants):
             one = prediction.participants[place]
@@ -238,7 +238,7 @@ def _written_example(predicted: DocumentPredictions) -> Example:
 def annotated_document(predicted: DocumentPredictions) -> Document:
     """Return a text with its entities and the predicted relations or events.
 
-    Notes give the score and the training cases of each relation or event. Spaces, colons and
+    Notes give the probability and the training cases of each relation or event. Spaces, colons and
     semicolons in types and roles become ``_``, because they separate fields of standoff annotation.
     Participants that are not entities of the text, such as detected triggers, are added.
 
@@ -307,7 +307,7 @@ def _arguments(prediction: Prediction, entities: _Entities) -> tuple[Argument, .
 
 
 def _notes(prediction: Prediction, cases: Iterable[Case]) -> Iterator[str]:
-    yield f"score {prediction.score:.3f}"
+    yield f"probability {prediction.probability:.3f}"
     for case in cases:
         side = "for" if case.supports else "against"
         yield one_line(f"{side}: {_short_case(case)}: {shorten(case.text, 200)}")

@@ -264,12 +264,12 @@ def carve(
     for head, children, _ in edges:
         heading[head].append(children)
     found = {root}
-    todo = [root]
-    while todo:
-        for children in heading.get(todo.pop(), ()):
+    waiting = [root]
+    while waiting:
+        for children in heading.get(waiting.pop(), ()):
             new = set(children) - found
             found |= new
-            todo += new
+            waiting += new
     nodes = sorted(found)
     number = {node: place for place, node in enumerate(nodes)}
     return Forest(
@@ -322,9 +322,9 @@ def sample_tree(forest: Forest, rng: RandomSource) -> Tree:
     parts: dict[int, list[float]] = {}
     settled = _settled_trees(forest)
     drawn: list[tuple[int, int]] = []
-    todo = [forest.root]
-    while todo:
-        node = todo.pop()
+    waiting = [forest.root]
+    while waiting:
+        node = waiting.pop()
         if node in settled:
             drawn.append((node, 0))
             continue
@@ -333,7 +333,7 @@ def sample_tree(forest: Forest, rng: RandomSource) -> Tree:
             parts[node] = shares([scores[position] for position in heading])
         children = forest.edges[heading[_draw(parts[node], rng)]][1]
         drawn.append((node, len(children)))
-        todo += children
+        waiting += children
         if len(drawn) > _MOST_NODES:
             raise StructureError(
                 f"a tree of {forest!r} has more than {_MOST_NODES:,} nodes, too many to draw",
@@ -432,15 +432,15 @@ class _Search:
 
     def advance(self, node: int, rank: int) -> None:
         """Find trees of ``node`` up to ``rank``, or until there are no more."""
-        todo = [(node, rank)]
-        while todo:
-            node, rank = todo[-1]
+        waiting = [(node, rank)]
+        while waiting:
+            node, rank = waiting[-1]
             if len(self.found[node]) > rank or self._exhausted(node):
-                todo.pop()
+                waiting.pop()
                 continue
             missing = self._missing(node)
             if missing:
-                todo += missing
+                waiting += missing
             else:
                 self._follow(node)
                 self._take(node)

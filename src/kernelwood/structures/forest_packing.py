@@ -150,9 +150,9 @@ def _unpair(item: object, position: int) -> tuple[object, object]:
 def _lay_out(tree: Tree, position: int) -> list[_Place]:
     """Return the nodes in pre-order, with children as positions in that list."""
     nodes: list[tuple[Tree, list[int]]] = []
-    todo: list[tuple[Tree, int]] = [(tree, -1)]
-    while todo:
-        node, parent = todo.pop()
+    waiting: list[tuple[Tree, int]] = [(tree, -1)]
+    while waiting:
+        node, parent = waiting.pop()
         if node.edge:
             raise StructureError(
                 f"tree {position} has the edge label {shorten(repr(node.edge))} "
@@ -163,7 +163,7 @@ def _lay_out(tree: Tree, position: int) -> list[_Place]:
             nodes[parent][1].append(len(nodes))
         place = len(nodes)
         nodes.append((node, []))
-        todo.extend([(child, place) for child in reversed(node.children)])
+        waiting.extend([(child, place) for child in reversed(node.children)])
     return _place_all(nodes)
 
 

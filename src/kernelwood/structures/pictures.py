@@ -364,13 +364,13 @@ def _reached(
 ) -> set[int]:
     """Return unknown nodes in ``start`` and below on best hyper-edges, up to about a limit."""
     found: set[int] = set()
-    todo = list(start)
-    while todo and len(found) <= limit:
-        node = todo.pop()
+    waiting = list(start)
+    while waiting and len(found) <= limit:
+        node = waiting.pop()
         if node not in found and node not in known:
             found.add(node)
             if best[node] >= 0:
-                todo.extend(forest.edges[best[node]][1])
+                waiting.extend(forest.edges[best[node]][1])
     return found
 
 
@@ -463,15 +463,15 @@ def _columns(plates: list[_ForestPlate]) -> list[Span]:
         return [plate.span for plate in plates if plate.span is not None]
     found: dict[_ForestPlate, Span] = {}
     seen: set[_ForestPlate] = set()
-    todo = [plates[-1]]  # the root
-    while todo:
-        plate = todo.pop()
+    waiting = [plates[-1]]  # the root
+    while waiting:
+        plate = waiting.pop()
         if plate not in seen:
             seen.add(plate)
             if not plate.links:
                 found[plate] = (len(found), len(found) + 1)
             for link in reversed(plate.links):
-                todo.extend(reversed(link.children))
+                waiting.extend(reversed(link.children))
     for plate in plates:
         below = [found[child] for link in plate.links for child in link.children]
         if below:

@@ -154,12 +154,12 @@ class Tree(_Draft, Frozen):
 
     def preorder(self) -> Iterator[Tree]:
         """Iterate over all nodes, parents before children, left to right."""
-        todo = [self]
-        while todo:
-            node = todo.pop()
+        waiting = [self]
+        while waiting:
+            node = waiting.pop()
             yield node
             if node.children:
-                todo += node.children[::-1]
+                waiting += node.children[::-1]
 
     def postorder(self) -> Iterator[Tree]:
         """Iterate over all nodes, children before parents, left to right."""
@@ -193,13 +193,13 @@ class Tree(_Draft, Frozen):
     def _reversed_postorder(self) -> list[Tree]:
         """Return the nodes in reversed post-order: root, then subtrees from right to left."""
         nodes: list[Tree] = []
-        todo = [self]
-        pop, append = todo.pop, nodes.append
-        while todo:
+        waiting = [self]
+        pop, append = waiting.pop, nodes.append
+        while waiting:
             node = pop()
             append(node)
             if node.children:
-                todo += node.children
+                waiting += node.children
         return nodes
 
     def __eq__(self, other: object) -> bool:
@@ -336,9 +336,9 @@ def without_empty_elements(tree: Tree) -> Tree:
 def _same_nodes(left: Tree, right: Tree) -> bool:
     """Compare node by node; a pair of shared inner nodes is compared once."""
     opened: set[tuple[int, int]] = set()
-    todo = [(left, right)]
-    while todo:
-        a, b = todo.pop()
+    waiting = [(left, right)]
+    while waiting:
+        a, b = waiting.pop()
         if a is b:
             continue
         if a._hash != b._hash or a.label != b.label or a.edge != b.edge:
@@ -347,7 +347,7 @@ def _same_nodes(left: Tree, right: Tree) -> bool:
             return False
         if a.children and (id(a), id(b)) not in opened:
             opened.add((id(a), id(b)))
-            todo.extend(zip(a.children, b.children, strict=True))
+            waiting.extend(zip(a.children, b.children, strict=True))
     return True
 
 

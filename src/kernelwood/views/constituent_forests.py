@@ -512,21 +512,21 @@ def _pack_counts(
         edges.append((len(names), (len(names) + 1,), 1.0))
         names += [kind, value]
     numbers: dict[_Key, int] = {}
-    todo: list[_Key] = []
+    waiting: list[_Key] = []
 
     def number(node: _Key) -> int:
         if node not in numbers:
             numbers[node] = len(names)
             names.append(label(node))
-            todo.append(node)
+            waiting.append(node)
         return numbers[node]
 
     for top, share in best.items():
         place = number(top)
         if joint:
             edges.append((0, (*beside, place), share))
-    while todo:
-        head = todo.pop()
+    while waiting:
+        head = waiting.pop()
         for children, share in _shares(counts.get(head, {}), floor).items():
             edges.append((numbers[head], tuple(map(number, children)), share))
     return Forest(names, edges, 0, fallback=fallback)

@@ -325,26 +325,26 @@ class _Search:
         Cache for the elements of paths.
     """
 
-    __slots__ = ("_graph", "_root", "_todo", "paths", "steps")
+    __slots__ = ("_graph", "_root", "_waiting", "paths", "steps")
 
     def __init__(self, graph: Graph, root: NodeId) -> None:
         self._graph = graph
         self._root = root
-        self._todo = deque([root])
+        self._waiting = deque([root])
         self.steps: _Steps = {}
         self.paths: dict[NodeId, list[tuple[str, str]]] = {}
 
     def find(self, ends: set[NodeId]) -> set[NodeId]:
         """Search until all ends are found; return those that cannot be reached."""
-        root, steps, todo = self._root, self.steps, self._todo
+        root, steps, waiting = self._root, self.steps, self._waiting
         missing = ends.difference(steps)
-        while todo and missing:
-            node = todo.popleft()
+        while waiting and missing:
+            node = waiting.popleft()
             for role, other in _neighbors(self._graph, node):
                 if other not in steps and other != root:
                     steps[other] = (node, role)
                     missing.discard(other)
-                    todo.append(other)
+                    waiting.append(other)
         return missing
 
 

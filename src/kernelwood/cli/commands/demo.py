@@ -296,19 +296,19 @@ def _render_gates(report: dict[str, Any], console: Console) -> None:
 def _render_relations(report: dict[str, Any], console: Console) -> None:
     _heading(4, "Extract relations from a new text", report, console)
     console.print(_highlighted(report), soft_wrap=False)
-    table = plain_table("relation", "first", "second", ">score", "strongest supporting case")
+    table = plain_table("relation", "first", "second", ">probability", "strongest supporting case")
     for row in report["relations"]:
         first, second = row["participants"]
         cases = [case for case in row["evidence"]["cases"] if case["supports"]]
         table.add_row(
             _plain(row["type"], "magenta"),
             *(_plain(one["text"], "bold") for one in (first, second)),
-            f"{row['score']:.2f}",
+            f"{row['probability']:.2f}",
             _plain(shorten(str(marked_case(cases[0])), _LONGEST) if cases else ""),
         )
     console.print(table)
     if report["relations"]:
-        best = max(report["relations"], key=lambda row: row["score"])
+        best = max(report["relations"], key=lambda row: row["probability"])
         console.print("The evidence of the most probable relation:\n", style="bold")
         show_explanation(best, wrapped=True)
 

@@ -33,7 +33,16 @@ if TYPE_CHECKING:
 
 _NAMES = 10_000  # compared with a wrong id
 # Keys of a stored prediction.
-_KEYS = {"id", "document", "type", "positive", "participants", "score", "threshold", "sentence"}
+_KEYS = {
+    "id",
+    "document",
+    "type",
+    "positive",
+    "participants",
+    "probability",
+    "threshold",
+    "sentence",
+}
 _EPILOG = """\b
 Examples:
   kernelwood explain model.kw corpus.xml d3.s1.p0
@@ -166,10 +175,10 @@ def _selected(
         )
     kept = [one for one in listed if options["every"] or one.positive]
     if not kept:
-        best = max(one.score for one in listed)
+        best = max(one.probability for one in listed)
         raise KernelInputError(
-            f"no relations in {where}: the best score of {counted(len(listed), 'candidate')} is "
-            f"{best:.3f}; --all explains them"
+            f"no relations in {where}: the largest probability of "
+            f"{counted(len(listed), 'candidate')} is {best:.3f}; --all explains them"
         )
     return kept
 

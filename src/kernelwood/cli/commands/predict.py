@@ -31,7 +31,7 @@ _EPILOG = """\b
 Examples:
   kernelwood predict model.kw corpus.xml -o found.jsonl
   kernelwood predict model.kw brat/ -o found.ann --evidence 3
-  kernelwood predict model.kw corpus.jsonl -o scores.tsv --all
+  kernelwood predict model.kw corpus.jsonl -o pairs.tsv --all
 """
 
 

@@ -63,9 +63,10 @@ Examples:
 def verify(model: str, claims: str, as_json: bool, **options: Any) -> None:
     """Check relations found by another tool.
 
-    MODEL is a file of kernelwood train, CLAIMS a file of JSON lines. Each claim gets a score, the
-    training cases with the largest contributions, and a verdict: supported; unsupported, if the
-    model predicts no relation; or other, if it predicts another relation or the opposite direction.
+    MODEL is a file of kernelwood train, CLAIMS a file of JSON lines. Each claim gets its
+    probability, the training cases with the largest contributions, and a verdict: supported;
+    unsupported, if the model predicts no relation; or other, if it predicts another relation or
+    the opposite direction.
     """
     started = time.perf_counter()
     out = options["out"]
@@ -128,7 +129,9 @@ def _show(report: dict[str, Any], shown: list[dict[str, Any]], *, as_json: bool)
         write_json(report if report["out"] is not None else {**report, "verdicts": shown})
         return
     if shown:
-        show_table(["claim", "relation", "verdict", ">score", "note"], [_row(one) for one in shown])
+        show_table(
+            ["claim", "relation", "verdict", ">probability", "note"], [_row(one) for one in shown]
+        )
         click.echo()
     verdicts = ", ".join(f"{report[name]:,} {name}" for name in _VERDICTS)
     click.echo(f"{counted(report['n_claims'], 'claim')}: {verdicts}", err=report["out"] == STANDARD)
@@ -141,10 +144,10 @@ def _row(line: dict[str, Any]) -> list[str]:
         entity["id"]: line["text"][entity["start"] : entity["end"]] for entity in line["entities"]
     }
     relation = line["relation"]
-    score = "" if line["score"] is None else f"{line['score']:.3f}"
+    probability = "" if line["probability"] is None else f"{line['probability']:.3f}"
     notes = [_relation(line["other"], texts)] if "other" in line else []
     notes += [line["reason"]] if "reason" in line else []
-    return [line["id"], _relation(relation, texts), line["verdict"], score, "; ".join(notes)]
+    return [line["id"], _relation(relation, texts), line["verdict"], probability, "; ".join(notes)]
 
 
 def _relation(relation: dict[str, str], texts: dict[str, str]) -> str:

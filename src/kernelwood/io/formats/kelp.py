@@ -567,16 +567,16 @@ def _format_body(view: View) -> tuple[str, str]:
 
 def _format_tree(tree: Tree) -> str:
     pieces: list[str] = []
-    todo: list[Tree | None] = [tree]
-    while todo:
-        node = todo.pop()
+    waiting: list[Tree | None] = [tree]
+    while waiting:
+        node = waiting.pop()
         if node is None:
             pieces.append(")")
             continue
         _check_no_edge(node.edge)
         pieces.append("(" + _check(_PLAIN_NODE, node.label, "node label"))
-        todo.append(None)
-        todo.extend(reversed(node.children))
+        waiting.append(None)
+        waiting.extend(reversed(node.children))
     return "".join(pieces)
 
 
