@@ -19,7 +19,7 @@ from sklearn.svm import SVC
 import kernelwood as kw
 from kernelwood.datasets import load_questions
 from kernelwood.features import ReferenceSelector, compare_rows, draw_bits, pack, product, unpack
-from kernelwood.features.bit_blocks import inverse_root
+from kernelwood.features.bit_blocks import inverse_root, make_bits
 
 METHODS = ("rknn", "rmm", "kulis")
 TREES = strategies.sample_trees(120, seed=1, max_nodes=15)
@@ -233,6 +233,17 @@ def test_every_bit_tells_some_references_apart():
     fitted = hasher(subset_size=1, n_references=30).fit([trees[i % 3] for i in range(60)])
     bits = fitted.transform(list(fitted.references_))
     assert ((bits.sum(axis=0) > 0) & (bits.sum(axis=0) < 30)).all()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_bits_that_are_drawn_again_are_those_of_their_subsets(method):
+    lengths = np.array([1.0, 1.0, 1.0, 1.0, 3.0, 2.0])  # most pairs are of equal references
+    block = draw_bits(
+        method, np.outer(lengths, lengths), seed=0, first_bit=0, n_bits=60, subset_size=1
+    )
+    expected = make_bits(method, np.outer(lengths, lengths), block.subsets)
+    for name in ("subsets", "weights", "thresholds", "projection"):
+        np.testing.assert_array_equal(getattr(block, name), getattr(expected, name))
 
 
 def test_subsets_that_share_structures_are_told():

@@ -93,6 +93,13 @@ class BitBlock:
             thresholds=self.thresholds[linear:],
         )
 
+    def replace_bits(self, numbers: NDArray[np.int64], others: BitBlock) -> None:
+        """Replace the bits with these numbers by others of the same method and references."""
+        self.subsets[numbers] = others.subsets
+        if self.method != "rknn":
+            self.weights[numbers] = others.weights
+            self.thresholds[numbers] = others.thresholds
+
     def check(self) -> None:
         """Raise ValueError unless the arrays have consistent shapes and valid numbers."""
         bits, sides, size = self.subsets.shape
@@ -208,12 +215,17 @@ def draw_bits(
     for attempt in range(_ATTEMPTS):
         for bit in wanted.tolist():
             random = child_generator(seed, _SUBSETS, first_bit + bit, attempt)
-            drawn = random.choice(len(gram), 2 * subset_size, replace=False)
-            subsets[bit] = drawn.reshape(2, subset_size)
-        wanted = wanted[constant_bits(make_bits(method, gram, subsets[wanted]), gram)]
+            chosen = random.choice(len(gram), 2 * subset_size, replace=False)
+            subsets[bit] = chosen.reshape(2, subset_size)
+        drawn = make_bits(method, gram, subsets[wanted])
+        if attempt == 0:
+            block = drawn
+        else:
+            block.replace_bits(wanted, drawn)
+        wanted = wanted[constant_bits(drawn, gram)]
         if len(wanted) == 0:
             break
-    return make_bits(method, gram, subsets)
+    return block
 
 
 def make_bits(method: str, gram: Floats, subsets: Subsets) -> BitBlock:
