@@ -31,12 +31,12 @@ def extractor(recipe="svm", labels="directed"):
         options={"max_iter": 10} if recipe == "nystrom" else None,  # epochs
         random_state=0,
     )
-    return model.fit(load_interactions("train")[:80])
+    return model.fit(load_interactions("train")[:50])
 
 
 @cache
 def predictions(recipe="svm", labels="directed"):
-    return extractor(recipe, labels).predict(load_interactions("test")[:12], all=True)
+    return extractor(recipe, labels).predict(load_interactions("test")[:6], all=True)
 
 
 def decision(model, one):
