@@ -7,6 +7,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+# Workers of pytest-xdist share the cores: one thread of BLAS for each. Before NumPy is imported.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import pytest
 from hypothesis import settings
 

@@ -15,6 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
+from threadpoolctl import threadpool_limits
 
 import kernelwood as kw
 from kernelwood.datasets import load_questions
@@ -274,6 +275,15 @@ def test_the_inverse_root_whitens():
     whitened = root @ centered @ root
     assert whitened @ whitened == pytest.approx(whitened, abs=1e-9)  # a projection
     assert np.trace(whitened) == pytest.approx(5)
+
+
+def test_the_inverse_root_does_not_depend_on_threads_of_blas():
+    gram = np.corrcoef(np.random.default_rng(0).normal(size=(300, 150)))
+    roots = []
+    for threads in (1, 2):
+        with threadpool_limits(threads):
+            roots.append(inverse_root(gram))
+    np.testing.assert_array_equal(*roots)
 
 
 def test_the_inverse_root_is_safe_with_equal_references():

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from kernelwood import _native
 from kernelwood.compute import Runner
@@ -194,11 +195,12 @@ def inverse_root(gram: Floats) -> Floats:
            [0., 0.]])
     """
     means = gram.mean(axis=0)
-    values, vectors = np.linalg.eigh(gram - means[:, None] - means[None, :] + means.mean())
-    # Equal references leave only rounding errors, which must not count.
-    extent = max(float(np.abs(gram).max()), np.finfo(float).tiny)
-    kept = values > _SMALLEST * max(values[-1], extent * _SMALLEST)
-    root: Floats = (vectors[:, kept] / np.sqrt(values[kept])) @ vectors[:, kept].T
+    with threadpool_limits(1):  # the bits of LAPACK depend on the number of threads
+        values, vectors = np.linalg.eigh(gram - means[:, None] - means[None, :] + means.mean())
+        # Equal references leave only rounding errors, which must not count.
+        extent = max(float(np.abs(gram).max()), np.finfo(float).tiny)
+        kept = values > _SMALLEST * max(values[-1], extent * _SMALLEST)
+        root: Floats = (vectors[:, kept] / np.sqrt(values[kept])) @ vectors[:, kept].T
     return root
 
 
