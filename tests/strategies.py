@@ -42,7 +42,12 @@ def sequences(*, max_size=6, of=labels):
 def _drawn_once(sample):
     """Keep the samples of a function: structures cannot be changed, and drawing them takes long."""
     drawn = cache(sample)
-    return wraps(sample)(lambda *arguments, **options: list(drawn(*arguments, **options)))
+
+    @wraps(sample)
+    def draw(n, *, alphabet=("a", "b", "c"), **options):
+        return list(drawn(n, alphabet=tuple(alphabet), **options))
+
+    return draw
 
 
 def random_tree(rng, n_nodes, alphabet=("a", "b", "c"), max_children=4):
