@@ -28,6 +28,9 @@ ASKED = slice(60, 100)  # enough to see whether two models are the same
 # Small, for small sets; and the smallest, for three structures.
 OPTIONS = {
     "KernelSVC": {"C": 3, "probability": True, "random_state": 0},
+    "KernelSVC on landmarks": {
+        "C": 3, "n_landmarks": 40, "tol": 1e-6, "probability": True, "random_state": 0,
+    },
     "KernelNeighborsClassifier": {"n_neighbors": 5},
     "HashNeighborsClassifier": {
         "n_neighbors": 5, "n_references": 20, "n_candidates": 30, "random_state": 0,
@@ -46,6 +49,7 @@ OPTIONS = {
 }  # fmt: skip
 SMALLEST = {
     "KernelSVC": {"probability": False},
+    "KernelSVC on landmarks": {"probability": False, "n_landmarks": 3},
     "KernelNeighborsClassifier": {"n_neighbors": 1},
     "HashNeighborsClassifier": {
         "n_neighbors": 1, "n_references": 3, "subset_size": 1, "n_candidates": 2,
@@ -56,6 +60,7 @@ SMALLEST = {
 
 
 LEARNERS = {cls.__name__: cls for cls in learners.LEARNERS.values()}
+LEARNERS["KernelSVC on landmarks"] = kw.KernelSVC
 TRANSFORMERS = (kw.KernelHasher, kw.NystromEmbedder, kw.HashIndex, kw.EmbeddingIndex)
 ESTIMATORS = LEARNERS | {cls.__name__: cls for cls in TRANSFORMERS}
 every_learner = pytest.mark.parametrize("name", LEARNERS)
