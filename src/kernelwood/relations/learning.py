@@ -69,8 +69,8 @@ def fit_and_hold_out(learner: Any, X: Any, y: NDArray[Any], folds: Indices | Non
             raise
         problem = str(failure).splitlines()[0]
         raise MemoryBudgetError(
-            f"{problem}\n    Choose the recipe nystrom, which compares candidates with at most 3,000 "
-            "of them,\n    or a folder on a larger disk: kw.config_context(temp_dir=...)"
+            f"{problem}\n    Choose the recipe nystrom, which compares candidates with at most "
+            "3,000 of them,\n    or a folder on a larger disk: kw.config_context(temp_dir=...)"
         ) from failure
 
 
