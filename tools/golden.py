@@ -302,7 +302,9 @@ def _estimator_results(model: Any) -> dict[str, Any]:
         # Exponentials, whose last bit no two machines agree on.
         judged = model.predict(_annotated(), all=True)
         return {
-            "relations": [[one.relation, one.positive, round(one.score, 9)] for one in judged],
+            "relations": [
+                [one.relation, one.positive, round(one.probability, 9)] for one in judged
+            ],
             "evidence": [[case.id, plain(case.similarity)] for case in judged[0].evidence],
         }
     X = SAMPLES[model.kernel._accepts()]

@@ -132,7 +132,7 @@ def test_options_reach_the_extractor(corpus, model, tmp_path):
         corpus, "-o", model, "--view", "path", "--vectors", tmp_path / "vectors.txt",
         "--labels", "binary", "--type", "protein", "--relation", "binds", "--symmetric", "binds",
         "--max-distance", 5, "--max-entities", 9, "--threshold", 0.25, "--splits", 2,
-        "--parser", "given", "--blind", "yes",
+        "--parser", "given", "--blind", "yes", "--signatures", "no",
         "--license", "CC0", "--description", "bonds",
     )  # fmt: skip
     found = kw.load(model).get_params(deep=False)
@@ -141,7 +141,7 @@ def test_options_reach_the_extractor(corpus, model, tmp_path):
         "recipe": "svm", "candidates": "pairs", "views": ("path",), "labels": "binary",
         "types": ("protein",), "relations": ("binds",), "symmetric": ("binds",),
         "max_distance": 5, "max_entities": 9, "threshold": 0.25, "n_splits": 2,
-        "parser": "given", "n_evidence": 3, "blind": True,
+        "parser": "given", "n_evidence": 3, "blind": True, "signatures": False,
         "license": "CC0", "description": "bonds", "random_state": 0,
     }  # fmt: skip
 

@@ -49,6 +49,23 @@ def test_given_sentences_keep_their_boundaries(backend):
     assert found[0][0].tokens[-1].end == 14
 
 
+@pytest.mark.parametrize("backend", ["biomedical", "spacy"], indirect=True)
+@pytest.mark.parametrize(
+    ("text", "spans"),
+    [
+        ("It binds purified Raf. p53 binds MDM2.", [(0, 38)]),
+        ("Smith et al. Raf binds Ras.", [(0, 27)]),
+        ("Raf was seen in Hep. G2 cells.", [(0, 20), (21, 30)]),
+        ("We saw mTOR in cells of mice.", [(0, 11), (12, 29)]),
+    ],
+)
+def test_bounds_that_the_splitter_would_not_choose_are_kept(backend, text, spans):
+    cut = Document(text).sentences(spans)
+    found = analyze(backend, cut)
+    assert [(one.start, one.start + len(one.text)) for [one] in found] == spans
+    assert [one.tokens[-1].end for [one] in found] == [end - start for start, end in spans]
+
+
 def test_annotation_start_and_metadata_survive_the_parser(backend):
     we, cannot = Entity("T1", "A", ((0, 2),), "We"), Entity("T2", "B", ((7, 13),), "Cannot")
     pair = Relation("R1", "Pair", (Argument("a", "T1"), Argument("b", "T2")))

@@ -7,11 +7,12 @@ from math import comb
 import pytest
 from hypothesis import given, strategies as st
 
-from kernelwood.relations import event_candidates, flatten_events
+from kernelwood.relations import Candidates, event_candidates, flatten_events
 from kernelwood.structures import Graph
 from kernelwood.text import Argument, Entity, Event, Example, Origin, Sentence
 
 WORDS = ["Sos", "promotes", "binding", "of", "Ras", "to", "GTP"]
+DEPENDENCIES = [(1, "nsubj", 0), (1, "dobj", 2), (2, "prep_of", 4), (2, "prep_to", 6)]
 SPANS = {"sos": (0, 3), "promote": (4, 12), "bind": (13, 20), "ras": (24, 27), "gtp": (31, 34)}
 PROTEINS = {name: Entity(name, "Protein", (SPANS[name],)) for name in ("sos", "ras", "gtp")}
 TRIGGERS = [
@@ -112,12 +113,120 @@ def test_triggers_can_be_found_by_type_without_events():
     assert {candidate.label for candidate in found} == {0}
 
 
-def test_crowded_sentences_are_left_out_and_counted():
+def chosen(found):
+    """Return the ids of the entities that are combined with each trigger."""
+    near = {}
+    for candidate in found:
+        near.setdefault(candidate.trigger.id, set()).update(e.id for e in candidate.entities)
+    return near
+
+
+def test_triggers_take_the_entities_with_the_fewest_dependencies_between():
+    found = event_candidates([example(dependencies=DEPENDENCIES)], max_entities=2)
+    # Sos is two steps from binding, Ras and GTP one; both are two steps from promotes.
+    assert chosen(found) == {"promote": {"sos", "ras"}, "bind": {"ras", "gtp"}}
+
+
+def test_triggers_take_the_nearest_entities_of_the_text_without_dependencies():
     found = event_candidates([example()], max_entities=2)
+    # Four characters are between binding and Ras, ten to Sos, eleven to GTP.
+    assert chosen(found) == {"promote": {"sos", "ras"}, "bind": {"sos", "ras"}}
+
+
+def test_entities_that_dependencies_connect_come_before_others():
+    found = event_candidates([example(dependencies=[(1, "dobj", 6)])], max_entities=1)
+    assert chosen(found)["promote"] == {"gtp"}
+
+
+def test_pruned_candidates_and_events_are_counted():
+    found = event_candidates([example(dependencies=DEPENDENCIES)], max_entities=2)
+    # Of 15 ways to fill a trigger's event, 5 remain: sos and ras do not make the promotion.
+    assert len(found) == 10
     assert found.tally.reasons == {
-        "candidates of a sentence with more than 2 entities": 30,
-        "interaction that no candidate stands for": 2,
+        "candidate with an entity beyond the 2 nearest to its trigger": 20,
+        "interaction that no candidate stands for": 1,
     }
+    assert [shape(candidate) for candidate in found.missed] == [
+        ("promote", (("catalyst", "sos"), ("participant", "ras"), ("participant", "gtp")))
+    ]
+
+
+def test_events_that_were_not_asked_for_are_not_missed():
+    assert event_candidates([example()], types=["Gene"]).missed.ids == []
+    assert event_candidates([example()], catalysts=False).missed.ids == []
+
+
+def test_events_of_triggers_that_are_not_known_are_missed():
+    found = event_candidates([example()], triggers=["Binding"])
+    assert [candidate.trigger.id for candidate in found.missed] == ["promote"]
+
+
+def test_a_crowded_sentence_has_few_candidates():
+    words = [f"P{i}" for i in range(40)] + ["bind"]
+    entities = [Entity(f"T{i}", "Protein", ((3 * i, 3 * i + 2),)) for i in range(10)]
+    entities += [Entity(f"T{i}", "Protein", ((4 * i - 10, 4 * i - 7),)) for i in range(10, 40)]
+    entities.append(Entity("T40", "Binding", ((150, 154),)))
+    event = Event("E1", "Binding", "T40", (Argument("Theme", "T39"), Argument("Theme2", "T0")))
+    sentence = Sentence.from_words(words, entities=entities, events=[event])
+    found = event_candidates([Example("s1", views={"sentence": sentence})])
+    assert len(found) == 870  # of the 12 nearest entities
+    assert [shape(candidate) for candidate in found.missed] == [
+        ("T40", (("participant", "T0"), ("participant", "T39")))
+    ]
+
+
+def test_missed_events_stay_with_chosen_and_joined_candidates():
+    found = event_candidates([example(dependencies=DEPENDENCIES)], max_entities=2)
+    both = Candidates.concatenate([found[:3], found[3:5]])
+    assert len(both) == 5
+    assert both.missed.sentence_of == [0, 1]
+    assert both.with_missed().ids == both.ids + both.missed.ids
+    assert both.with_missed().sentences is both.sentences
+
+
+@pytest.mark.parametrize(
+    ("forms", "n", "lost"),
+    [
+        ({"Binding": [(1, False)], "Positive_regulation": [(2, True)]}, 3 + 3, 1),
+        ({"Binding": [(2, False)]}, 3 + 15, 0),
+        ({"Binding": []}, 15, 1),
+    ],
+)
+def test_events_have_the_forms_of_their_type(forms, n, lost):
+    found = event_candidates([example()], forms=forms)
+    assert (len(found), len(found.missed)) == (n, lost)
+    reason = "candidate of a form that its event type rarely has"
+    assert found.tally.reasons[reason] == 30 - n
+
+
+def steps(edges, starts):
+    """Return the steps from the nearest start to each place: a plain relaxation."""
+    found = dict.fromkeys(starts, 0)
+    for _ in range(len(edges)):
+        for one, other in (*edges, *((b, a) for a, b in edges)):
+            if one in found:
+                found[other] = min(found.get(other, len(edges) + 1), found[one] + 1)
+    return found
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=12),
+    st.integers(1, 4),
+    st.integers(0, 6),
+)
+def test_the_nearest_entities_are_those_of_the_reference(edges, n, at):
+    words = ["ab"] * 7
+    entities = [
+        Entity(f"T{i}", "Binding" if i == at else "P", ((3 * i, 3 * i + 2),)) for i in range(7)
+    ]
+    event = Event("E1", "Binding", f"T{at}")
+    sentence = Sentence.from_words(
+        words, dependencies=[(a, "x", b) for a, b in edges], entities=entities, events=[event]
+    )
+    found = event_candidates([Example("s1", views={"sentence": sentence})], max_entities=n)
+    far = steps(edges, [at])
+    others = sorted(set(range(7)) - {at}, key=lambda i: (far.get(i, 99), abs(i - at), i))
+    assert chosen(found) == {f"T{at}": {f"T{i}" for i in others[:n]}}
 
 
 def test_events_that_say_nothing_are_counted():
@@ -150,6 +259,13 @@ def test_candidates_of_meanings_have_nodes_for_entities():
     assert {candidate.trigger.id for candidate in found} == {"b"}
     assert {e.id for candidate in found for e in candidate.entities} == {"s", "r", "g"}
     assert {candidate.label for candidate in found} == {None}
+
+
+def test_nodes_take_the_entities_with_the_fewest_edges_between():
+    found = event_candidates([meaning()], source="amr", max_entities=2)
+    # The node of promotion is one edge from Sos, and two from Ras and GTP.
+    assert chosen(found) == {"p": {"s", "r"}, "b": {"r", "g"}}
+    assert found.missed.ids == []
 
 
 def test_aligned_nodes_have_characters():
@@ -189,8 +305,7 @@ def test_meanings_give_trees_and_paths():
 
 
 def test_dependencies_give_trees_and_paths():
-    dependencies = [(1, "nsubj", 0), (1, "dobj", 2), (2, "prep_of", 4), (2, "prep_to", 6)]
-    found = event_candidates([example(dependencies=dependencies)])
+    found = event_candidates([example(dependencies=DEPENDENCIES)])
     examples = found.examples("trigger-tree", "trigger-path")
     assert len(examples) == len(found)
     chosen = {shape(c): e for c, e in zip(found, examples, strict=True)}

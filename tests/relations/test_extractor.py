@@ -487,6 +487,56 @@ def test_triggers_are_found_in_sentences_without_events():
     assert found[0].type == "Positive"
 
 
+def crowded(name):
+    """Return a sentence in which Sos promotes the last of two entities, which is far away."""
+    words = ["Sos", "promotes", "Ras", "and", "Raf"]
+    spans = [((0, 3),), ((4, 12),), ((13, 16),), ((17, 20),), ((21, 24),)]
+    entities = [kw.text.Entity(f"T{i}", "Protein", spans[i], words[i]) for i in (0, 2, 4)]
+    entities.append(kw.text.Entity("T9", "Positive", spans[1], "promotes"))
+    roles = (kw.text.Argument("Theme", "T4"), kw.text.Argument("Cause", "T0"))
+    sentence = kw.Sentence.from_words(
+        words,
+        dependencies=[(1, "nsubj", 0), (1, "dobj", 2), (2, "conj_and", 4)],
+        entities=entities,
+        events=[kw.text.Event("E1", "Positive", "T9", roles)],
+    )
+    return kw.Example(name, views={"sentence": sentence})
+
+
+def test_events_learn_the_forms_of_their_type():
+    model = kw.RelationExtractor(candidates="events", random_state=0).fit(event_documents())
+    assert model.forms_ == {"Negative": [[1, 1]], "Positive": [[1, 1]]}
+    found = model.predict(event_documents(1), all=True)
+    assert {len(one.participants) for one in found} == {2}
+
+
+@pytest.mark.filterwarnings("ignore:overlap")
+def test_events_that_no_candidate_stands_for_count_as_missed():
+    model = kw.RelationExtractor(candidates="events", max_entities=2, random_state=0)
+    model.fit(event_documents())
+    known = [kw.Example(f"new{e.id}", views=e.views) for e in event_documents(1)]
+    all_found = model.evaluate(model.predict(known, all=True), n_bootstrap=0)
+    assert (all_found.recall, all_found.n_relations) == (1.0, 2)
+    half = model.evaluate(model.predict([*known, crowded("new2.s0")], all=True), n_bootstrap=0)
+    assert (half.recall, half.n_relations) == (pytest.approx(2 / 3), 3)
+    assert half.average_precision < all_found.average_precision
+    assert half.n_documents == all_found.n_documents + 1
+    assert half.overlap.rest.n_relations == 1  # that of the sentence that is new
+    assert half.unreachable["interaction that no candidate stands for"] == 1
+
+
+@pytest.mark.filterwarnings("ignore:overlap")
+def test_missed_events_count_in_held_out_figures_and_folds():
+    corpus = event_documents() + [crowded(f"d{i}.s9") for i in range(6)]
+    extractor = kw.RelationExtractor(candidates="events", max_entities=2, random_state=0)
+    model = clone(extractor).fit(corpus)
+    assert model.held_out_["recall"] <= 2 / 3
+    assert model.type_f1_["Positive"] < model.type_f1_["Negative"] == 1.0
+    validation = extractor.cross_validate(corpus, n_splits=3, n_bootstrap=0)
+    assert validation.pooled.n_relations == 18
+    assert validation.pooled.recall <= 2 / 3
+
+
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_training_cases_are_stored_once(recipe, tmp_path):
     model = kw.RelationExtractor(recipe, random_state=0).fit(documents())
@@ -525,6 +575,7 @@ def test_training_makes_no_examples(monkeypatch):
         ("undirected_", "Binds", "labels_ and undirected_ must be"),
         ("roles_", {"Binds": ["Arg1"]}, "roles_ must have two names"),
         ("triggers_", [["binds"]], "triggers_ must be words with types"),
+        ("forms_", {"Binding": [[1]]}, "forms_ must be numbers of participants and catalysts"),
         ("dropped_", {1: 2}, "dropped_ must be figures by name"),
     ],
 )

@@ -73,8 +73,8 @@ def test_the_same_sentence_twice_is_two_sentences():
 def test_a_backward_class_turns_the_participants_round():
     moved = sentence(0, "Foo", "Bar").with_parts(start=10)
     candidates = pairs_in(table([kw.Example("x", views={"sentence": moved})]))
-    roles = {"Activates": ["Agent", "Patient"]}
-    [found] = Predictions(candidates, ["Activates(e2,e1)"], [0.7], 0.5, roles=roles)
+    scheme = RelationClasses("directed", (), {"Activates": ["Agent", "Patient"]}, {})
+    [found] = Predictions(candidates, ["Activates(e2,e1)"], [0.7], 0.5, scheme=scheme)
     assert (found.type, found.trigger) == ("Activates", None)
     ends = [(one.role, one.text) for one in found.participants]
     assert ends == [("Agent", "Bar"), ("Patient", "Foo")]

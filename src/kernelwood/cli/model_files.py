@@ -114,6 +114,7 @@ def make_extractor(options: dict[str, Any]) -> RelationExtractor:
         blind={"yes": True, "no": False}.get(options["blind"], "auto"),
         options=_settings(options["recipe"], options["settings"]),
         labels=options["labels"],
+        signatures=options["signatures"] != "no" and "auto",
         symmetric=options["symmetric"] or None,
         types=options["types"] or None,
         relations=options["relations"] or None,

@@ -259,6 +259,10 @@ extractor_options = together(
         help="Classes: relation or none, relation types, or types with direction.",
     ),
     click.option(
+        "--signatures", type=click.Choice(["auto", "no"]), default="auto",
+        help="Leave out pairs of entity types that are never related.",
+    ),
+    click.option(
         "--symmetric", metavar="TYPE", multiple=True,
         help="Relation type without direction (repeatable).",
     ),

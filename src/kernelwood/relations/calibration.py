@@ -322,8 +322,10 @@ def positive_rate_threshold(scores: Any, positive_rate: float) -> float:
     return float(np.sort(scores)[-n])
 
 
-def rates(held: Held, predicted: NDArray[np.bool_]) -> Rates:
+def rates(held: Held, predicted: NDArray[np.bool_], n_missed: int = 0) -> Rates:
     """Return precision, recall and F1 of predicted relations; 0 instead of 0/0.
+
+    ``n_missed`` relations are not among the candidates.
 
     Examples
     --------
@@ -333,7 +335,7 @@ def rates(held: Held, predicted: NDArray[np.bool_]) -> Rates:
     Rates(precision=1.0, recall=0.5, f1=0.6666666666666666)
     """
     right = float(np.sum(held.right & predicted))
-    found, true = float(np.sum(predicted)), float(np.sum(held.positive))
+    found, true = float(np.sum(predicted)), float(np.sum(held.positive)) + n_missed
     return Rates(
         precision=right / found if found else 0.0,
         recall=right / true if true else 0.0,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import combinations
-from math import comb
+from math import comb, inf
 from typing import Any, Literal, NamedTuple, TypeAlias, overload
 
 from kernelwood.arrays import ExampleBatch
@@ -14,13 +15,25 @@ from kernelwood.io import Examples, Tally, general_reason
 from kernelwood.relations.corpus import SentenceTable, example_entries
 from kernelwood.relations.interactions import CATALYST, PARTICIPANT, ROLES, flatten_events
 from kernelwood.structures import NodeId
-from kernelwood.text import Candidate, Entity, Example, Label, Origin, Relation, Sentence, View
+from kernelwood.text import (
+    ROOT,
+    Candidate,
+    Entity,
+    Example,
+    Label,
+    Origin,
+    Relation,
+    Sentence,
+    View,
+    dependencies_of,
+)
 from kernelwood.views import entity_nodes, find_view, interaction_nodes, several
 
 # A view by its name in the table, or a function of a candidate.
 ViewMaker: TypeAlias = Callable[[Candidate], View]
 PairLabels: TypeAlias = Literal["binary", "type", "directed", "example"]
 
+MAX_EVENT_ENTITIES = 12  # combined with a trigger: 870 ways to fill its event
 NONE = "none"  # the class of candidates that are not relations
 
 _PAIR_LABELS = ("binary", "type", "directed", "example")
@@ -30,6 +43,8 @@ _Participants: TypeAlias = tuple[tuple[str, Entity], ...]
 # Participants and catalyst; with the trigger before them, an annotated interaction.
 _Filled: TypeAlias = "tuple[frozenset[str], str | None]"
 _Key: TypeAlias = "tuple[str, _Filled]"
+# Number of participants of an event, and whether it has a catalyst.
+EventForm: TypeAlias = tuple[int, bool]
 
 
 class Viewed(NamedTuple):
@@ -57,6 +72,8 @@ class Candidates(Sequence[Candidate]):
         The word that stands for the event.
     labels : list
         What the annotation says; None where it is unknown.
+    missed : Candidates or None
+        Annotated relations or events that no candidate stands for, in sentences of the same table.
     tally : Tally
         How many candidates there are, and what was dropped, by reason.
     """
@@ -68,6 +85,7 @@ class Candidates(Sequence[Candidate]):
         self.participants: list[_Participants] = []
         self.triggers: list[Entity | None] = []
         self.labels: list[Any] = []
+        self.missed: Candidates | None = None
         self.dropped: Counter[str] = Counter()
 
     @classmethod
@@ -126,6 +144,7 @@ class Candidates(Sequence[Candidate]):
     def take(self, rows: Iterable[int]) -> Candidates:
         """Return some of the candidates, in that order."""
         made = Candidates(self.sentences)
+        made.missed = self.missed
         for row in rows:
             made.add(
                 self.sentence_of[row],
@@ -136,18 +155,34 @@ class Candidates(Sequence[Candidate]):
             )
         return made
 
+    def with_missed(self) -> Candidates:
+        """Return the candidates, and after them the annotated relations that none stands for."""
+        if not self.missed:
+            return self
+        made = Candidates(self.sentences)
+        made._extend(self, 0)
+        made._extend(self.missed, 0)
+        return made
+
+    def _extend(self, other: Candidates, shift: int) -> None:
+        """Append candidates whose sentences have moved by some rows."""
+        self.ids += other.ids
+        self.sentence_of += [shift + row for row in other.sentence_of]
+        self.participants += other.participants
+        self.triggers += other.triggers
+        self.labels += other.labels
+
     @staticmethod
     def concatenate(parts: Iterable[Candidates]) -> Candidates:
         """Return all candidates of several tables."""
         made = Candidates()
+        made.missed = Candidates(made.sentences)
         for part in parts:
             shift = len(made.sentences)
             made.sentences.extend(part.sentences)
-            made.ids += part.ids
-            made.sentence_of += [shift + row for row in part.sentence_of]
-            made.participants += part.participants
-            made.triggers += part.triggers
-            made.labels += part.labels
+            made._extend(part, shift)
+            if part.missed:
+                made.missed._extend(part.missed, shift)
             made.dropped.update(part.dropped)
         return made
 
@@ -482,15 +517,17 @@ def event_candidates(
     types: Iterable[str] | None = None,
     max_participants: int = 2,
     catalysts: bool = True,
-    max_entities: int = 12,
+    max_entities: int = MAX_EVENT_ENTITIES,
+    forms: Mapping[str, Collection[EventForm]] | None = None,
     roles: Mapping[str, str] = ROLES,
     view: str | None = None,
 ) -> Candidates:
     r"""Return every way to fill the interactions of each sentence, labeled by the annotation.
 
     A candidate is a trigger with one to ``max_participants`` participants and, if ``catalysts``,
-    with none or one catalyst: of :math:`n` entities :math:`O(n^3)` candidates. Its label is 1 if
-    an event of the sentence, flattened by `flatten_events`, says so, else 0.
+    with none or one catalyst: of :math:`n` entities :math:`O(n^3)` candidates, hence of the nearest
+    entities only. Its label is 1 if an event of the sentence, flattened by `flatten_events`, says
+    so, else 0.
 
     Parameters
     ----------
@@ -507,7 +544,11 @@ def event_candidates(
     catalysts : bool
         Whether candidates may have a catalyst.
     max_entities : int
-        Leave out sentences with more entities, whose candidates would be too many.
+        Number of entities that are combined with a trigger: those nearest to it, by steps over
+        dependencies or edges of the AMR, then by characters between them.
+    forms : mapping of str to collection of (int, bool), optional
+        The numbers of participants, each with or without catalyst, that events of a type may
+        have. Default, and for other types: all.
     roles : mapping of str to str
         What a role of an event is in an interaction; see `flatten_events`.
     view : str, optional
@@ -517,7 +558,8 @@ def event_candidates(
     -------
     Candidates
         Roles are ``participant`` and ``catalyst``; ``tally`` counts what was dropped, and the
-        events of the annotation that no candidate stands for.
+        events of the annotation that no candidate stands for. Those of the requested types are in
+        ``missed``.
     """
     dropped: Counter[str] = Counter()
     table = SentenceTable.read(example_entries(examples, view), dropped)
@@ -529,6 +571,7 @@ def event_candidates(
         max_participants=max_participants,
         catalysts=catalysts,
         max_entities=max_entities,
+        forms=forms,
         roles=roles,
     )
     found.dropped = +(dropped + found.dropped)
@@ -543,7 +586,8 @@ def events_in(
     types: Iterable[str] | None = None,
     max_participants: int = 2,
     catalysts: bool = True,
-    max_entities: int = 12,
+    max_entities: int = MAX_EVENT_ENTITIES,
+    forms: Mapping[str, Collection[EventForm]] | None = None,
     roles: Mapping[str, str] = ROLES,
 ) -> Candidates:
     """Return the event candidates of each sentence of a table; see `event_candidates`."""
@@ -552,23 +596,53 @@ def events_in(
     if max_participants not in (1, 2):
         raise ValueError(f"max_participants must be 1 or 2; got {max_participants!r}")
     wanted = _Wanted(triggers, types)
-    made = Candidates(sentences)
+    possible = [
+        (size, catalyst)
+        for size in range(1, max_participants + 1)
+        for catalyst in ((False, True) if catalysts else (False,))
+    ]
+    allowed = {
+        kind: tuple(form for form in possible if form in known)
+        for kind, known in (forms or {}).items()
+    }
+    everything = tuple(possible)
+    made, missed = Candidates(sentences), Candidates(sentences)
+    made.missed = missed
     for row, sentence in enumerate(sentences.sentences):
         cast = wanted.cast_amr(sentence) if source == "amr" else wanted.cast(sentence)
         gold = None if source == "amr" else _gold(sentence, max_participants, roles, made.dropped)
-        first = len(made)
+        distances = None
         if len(cast.entities) > max_entities:
-            reason = f"candidates of a sentence with more than {max_entities} entities"
-            made.dropped[reason] += _count(cast, max_participants, catalysts)
-        else:
-            shapes = [_Shape.of(s) for s in _shapes(cast.entities, max_participants, catalysts)]
-            for trigger in cast.triggers:
-                for participants, filled, name in shapes:
-                    label = None if gold is None else int((trigger.id, filled) in gold)
-                    id = f"{sentences.ids[row]}.{trigger.id}({name})"
-                    made.add(row, id, participants, label, trigger)
-        if lost := len(gold or ()) - sum(label == 1 for label in made.labels[first:]):
-            made.dropped["interaction that no candidate stands for"] += lost
+            distances = _Distances.amr(sentence) if source == "amr" else _Distances.of(sentence)
+        shapes: dict[Hashable, list[_Shape]] = {}
+        found: set[_Key] = set()
+        for trigger in cast.triggers:
+            form = allowed.get(trigger.type, everything)
+            near = cast.entities
+            if distances is not None:
+                near = distances.nearest(trigger, near, max_entities)
+                made.dropped[
+                    f"candidate with an entity beyond the {max_entities} nearest to its trigger"
+                ] += _count(len(cast.entities), form) - _count(max_entities, form)
+            if form != everything:
+                made.dropped["candidate of a form that its event type rarely has"] += _count(
+                    len(near), everything
+                ) - _count(len(near), form)
+            key = (form, *(entity.id for entity in near)) if distances is not None else form
+            if key not in shapes:
+                shapes[key] = [_Shape.of(shape) for shape in _shapes(near, form)]
+            for participants, filled, name in shapes[key]:
+                label = None
+                if gold is not None:
+                    label = int((trigger.id, filled) in gold)
+                    if label:
+                        found.add((trigger.id, filled))
+                id = f"{sentences.ids[row]}.{trigger.id}({name})"
+                made.add(row, id, participants, label, trigger)
+        if gold is not None and (lost := gold - found):
+            made.dropped["interaction that no candidate stands for"] += len(lost)
+            wanted.add_missed(missed, row, lost, catalysts)
+    made.dropped = +made.dropped
     return made
 
 
@@ -592,6 +666,23 @@ class _Wanted:
     def _is_trigger(self, entity: Entity, named: set[str]) -> bool:
         # With types given, triggers need no event: that is how unlabeled text is searched.
         return entity.id in named if self.triggers is None else entity.type in self.triggers
+
+    def add_missed(
+        self, missed: Candidates, row: int, lost: Iterable[_Key], catalysts: bool
+    ) -> None:
+        """Add the events that would be candidates if all triggers and entities were combined."""
+        entities = missed.sentences.sentences[row].entities
+        known = {entity.id: entity for entity in sorted(entities, key=lambda e: (e.start, e.end))}
+        for trigger, (others, catalyst) in sorted(lost, key=_key_order):
+            ends = [(CATALYST, catalyst)] if catalyst is not None else []
+            ends += [(PARTICIPANT, id) for id in known if id in others]
+            participants = tuple((role, known[id]) for role, id in ends)
+            if (catalysts or catalyst is None) and (
+                self.types is None or all(one.type in self.types for _, one in participants)
+            ):
+                name = _Shape.of(participants).name
+                id = f"{missed.sentences.ids[row]}.{trigger}({name})"
+                missed.add(row, id, participants, 1, known[trigger])
 
     def cast_amr(self, sentence: Sentence) -> _Cast:
         """Return the nodes of the meaning representation, as entities whose ids they are."""
@@ -628,20 +719,78 @@ def _gold(
 
 
 def _shapes(
-    entities: list[Entity], max_participants: int, catalysts: bool
+    entities: list[Entity], forms: Sequence[EventForm]
 ) -> Iterator[tuple[tuple[str, Entity], ...]]:
-    """Yield every choice of participants and catalyst."""
-    for size in range(1, max_participants + 1):
+    """Yield every choice of participants and catalyst that has one of the forms."""
+    for size in sorted({size for size, _ in forms}):
         for group in combinations(entities, size):
             participants = tuple((PARTICIPANT, entity) for entity in group)
-            yield participants
-            if catalysts:
+            if (size, False) in forms:
+                yield participants
+            if (size, True) in forms:
                 for entity in entities:
                     if entity not in group:
                         yield ((CATALYST, entity), *participants)
 
 
-def _count(cast: _Cast, max_participants: int, catalysts: bool) -> int:
-    n = len(cast.entities)
-    groups = [comb(n, size) * (1 + catalysts * (n - size)) for size in (1, 2)[:max_participants]]
-    return len(cast.triggers) * sum(groups)
+@lru_cache(maxsize=1000)
+def _count(n: int, forms: tuple[EventForm, ...]) -> int:
+    """Return the number of choices among ``n`` entities."""
+    return sum(comb(n, size) * (n - size if catalyst else 1) for size, catalyst in forms)
+
+
+class _Distances:
+    """Steps between triggers and entities of a sentence, over edges in either direction."""
+
+    def __init__(
+        self,
+        edges: Iterable[tuple[Hashable, Hashable]],
+        places: Callable[[Entity], Iterable[Hashable]],
+    ) -> None:
+        self._neighbors: dict[Hashable, list[Hashable]] = {}
+        for one, other in edges:
+            self._neighbors.setdefault(one, []).append(other)
+            self._neighbors.setdefault(other, []).append(one)
+        self._places = places
+
+    @classmethod
+    def of(cls, sentence: Sentence) -> _Distances:
+        arcs = dependencies_of(sentence)
+        edges = [(head, dependent) for head, _, dependent in arcs if head != ROOT]
+        return cls(edges, sentence.token_finder())
+
+    @classmethod
+    def amr(cls, sentence: Sentence) -> _Distances:
+        edges = sentence.amr.edges if sentence.amr is not None else ()
+        return cls([(str(one), str(other)) for one, _, other in edges], lambda node: (node.id,))
+
+    def nearest(self, trigger: Entity, entities: Sequence[Entity], n: int) -> list[Entity]:
+        """Return the ``n`` entities nearest to a trigger, in the given order.
+
+        Ties go to the fewest characters between trigger and entity, then to the first entity.
+        """
+        level = list(self._places(trigger))
+        steps: dict[Hashable, float] = dict.fromkeys(level, 0)
+        while level:
+            reached = {node for at in level for node in self._neighbors.get(at, ())} - steps.keys()
+            steps.update(dict.fromkeys(reached, steps[level[0]] + 1))
+            level = list(reached)
+
+        def distance(at: int) -> tuple[float, float]:
+            far = min((steps.get(place, inf) for place in self._places(entities[at])), default=inf)
+            return far, _gap(trigger, entities[at])
+
+        chosen = sorted(range(len(entities)), key=distance)[:n]
+        return [entities[at] for at in sorted(chosen)]
+
+
+def _gap(one: Entity, other: Entity) -> float:
+    """Return the number of characters between two entities; infinite if one has no place."""
+    if not (one.spans and other.spans):
+        return inf
+    return max(one.start - other.end, other.start - one.end, 0)
+
+
+def _key_order(key: _Key) -> tuple[str, list[str], str]:
+    trigger, (others, catalyst) = key
+    return trigger, sorted(others), catalyst or ""

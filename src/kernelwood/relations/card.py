@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import kernelwood
+from kernelwood.relations.recipes import ENTITY_VIEW, SOFT_ENTITY_VIEW
 
 
 def card_of(extractor: Any) -> dict[str, Any]:
@@ -44,6 +46,7 @@ def card_of(extractor: Any) -> dict[str, Any]:
         "kernel": repr(learner.kernel_),
         "learner": type(learner).__name__,
         "settings": settings,
+        "choices": list(_choices(extractor)),
         "parser": extractor.parser_,
         "threshold": extractor.threshold_,
         "held_out": dict(extractor.held_out_),
@@ -56,6 +59,23 @@ def card_of(extractor: Any) -> dict[str, Any]:
         "training_relations": extractor.n_relations_,
         "seed": extractor.seed_,
     }
+
+
+def _choices(extractor: Any) -> Iterator[str]:
+    """Yield what was decided on the training documents, in words."""
+    if trial := extractor.trial_:
+        compared = bool({ENTITY_VIEW, SOFT_ENTITY_VIEW} & set(extractor.views_))
+        yield (
+            f"words of entities are {'compared' if compared else 'ignored'}: held-out F1 "
+            f"{trial['words']:.3f} with them, {trial['blind']:.3f} without"
+        )
+    for one, other in extractor.signatures_["types"]:
+        yield f"pairs of {one} and {other} are not candidates: never related in training"
+    for kind in extractor.signatures_["kinds"]:
+        yield f"pairs of {kind} are not candidates: never related in training"
+    for name, pairs in extractor.arguments_.items():
+        listed = ", ".join(f"{first} → {second}" for first, second in pairs)
+        yield f"the direction of {name} follows from entity types: {listed}"
 
 
 def _is_plain(value: Any) -> bool:

@@ -176,7 +176,7 @@ def read_sentences(
     *,
     views: Iterable[str],
     least: int,
-    most: int,
+    most: int | None,
     n_jobs: int | None = None,
 ) -> tuple[SentenceTable, str]:
     """Return the sentences of documents, and the name of what parsed them.
@@ -191,7 +191,7 @@ def read_sentences(
         Gets the annotation that is lost where documents are cut.
     views : iterable of str
         If none of these views is made from a parse, ``"auto"`` does not parse.
-    least, most : int
+    least, most : int or None
         Sentences with fewer or more entities have no candidates and are not parsed.
     n_jobs : int, optional
         Threads of the bundled grammar.

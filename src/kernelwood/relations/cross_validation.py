@@ -16,7 +16,7 @@ from kernelwood.relations.candidates import NONE
 from kernelwood.relations.corpus import SentenceTable, example_entries
 from kernelwood.relations.guards import corpus_remarks
 from kernelwood.relations.predictions import Predictions
-from kernelwood.relations.relation_classes import type_of
+from kernelwood.relations.relation_classes import RelationClasses, type_of
 from kernelwood.relations.scores import RelationScores, RelationValidation, score_predictions
 from kernelwood.seeds import resolve_seed
 from kernelwood.text import Example
@@ -32,6 +32,8 @@ class Folds:
         Not fitted; its parameters are those of all folds.
     sentences : SentenceTable
         The parsed sentences of all documents.
+    classes : RelationClasses
+        Those of all folds.
     parser : str
         Name of what parsed them.
     groups : list of str
@@ -44,6 +46,7 @@ class Folds:
 
     extractor: Any
     sentences: SentenceTable
+    classes: RelationClasses
     parser: str
     groups: list[str]
     splits: Sequence[tuple[Any, Any]]
@@ -66,17 +69,11 @@ class Folds:
                 stacklevel=3,
             )
             groups = [str(number) for number in range(len(sentences))]
-        classes = extractor._learn_classes(sentences)
         seed = resolve_seed(extractor.random_state)
-        # All folds have the same classes.
-        common = {
-            "labels": classes.labels,
-            "symmetric": classes.undirected,
-            "random_state": seed,
-        }
         return cls(
-            clone(extractor).set_params(**common),
+            clone(extractor).set_params(random_state=seed),
             sentences,
+            extractor._learn_classes(sentences),
             used,
             groups,
             group_splits(groups, n_splits=n_splits, random_state=seed),
@@ -101,13 +98,13 @@ class Folds:
             part = clone(self.extractor)
             with part._threads():
                 rows = [row for row in train if self.groups[row] in chosen]
-                part._learn(self.sentences.take(rows), self.parser, Counter())
+                part._learn(self.sentences.take(rows), self.parser, Counter(), self.classes)
                 found.append(
                     part._predicted(
                         self.sentences.take(test), self.parser, Counter(), all=True, labeled=True
                     )
                 )
-            seen.append(part._text_hashes().find(found[-1].candidates)[0])
+            seen.append(part._text_hashes().find(found[-1].candidates.with_missed())[0])
             reasons = found[-1].tally.reasons
             parts.append(
                 score_predictions(found[-1], part._names(), reasons, n_bootstrap=0, seen=seen[-1])
@@ -116,8 +113,11 @@ class Folds:
         pooled = Predictions.concatenate(found)
         dropped = Counter(self.dropped)
         dropped.update(pooled.tally.reasons)
+        # All candidates, then the events that none of them stands for.
+        both = [row[: len(part)] for row, part in zip(seen, found, strict=True)]
+        both += [row[len(part) :] for row, part in zip(seen, found, strict=True)]
         scores = score_predictions(
-            pooled, sorted(known), dropped, n_bootstrap=n_bootstrap, seen=np.concatenate(seen)
+            pooled, sorted(known), dropped, n_bootstrap=n_bootstrap, seen=np.concatenate(both)
         )
         return RelationValidation(scores, tuple(parts), tuple(_remarks(scores)))
 

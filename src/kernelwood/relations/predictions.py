@@ -15,7 +15,7 @@ from kernelwood.errors import KernelInputError
 from kernelwood.io import Tally
 from kernelwood.relations.calibration import positive_rate_threshold
 from kernelwood.relations.candidates import NONE, Candidates
-from kernelwood.relations.relation_classes import is_backward, type_of
+from kernelwood.relations.relation_classes import RelationClasses, type_of
 from kernelwood.relations.wording import MarkedText, SpelledPath, path_text
 from kernelwood.structures import shorten
 from kernelwood.text import Candidate, Entity, Sentence, Span
@@ -364,7 +364,7 @@ class Predictions(Sequence[Prediction]):
         *,
         probabilities: Any = None,
         names: Sequence[str] = (),
-        roles: Mapping[str, Sequence[str]] | None = None,
+        scheme: RelationClasses | None = None,
         labeled: bool = True,
         explain: Callable[[Prediction], Evidence] | None = None,
         dropped: Mapping[str, int] | None = None,
@@ -379,7 +379,7 @@ class Predictions(Sequence[Prediction]):
         self.probabilities = np.zeros((len(self.probability), len(self.names)))
         if probabilities is not None:
             self.probabilities = np.asarray(probabilities, dtype=np.float64)
-        self._roles, self._labeled, self._explain = dict(roles or {}), labeled, explain
+        self._scheme, self._labeled, self._explain = scheme, labeled, explain
         reasons = dict(dropped or {})
         self.tally = Tally(read=len(self), skipped=sum(reasons.values()), reasons=reasons)
 
@@ -447,9 +447,11 @@ class Predictions(Sequence[Prediction]):
         if trigger is not None:
             parts = tuple(made(role, entity) for role, entity in pairs)
             return trigger.type, parts, made("trigger", trigger)
-        kind = type_of(name)
-        ends = [entity for _, entity in (reversed(pairs) if is_backward(name) else pairs)]
-        roles = self._roles.get(kind, ("", ""))
+        kind, ends = type_of(name), [entity for _, entity in pairs]
+        scheme = self._scheme or RelationClasses("directed", (), {}, {})
+        if scheme.is_backward(name, *(entity.type for entity in ends)):
+            ends.reverse()
+        roles = scheme.roles.get(kind, ("", ""))
         named = (role or other for role, other in zip(roles, ("first", "second"), strict=True))
         return kind, tuple(made(role, one) for role, one in zip(named, ends, strict=True)), None
 
@@ -462,7 +464,7 @@ class Predictions(Sequence[Prediction]):
             np.broadcast_to(thresholds, self.probability.shape)[listed],
             probabilities=self.probabilities[listed],
             names=self.names,
-            roles=self._roles,
+            scheme=self._scheme,
             labeled=self._labeled,
             explain=self._explain,
             dropped=self.tally.reasons,
@@ -522,14 +524,12 @@ class Predictions(Sequence[Prediction]):
 
     @staticmethod
     def concatenate(parts: Iterable[Predictions]) -> Predictions:
-        """Return the predictions of several extractors for different candidates."""
+        """Return the predictions of extractors with the same relation classes, or of one."""
         listed = list(parts)
         dropped: Counter[str] = Counter()
-        roles: dict[str, Sequence[str]] = {}
         names = sorted({name for part in listed for name in part.names})
         for part in listed:
             dropped.update(part.tally.reasons)
-            roles.update(part._roles)
         return Predictions(
             Candidates.concatenate(part.candidates for part in listed),
             [name for part in listed for name in part.classes],
@@ -537,7 +537,7 @@ class Predictions(Sequence[Prediction]):
             np.concatenate([[], *(part.thresholds for part in listed)]),
             probabilities=_joined(listed, names),
             names=names,
-            roles=roles,
+            scheme=next((part._scheme for part in listed if part._scheme), None),
             labeled=all(part._labeled for part in listed),
             dropped=dropped,
         )

@@ -7,11 +7,11 @@ is the name with a direction, ``"Activates(e2,e1)"`` if its first argument comes
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from kernelwood.relations.candidates import NONE
-from kernelwood.text import Relation, Sentence
+from kernelwood.text import Entity, Relation, Sentence
 
 RELATION = "relation"  # the class of pairs with labels="binary"
 EVENT = "event"  # the class of events; their type is that of the trigger
@@ -47,26 +47,50 @@ class RelationClasses(NamedTuple):
         Types whose direction is left out.
     roles : dict of str to list of two str
         The roles of the arguments of a type; for a type without direction, in text order.
+    arguments : dict of str to list of lists of two str
+        For types whose direction follows from the types of the entities: those of the arguments.
     """
 
     labels: str
     undirected: tuple[str, ...]
     roles: dict[str, list[str]]
+    arguments: dict[str, list[list[str]]]
 
-    def of(self, label: Any) -> str:
+    def of(self, label: Any, first: str = "", second: str = "") -> str:
         """Return the class of a candidate, given its label with type and direction.
+
+        The direction is left out of the class if it follows from the types of the entities, in
+        text order.
 
         Examples
         --------
-        >>> RelationClasses("directed", ("binds",), {}).of("binds(e2,e1)")
-        'binds'
+        >>> classes = RelationClasses("directed", ("binds",), {}, {"treats": [["drug", "disease"]]})
+        >>> classes.of("binds(e2,e1)"), classes.of("treats(e2,e1)", "disease", "drug")
+        ('binds', 'treats')
         """
         if label == NONE:
             return NONE
         if self.labels == "binary":
             return RELATION
         name = type_of(str(label))
-        return name if self.labels == "type" or name in self.undirected else str(label)
+        if self.labels == "type" or name in self.undirected:
+            return name
+        expected = name in self.arguments and (
+            self.is_backward(name, first, second) == is_backward(str(label))
+        )
+        return name if expected else str(label)
+
+    def is_backward(self, name: str, first: str, second: str) -> bool:
+        """Return whether the first argument of a class comes second in the text.
+
+        Parameters
+        ----------
+        name : str
+            The class.
+        first, second : str
+            The types of the entities, in text order.
+        """
+        return is_backward(name) or [second, first] in self.arguments.get(name, ())
 
     @classmethod
     def learn(
@@ -79,29 +103,50 @@ class RelationClasses(NamedTuple):
         """Return the classes of an annotated corpus.
 
         A type whose arguments have no roles, or equal ones, has no direction. With
-        ``labels="auto"`` it has one only if both directions occur in the text: if the first
-        argument always comes first, direction carries no information.
+        ``labels="auto"`` it has one only if both directions occur in the text, and do not follow
+        from the types of the entities: else direction carries no information.
         """
         orders: dict[str, set[bool]] = {}
         roles: dict[str, list[str]] = {}
+        ends: dict[str, set[tuple[str, str]]] = {}
         for sentence in sentences:
-            starts = {entity.id: entity.start for entity in sentence.entities}
+            entities = {entity.id: entity for entity in sentence.entities}
             for relation in sentence.relations:
-                if _counts(relation, starts, kinds):
-                    first, second = relation.arguments
-                    roles.setdefault(relation.type, [first.role, second.role])
-                    forward = starts[first.target] <= starts[second.target]
-                    if first.role != second.role:
-                        orders.setdefault(relation.type, set()).add(forward)
+                if not _counts(relation, entities, kinds):
+                    continue
+                first, second = relation.arguments
+                name = RELATION if labels == "binary" else relation.type
+                if roles.setdefault(name, named := [first.role, second.role]) != named:
+                    roles[name] = ["", ""]
+                if first.role != second.role:
+                    one, other = entities[first.target], entities[second.target]
+                    orders.setdefault(name, set()).add(one.start <= other.start)
+                    ends.setdefault(name, set()).add((one.type, other.type))
         undirected = {*symmetric, *(roles.keys() - orders.keys())}
         if labels == "auto":
             undirected |= {name for name, both in orders.items() if len(both) == 1}
-        if labels == "type":
-            undirected |= roles.keys()
+        arguments = {
+            name: sorted(map(list, found))
+            for name, found in sorted(ends.items())
+            if labels != "directed" and name not in undirected and _tells_direction(found)
+        }
+        if labels in ("type", "binary"):
+            undirected |= roles.keys() - arguments.keys()
         for name in undirected & orders.keys():
             roles[name] = _roles_in_text(roles[name], orders[name])
         kept = labels if labels in ("binary", "type") else "directed"
-        return cls(kept, tuple(sorted(undirected)), dict(sorted(roles.items())))
+        return cls(kept, tuple(sorted(undirected)), dict(sorted(roles.items())), arguments)
+
+
+def _tells_direction(ends: set[tuple[str, str]]) -> bool:
+    """Return whether no two entity types occur as arguments in both orders.
+
+    Examples
+    --------
+    >>> _tells_direction({("drug", "disease")}), _tells_direction({("protein", "protein")})
+    (True, False)
+    """
+    return not any((second, first) in ends for first, second in ends)
 
 
 def _roles_in_text(roles: list[str], orders: set[bool]) -> list[str]:
@@ -111,7 +156,7 @@ def _roles_in_text(roles: list[str], orders: set[bool]) -> list[str]:
     return roles if orders == {True} else roles[::-1]
 
 
-def _counts(relation: Relation, known: dict[str, int], kinds: frozenset[str] | None) -> bool:
+def _counts(relation: Relation, known: Mapping[str, Entity], kinds: frozenset[str] | None) -> bool:
     return (
         relation.holds
         and len(relation.arguments) == 2

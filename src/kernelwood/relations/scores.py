@@ -65,7 +65,8 @@ class RelationScores:
     n_documents, n_candidates : int
         Size of the evaluated corpus.
     unreachable : mapping of str to int
-        Relations and candidates without predictions, by reason; they are not in ``scores``.
+        Relations and candidates without predictions, by reason. They are not in ``scores``, except
+        events that no candidate stands for, which count as missed.
     unknown : mapping of str to int
         Annotated relations of types that were not in the training corpus; they count as missed.
     reliability : Reliability or None
@@ -101,7 +102,7 @@ class RelationScores:
 
     @property
     def n_relations(self) -> int:
-        """Annotated relations among the candidates."""
+        """Annotated relations among the candidates, and events that no candidate stands for."""
         return sum(one.support for one in self.scores.classes if one.label != NONE)
 
     def to_dict(self) -> dict[str, Any]:
@@ -226,18 +227,22 @@ def score_predictions(
     n_bootstrap : int
         Resamples for intervals.
     seen : ndarray of bool, optional
-        Which candidates are in sentences of the training corpus.
+        Which of ``predictions.candidates.with_missed()`` are in sentences of the training corpus.
     same_id : collection of str
         Other documents with the id of a training document.
     """
-    true = [str(label) for label in predictions.candidates.labels]
+    annotated, n_predicted = predictions.candidates.with_missed(), len(predictions)
+    n_missed = len(annotated) - n_predicted
+    true = [str(label) for label in annotated.labels]
     decided = zip(predictions.classes, predictions.positive.tolist(), strict=True)
     given = [name if positive else NONE for name, positive in decided]
+    given += [NONE] * n_missed
     right = np.array([name == label for name, label in zip(given, true, strict=True)], dtype=bool)
     relations = sorted({*known, *true} - {NONE})
-    groups = predictions.candidates.groups()
+    groups = annotated.groups()
     unknown = Counter(type_of(name) for name in true if name not in {NONE, *known})
-    auc, precision = ranking(np.array([label != NONE for label in true]), predictions.related)
+    related = np.append(predictions.related, np.zeros(n_missed))
+    auc, precision = ranking(np.array([label != NONE for label in true]), related)
     return RelationScores(
         score(
             true,
@@ -250,10 +255,12 @@ def score_predictions(
         auc,
         precision,
         len(set(groups)),
-        len(predictions),
+        n_predicted,
         dict(unreachable),
         dict(sorted(unknown.items())),
-        reliability(predictions.probability[predictions.positive], right[predictions.positive]),
+        reliability(
+            predictions.probability[predictions.positive], right[:n_predicted][predictions.positive]
+        ),
         _overlap(predictions, known, groups, seen, same_id, n_bootstrap=n_bootstrap),
     )
 
@@ -270,8 +277,11 @@ def _overlap(
     if seen is None or not (seen.any() or same_id):
         return None
     rest = None
-    if seen.any() and not seen.all():
-        others = predictions.take(np.flatnonzero(~seen).tolist())
+    n, missed = len(predictions), predictions.candidates.missed
+    if seen[:n].any() and not seen[:n].all():
+        others = predictions.take(np.flatnonzero(~seen[:n]).tolist())
+        if missed:
+            others.candidates.missed = missed.take(np.flatnonzero(~seen[n:]).tolist())
         rest = score_predictions(others, known, {}, n_bootstrap=n_bootstrap)
     documents = {group for group, is_seen in zip(groups, seen.tolist(), strict=True) if is_seen}
-    return Overlap(len(documents), int(seen.sum()), len(same_id), rest)
+    return Overlap(len(documents), int(seen[:n].sum()), len(same_id), rest)

@@ -1,4 +1,4 @@
-"""Trigger words of events: learned from annotation, found in new texts."""
+"""Trigger words and forms of events: learned from annotation, triggers found in new texts."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from kernelwood.entities import Dictionary
+from kernelwood.relations.interactions import flatten_events
 from kernelwood.text import Entity, Sentence
 
 _MIN_TRIGGER_RATE = 0.3  # fraction of its occurrences in which a word must be a trigger
+_MIN_FORM_RATE = 0.01  # fraction of the events of a type that must have a form
 
 
 def learn_triggers(sentences: Sequence[Sentence]) -> list[list[str]]:
@@ -34,6 +36,34 @@ def learn_triggers(sentences: Sequence[Sentence]) -> list[list[str]]:
         for word, counts in sorted(types.items())
         if counts.total() >= _MIN_TRIGGER_RATE * places[word]
     ]
+
+
+def learn_forms(sentences: Sequence[Sentence]) -> dict[str, list[list[int]]]:
+    """Return the forms of the events of each type: ``{type: [[participants, catalysts], ...]}``.
+
+    A form counts if at least one of a hundred events of the type has it. Candidates of other forms
+    would be many: most combine two participants with a catalyst.
+
+    Examples
+    --------
+    >>> from kernelwood.text import Argument, Event
+    >>> entities = [Entity("T1", "Protein", ((0, 3),)), Entity("T2", "Binding", ((4, 9),))]
+    >>> events = [Event("E1", "Binding", "T2", (Argument("Theme", "T1"),))]
+    >>> learn_forms([Sentence("Raf binds.", entities=entities, events=events)])
+    {'Binding': [[1, 0]]}
+    """
+    counts: defaultdict[str, Counter[tuple[int, int]]] = defaultdict(Counter)
+    for sentence in sentences:
+        kinds = {entity.id: entity.type for entity in sentence.entities}
+        for one in flatten_events(sentence.events, sentence.entities)[0]:
+            form = len(one.participants), int(one.catalyst is not None)
+            counts[kinds[one.trigger]][form] += 1
+    return {
+        kind: [
+            list(form) for form, n in sorted(forms.items()) if n >= _MIN_FORM_RATE * forms.total()
+        ]
+        for kind, forms in sorted(counts.items())
+    }
 
 
 def find_triggers(

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal, TypeAlias
 
 from kernelwood.errors import KernelInputError
 from kernelwood.io import Claim
-from kernelwood.relations.candidates import NONE
 from kernelwood.relations.predictions import Evidence, Prediction
-from kernelwood.relations.relation_classes import RELATION, type_of
+from kernelwood.relations.relation_classes import type_of
 from kernelwood.text import Document, Example, Sentence
 
 Opinion: TypeAlias = Literal["supported", "unsupported", "other"]
@@ -30,6 +29,9 @@ class Verdict:
     opinion : {"supported", "unsupported", "other"}
         The claimed relation is predicted; no relation is; or another one is, which may be the
         same relation in the other direction.
+    probability : float or None
+        Of the claimed relation, 0 if the model does not know its type; None if the entities are
+        not a candidate.
     threshold : float
         The decision threshold.
     prediction : Prediction or None
@@ -40,31 +42,10 @@ class Verdict:
 
     claim: Claim
     opinion: Opinion
+    probability: float | None
     threshold: float
     prediction: Prediction | None
     reason: str = ""
-
-    @property
-    def probability(self) -> float | None:
-        """The probability of the claimed relation; None if the entities are not a candidate.
-
-        It is 0 if the model does not know the relation type.
-        """
-        if self.prediction is None:
-            return None
-        classes = self.prediction.probabilities
-        return classes.get(self._claimed(), 0.0)
-
-    def _claimed(self) -> str:
-        """Return the class of the claim, for the pair of entities in the order of the text."""
-        assert self.prediction is not None
-        classes, kind = self.prediction.probabilities, self.claim.type
-        if classes.keys() == {RELATION, NONE}:  # there are no types to tell apart
-            return RELATION
-        if kind in classes:
-            return kind
-        first = self.prediction.candidate.participants[0][1].id
-        return f"{kind}({'e1,e2' if first == self.claim.first else 'e2,e1'})"
 
     @property
     def evidence(self) -> Evidence:
@@ -152,20 +133,24 @@ def _predictions(extractor: Any, claims: list[Claim], parser: Any) -> dict[_Key,
 def _verdict(extractor: Any, claim: Claim, prediction: Prediction | None) -> Verdict:
     threshold = float(extractor.threshold_)
     if prediction is None:
-        return Verdict(
-            claim, "unsupported", threshold, None, _why_not_a_candidate(extractor, claim)
-        )
-    classes = [str(name) for name in extractor.classes_ if name != NONE]
-    known = list(dict.fromkeys(map(type_of, classes)))
+        reason = _why_not_a_candidate(extractor, claim)
+        return Verdict(claim, "unsupported", None, threshold, None, reason)
+    first, second = (entity for _, entity in prediction.candidate.participants)
+    directed = f"{claim.type}({'e1,e2' if first.id == claim.first else 'e2,e1'})"
+    claimed = extractor._classes().of(directed, first.type, second.type)
+    opinion: Opinion = "supported" if prediction.relation == claimed else "other"
     reason = ""
     # With one class for all relations there are no types to tell apart.
-    if known != [RELATION] and claim.type not in known:
-        reason = f"the model does not know {claim.type!r}; it knows {', '.join(known)}"
-    if not prediction.positive:
-        return Verdict(claim, "unsupported", threshold, prediction, reason)
-    verdict = Verdict(claim, "supported", threshold, prediction, reason)
-    return (
-        verdict if verdict._claimed() == prediction.relation else replace(verdict, opinion="other")
+    if type_of(claimed) not in extractor.relations_:
+        known = ", ".join(extractor.relations_)
+        reason = f"the model does not know {claim.type!r}; it knows {known}"
+    return Verdict(
+        claim,
+        opinion if prediction.positive else "unsupported",
+        prediction.probabilities.get(claimed, 0.0),
+        threshold,
+        prediction,
+        reason,
     )
 
 

@@ -17,7 +17,8 @@ A period does not end a sentence
 - after an abbreviation that precedes a name or a number: *e.g.*, *Fig.*, *Dr.*;
 - after an abbreviation or an initial that may also end a sentence, such as *Inc.*, unless a typical
   first word follows: *The*, *However*;
-- after *et al.*, *etc.* or lower-case letters such as *i.v.*, unless a capitalized word follows;
+- after *et al.*, *etc.* or lower-case letters such as *i.v.*, unless a capitalized word follows, or
+  after *et al.* a name that begins in lower case;
 - between single letters: *e. g.*, *U. S. A.*;
 - after the number or letter of a list item: *1. Introduction*;
 - in brackets that were opened in the sentence: *(Green, A. 1991. Cell. 65:12)*.
@@ -66,7 +67,7 @@ _ABBREVIATIONS = frozenset(
 )
 # The same, but only before a number; 0 for decimal fractions such as "P < 0. 05".
 _NUMBERED = frozenset(
-    "0 Chap No Nos p pp Sec Sect Tab wt Jan Feb Mar Apr Aug Sep Sept Oct Nov Dec".split()
+    "0 Chap no nos No Nos p pp Sec Sect Tab wt Jan Feb Mar Apr Aug Sep Sept Oct Nov Dec".split()
 )
 # Abbreviations that may also end a sentence, among them parts of journal names.
 _DOUBTFUL = frozenset(
@@ -229,6 +230,8 @@ def _is_abbreviated(text: str, start: int, match: re.Match[str], *, doubt: bool)
     if word in _DOUBTFUL:
         return True
     if _TRAILING.fullmatch(word):
+        if word == "al" and _LOWER_NAME.match(text, after):
+            return False
         return not (following and len(following[0]) > 1 and following[0][0].isupper())
     named = len(word) > 1 or earlier in _BEFORE_NAMES or _NAME.fullmatch(earlier) is not None
     return named and _INITIAL.fullmatch(word) is not None
