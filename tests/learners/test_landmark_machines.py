@@ -8,10 +8,11 @@ import strategies
 from hypothesis import given, settings, strategies as st
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import kernelwood as kw
 from kernelwood.datasets import load_questions
-from kernelwood.learners import KernelSVC
+from kernelwood.learners import KernelSVC, landmark_machines
 
 QUESTIONS = load_questions()
 TREES = [question.view("tree") for question in QUESTIONS]
@@ -213,6 +214,20 @@ def test_no_bit_depends_on_threads_or_on_where_similarities_are(monkeypatch, tmp
     for other in (threaded, in_file):
         assert (other.coefficients_ == plain.coefficients_).all()
         assert (other.intercepts_ == plain.intercepts_).all()
+
+
+def test_matrix_products_run_in_one_thread(monkeypatch):
+    # On more threads BLAS adds up large products in another order.
+    seen, cholesky = [], landmark_machines.cholesky
+
+    def watched(*arguments, **options):
+        seen.extend(row["num_threads"] for row in threadpool_info() if row["user_api"] == "blas")
+        return cholesky(*arguments, **options)
+
+    monkeypatch.setattr(landmark_machines, "cholesky", watched)
+    with threadpool_limits(2):
+        svc().fit(TREES, LABELS)
+    assert set(seen) == {1}
 
 
 def test_landmarks_beyond_memory_are_refused():
