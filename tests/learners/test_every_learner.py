@@ -382,7 +382,9 @@ def test_a_class_of_two_is_learned_beside_large_ones(name):
     ids=["short", "None", "nan", "mixed", "2d", "none at all"],
 )
 def test_labels_that_cannot_be_are_refused(name, labels, message):
-    with pytest.raises(kw.errors.KernelInputError, match=f"{ESTIMATORS[name].__name__}: .*{message}"):
+    with pytest.raises(
+        kw.errors.KernelInputError, match=f"{ESTIMATORS[name].__name__}: .*{message}"
+    ):
         make(name).fit(TREES, labels)
 
 

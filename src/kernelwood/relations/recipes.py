@@ -65,7 +65,7 @@ _ROWS = (
     ),
     Recipe(
         "klsh-rf",
-        "random forest on hashcodes: fast to train and to apply",
+        "random forest on hashcodes: fast to train and to apply, less accurate",
         "hash-forest",
         {"n_references": 300, "bits_per_tree": 100, "min_samples_leaf": 5, "subset_size": 50},
     ),
