@@ -178,7 +178,7 @@ def test_kinds_are_those_that_are_counted_one_by_one(made):
         for kind, related in counts.items()
         if len(related) * rate >= 5 and len(related) >= 10 and not any(related)
     }
-    found = Signatures.learn(made)
+    found = Signatures.learn(made, several=True)
     assert {*map(tuple, found.types), *found.kinds} == expected
     kept = found.select(made)
     assert len(kept) + sum(kept.dropped.values()) == len(made)
@@ -196,7 +196,8 @@ def test_few_sentences_tell_nothing(count, left_out):
     ]
     some = made.take(rows)
     # Enough pairs, but from few sentences.
-    found = Signatures.learn(some.take([*range(len(some)), *range(len(some) - count, len(some))]))
+    rows = [*range(len(some)), *range(len(some) - count, len(some))]
+    found = Signatures.learn(some.take(rows), several=False)
     assert (["Drug", "Drug"] in found.types) is left_out
 
 
@@ -209,6 +210,22 @@ def test_the_card_tells_choices_in_words(model):
         "pairs of Drug and Drug are not candidates: never related in training",
         "the direction of Cures follows from entity types: Drug → Disease",
     ]
+
+
+def test_types_of_one_relation_count_if_they_differ():
+    made = candidates(corpus())
+    assert Signatures.learn(made, several=False).types == [
+        ["Disease", "Disease"], ["Drug", "Drug"],
+    ]  # fmt: skip
+    # One relation between two drugs.
+    row = next(
+        row
+        for row, pair in enumerate(made.participants)
+        if pair[0][1].type == pair[1][1].type == "Drug"
+    )
+    made.labels[row] = "Cures"
+    assert Signatures.learn(made, several=False).types == []
+    assert Signatures.learn(made, several=True).types == [["Disease", "Disease"]]
 
 
 # Direction.

@@ -1,11 +1,11 @@
 """Adaptation of an extractor to texts that differ from its training corpus.
 
-Three steps, on the logits of the most probable relation. *Drift*: documents are compared with
-held-out documents of the training corpus by rank tests. *Rescaling*: logits get the mean and the
+Three steps, on the logits of the most probable relation. *Drift*: documents are compared with held-
+out documents of the training corpus by rank tests. *Rescaling*: logits get the mean and the
 standard deviation of those of held-out documents, as far as they differ by more than chance (the
-factor of James and Stein). *Calibration*: slope and offset of the rescaled logits have a normal
-prior, measured on transfers between corpora; labels, if there are any, update it. The decision
-threshold maximizes the expected F1.
+factor of James and Stein), and not at all if there are many documents without drift. *Calibration*:
+slope and offset of the rescaled logits have a normal prior, measured on transfers between corpora;
+labels, if there are any, update it. The decision threshold maximizes the expected F1.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ DRIFT_LEVEL, MIN_DELTA = 0.001, 0.2  # of p-value and statistic, for a warning
 N_STRATA = 5
 MIN_SAMPLE = 2 * N_STRATA  # labels, for estimates without the model
 _SMALLEST = 1e-9  # probability whose logit is taken
+_ALIKE = 0.05  # p-value above which many documents are not rescaled
 _MIN_UNITS = 10  # documents; with fewer, sentences count as independent
 # Logarithm of the slope, and offset, of rescaled logits: means and standard deviations of the
 # prior, from fourteen transfers between AIMed, BioInfer, DrugBank and MedLine.
@@ -653,7 +654,7 @@ class Plan(NamedTuple):
     sums : DocumentSums
         Of the new documents.
     part : float
-        The `shrinkage`.
+        The `shrinkage`; 0 if at least 20 documents show no drift (p >= 0.05).
     line : Line
         The `rescaling`.
     logits : ndarray, shape (n,)
@@ -682,7 +683,9 @@ class Plan(NamedTuple):
         units: Any = documents
         if len(sums.candidates) < _MIN_UNITS:
             units = predictions.candidates.sentence_of
-        part = shrinkage(held, DocumentSums.of(logits, units))
+        drift = find_drift(held, sums)
+        alike = drift.n_documents >= MIN_DRIFT_DOCUMENTS and drift.p_value >= _ALIKE
+        part = 0.0 if alike else shrinkage(held, DocumentSums.of(logits, units))
         line = rescaling(held, sums, part)
         rescaled = line.of(logits)
         prior = Posterior.of(part, np.empty(0), np.empty(0, dtype=bool)).line

@@ -355,7 +355,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             # Entity types and distant words help to tell relation types apart. They say little
             # about whether there is a relation at all: types are often a matter of how a corpus
             # was annotated.
-            views += TYPE_VIEWS if classes.labels != "binary" and len(classes.roles) > 1 else ()
+            views += TYPE_VIEWS if classes.several else ()
             named = (*views, ENTITY_VIEW if self.vectors is None else SOFT_ENTITY_VIEW)
             views = named if self.blind == "auto" or not self.blind else views
         events = self.candidates == "events"
@@ -363,7 +363,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         candidates = self._candidates(sentences, classes, None, forms)
         signatures = Signatures([], [])
         if not events and self.signatures:
-            signatures = Signatures.learn(candidates)
+            signatures = Signatures.learn(candidates, several=classes.several)
             candidates = signatures.select(candidates)
         dropped.update(candidates.dropped)
         _LOG.info("making views of %d candidates", len(candidates))

@@ -56,6 +56,11 @@ class RelationClasses(NamedTuple):
     roles: dict[str, list[str]]
     arguments: dict[str, list[list[str]]]
 
+    @property
+    def several(self) -> bool:
+        """Whether there are classes of several relation types."""
+        return self.labels != "binary" and len(self.roles) > 1
+
     def of(self, label: Any, first: str = "", second: str = "") -> str:
         """Return the class of a candidate, given its label with type and direction.
 

@@ -31,12 +31,16 @@ class Signatures(NamedTuple):
     kinds: list[str]
 
     @classmethod
-    def learn(cls, candidates: Candidates) -> Signatures:
+    def learn(cls, candidates: Candidates, *, several: bool) -> Signatures:
         """Return the kinds of pairs that no annotated relation has.
 
         Of a kind with :math:`n` pairs, :math:`n p` would be relations if the kind did not matter,
         :math:`p` being the fraction of all candidates that are relations. It is left out if that
         is at least 5, the pairs are from at least 10 sentences, and none of them is a relation.
+
+        Entity types count if there are ``several`` relation types, or if all relations join
+        different entity types. Otherwise they seldom say what can be related, but often how a
+        corpus was annotated: some types are given only to entities without relations.
         """
         pairs: Counter[Any] = Counter()
         related: set[Any] = set()
@@ -47,11 +51,13 @@ class Signatures(NamedTuple):
                 sentences.setdefault(kind, set()).add(candidates.sentence_of[row])
                 if label != NONE:
                     related.add(kind)
+        by_types = several or not any(one == other for one, other in related - {EQUAL, NESTED})
         rate = sum(label != NONE for label in candidates.labels) / max(1, len(candidates))
         unrelated = [
             kind
             for kind, count in pairs.items()
             if kind not in related
+            and (by_types or isinstance(kind, str))
             and count * rate >= _EXPECTED
             and len(sentences[kind]) >= _SENTENCES
         ]
