@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -169,8 +169,6 @@ class KernelSVC(StructureClassifier):
         "kernel_", "seed_", "classes_", "supports_", "support_indices_", "support_classes_",
         "machines_", "coefficients_", "intercepts_", "sigmoids_", "kernel_evaluations_",
     )  # fmt: skip
-
-    _later: ClassVar = {"n_landmarks": None, "selection": "balanced"}
 
     def __init__(
         self,

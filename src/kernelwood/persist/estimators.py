@@ -7,8 +7,6 @@ The two functions serve estimators that follow scikit-learn (the constructor sto
   None, arrays, kernels, batches, estimators and other classes in ``MODELS``, and lists, tuples and
   dictionaries of these;
 * ``_saved_unfitted``, True if it can be a parameter of other models and be saved unfitted;
-* ``_later``, optionally: parameters that older files do not have, with their values in such files;
-  a parameter with this value is not stored;
 * ``_check_parameters()``, which raises an error if a parameter is out of range;
 * ``_check_restored()``, which raises ValueError unless fitted attributes and parameters are
   consistent. It must not assume types: in an untrusted file an array may be a string or empty. It
@@ -50,12 +48,7 @@ def estimator_state(model: Any) -> State:
     model._check_parameters()
     if fitted:
         _check_unchanged(model)
-    later = getattr(model, "_later", {})
-    parameters = {
-        name: value
-        for name, value in model.get_params(deep=False).items()
-        if name not in RUN_TIME and not (name in later and value == later[name])
-    }
+    parameters = {k: v for k, v in model.get_params(deep=False).items() if k not in RUN_TIME}
     if isinstance(parameters.get("random_state"), _RANDOM):
         parameters["random_state"] = int(model.seed_) if fitted else None
     state = State(parameters, {}, {})
@@ -68,8 +61,7 @@ def restore_estimator(cls: Any, state: State) -> Any:
     """Return an estimator from the state of an untrusted file."""
     fitted = _fitted_values(cls, state)
     arguments = set(inspect.signature(cls.__init__).parameters) - {"self"} - RUN_TIME
-    given = dict(getattr(cls, "_later", {}))
-    given.update({k: v for k, v in state.parameters.items() if not k.startswith(_FITTED)})
+    given = {k: v for k, v in state.parameters.items() if not k.startswith(_FITTED)}
     check_names("parameter", given, arguments)
     model = cls(**given)
     model._check_parameters()
