@@ -50,7 +50,7 @@ check-stubs: $(VENV)/.dev
 	$(BIN)/python tools/stubs.py --check $(CORE_STUB)
 
 unit: $(VENV)/.dev $(VENV)/.spacy-model
-	$(BIN)/python -m pytest -q -n auto --dist loadfile $(SLOW)
+	$(BIN)/python -m pytest -q -n auto --dist worksteal $(SLOW)
 
 # Options: make mutants MUTANTS="--n 100 --seed 7 --package relations"
 mutants: $(VENV)/.dev $(VENV)/.spacy-model

@@ -4,6 +4,7 @@ import collections
 import itertools
 import math
 import random
+from functools import cache, wraps
 
 from hypothesis import assume, strategies as st
 
@@ -38,6 +39,17 @@ def sequences(*, max_size=6, of=labels):
     return st.builds(Sequence, st.lists(st.tuples(edges, of), max_size=max_size))
 
 
+def _drawn_once(sample):
+    """Keep the samples of a function: structures cannot be changed, and drawing them takes long."""
+    drawn = cache(sample)
+
+    @wraps(sample)
+    def draw(n, *, alphabet=("a", "b", "c"), **options):
+        return list(drawn(n, alphabet=tuple(alphabet), **options))
+
+    return draw
+
+
 def random_tree(rng, n_nodes, alphabet=("a", "b", "c"), max_children=4):
     """Return a tree of ``n_nodes`` nodes."""
     if n_nodes == 1:
@@ -49,12 +61,14 @@ def random_tree(rng, n_nodes, alphabet=("a", "b", "c"), max_children=4):
     return Tree(rng.choice(alphabet), children, rng.choice(("", "", "e")))
 
 
+@_drawn_once
 def sample_trees(n, *, seed=0, max_nodes=12, alphabet=("a", "b", "c"), max_children=4):
     """Return ``n`` random trees of 2 to ``max_nodes`` nodes, always the same ones."""
     rng = random.Random(seed)
     return [random_tree(rng, rng.randint(2, max_nodes), alphabet, max_children) for _ in range(n)]
 
 
+@_drawn_once
 def sample_sequences(n, *, seed=0, max_length=7, alphabet=("a", "b", "c")):
     """Return ``n`` random sequences of 1 to ``max_length`` elements, always the same ones."""
     rng = random.Random(seed)
@@ -101,6 +115,7 @@ def small_forests(*, max_inner=6, of=labels):
     )
 
 
+@_drawn_once
 def sample_forests(n, *, seed=0, max_inner=8, alphabet=("a", "b", "c"), max_children=3):
     """Return ``n`` random forests of 1 to ``max_inner`` inner nodes, always the same ones."""
     rng = random.Random(seed)

@@ -334,3 +334,26 @@ def test_vectors_and_structures_are_explained_together():
     assert by_view == {"bag": "w", "code": "vectors (polynomial)"}
     assert sum(f.weight for f in found) == pytest.approx(kernel.value(*examples))
     assert sum(f.share for f in found) == pytest.approx(1)
+
+
+def test_fragments_with_several_are_those_with_each():
+    trees = [kw.Tree.from_brackets(text) for text in ("(S (A a) (B b))", "(S (A a))", "(X x)")]
+    numbers = [{"f": 1.0}, {"f": -0.5, "g": 1.0}, {"g": 2.0}]
+    a, *others = (
+        kw.Example(str(i), views={"tree": trees[i % 3], "number": numbers[i // 3]})
+        for i in range(9)
+    )
+    kernel = 0.5 * kw.OnView("tree", kw.SubsetTreeKernel()) + kw.OnView(
+        "number", kw.Normalized(kw.VectorKernel())
+    )
+    found = kw.explain.fragments_with_each(kernel, a, others)
+    assert found == [kw.shared_fragments(kernel, a, one) for one in others]
+    assert [i for i, fragments in enumerate(found, 1) if not fragments] == [5, 8]
+
+
+def test_a_value_below_zero_is_not_a_part_of_the_sum():
+    tree = kw.Tree.from_brackets("(A a)")
+    a, b = (kw.Example("", views={"tree": tree, "number": {"f": x}}) for x in (1.0, -0.5))
+    kernel = kw.OnView("tree", kw.SubsetTreeKernel()) + kw.OnView("number", kw.VectorKernel())
+    [only] = kw.shared_fragments(kernel, a, b)
+    assert (only.text, only.share, only.covers) == ("(A a)", 1.0, 1.0)

@@ -15,11 +15,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
+from threadpoolctl import threadpool_limits
 
 import kernelwood as kw
 from kernelwood.datasets import load_questions
 from kernelwood.features import ReferenceSelector, compare_rows, draw_bits, pack, product, unpack
-from kernelwood.features.bit_blocks import inverse_root
+from kernelwood.features.bit_blocks import inverse_root, make_bits
 
 METHODS = ("rknn", "rmm", "kulis")
 TREES = strategies.sample_trees(120, seed=1, max_nodes=15)
@@ -235,6 +236,17 @@ def test_every_bit_tells_some_references_apart():
     assert ((bits.sum(axis=0) > 0) & (bits.sum(axis=0) < 30)).all()
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_bits_that_are_drawn_again_are_those_of_their_subsets(method):
+    lengths = np.array([1.0, 1.0, 1.0, 1.0, 3.0, 2.0])  # most pairs are of equal references
+    block = draw_bits(
+        method, np.outer(lengths, lengths), seed=0, first_bit=0, n_bits=60, subset_size=1
+    )
+    expected = make_bits(method, np.outer(lengths, lengths), block.subsets)
+    for name in ("subsets", "weights", "thresholds", "projection"):
+        np.testing.assert_array_equal(getattr(block, name), getattr(expected, name))
+
+
 def test_subsets_that_share_structures_are_told():
     trees = [TREES[i % 5] for i in range(60)]
     with pytest.warns(UserWarning, match="use a smaller subset_size than 10"):
@@ -263,6 +275,15 @@ def test_the_inverse_root_whitens():
     whitened = root @ centered @ root
     assert whitened @ whitened == pytest.approx(whitened, abs=1e-9)  # a projection
     assert np.trace(whitened) == pytest.approx(5)
+
+
+def test_the_inverse_root_does_not_depend_on_threads_of_blas():
+    gram = np.corrcoef(np.random.default_rng(0).normal(size=(300, 150)))
+    roots = []
+    for threads in (1, 2):
+        with threadpool_limits(threads):
+            roots.append(inverse_root(gram))
+    np.testing.assert_array_equal(*roots)
 
 
 def test_the_inverse_root_is_safe_with_equal_references():

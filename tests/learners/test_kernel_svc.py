@@ -353,6 +353,10 @@ def test_evidence_is_asked_rightly():
 def test_contributions_are_weights_times_similarities(strategy, labels):
     trees, y = half(labels)
     fitted = svc(strategy=strategy).fit(trees, y)
+    similarity = [
+        [KERNEL.value(tree, trees[index]) for index in fitted.support_indices_]
+        for tree in TREES[70:73]
+    ]
     for label in fitted.classes_[1:]:
         found = fitted.contributions(TREES[70:73], label, against=fitted.classes_[0])
         expected = np.zeros((3, len(fitted.supports_)))
@@ -362,10 +366,7 @@ def test_contributions_are_weights_times_similarities(strategy, labels):
                 (label, fitted.classes_[0]): 1, (fitted.classes_[0], label): -1,
                 (label, None): 1, (fitted.classes_[0], None): -1,
             }.get(tuple(names), 0)  # fmt: skip
-            for row, tree in enumerate(TREES[70:73]):
-                for column, index in enumerate(fitted.support_indices_):
-                    weight = sign * fitted.coefficients_[number, column]
-                    expected[row, column] += weight * KERNEL.value(tree, trees[index])
+            expected += sign * fitted.coefficients_[number] * similarity
         np.testing.assert_allclose(found.values, expected, rtol=1e-6, atol=1e-12)
         assert found.indices.tolist() == fitted.support_indices_.tolist()
 

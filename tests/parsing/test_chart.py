@@ -257,7 +257,7 @@ def ambiguous():
     binary = [(a, b, c, 1 / (5 + 3 * a + 2 * b + c)) for a, b, c in triples]
     coarse = Grammar([(0, 0, 0, 0.3), (0, 0, 1, 0.2), (1, 0, 0, 0.7)], [], [0, 1])
     grammar = Grammar(binary, [(0, 1, 0.1), (2, 3, 0.3)], [0, 1, 2, -1])
-    tags = [{symbol: 1 / (3 + (symbol * i) % 7) for symbol in symbols} for i in range(11)]
+    tags = [{symbol: 1 / (3 + (symbol * i) % 7) for symbol in symbols} for i in range(9)]
     return grammar.native(coarse.native(), [0, 0, 0, 1]), Sentence(tags, {0: 1.0})
 
 

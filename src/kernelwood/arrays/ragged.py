@@ -77,6 +77,9 @@ class Ragged:
 
         Pieces are sorted by a hash of their values, then compared.
         """
+        if len(self) < 2:
+            first = group = np.arange(len(self))
+            return first, group
         alone, sizes = self.alone(), self.sizes
         values = _scramble(np.arange(alone.offsets[-1]) - np.repeat(alone.offsets[:-1], sizes))
         for array in alone.arrays:

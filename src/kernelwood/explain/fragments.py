@@ -8,6 +8,9 @@ from itertools import islice
 from math import hypot, prod
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from kernelwood.errors import KernelInputError, KernelOverflowError
 from kernelwood.explain.forest_fragments import (
     PackedNodes,
@@ -42,6 +45,7 @@ from kernelwood.structures import Forest, Sequence, Tree
 from kernelwood.text import Example
 
 _ORDERS = ("size", "weight")
+Floats = NDArray[np.float64]
 _Element = tuple[str, str]  # edge and node of a sequence
 
 
@@ -189,28 +193,59 @@ def shared_fragments(
     >>> kw.shared_fragments(kw.SubsetTreeKernel(similarity=pets), a, b)[0].text
     '(S (NP (DT the) (NN cat~dog (0.80))) (VP (VB sat)))'
     """
+    return fragments_with_each(kernel, a, [b], top, order=order, max_steps=max_steps)[0]
+
+
+def fragments_with_each(
+    kernel: Kernel,
+    a: Any,
+    others: list[Any],
+    top: int | None = 10,
+    *,
+    order: str = "size",
+    max_steps: int = 500_000,
+) -> list[list[Fragment]]:
+    """Return the fragments that a structure shares with each of several others.
+
+    Parameters are those of `shared_fragments`. Each kernel compares the structure with all others
+    at once, which takes a fraction of the time of one pair after another.
+
+    Examples
+    --------
+    >>> import kernelwood as kw
+    >>> kernel, others = kw.SubsequenceKernel(), [kw.Sequence(["b", "c"]), kw.Sequence(["a"])]
+    >>> found = fragments_with_each(kernel, kw.Sequence(["a", "b"]), others)
+    >>> [[fragment.text for fragment in each] for each in found]
+    [['b'], ['a']]
+    """
     _check_request(kernel, top, order, max_steps)
-    parts = _parts(kernel, a, b)
-    total = sum(part.factor * part.raw for part in parts)
-    fragments = []
-    for part in parts:
-        request = _Request(top, order == "size", Steps(max_steps))
-        name = type(part.kernel).__name__
-        for found in _EXPLAINERS[type(part.kernel)](part.kernel, part.a, part.b, request):
-            weight = found.weight * part.factor
-            covers = None if found.covers is None else found.covers * part.factor / total
-            fragments.append(
-                replace(
-                    found,
-                    weight=weight,
-                    share=weight / total,
-                    covers=covers,
-                    view=part.view,
-                    kernel=name,
+    parts = _parts(kernel, a, others)
+    values = [np.maximum(part.factors * part.raws, 0.0) for part in parts]
+    totals = sum(values, np.zeros(len(others)))
+    made: list[list[Fragment]] = []
+    for number, total in enumerate(totals.tolist()):
+        fragments = []
+        for part, value in zip(parts, values, strict=True):
+            if value[number] == 0:
+                continue
+            factor = float(part.factors[number])
+            request = _Request(top, order == "size", Steps(max_steps))
+            explain = _EXPLAINERS[type(part.kernel)]
+            for found in explain(part.kernel, part.a, part.others[number], request):
+                weight = found.weight * factor
+                fragments.append(
+                    replace(
+                        found,
+                        weight=weight,
+                        share=weight / total,
+                        covers=None if found.covers is None else found.covers * factor / total,
+                        view=part.view,
+                        kernel=type(part.kernel).__name__,
+                    )
                 )
-            )
-        request.steps.warn()
-    return sorted(fragments, key=_by_size if order == "size" else _by_weight)[:top]
+            request.steps.warn()
+        made.append(sorted(fragments, key=_by_size if order == "size" else _by_weight)[:top])
+    return made
 
 
 def _by_size(fragment: Fragment) -> tuple[float, float, str]:
@@ -235,48 +270,50 @@ def _check_request(kernel: Any, top: Any, order: Any, max_steps: Any) -> None:
 
 @dataclass(frozen=True)
 class _Part:
-    """A kernel of a combination: its two inputs, its raw value, and its factor."""
+    """A kernel of a combination: its inputs, and its raw values and factors for each pair."""
 
     kernel: Any
     a: Any
-    b: Any
+    others: list[Any]
     view: str
-    factor: float
-    raw: float
+    factors: Floats
+    raws: Floats
 
 
-def _parts(kernel: Kernel, a: Any, b: Any) -> list[_Part]:
-    """Return the kernels whose values a combination adds, without those of value 0."""
+def _parts(kernel: Kernel, a: Any, others: list[Any]) -> list[_Part]:
+    """Return the kernels whose values a combination adds."""
     parts = []
     # Last entry: whether a normalization here is the outermost one, which is left out.
-    waiting: list[tuple[Any, Any, Any, str, float, bool]] = [(kernel, a, b, "", 1.0, True)]
+    waiting: list[tuple[Any, Any, list[Any], str, Floats, bool]] = [
+        (kernel, a, others, "", np.ones(len(others)), True)
+    ]
     while waiting:
-        inner, a, b, view, factor, outermost = waiting.pop()
+        inner, a, others, view, factors, outermost = waiting.pop()
         kind = type(inner)
         if kind is OnView:
-            views = (_view(inner, example) for example in (a, b))
-            waiting.append((inner.kernel, *views, inner.name, factor, outermost))
+            seen, *views = (_view(inner, example) for example in (a, *others))
+            waiting.append((inner.kernel, seen, views, inner.name, factors, outermost))
         elif kind is Sum:
-            waiting.append((inner.right, a, b, view, factor, False))
-            waiting.append((inner.left, a, b, view, factor, False))
+            waiting.append((inner.right, a, others, view, factors, False))
+            waiting.append((inner.left, a, others, view, factors, False))
         elif kind is Scaled:
-            waiting.append((inner.kernel, a, b, view, factor * inner.factor, False))
+            waiting.append((inner.kernel, a, others, view, factors * inner.factor, False))
         elif kind is Normalized:
             if not outermost:
-                factor *= _ratio(inner, inner.kernel, a, b)
-            waiting.append((inner.kernel, a, b, view, factor, outermost))
+                X, Y = inner._batch([a]), inner._batch(others)
+                factors = factors * _ratios(inner, _raw_values(inner.kernel, X, Y), X, Y)
+            waiting.append((inner.kernel, a, others, view, factors, outermost))
         elif kind is VectorKernel:
             exact = inner.clone().set_params(dtype="float64")
-            raw = _raw_value(exact, a, b)
-            if factor * raw > 0:
-                parts.append(_Part(exact, a, b, view, factor, raw))
+            raws = _raw_values(exact, [a], others)
+            parts.append(_Part(exact, a, others, view, factors, raws))
         elif kind in _EXPLAINERS:
             raw_kernel = inner.clone().set_params(normalize=False, dtype="float64")
-            raw = _raw_value(raw_kernel, a, b)
+            X, Y = inner._batch([a]), inner._batch(others)
+            raws = _raw_values(raw_kernel, X, Y)
             if inner.normalize and not outermost:
-                factor *= _ratio(inner, raw_kernel, a, b)
-            if factor * raw > 0:
-                parts.append(_Part(raw_kernel, a, b, view, factor, raw))
+                factors = factors * _ratios(inner, raws, X, Y)
+            parts.append(_Part(raw_kernel, a, others, view, factors, raws))
         else:
             raise _unsupported(inner)
     return parts
@@ -291,20 +328,23 @@ def _view(kernel: OnView, example: Any) -> Any:
     return example.view(kernel.name)
 
 
-def _ratio(outer: Kernel, inner: Kernel, a: Any, b: Any) -> float:
-    """Return the value of the outer kernel divided by that of the inner one."""
-    below = _raw_value(inner, a, b)
-    return outer.value(a, b) / below if below > 0 else 0.0
+def _ratios(kernel: Kernel, raws: Floats, X: Any, Y: Any) -> Floats:
+    """Return the values of a kernel divided by raw values, 0 where these are 0."""
+    ratios, some = np.zeros(len(raws)), raws > 0
+    if some.any():
+        ratios[some] = kernel.cross(X, Y[some])[0] / raws[some]
+    return ratios
 
 
-def _raw_value(kernel: Kernel, a: Any, b: Any) -> float:
+def _raw_values(kernel: Kernel, X: Any, Y: Any) -> Floats:
     try:
-        return kernel.value(a, b)
+        values: Floats = kernel.cross(X, Y)[0].astype(np.float64)
     except KernelOverflowError:
         raise KernelOverflowError(
             f"{kernel!r}: the raw value of this pair exceeds the range of a double; "
             "use a smaller decay or smaller gates to explain it"
         ) from None
+    return values
 
 
 def _unsupported(kernel: Kernel) -> KernelInputError:
@@ -438,7 +478,6 @@ def _explain_subsequences(
     return fragments
 
 
-# Kernel -> function that explains it.
 def _explain_vectors(kernel: VectorKernel, a: Any, b: Any, request: _Request) -> list[Fragment]:
     named = isinstance(a, Mapping) and isinstance(b, Mapping)
     if not named or kernel.kind not in ("linear", "cosine"):
@@ -454,6 +493,7 @@ def _explain_vectors(kernel: VectorKernel, a: Any, b: Any, request: _Request) ->
     return fragments
 
 
+# Kernel -> function that explains it.
 _EXPLAINERS: dict[type[Kernel], Callable[..., list[Fragment]]] = {
     SubtreeKernel: _explain_subtrees,
     SubsetTreeKernel: _explain_subset_trees,

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from kernelwood import _native
 from kernelwood.compute import Runner
@@ -92,6 +93,13 @@ class BitBlock:
             weights=self.weights[linear:],
             thresholds=self.thresholds[linear:],
         )
+
+    def replace_bits(self, numbers: NDArray[np.int64], others: BitBlock) -> None:
+        """Replace the bits with these numbers by others of the same method and references."""
+        self.subsets[numbers] = others.subsets
+        if self.method != "rknn":
+            self.weights[numbers] = others.weights
+            self.thresholds[numbers] = others.thresholds
 
     def check(self) -> None:
         """Raise ValueError unless the arrays have consistent shapes and valid numbers."""
@@ -187,11 +195,12 @@ def inverse_root(gram: Floats) -> Floats:
            [0., 0.]])
     """
     means = gram.mean(axis=0)
-    values, vectors = np.linalg.eigh(gram - means[:, None] - means[None, :] + means.mean())
-    # Equal references leave only rounding errors, which must not count.
-    extent = max(float(np.abs(gram).max()), np.finfo(float).tiny)
-    kept = values > _SMALLEST * max(values[-1], extent * _SMALLEST)
-    root: Floats = (vectors[:, kept] / np.sqrt(values[kept])) @ vectors[:, kept].T
+    with threadpool_limits(1):  # the bits of LAPACK depend on the number of threads
+        values, vectors = np.linalg.eigh(gram - means[:, None] - means[None, :] + means.mean())
+        # Equal references leave only rounding errors, which must not count.
+        extent = max(float(np.abs(gram).max()), np.finfo(float).tiny)
+        kept = values > _SMALLEST * max(values[-1], extent * _SMALLEST)
+        root: Floats = (vectors[:, kept] / np.sqrt(values[kept])) @ vectors[:, kept].T
     return root
 
 
@@ -208,12 +217,17 @@ def draw_bits(
     for attempt in range(_ATTEMPTS):
         for bit in wanted.tolist():
             random = child_generator(seed, _SUBSETS, first_bit + bit, attempt)
-            drawn = random.choice(len(gram), 2 * subset_size, replace=False)
-            subsets[bit] = drawn.reshape(2, subset_size)
-        wanted = wanted[constant_bits(make_bits(method, gram, subsets[wanted]), gram)]
+            chosen = random.choice(len(gram), 2 * subset_size, replace=False)
+            subsets[bit] = chosen.reshape(2, subset_size)
+        drawn = make_bits(method, gram, subsets[wanted])
+        if attempt == 0:
+            block = drawn
+        else:
+            block.replace_bits(wanted, drawn)
+        wanted = wanted[constant_bits(drawn, gram)]
         if len(wanted) == 0:
             break
-    return make_bits(method, gram, subsets)
+    return block
 
 
 def make_bits(method: str, gram: Floats, subsets: Subsets) -> BitBlock:

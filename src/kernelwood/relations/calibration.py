@@ -8,7 +8,7 @@ one that users see.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit, log_softmax
 from sklearn.metrics import average_precision_score, roc_auc_score
+from threadpoolctl import ThreadpoolController
 
 from kernelwood.evaluate import reliability
 
@@ -26,6 +27,7 @@ Indices = NDArray[np.int64]
 THRESHOLDS = ("f1", "cautious", "half")
 
 _N_RESAMPLES = 1000
+_LIBRARIES = ThreadpoolController()  # LAPACK of scipy; to find it takes longer than a small fit
 _LOWEST = -20.0  # scores below count as this: a class that a fold has not seen has no score
 _SMALLEST = 1e-9  # probability whose logarithm is taken
 # Penalties on slopes that differ from their mean, on offsets, and on a curve that is not straight.
@@ -271,7 +273,7 @@ def fit_softmax(scores: Floats, classes: Indices) -> tuple[Floats, Floats]:
 
     start = np.concatenate([np.ones(n_classes), np.zeros(n_classes)])
     bounds = [(0.0, None)] * n_classes + [(None, None)] * n_classes  # never fall with scores
-    found = minimize(loss, start, jac=True, bounds=bounds, **_MINIMIZER).x
+    found = _minimum(loss, start, bounds)
     return found[:n_classes].copy(), found[n_classes:].copy()
 
 
@@ -299,7 +301,18 @@ def fit_curve(probabilities: Floats, right: NDArray[np.bool_]) -> Floats:
         return float(value), (errors[:, None] * columns).sum(axis=0) + _CURVE_PENALTY * apart
 
     bounds = [(0.0, None), (0.0, None), (None, None)]
-    found: Floats = minimize(loss, straight, jac=True, bounds=bounds, **_MINIMIZER).x
+    return _minimum(loss, straight, bounds)
+
+
+def _minimum(
+    loss: Callable[[Floats], tuple[float, Floats]],
+    start: Floats,
+    bounds: Sequence[tuple[float | None, float | None]],
+) -> Floats:
+    """Return the parameters with the smallest loss; the loss comes with its gradient."""
+    # L-BFGS factors matrices of a few rows, where LAPACK's threads cost 20 times what they save.
+    with _LIBRARIES.limit(limits=1):
+        found: Floats = minimize(loss, start, jac=True, bounds=bounds, **_MINIMIZER).x
     return found.copy()
 
 

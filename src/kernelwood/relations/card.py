@@ -21,10 +21,10 @@ def card_of(extractor: Any) -> dict[str, Any]:
     --------
     >>> import kernelwood as kw
     >>> from kernelwood.datasets import load_interactions
-    >>> extractor = kw.RelationExtractor("klsh-rf", random_state=0)
+    >>> extractor = kw.RelationExtractor(random_state=0)
     >>> card = card_of(extractor.fit(load_interactions("train")))
     >>> card["recipe"], card["parser"]
-    ('klsh-rf', 'given')
+    ('svm', 'given')
     """
     extractor._check_is_fitted()
     learner = extractor.learner_

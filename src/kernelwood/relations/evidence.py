@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood.arrays import ExampleBatch
-from kernelwood.explain import shared_fragments
+from kernelwood.explain import Fragment, fragments_with_each
 from kernelwood.kernels import Kernel, Product, Scaled, Sum
 from kernelwood.learners import Contributions
 from kernelwood.relations.candidates import NONE, Candidates
@@ -192,9 +192,10 @@ class TrainingCases:
         )
         for row, sides in enumerate(chosen):
             example, marked = examples[row], texts.marked(begin + row)
+            shared = _SharedFragments(self.learner.kernel_, example)
             supporting, opposing = (
                 tuple(
-                    self._case(example, marked, int(numbers[column]), next(similarities), value)
+                    self._case(shared, marked, int(numbers[column]), next(similarities), value)
                     for column, value in zip(side, given.values[row, side].tolist(), strict=True)
                 )
                 for side in sides
@@ -240,10 +241,15 @@ class TrainingCases:
         return sides[0], sides[1]
 
     def _case(
-        self, example: Example, marked: MarkedText, i: int, similarity: float, contribution: float
+        self,
+        shared: _SharedFragments,
+        marked: MarkedText,
+        i: int,
+        similarity: float,
+        contribution: float,
     ) -> Case:
         case, own = self.cases[i], self.texts.marked(i)
-        sentence, predicted = mark_shared(own, case, marked, example, self.cases.views)
+        sentence, predicted = mark_shared(own, case, marked, shared.example, self.cases.views)
         return Case(
             self.cases.ids[i],
             str(self.cases.labels[i]),
@@ -252,42 +258,73 @@ class TrainingCases:
             sentence,
             predicted,
             spell_path(case, own),
-            partial(self._fragments, example, case),
+            shared.with_case(case),
         )
 
-    def _fragments(self, a: Any, b: Any) -> tuple[CaseFragment, ...]:
+
+class _SharedFragments:
+    """The fragments that a predicted example shares with its cases.
+
+    Fragments with all cases are found together, when those with one are first asked for.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    example : Example
+    """
+
+    def __init__(self, kernel: Kernel, example: Example) -> None:
+        self.kernel, self.example = kernel, example
+        self.cases: list[Example] = []
+
+    def with_case(self, case: Example) -> Callable[[], tuple[CaseFragment, ...]]:
+        """Add a case, and return a function that returns the fragments shared with it."""
+        number = len(self.cases)
+        self.cases.append(case)
+        return lambda: self.found[number]
+
+    @cached_property
+    def found(self) -> list[tuple[CaseFragment, ...]]:
+        """The fragments shared with each case."""
+        a, others = self.example, self.cases
+        found: list[list[tuple[Fragment, float]]] = [[] for _ in others]
         with warnings.catch_warnings():
             # The search for fragments is bounded, so larger ones may exist: a few are enough here.
             warnings.filterwarnings("ignore", category=RuntimeWarning)
-            found = [
-                (fragment, (fragment.covers or 0.0) * share)
-                for part, share in _shares(self.learner.kernel_, a, b)
-                for fragment in shared_fragments(part, a, b, _N_FRAGMENTS, max_steps=_MAX_STEPS)
-            ]
-        by_view: dict[str, dict[str, CaseFragment]] = {}  # each once, if factors share a view
-        for one, weight in sorted(found, key=lambda row: (-row[0].size, -row[1], row[0].text)):
-            fragments = by_view.setdefault(one.view, {})
-            fragments.setdefault(one.text, CaseFragment(one.text, one.view, float(weight)))
-        # The best fragment of each view, then the second best of each.
-        ranks = zip_longest(*(fragments.values() for fragments in by_view.values()))
-        return tuple(fragment for rank in ranks for fragment in rank if fragment)[:_N_FRAGMENTS]
+            for part, shares in _shares(self.kernel, a, others):
+                each = fragments_with_each(part, a, others, _N_FRAGMENTS, max_steps=_MAX_STEPS)
+                for rows, fragments, share in zip(found, each, shares.tolist(), strict=True):
+                    rows += [(one, (one.covers or 0.0) * share) for one in fragments]
+        return [_best(rows) for rows in found]
 
 
-def _shares(kernel: Kernel, a: Any, b: Any) -> list[tuple[Kernel, float]]:
-    """Return the parts of a kernel without products, each with its share of a similarity.
+def _best(found: list[tuple[Fragment, float]]) -> tuple[CaseFragment, ...]:
+    """Return the largest fragments, from different views where possible."""
+    by_view: dict[str, dict[str, CaseFragment]] = {}  # each once, if factors share a view
+    for one, weight in sorted(found, key=lambda row: (-row[0].size, -row[1], row[0].text)):
+        fragments = by_view.setdefault(one.view, {})
+        fragments.setdefault(one.text, CaseFragment(one.text, one.view, float(weight)))
+    # The best fragment of each view, then the second best of each.
+    ranks = zip_longest(*(fragments.values() for fragments in by_view.values()))
+    return tuple(fragment for rank in ranks for fragment in rank if fragment)[:_N_FRAGMENTS]
 
-    Factors of a product have equal shares, summands those of their values.
+
+def _shares(kernel: Kernel, a: Any, others: list[Any]) -> list[tuple[Kernel, Floats]]:
+    """Return the parts of a kernel without products, with their shares of similarities.
+
+    Factors of a product have equal shares, summands those of their values. There is a share for
+    each of the structures that the first is compared with.
 
     Examples
     --------
     >>> from kernelwood.kernels import SubsequenceKernel
     >>> from kernelwood.structures import Sequence
     >>> one, other = Sequence(["a"]), SubsequenceKernel()
-    >>> [share for _, share in _shares(other * other + 2 * other, one, one)]
-    [0.16666666666666666, 0.16666666666666666, 0.6666666666666666]
+    >>> [share.tolist() for _, share in _shares(other * other + 2 * other, one, [one])]
+    [[0.16666666666666666], [0.16666666666666666], [0.6666666666666666]]
     """
-    found: list[tuple[Kernel, float]] = []
-    waiting = [(kernel, 1.0)]
+    found: list[tuple[Kernel, Floats]] = []
+    waiting = [(kernel, np.ones(len(others)))]
     while waiting:
         part, share = waiting.pop()
         parts = _below(part)
@@ -296,10 +333,10 @@ def _shares(kernel: Kernel, a: Any, b: Any) -> list[tuple[Kernel, float]]:
         elif isinstance(part, Product):
             waiting += [(factor, share / len(parts)) for factor in reversed(parts)]
         elif isinstance(part, Sum) and any(map(_has_product, parts)):
-            values = [float(one.value(a, b)) for one in parts]
-            total = sum(values) or 1.0
-            pairs = zip(parts, values, strict=True)
-            waiting += [(one, share * value / total) for one, value in reversed(list(pairs))]
+            values = np.array([one.cross([a], others)[0] for one in parts], dtype=np.float64)
+            total = values.sum(axis=0)
+            total[total == 0] = 1.0
+            waiting += list(zip(parts, share * values / total, strict=True))[::-1]
         else:
             found.append((part, share))
     return found
