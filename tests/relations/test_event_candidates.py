@@ -188,7 +188,7 @@ def test_missed_events_stay_with_chosen_and_joined_candidates():
     ("forms", "n", "lost"),
     [
         ({"Binding": [(1, False)], "Positive_regulation": [(2, True)]}, 3 + 3, 1),
-        ({"Binding": [(2, False)]}, 3 + 15, 0),
+        ({"Binding": [[2, 0]]}, 3 + 15, 0),  # as in forms_
         ({"Binding": []}, 15, 1),
     ],
 )

@@ -506,7 +506,7 @@ def crowded(name):
 
 
 def test_events_learn_the_forms_of_their_type():
-    model = kw.RelationExtractor(candidates="events", random_state=0).fit(event_documents())
+    model = kw.RelationExtractor(candidates="events", random_state=0).fit(event_documents(30))
     assert model.forms_ == {"Negative": [[1, 1]], "Positive": [[1, 1]]}
     found = model.predict(event_documents(1), all=True)
     assert {len(one.participants) for one in found} == {2}

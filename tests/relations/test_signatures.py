@@ -98,6 +98,13 @@ def test_unknown_pairs_of_types_are_candidates(model):
     assert len(model.predict([kw.Example("x.s0", views={"sentence": sentence})], all=True)) == 1
 
 
+def test_negative_examples_are_kept_if_there_are_no_others():
+    only = [one for one in corpus(30) if not one.id.endswith(".s2")]
+    model = kw.RelationExtractor(random_state=0).fit(only)
+    assert model.signatures_ == {"types": [], "kinds": []}
+    assert model.n_candidates_ == 120
+
+
 def test_nothing_is_left_out_if_not_wanted():
     model = kw.RelationExtractor(random_state=0, signatures=False).fit(corpus())
     assert model.signatures_ == {"types": [], "kinds": []}

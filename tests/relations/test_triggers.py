@@ -27,10 +27,15 @@ def test_forms_are_numbers_of_participants_and_catalysts_by_type_of_trigger():
         ("bind", ("Theme", "T0"), ("Theme2", "T1")),
         ("help", ("Theme", "E0"), ("Cause", "T2")),
     )
-    assert learn_forms([both, sentence(("bind", ("Theme", "T3")))]) == {
+    assert learn_forms([both, sentence(("bind", ("Theme", "T3")))] * 30) == {
         "Binding": [[1, 0], [2, 0]],
         "Regulation": [[2, 1]],
     }
+
+
+@pytest.mark.parametrize(("n", "known"), [(29, False), (30, True)])
+def test_few_events_do_not_tell_forms(n, known):
+    assert bool(learn_forms([sentence(("bind", ("Theme", "T0")))] * n)) is known
 
 
 @pytest.mark.parametrize(("n", "kept"), [(99, True), (100, False)])

@@ -518,7 +518,7 @@ def event_candidates(
     max_participants: int = 2,
     catalysts: bool = True,
     max_entities: int = MAX_EVENT_ENTITIES,
-    forms: Mapping[str, Collection[EventForm]] | None = None,
+    forms: Mapping[str, Collection[Sequence[int]]] | None = None,
     roles: Mapping[str, str] = ROLES,
     view: str | None = None,
 ) -> Candidates:
@@ -546,9 +546,9 @@ def event_candidates(
     max_entities : int
         Number of entities that are combined with a trigger: those nearest to it, by steps over
         dependencies or edges of the AMR, then by characters between them.
-    forms : mapping of str to collection of (int, bool), optional
-        The numbers of participants, each with or without catalyst, that events of a type may
-        have. Default, and for other types: all.
+    forms : mapping of str to collection of (int, int), optional
+        The numbers of participants and of catalysts (0 or 1) that events of a type may have.
+        Default, and for other types: all.
     roles : mapping of str to str
         What a role of an event is in an interaction; see `flatten_events`.
     view : str, optional
@@ -587,7 +587,7 @@ def events_in(
     max_participants: int = 2,
     catalysts: bool = True,
     max_entities: int = MAX_EVENT_ENTITIES,
-    forms: Mapping[str, Collection[EventForm]] | None = None,
+    forms: Mapping[str, Collection[Sequence[int]]] | None = None,
     roles: Mapping[str, str] = ROLES,
 ) -> Candidates:
     """Return the event candidates of each sentence of a table; see `event_candidates`."""
@@ -602,7 +602,7 @@ def events_in(
         for catalyst in ((False, True) if catalysts else (False,))
     ]
     allowed = {
-        kind: tuple(form for form in possible if form in known)
+        kind: tuple(form for form in possible if form in set(map(tuple, known)))
         for kind, known in (forms or {}).items()
     }
     everything = tuple(possible)

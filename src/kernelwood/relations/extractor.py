@@ -361,10 +361,15 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         events = self.candidates == "events"
         forms = learn_forms(sentences.sentences) if events else {}
         candidates = self._candidates(sentences, classes, None, forms)
+        if forms and NONE not in candidates.labels:  # there must be negative examples
+            forms = {}
+            candidates = self._candidates(sentences, classes, None, forms)
         signatures = Signatures([], [])
         if not events and self.signatures:
-            signatures = Signatures.learn(candidates, several=classes.several)
-            candidates = signatures.select(candidates)
+            learned = Signatures.learn(candidates, several=classes.several)
+            selected = learned.select(candidates)
+            if NONE in selected.labels:
+                signatures, candidates = learned, selected
         dropped.update(candidates.dropped)
         _LOG.info("making views of %d candidates", len(candidates))
         viewed = _viewed(candidates, views, dropped)
@@ -528,10 +533,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
                 triggers=triggers,
                 types=self.types,
                 max_entities=min(self.max_entities, MAX_EVENT_ENTITIES),
-                forms={
-                    kind: [(n, catalysts > 0) for n, catalysts in known]
-                    for kind, known in forms.items()
-                },
+                forms=forms,
             )
             found.labels = [EVENT if label == 1 else NONE for label in found.labels]
             if found.missed:  # labeled with the types of their triggers

@@ -10,6 +10,7 @@ from kernelwood.relations.interactions import flatten_events
 from kernelwood.text import Entity, Sentence
 
 _MIN_TRIGGER_RATE = 0.3  # fraction of its occurrences in which a word must be a trigger
+_MIN_EVENTS = 30  # of a type, to tell its forms
 _MIN_FORM_RATE = 0.01  # fraction of the events of a type that must have a form
 
 
@@ -42,14 +43,15 @@ def learn_forms(sentences: Sequence[Sentence]) -> dict[str, list[list[int]]]:
     """Return the forms of the events of each type: ``{type: [[participants, catalysts], ...]}``.
 
     A form counts if at least one of a hundred events of the type has it. Candidates of other forms
-    would be many: most combine two participants with a catalyst.
+    would be many: most combine two participants with a catalyst. Types with less than 30 events are
+    left out: they may have any form.
 
     Examples
     --------
     >>> from kernelwood.text import Argument, Event
     >>> entities = [Entity("T1", "Protein", ((0, 3),)), Entity("T2", "Binding", ((4, 9),))]
     >>> events = [Event("E1", "Binding", "T2", (Argument("Theme", "T1"),))]
-    >>> learn_forms([Sentence("Raf binds.", entities=entities, events=events)])
+    >>> learn_forms([Sentence("Raf binds.", entities=entities, events=events)] * 30)
     {'Binding': [[1, 0]]}
     """
     counts: defaultdict[str, Counter[tuple[int, int]]] = defaultdict(Counter)
@@ -63,6 +65,7 @@ def learn_forms(sentences: Sequence[Sentence]) -> dict[str, list[list[int]]]:
             list(form) for form, n in sorted(forms.items()) if n >= _MIN_FORM_RATE * forms.total()
         ]
         for kind, forms in sorted(counts.items())
+        if forms.total() >= _MIN_EVENTS
     }
 
 
