@@ -43,9 +43,16 @@ def read_view(path: Path, view: str, n: int) -> list[kw.Tree] | list[kw.Sequence
     return [kw.Sequence(text.split()) for text in found] if view == WORDS else found
 
 
+def own_peak_memory() -> float:
+    """Return the peak memory of this process, in MB."""
+    # Not ru_maxrss, in which a process begins with the peak of the one that started it.
+    lines = Path("/proc/self/status").read_text().splitlines()
+    [peak] = [line.split()[1] for line in lines if line.startswith("VmHWM:")]
+    return int(peak) / 1024
+
+
 def peak_memory(script: str, *arguments: object) -> float:
     """Return the peak memory, in MB, of a fresh process that runs a script."""
-    # Not ru_maxrss, in which a process begins with the peak of the one that started it.
     script += """
 with open("/proc/self/status") as status:
     [peak] = [line.split()[1] for line in status if line.startswith("VmHWM:")]

@@ -270,6 +270,7 @@ MODELS: dict[str, Callable[[], Any]] = {
     "relation-extractor-forest": lambda: _extractor(
         "klsh-rf", n_estimators=5, n_bits=16, bits_per_tree=6
     ),
+    "kernel-svc-landmarks": lambda: _fitted(kw.KernelSVC, n_landmarks=4, random_state=1),
     "kernel-svc-pairs": lambda: _fitted(kw.KernelSVC, _combined(), strategy="ovo", C=4.0),
 }
 

@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 import kernelwood as kw
-from kernelwood.features import SELECTIONS
+from kernelwood.features import BY_CLASS, SELECTIONS
 from kernelwood.features.nystrom import decompose
 
 TREES = strategies.sample_trees(90, seed=2, max_nodes=15)
@@ -313,9 +313,10 @@ def test_parameters_out_of_range_are_refused(parameters, message):
         embedder(**parameters).fit(TREES)
 
 
-def test_classes_are_needed_for_strata():
+@pytest.mark.parametrize("selection", BY_CLASS)
+def test_classes_are_needed_for_strata(selection):
     with pytest.raises(kw.errors.KernelInputError, match="y"):
-        embedder(selection="stratified").fit(TREES)
+        embedder(selection=selection).fit(TREES)
 
 
 def test_a_kernel_without_vectors_is_refused_with_its_name():
@@ -440,7 +441,7 @@ def test_landmarks_are_distinct_positions(selection):
     assert chosen.max() < 90
 
 
-@pytest.mark.parametrize("selection", ["uniform", "stratified"])
+@pytest.mark.parametrize("selection", ["uniform", *BY_CLASS])
 def test_more_landmarks_begin_with_the_same(selection):
     few, many = (
         embedder(selection=selection, n_landmarks=n).fit(TREES, LABELS).landmark_indices_
@@ -457,16 +458,25 @@ def test_spread_landmarks_are_never_equal():
     assert fitted.residual(repeated) == pytest.approx(0, abs=1e-9)
 
 
-def test_strata_have_their_shares_and_none_is_left_out():
+@pytest.mark.parametrize(
+    ("selection", "n", "expected"),
+    [
+        ("stratified", 30, [20, 9, 1]),
+        ("balanced", 30, [16, 11, 3]),  # as 7.75 : 5.20 : 1.73, but "single" has 3
+        ("balanced", 80, [50, 27, 3]),  # classes without structures left are not asked for more
+    ],
+)
+def test_strata_have_their_shares_and_none_is_left_out(selection, n, expected):
     classes = ["common"] * 60 + ["rare"] * 27 + ["single"] * 3
-    chosen = embedder(selection="stratified", n_landmarks=30).fit(TREES, classes)
+    chosen = embedder(selection=selection, n_landmarks=n).fit(TREES, classes)
     counts = np.bincount(np.searchsorted([60, 87], chosen.landmark_indices_, side="right"))
-    assert counts.tolist() == [20, 9, 1]
+    assert counts.tolist() == expected
 
 
-def test_with_fewer_landmarks_than_classes_the_largest_have_one():
+@pytest.mark.parametrize("selection", BY_CLASS)
+def test_with_fewer_landmarks_than_classes_the_largest_have_one(selection):
     classes = ["a"] * 50 + ["b"] * 30 + ["c"] * 10
-    chosen = embedder(selection="stratified", n_landmarks=2).fit(TREES, classes).landmark_indices_
+    chosen = embedder(selection=selection, n_landmarks=2).fit(TREES, classes).landmark_indices_
     assert chosen[0] < 50 <= chosen[1] < 80
 
 

@@ -28,6 +28,9 @@ ASKED = slice(60, 100)  # enough to see whether two models are the same
 # Small, for small sets; and the smallest, for three structures.
 OPTIONS = {
     "KernelSVC": {"C": 3, "probability": True, "random_state": 0},
+    "KernelSVC on landmarks": {
+        "C": 3, "n_landmarks": 40, "tol": 1e-6, "probability": True, "random_state": 0,
+    },
     "KernelNeighborsClassifier": {"n_neighbors": 5},
     "HashNeighborsClassifier": {
         "n_neighbors": 5, "n_references": 20, "n_candidates": 30, "random_state": 0,
@@ -46,6 +49,7 @@ OPTIONS = {
 }  # fmt: skip
 SMALLEST = {
     "KernelSVC": {"probability": False},
+    "KernelSVC on landmarks": {"probability": False, "n_landmarks": 3},
     "KernelNeighborsClassifier": {"n_neighbors": 1},
     "HashNeighborsClassifier": {
         "n_neighbors": 1, "n_references": 3, "subset_size": 1, "n_candidates": 2,
@@ -56,6 +60,7 @@ SMALLEST = {
 
 
 LEARNERS = {cls.__name__: cls for cls in learners.LEARNERS.values()}
+LEARNERS["KernelSVC on landmarks"] = kw.KernelSVC
 TRANSFORMERS = (kw.KernelHasher, kw.NystromEmbedder, kw.HashIndex, kw.EmbeddingIndex)
 ESTIMATORS = LEARNERS | {cls.__name__: cls for cls in TRANSFORMERS}
 every_learner = pytest.mark.parametrize("name", LEARNERS)
@@ -202,7 +207,7 @@ def test_fitting_leaves_the_parameters_alone(name):
 
 @every_estimator
 def test_an_estimator_shows_its_kernel(name):
-    assert repr(make(name)).startswith(name)
+    assert repr(make(name)).startswith(ESTIMATORS[name].__name__)
     assert "SubsetTreeKernel(decay=0.5)" in repr(make(name))
 
 
@@ -373,7 +378,9 @@ def test_a_class_of_two_is_learned_beside_large_ones(name):
     ids=["short", "None", "nan", "mixed", "2d", "none at all"],
 )
 def test_labels_that_cannot_be_are_refused(name, labels, message):
-    with pytest.raises(kw.errors.KernelInputError, match=f"{name}: .*{message}"):
+    with pytest.raises(
+        kw.errors.KernelInputError, match=f"{ESTIMATORS[name].__name__}: .*{message}"
+    ):
         make(name).fit(TREES, labels)
 
 
@@ -415,6 +422,7 @@ def test_parameters_that_cannot_be_are_named(name, parameters, message):
 
 EXPLAINED = {
     "KernelSVC": [{}, {"class_weight": "balanced"}],
+    "KernelSVC on landmarks": [{}],
     "KernelNeighborsClassifier": [{}, {"weights": "uniform", "class_weight": {"HUM": 3.0}}],
     "HashNeighborsClassifier": [{}, {"weights": "uniform", "class_weight": "balanced"}],
     "HashForestClassifier": [

@@ -11,7 +11,7 @@ from sklearn.neural_network import MLPClassifier
 
 import kernelwood as kw
 from kernelwood.errors import KernelInputError
-from kernelwood.features import NystromEmbedder
+from kernelwood.features import SELECTIONS, NystromEmbedder
 from kernelwood.learners import KernelNetworkClassifier
 from kernelwood.learners.kernel_network import (
     ACTIVATIONS,
@@ -155,7 +155,7 @@ def test_the_first_set_has_the_landmarks_of_an_embedder_with_the_same_seed():
     assert np.array_equal(model.embedders_[0].landmark_indices_, embedder.landmark_indices_)
 
 
-@pytest.mark.parametrize("selection", ["uniform", "kmeans++", "stratified", "leverage"])
+@pytest.mark.parametrize("selection", SELECTIONS)
 def test_landmarks_are_chosen_in_every_way(selection):
     X, y = sample()
     model = network(selection=selection).fit(X, np.array(y))

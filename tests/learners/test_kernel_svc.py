@@ -435,7 +435,7 @@ def test_a_gram_matrix_beyond_memory_and_disk_is_refused(monkeypatch):
         pytest.raises(
             kw.errors.MemoryBudgetError,
             match=r"(?s)120 structures needs 57\.6 kB, but the memory budget is 50\.0 kB, and the "
-            r"disk of .* has 9 bytes free.*HashForestClassifier.*temp_dir",
+            r"disk of .* has 9 bytes free.*n_landmarks.*temp_dir",
         ),
     ):
         svc().fit(TREES, LABELS)

@@ -20,6 +20,7 @@ from kernelwood.relations.adaptation import (
     DocumentSums,
     Drift,
     Line,
+    Plan,
     Posterior,
     Sample,
     choose,
@@ -490,6 +491,21 @@ def test_the_summary_counts_what_the_model_predicts(extractor, test_documents, n
     old, new = (model.predict(test_documents, all=True) for model in (extractor, adapted))
     order = np.argsort(old.probability, kind="stable")
     assert (np.diff(new.probability[order]) >= -1e-12).all()
+
+
+@pytest.mark.parametrize(("n", "rescaled"), [(19, True), (20, False)])
+def test_many_documents_without_drift_are_not_rescaled(extractor, n, rescaled):
+    given = extractor.predict(documents(n, start=20), all=True)
+    units = np.array(given.candidates.groups())
+    logits = np.random.default_rng(0).permutation(np.linspace(-2, 2, len(units)))
+    held = DocumentSums.of(logits, units, 0.5, 0.4)
+    # The difference may be due to chance.
+    given.probability = 1 / (1 + np.exp(-logits - 0.25))
+    plan = Plan.of(held, given)
+    assert find_drift(held, plan.sums).p_value > 0.05
+    assert shrinkage(held, plan.sums) > 0
+    assert (plan.part > 0) is rescaled
+    assert (plan.line == Line(1.0, 0.0)) is not rescaled
 
 
 @pytest.mark.parametrize("n", [0, 30])

@@ -28,7 +28,6 @@ def extractor(recipe="svm", labels="directed"):
         recipe,
         kernel=kernel.clone().set_params(**doubles),
         labels=labels,
-        options={"max_iter": 10} if recipe == "nystrom" else None,  # epochs
         random_state=0,
     )
     return model.fit(load_interactions("train")[:50])
@@ -43,12 +42,11 @@ def decision(model, one):
     """Return the score of a relation compared with none, by the scores of the classes."""
     table = kw.relations.Candidates.of_rows([one.candidate]).viewed(*model.views_).table
     learner, classes = model.learner_, model.learner_.classes_.tolist()
-    if model.recipe == "svm":
+    if model.recipe in ("svm", "nystrom"):
         scores = learner.decision_function(table)[0]
         scores = [0.0, scores] if len(classes) == 2 else scores
     else:
         [scores] = learner.predict_proba(table)
-        scores = np.log(scores) if model.recipe == "nystrom" else scores  # softmax inputs
     return scores[classes.index(one.relation)] - scores[classes.index("none")]
 
 

@@ -36,6 +36,10 @@ from .hashing import (
     KernelHasher as KernelHasher,
 )
 from .maps import map_2d as map_2d
-from .nystrom import SELECTIONS as SELECTIONS, NystromEmbedder as NystromEmbedder
+from .nystrom import (
+    BY_CLASS as BY_CLASS,
+    SELECTIONS as SELECTIONS,
+    NystromEmbedder as NystromEmbedder,
+)
 from .reference_selection import ReferenceSelector as ReferenceSelector, draw_sample as draw_sample
 from .rowwise import compare_rows as compare_rows, product as product

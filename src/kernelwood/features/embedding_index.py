@@ -32,7 +32,7 @@ class EmbeddingIndex(StructureIndex):
     n_components : int, optional
         Maximum number of dimensions, those of the largest eigenvalues. A structure takes one byte
         for each dimension, in multiples of 32.
-    selection : {"uniform", "kmeans++", "stratified", "leverage"}
+    selection : {"uniform", "kmeans++", "stratified", "balanced", "leverage"}
         Landmark selection; see :class:`NystromEmbedder`.
     n_rerank : int, optional
         Number of nearest structures to compare by the kernel. By default none.
@@ -125,7 +125,7 @@ class EmbeddingIndex(StructureIndex):
         ----------
         X : list of structures or batch, length n
         y : list or ndarray of labels, length n, optional
-            Classes, for ``selection="stratified"``; by default the labels of examples.
+            Classes, for selections by class; by default the labels of examples.
         """
         X = self._start(X)
         embedder = NystromEmbedder(

@@ -47,10 +47,20 @@ def _uniform(kernel: Kernel, X: Any, classes: Any, n: int, seed: int) -> Indices
 
 
 def _stratified(kernel: Kernel, X: Any, classes: Any, n: int, seed: int) -> Indices:
-    """Return landmarks from all classes, in proportion to their sizes.
+    """Return landmarks from all classes, in proportion to their sizes."""
+    return _by_class(classes, np.bincount(classes), n, seed)
+
+
+def _balanced(kernel: Kernel, X: Any, classes: Any, n: int, seed: int) -> Indices:
+    """Return landmarks from all classes, in proportion to the square roots of their sizes."""
+    return _by_class(classes, np.sqrt(np.bincount(classes)), n, seed)
+
+
+def _by_class(classes: Any, weights: NDArray[Any], n: int, seed: int) -> Indices:
+    """Return landmarks from all classes, in proportion to weights while a class has some left.
 
     After one of each class, the largest first, the next comes from the class with the largest
-    size / (2 * taken + 1), the Sainte-Laguë method of apportionment.
+    weight / (2 * taken + 1), the Sainte-Laguë method of apportionment.
     """
     sizes = np.bincount(classes)
     members = [
@@ -62,7 +72,7 @@ def _stratified(kernel: Kernel, X: Any, classes: Any, n: int, seed: int) -> Indi
     taken[order] = 1
     chosen = [int(members[number][0]) for number in order]
     while len(chosen) < n:
-        owed = np.where(taken < sizes, sizes / (2 * taken + 1), 0.0)
+        owed = np.where(taken < sizes, weights / (2 * taken + 1), 0.0)
         number = int(np.argmax(owed))
         chosen.append(int(members[number][taken[number]]))
         taken[number] += 1
@@ -120,11 +130,15 @@ def _candidates(n_structures: int, n: int, seed: int) -> Indices:
     return np.sort(drawn).astype(np.int64)
 
 
+# Selections that need classes.
+BY_CLASS = ("stratified", "balanced")
+
 # Name -> function from kernel, batch, classes, number and seed to landmark positions.
 SELECTIONS: dict[str, Callable[[Kernel, Any, Any, int, int], Indices]] = {
     "uniform": _uniform,
     "kmeans++": _spread,
     "stratified": _stratified,
+    "balanced": _balanced,
     "leverage": _by_leverage,
 }
 
@@ -239,18 +253,19 @@ class NystromEmbedder(StructureTransformer, StructureEstimator):
         Positive semidefinite kernel.
     n_landmarks : int
         Number of landmarks. With fewer structures, all are landmarks and products are exact.
-    selection : {"uniform", "kmeans++", "stratified", "leverage"}
+    selection : {"uniform", "kmeans++", "stratified", "balanced", "leverage"}
         Landmark selection: uniform; with probabilities that grow with the squared distance to
-        earlier landmarks; from each class in proportion to its size, but at least one, for which
-        ``fit`` needs classes; or by ridge leverage scores.
+        earlier landmarks; from each class in proportion to its size or (``"balanced"``) to the
+        square root of its size, but at least one, for which ``fit`` needs classes; or by ridge
+        leverage scores.
     n_components : int, optional
         Maximum number of dimensions, those of the largest eigenvalues.
     tolerance : float
         Eigenvalues up to this multiple of the largest are dropped as rounding errors, for example
         of equal landmarks.
     random_state : None, int, Generator or RandomState
-        Seed. The first landmarks do not depend on ``n_landmarks`` for ``"uniform"`` and
-        ``"stratified"``.
+        Seed. The first landmarks do not depend on ``n_landmarks`` for ``"uniform"``,
+        ``"stratified"`` and ``"balanced"``.
     n_jobs : int, optional
         Number of threads; no vector depends on it.
 
@@ -344,11 +359,11 @@ class NystromEmbedder(StructureTransformer, StructureEstimator):
         ----------
         X : list of structures or batch, length n
         y : list or ndarray of labels, length n, optional
-            Classes, for ``selection="stratified"``; by default the labels of examples.
+            Classes, for selections by class; by default the labels of examples.
         """
         batch = self._start(X)
         classes = None
-        if self.selection == "stratified":
+        if self.selection in BY_CLASS:
             classes = encode_labels(type(self).__name__, X, y)[1]
         n = min(int(self.n_landmarks), len(batch))
         with self._threads():

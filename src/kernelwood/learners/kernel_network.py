@@ -321,7 +321,7 @@ class KernelNetworkClassifier(StructureClassifier):
         Number of landmarks of each set.
     n_sets : int
         Number of networks, each with a set of landmarks of its own.
-    selection : {"uniform", "kmeans++", "stratified", "leverage"}
+    selection : {"uniform", "kmeans++", "stratified", "balanced", "leverage"}
         Landmark selection; see :class:`NystromEmbedder`.
     hidden : tuple of int
         Number of neurons of each hidden layer; ``()`` is logistic regression.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from kernelwood.arrays import rises
 from kernelwood.compute import counting, resolve_jobs
 from kernelwood.errors import KernelInputError
-from kernelwood.features import check_array, compare_rows, product
+from kernelwood.features import SELECTIONS, check_array, compare_rows, product
 from kernelwood.kernels import TILE
 from kernelwood.learners.base import (
     Contributions,
@@ -24,6 +25,7 @@ from kernelwood.learners.base import (
     Support,
     strongest,
 )
+from kernelwood.learners.landmark_machines import LandmarkTrainer, compare_landmarks
 from kernelwood.learners.svm_machines import (
     REST,
     Machines,
@@ -62,6 +64,11 @@ class KernelSVC(StructureClassifier):
     which all machines share: in memory or, beyond the memory budget, in a temporary file (see
     :class:`kernelwood.compute.Config`). Only the support structures are kept.
 
+    With ``n_landmarks``, only landmarks have weights, and every structure is compared with these
+    only: :math:`n m` evaluations and :math:`4 n m` bytes for :math:`m` landmarks. The kernel is
+    then that of the Nyström method, :math:`k(x, y) \approx c_x^\top W^{-1} c_y` with the
+    similarities :math:`c` to landmarks and :math:`W` among them, and errors are squared.
+
     Parameters
     ----------
     kernel : Kernel
@@ -74,17 +81,22 @@ class KernelSVC(StructureClassifier):
     strategy : {"ovr", "ovo"}
         For more than two classes: one machine for each class against the rest, or one for each
         pair of classes, whose votes are counted.
+    n_landmarks : int or None
+        Number of landmarks; None for exact machines.
+    selection : {"balanced", "uniform", "kmeans++", "stratified", "leverage"}
+        Landmark selection; see :class:`NystromEmbedder`.
     probability : bool
         Whether to calibrate probabilities for :meth:`predict_proba`. This trains
         ``calibration_folds`` times more machines, without further kernel evaluations.
     calibration_folds : int
         Number of cross-validation folds used for calibration.
     tol : float
-        Tolerance of the stopping criterion, above 0.
+        Tolerance of the stopping criterion, above 0. With landmarks: of the largest derivative of
+        the loss, as a fraction of that at zero.
     max_iter : int
         Maximum number of iterations of a machine; a warning tells when it is reached.
     random_state : None, int, Generator or RandomState
-        Seed of the calibration folds; nothing else is random.
+        Seed of the landmarks and of the calibration folds; nothing else is random.
     n_jobs : int, optional
         Number of threads; no result depends on it.
 
@@ -93,7 +105,7 @@ class KernelSVC(StructureClassifier):
     classes_ : ndarray
         The labels, sorted.
     supports_ : batch
-        The support structures of all machines.
+        The support structures of all machines; all landmarks, if there are any.
     support_indices_ : ndarray of int64, shape (n_supports,)
         Their positions in the training structures, ascending.
     support_classes_ : ndarray of int32, shape (n_supports,)
@@ -115,6 +127,7 @@ class KernelSVC(StructureClassifier):
 
     See Also
     --------
+    KernelNetworkClassifier : Networks on similarities to landmarks.
     HashForestClassifier : For more structures than a Gram matrix can hold.
     KernelNeighborsClassifier : Predicts by the most similar structures, without training.
 
@@ -123,6 +136,8 @@ class KernelSVC(StructureClassifier):
     The machines are trained by sequential minimal optimization as in LIBSVM, with second-order
     selection of the working set and shrinking. Within the tolerance, ``"ovo"`` predicts the same as
     scikit-learn's ``SVC(kernel)``, and ``"ovr"`` the same as ``OneVsRestClassifier(SVC(kernel))``.
+    With landmarks the loss is smooth and minimized by L-BFGS. Held-out scores are then those of
+    machines on the landmarks in the other folds.
 
     Probabilities are Platt's sigmoids of the scores, one for each class, normalized to sum 1; the
     most probable class can differ from the predicted one. Calibration needs at least two
@@ -133,7 +148,8 @@ class KernelSVC(StructureClassifier):
     ----------
     C. Cortes, V. Vapnik: Support-vector networks. Machine Learning 20, 1995. C.-C. Chang, C.-J.
     Lin: LIBSVM: a library for support vector machines. ACM TIST 2, 2011. J. Platt: Probabilistic
-    outputs for support vector machines. 1999.
+    outputs for support vector machines. 1999. C. Williams, M. Seeger: Using the Nyström method to
+    speed up kernel machines. NIPS 2000.
 
     Examples
     --------
@@ -161,6 +177,8 @@ class KernelSVC(StructureClassifier):
         C: float = 1.0,
         class_weight: Any = None,
         strategy: str = "ovr",
+        n_landmarks: int | None = None,
+        selection: str = "balanced",
         probability: bool = False,
         calibration_folds: int = 5,
         tol: float = 1e-3,
@@ -172,6 +190,8 @@ class KernelSVC(StructureClassifier):
         self.C = C
         self.class_weight = class_weight
         self.strategy = strategy
+        self.n_landmarks = n_landmarks
+        self.selection = selection
         self.probability = probability
         self.calibration_folds = calibration_folds
         self.tol = tol
@@ -220,24 +240,17 @@ class KernelSVC(StructureClassifier):
         numbers = self._encode_labels(X, y)
         self._check_classes(numbers)
         folds = None if folds is None else self._check_folds(folds, numbers)
-        trainer = Trainer(
-            self.strategy,
-            self._weigh_classes(numbers),
-            isinstance(self.class_weight, str),
-            float(self.C),
-            float(self.tol),
-            int(self.max_iter),
-            resolve_jobs(self.n_jobs),
-        )
         foldings = [] if folds is None else [folds]
         if self.probability:
             n_folds = min(self.calibration_folds, len(X))
             foldings.append(deal_folds(numbers, n_folds, self.seed_))
         with self._threads():
             with counting() as counters:
-                gram = compute_gram(self.kernel_, X)
+                trainer, gram = self._compare(X, numbers)
             self.kernel_evaluations_ = counters.kernel_evaluations
             machines, scores = trainer.train(gram, numbers, foldings)
+        if isinstance(trainer, LandmarkTrainer):
+            machines = replace(machines, supports=trainer.landmarks)
         self.sigmoids_: Floats | None = None
         if self.probability:
             wanted = [1] if len(self.classes_) == 2 else range(len(self.classes_))
@@ -253,6 +266,24 @@ class KernelSVC(StructureClassifier):
                 stacklevel=3,
             )
         return None if folds is None else scores[0]
+
+    def _compare(self, X: Any, numbers: Numbers) -> tuple[Trainer, NDArray[Any]]:
+        """Return the trainer, and the similarities that it reads."""
+        parameters = (
+            self.strategy,
+            self._weigh_classes(numbers),
+            isinstance(self.class_weight, str),
+            float(self.C),
+            float(self.tol),
+            int(self.max_iter),
+            resolve_jobs(self.n_jobs),
+        )
+        if self.n_landmarks is None:
+            return Trainer(*parameters), compute_gram(self.kernel_, X)
+        choose, n = SELECTIONS[self.selection], min(int(self.n_landmarks), len(X))
+        landmarks = np.sort(choose(self.kernel_, X, numbers, n, self.seed_))
+        similarities = compare_landmarks(self.kernel_, X, landmarks)
+        return LandmarkTrainer(*parameters, landmarks), similarities
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predicted labels of structures, shape (n,)."""
@@ -388,6 +419,8 @@ class KernelSVC(StructureClassifier):
         super()._check_parameters()
         self._check_number("C", 0, float("inf"), "(0, inf)")
         self._check_choice("strategy", ("ovr", "ovo"))
+        self._check_count("n_landmarks", 1, none=True)
+        self._check_choice("selection", tuple(SELECTIONS))
         self._check_choice("probability", (False, True))
         self._check_count("calibration_folds", 2)
         self._check_number("tol", 0, float("inf"), "(0, inf)")

@@ -45,8 +45,7 @@ def compute_gram(kernel: Kernel, X: Any) -> Gram:
         (n, n),
         np.float32,
         f"KernelSVC: the Gram matrix of {n:,} structures",
-        "Fit on fewer structures, or use HashForestClassifier, which compares them with a few "
-        "references only.",
+        "Fit on fewer structures, or give n_landmarks: then they are compared with landmarks only.",
     )
     number = kernel._dtype(None)
     if number == gram.dtype:

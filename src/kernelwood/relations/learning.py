@@ -65,12 +65,12 @@ def fit_and_hold_out(learner: Any, X: Any, y: NDArray[Any], folds: Indices | Non
     try:
         return _fit_and_hold_out(learner, X, y, folds)
     except MemoryBudgetError as failure:
-        if not isinstance(learner, KernelSVC):
+        if not isinstance(learner, KernelSVC) or learner.n_landmarks is not None:
             raise
         problem = str(failure).splitlines()[0]
         raise MemoryBudgetError(
-            f"{problem}\n    Choose the recipe klsh-rf or nystrom: they compare candidates with a "
-            "few of them only."
+            f"{problem}\n    Choose the recipe nystrom, which compares candidates with at most "
+            "3,000 of them,\n    or a folder on a larger disk: kw.config_context(temp_dir=...)"
         ) from failure
 
 

@@ -65,7 +65,7 @@ _ROWS = (
     ),
     Recipe(
         "klsh-rf",
-        "random forest on hashcodes: fast to train and to apply",
+        "random forest on hashcodes: fast to train and to apply, less accurate",
         "hash-forest",
         {"n_references": 300, "bits_per_tree": 100, "min_samples_leaf": 5, "subset_size": 50},
     ),
@@ -77,9 +77,9 @@ _ROWS = (
     ),
     Recipe(
         "nystrom",
-        "linear classifier on Nyström vectors: constant time per prediction",
-        "kernel-network",
-        {"n_landmarks": 500, "hidden": (), "learning_rate": 0.01, "max_iter": 100},
+        "support vector machine on landmarks: for corpora too large for svm",
+        "kernel-svc",
+        {"C": 1.0, "n_landmarks": 3000, "tol": 1e-4},
     ),
 )
 

@@ -45,7 +45,7 @@ _FITTING = ("landmarks", "selection", "components", "kernel", "decay", "vectors"
     help="Number of landmarks.",
 )  # fmt: skip
 @click.option(
-    "--selection", type=click.Choice(["uniform", "kmeans++", "stratified", "leverage"]),
+    "--selection", type=click.Choice(["uniform", "kmeans++", "stratified", "balanced", "leverage"]),
     show_default="uniform", help="Landmark selection.",
 )  # fmt: skip
 @click.option(
@@ -126,14 +126,16 @@ def _prepare(corpus: str, options: dict[str, Any]) -> tuple[Compared, NystromEmb
 
 
 def _classes(read: ExampleList, options: dict[str, Any]) -> list[str] | None:
-    if options["selection"] != "stratified":
+    from kernelwood.features import BY_CLASS
+
+    if options["selection"] not in BY_CLASS:
         return None
     classes = [label for label in read.labels() if label is not None]
     if len(classes) < len(read.examples):
         missing = len(read.examples) - len(classes)
         raise KernelInputError(
-            f"--selection stratified needs labels, but {missing:,} of {len(read.examples):,} "
-            "examples have no label"
+            f"--selection {options['selection']} needs labels, but {missing:,} of "
+            f"{len(read.examples):,} examples have no label"
         )
     return classes
 
