@@ -1,3 +1,4 @@
+from .blas import one_blas_thread as one_blas_thread
 from .config import (
     Config as Config,
     Progress as Progress,

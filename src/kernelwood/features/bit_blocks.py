@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from kernelwood import _native
-from kernelwood.compute import Runner
+from kernelwood.compute import Runner, one_blas_thread
 from kernelwood.errors import KernelInputError
 from kernelwood.features.codes import Codes, n_words, unpack
 from kernelwood.features.estimator import StructureEstimator
@@ -195,7 +194,7 @@ def inverse_root(gram: Floats) -> Floats:
            [0., 0.]])
     """
     means = gram.mean(axis=0)
-    with threadpool_limits(1):  # the bits of LAPACK depend on the number of threads
+    with one_blas_thread():  # the bits of LAPACK depend on the number of threads
         values, vectors = np.linalg.eigh(gram - means[:, None] - means[None, :] + means.mean())
         # Equal references leave only rounding errors, which must not count.
         extent = max(float(np.abs(gram).max()), np.finfo(float).tiny)

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
+from kernelwood.compute import one_blas_thread
 from kernelwood.errors import KernelInputError
 from kernelwood.features.estimator import (
     StructureEstimator,
@@ -111,7 +111,7 @@ def _by_leverage(kernel: Kernel, X: Any, classes: Any, n: int, seed: int) -> Ind
     pilot = pool[child_generator(seed, _PILOTS).permutation(len(pool))[:size]]
     similarities = kernel.cross(X[pool], X[pilot], dtype="float64")
     own = kernel.diag(X[pool], dtype="float64")
-    with threadpool_limits(1):
+    with one_blas_thread():
         values, vectors = np.linalg.eigh(kernel.gram(X[pilot], dtype="float64"))
         values = np.maximum(values, 0.0)
         ridge = max(values[: max(size - n, 0)].sum() / n, _TINY * values[-1])
@@ -186,7 +186,7 @@ def decompose(
     array([[1. , 0.6],
            [0.6, 1. ]])
     """
-    with threadpool_limits(1):  # the bits of LAPACK depend on the number of threads
+    with one_blas_thread():  # the bits of LAPACK depend on the number of threads
         rising, vectors = np.linalg.eigh((gram + gram.T) / 2)
         values, vectors = rising[::-1], vectors[:, ::-1]
         top = max(float(values[0]), 0.0) if largest is None else largest

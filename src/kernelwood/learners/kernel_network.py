@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn import config_context
 from sklearn.neural_network import MLPClassifier
-from threadpoolctl import threadpool_limits
 
-from kernelwood.compute import check_budget, counting, get_config
+from kernelwood.compute import check_budget, counting, get_config, one_blas_thread
 from kernelwood.errors import KernelInputError
 from kernelwood.features import (
     SELECTIONS,
@@ -209,7 +208,7 @@ class Trainer:
         if self.validation_fraction is not None:
             held = held_out_part(numbers, self.validation_fraction, seed)
             # The bits of BLAS depend on the number of threads.
-        with threadpool_limits(1), config_context(**_UNCHECKED):
+        with one_blas_thread(), config_context(**_UNCHECKED):
             weights, intercepts, losses = self._epochs(scaled, numbers, held, seed, report)
         first = weights[0] / scale
         intercepts[0] = intercepts[0] - product(center[None], first)[0]

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit, log_softmax
 from sklearn.metrics import average_precision_score, roc_auc_score
-from threadpoolctl import ThreadpoolController
 
+from kernelwood.compute import one_blas_thread
 from kernelwood.evaluate import reliability
 
 Floats = NDArray[np.float64]
@@ -27,7 +27,6 @@ Indices = NDArray[np.int64]
 THRESHOLDS = ("f1", "cautious", "half")
 
 _N_RESAMPLES = 1000
-_LIBRARIES = ThreadpoolController()  # LAPACK of scipy; to find it takes longer than a small fit
 _LOWEST = -20.0  # scores below count as this: a class that a fold has not seen has no score
 _SMALLEST = 1e-9  # probability whose logarithm is taken
 # Penalties on slopes that differ from their mean, on offsets, and on a curve that is not straight.
@@ -311,7 +310,7 @@ def _minimum(
 ) -> Floats:
     """Return the parameters with the smallest loss; the loss comes with its gradient."""
     # L-BFGS factors matrices of a few rows, where LAPACK's threads cost 20 times what they save.
-    with _LIBRARIES.limit(limits=1):
+    with one_blas_thread():
         found: Floats = minimize(loss, start, jac=True, bounds=bounds, **_MINIMIZER).x
     return found.copy()
 

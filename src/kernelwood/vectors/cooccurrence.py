@@ -13,9 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from threadpoolctl import threadpool_limits
 
-from kernelwood.compute import check_budget, get_config
+from kernelwood.compute import check_budget, get_config, one_blas_thread
 from kernelwood.errors import KernelInputError
 from kernelwood.parameters import check_int
 from kernelwood.structures import shorten
@@ -250,7 +249,7 @@ def _decompose(matrix: sparse.csr_array, dim: int, power: float) -> NDArray[np.f
     options: dict[str, Any] = {"v0": generator.standard_normal(matrix.shape[0])}
     if "rng" in inspect.signature(eigsh).parameters:  # of restarts; earlier versions have their own
         options["rng"] = generator
-    with threadpool_limits(1):  # the bits of sums depend on the number of threads
+    with one_blas_thread():  # the bits of sums depend on the number of threads
         squares, left = eigsh(square, k=dim, **options)
     values, left = np.sqrt(np.maximum(squares[::-1], 0.0)), left[:, ::-1]
     largest = left[np.abs(left).argmax(axis=0), np.arange(dim)]
