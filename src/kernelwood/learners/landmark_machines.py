@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from scipy.optimize import minimize
-from threadpoolctl import threadpool_limits
 
-from kernelwood.compute import Runner, StopFlag, allocate_matrix, check_budget
+from kernelwood.compute import Runner, StopFlag, allocate_matrix, check_budget, one_blas_thread
 from kernelwood.errors import KernelInputError
 from kernelwood.kernels import Kernel
 from kernelwood.learners.svm_machines import Machines, Trainer, pairs_of_classes
@@ -97,7 +96,7 @@ class LandmarkTrainer(Trainer):
         numbers, parts
             As of :meth:`Trainer.train_parts`.
         """
-        with threadpool_limits(1):  # the bits of BLAS depend on the number of threads
+        with one_blas_thread():
             moments = _moments(gram)
             return [self._train_part(gram, moments, numbers, rows) for rows in parts]
 
