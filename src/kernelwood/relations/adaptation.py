@@ -315,6 +315,8 @@ class DriftMonitor:
 
     def warn(self, *, stacklevel: int = 3) -> None:
         """Warn if the decision threshold will probably fail."""
+        if len(self._sums) < MIN_DRIFT_DOCUMENTS:  # too few, and the test takes a millisecond
+            return
         drift = self.drift
         if drift is not None and drift.significant:
             warnings.warn(
