@@ -13,7 +13,12 @@ import kernelwood as kw
 from kernelwood.arrays import ExampleBatch
 from kernelwood.datasets import load_interactions
 from kernelwood.relations import RECIPES, Evidence
-from kernelwood.relations.evidence import CaseTexts, TrainingCases
+from kernelwood.relations.evidence import (
+    CaseTexts,
+    SharedFragments,
+    TrainingCases,
+    _shares,
+)
 
 LABELINGS = ("binary", "directed")
 
@@ -128,6 +133,30 @@ def test_fragments_are_computed_when_asked_for(monkeypatch):
     assert not calls
     evidence.to_dict()
     assert evidence[0].fragments == () and calls == [1]  # those of all cases at once
+
+
+def test_fragments_of_a_case_are_those_shared_with_it():
+    model = extractor()
+    [one, *_] = predictions()
+    table = kw.relations.Candidates.of_rows([one.candidate]).viewed(*model.views_).table
+    found = [case.fragments for case in one.evidence]
+    assert len(set(found)) > 1
+    for case, fragments in zip(one.evidence, found, strict=True):
+        alone = SharedFragments(model.learner_.kernel_, table[0])
+        other = model.cases_[model.cases_.ids.index(case.id)]
+        assert alone.with_case(other)() == fragments
+
+
+def test_what_shares_nothing_has_no_fragments():
+    kernel, a, b = kw.SubsequenceKernel(), kw.Sequence(["a"]), kw.Sequence(["b"])
+    kernel = kernel * kernel + kernel
+    shared = SharedFragments(kernel, a)
+    nothing, something = shared.with_case(b), shared.with_case(a)
+    assert nothing() == ()
+    assert [fragment.text for fragment in something()] == ["a"]
+    assert [shares.tolist() for _, shares in _shares(kernel, a, [b, a])] == [
+        [0, 0.25], [0, 0.25], [0, 0.5]
+    ]  # fmt: skip
 
 
 def test_plain_values_have_spans_of_both_sentences():

@@ -192,7 +192,7 @@ class TrainingCases:
         )
         for row, sides in enumerate(chosen):
             example, marked = examples[row], texts.marked(begin + row)
-            shared = _SharedFragments(self.learner.kernel_, example)
+            shared = SharedFragments(self.learner.kernel_, example)
             supporting, opposing = (
                 tuple(
                     self._case(shared, marked, int(numbers[column]), next(similarities), value)
@@ -242,7 +242,7 @@ class TrainingCases:
 
     def _case(
         self,
-        shared: _SharedFragments,
+        shared: SharedFragments,
         marked: MarkedText,
         i: int,
         similarity: float,
@@ -262,7 +262,7 @@ class TrainingCases:
         )
 
 
-class _SharedFragments:
+class SharedFragments:
     """The fragments that a predicted example shares with its cases.
 
     Fragments with all cases are found together, when those with one are first asked for.
