@@ -23,6 +23,13 @@ from .corpus import (
     needs_parse as needs_parse,
 )
 from .extractor import RelationExtractor as RelationExtractor
+from .facts import (
+    Fact as Fact,
+    FactCounter as FactCounter,
+    FactEntity as FactEntity,
+    Facts as Facts,
+    FactSentence as FactSentence,
+)
 from .interactions import Interaction as Interaction, flatten_events as flatten_events
 from .learning_curve import CurvePoint as CurvePoint, LearningCurve as LearningCurve
 from .predictions import (

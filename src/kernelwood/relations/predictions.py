@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,9 @@ from kernelwood.relations.relation_classes import RelationClasses, type_of
 from kernelwood.relations.wording import MarkedText, SpelledPath, path_text
 from kernelwood.structures import shorten
 from kernelwood.text import Candidate, Entity, Sentence, Span
+
+if TYPE_CHECKING:
+    from kernelwood.relations.facts import Facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,6 +289,20 @@ class Prediction:
     candidate: Candidate
     _explain: Callable[[Prediction], Evidence] | None = field(default=None, compare=False)
     probabilities: Mapping[str, float] = field(default_factory=dict)
+    _ordered: bool = field(default=False, compare=False)  # by the types of the entities
+
+    @property
+    def directed(self) -> bool:
+        """Whether the order of the two participants of a pair has a meaning.
+
+        It has one if the class includes a direction, if the types of the entities determine the
+        direction, or if the roles have different names; ``Arg1`` and ``Arg2`` have the same.
+        """
+        if self.trigger is not None or len(self.participants) != 2:
+            return False
+        roles = {re.sub(r"\d+$", "", one.role) for one in self.participants}
+        named = len(roles) == 2 and roles != {"first", "second"}
+        return named or self._ordered or self.relation != self.type
 
     @property
     def runner_up(self) -> tuple[str, float]:
@@ -413,6 +431,7 @@ class Predictions(Sequence[Prediction]):
             candidate,
             self._explain,
             self._distribution(row),
+            self._scheme is not None and kind in self._scheme.arguments,
         )
 
     def _distribution(self, row: int) -> dict[str, float]:
@@ -521,6 +540,33 @@ class Predictions(Sequence[Prediction]):
         if not len(self):
             return self
         return self.with_threshold(positive_rate_threshold(self.probability, positive_rate))
+
+    def facts(
+        self, by: Literal["text", "id"] = "text", *, all: bool = False, n_sentences: int = 3
+    ) -> Facts:
+        """Return the predicted relations, counted once for each pair of entities and type.
+
+        Parameters
+        ----------
+        by, all, n_sentences
+            As for `kernelwood.relations.FactCounter`, which collects facts of a corpus that does
+            not fit in memory.
+
+        Returns
+        -------
+        Facts
+            Sorted by combined probability, then by number of predictions.
+
+        Examples
+        --------
+        >>> Predictions().facts()
+        <Facts: 0 facts, 0 entities, by text>
+        """
+        from kernelwood.relations.facts import FactCounter
+
+        counter = FactCounter(by, all=all, n_sentences=n_sentences)
+        counter.add(self if all else self.relations)
+        return counter.facts()
 
     @staticmethod
     def concatenate(parts: Iterable[Predictions]) -> Predictions:
