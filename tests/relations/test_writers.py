@@ -20,7 +20,7 @@ from kernelwood.relations import (
     output_format,
     write_predictions,
 )
-from kernelwood.relations.writers import annotated_document, titles
+from kernelwood.relations.writers import annotated_document, prediction_columns
 
 TEXT = "Raf binds Ras. Mek was seen."
 ENTITIES = (
@@ -152,7 +152,7 @@ def test_participants_have_columns_of_their_own():
 
 
 def test_an_empty_table_has_its_titles():
-    assert written([], format="tsv").rstrip("\n").split("\t") == titles()
+    assert written([], format="tsv").rstrip("\n").split("\t") == list(prediction_columns())
 
 
 def test_events_have_columns_for_the_trigger_and_a_third_participant():
@@ -167,7 +167,7 @@ def test_any_text_stays_in_its_cell(text):
     object.__setattr__(one, "text", text)
     lines = written([DocumentPredictions("doc", DOCUMENT, [one])], format="tsv")
     rows = list(csv.reader(io.StringIO(lines), delimiter="\t"))
-    assert [len(row) for row in rows] == [len(titles())] * 2
+    assert [len(row) for row in rows] == [len(prediction_columns())] * 2
     assert lines.count("\n") == 2
 
 

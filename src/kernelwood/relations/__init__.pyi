@@ -23,6 +23,7 @@ from .corpus import (
     needs_parse as needs_parse,
 )
 from .extractor import RelationExtractor as RelationExtractor
+from .fact_files import FACT_FORMATS as FACT_FORMATS, fact_format as fact_format
 from .facts import (
     Fact as Fact,
     FactCounter as FactCounter,

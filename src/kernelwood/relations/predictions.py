@@ -22,6 +22,9 @@ from kernelwood.structures import shorten
 from kernelwood.text import Candidate, Entity, Sentence, Span
 
 if TYPE_CHECKING:
+    import pandas
+    import polars
+
     from kernelwood.relations.facts import Facts
 
 
@@ -567,6 +570,40 @@ class Predictions(Sequence[Prediction]):
         counter = FactCounter(by, all=all, n_sentences=n_sentences)
         counter.add(self if all else self.relations)
         return counter.facts()
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return a DataFrame of pandas, one row for each candidate.
+
+        Its columns are those of a ``.tsv`` file of predictions. ``positive`` is boolean,
+        probabilities and offsets are numbers, and missing values are None.
+
+        Examples
+        --------
+        >>> list(Predictions().to_pandas().columns)[:4]
+        ['document', 'id', 'type', 'positive']
+        """
+        from kernelwood.relations.frames import pandas_frame
+
+        return pandas_frame(*self._table())
+
+    def to_polars(self) -> polars.DataFrame:
+        """Return a DataFrame of Polars, with the same columns as `to_pandas`.
+
+        Examples
+        --------
+        >>> Predictions().to_polars().shape
+        (0, 22)
+        """
+        from kernelwood.relations.frames import polars_frame
+
+        return polars_frame(*self._table())
+
+    def _table(self) -> tuple[dict[str, type], list[list[Any]]]:
+        from kernelwood.relations.writers import prediction_columns, prediction_row
+
+        events = any(trigger is not None for trigger in self.candidates.triggers)
+        rows = [prediction_row(one, events=events) for one in self]
+        return prediction_columns(events=events), rows
 
     @staticmethod
     def concatenate(parts: Iterable[Predictions]) -> Predictions:

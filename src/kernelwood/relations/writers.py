@@ -12,8 +12,6 @@ Documents are written one by one; a file or folder appears only when it is compl
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,6 +20,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from kernelwood.io import check_vacant, standoff_files, write_folder, write_text
+from kernelwood.relations.frames import separated_lines
 from kernelwood.relations.predictions import Case, Evidence, Participant, Prediction
 from kernelwood.structures import encode_json, one_line, shorten
 from kernelwood.text import (
@@ -169,52 +168,56 @@ def prediction_object(
     return made
 
 
-def titles(*, events: bool = False, evidence: bool = False) -> list[str]:
-    """Return the titles of the columns of a table.
+def prediction_columns(*, events: bool = False, evidence: bool = False) -> dict[str, type]:
+    """Return the titles of the columns of a table, and the types of their values.
 
     Examples
     --------
-    >>> titles()[6:12]
+    >>> list(prediction_columns())[6:12]
     ['role1', 'id1', 'type1', 'text1', 'spans1', 'reference1']
     """
     parts = [f"{name}{n + 1}" for n in range(_MOST[events]) for name in _PARTICIPANT]
     trigger = [f"trigger_{name}" for name in ("id", "type", "text", "spans")] if events else []
-    first = ["document", "id", "type", "positive", "probability", "threshold"]
-    last = ["label", "start", "end", "sentence"]
-    return [*first, *parts, *trigger, *last, *(["evidence"] if evidence else [])]
+    return {
+        **dict.fromkeys(("document", "id", "type"), str),
+        "positive": bool,
+        **dict.fromkeys(("probability", "threshold"), float),
+        **dict.fromkeys((*parts, *trigger, "label"), str),
+        **dict.fromkeys(("start", "end"), int),
+        **dict.fromkeys(("sentence", *(["evidence"] if evidence else [])), str),
+    }
 
 
 def table_lines(
     predicted: Iterable[DocumentPredictions], *, events: bool = False, evidence: bool = False
 ) -> Iterator[str]:
-    """Yield the lines of a tab-separated table, header first.
-
-    Cells with quotation marks are quoted as in spreadsheets. Tabs and line ends in texts become
-    spaces. Numbers have full precision.
-    """
-    yield _separated(titles(events=events, evidence=evidence))
-    for one in predicted:
-        for prediction, cases in one.explained():
-            row = _row(prediction, events=events)
-            if evidence:
-                row.append("; ".join(map(_short_case, cases or ())))
-            yield _separated([one_line(cell) if isinstance(cell, str) else cell for cell in row])
+    """Yield the lines of a tab-separated table, header first."""
+    rows = (
+        [
+            *prediction_row(prediction, events=events),
+            *(["; ".join(map(_short_case, cases or ()))] if evidence else []),
+        ]
+        for one in predicted
+        for prediction, cases in one.explained()
+    )
+    return separated_lines(prediction_columns(events=events, evidence=evidence), rows)
 
 
-def _row(prediction: Prediction, *, events: bool) -> list[Any]:
+def prediction_row(prediction: Prediction, *, events: bool = False) -> list[Any]:
+    """Return the values of the columns of a prediction, without evidence."""
     row: list[Any] = [prediction.document, prediction.id, prediction.type]
-    row += ["yes" if prediction.positive else "no", prediction.probability, prediction.threshold]
+    row += [prediction.positive, prediction.probability, prediction.threshold]
     for place in range(_MOST[events]):
         if place < len(prediction.participants):
             one = prediction.participants[place]
-            row += [one.role, one.id, one.type, one.text, _spans(one), one.reference]
+            row += [one.role, one.id, one.type, one.text, _spans(one), one.reference or None]
         else:
-            row += [""] * len(_PARTICIPANT)
+            row += [None] * len(_PARTICIPANT)
     if events:
         trigger = prediction.trigger
-        row += [""] * 4 if trigger is None else [trigger.id, trigger.type, trigger.text]
+        row += [None] * 4 if trigger is None else [trigger.id, trigger.type, trigger.text]
         row += [] if trigger is None else [_spans(trigger)]
-    return [*row, prediction.label or "", *prediction.sentence, prediction.text]
+    return [*row, prediction.label, *prediction.sentence, prediction.text]
 
 
 def _spans(participant: Participant) -> str:
@@ -223,12 +226,6 @@ def _spans(participant: Participant) -> str:
 
 def _short_case(case: Case) -> str:
     return f"{case.id} ({case.type}, {case.contribution:+.3f})"
-
-
-def _separated(cells: Sequence[Any]) -> str:
-    buffer = io.StringIO()
-    csv.writer(buffer, delimiter="\t", lineterminator="\n").writerow(cells)
-    return buffer.getvalue()
 
 
 def _written_example(predicted: DocumentPredictions) -> Example:
