@@ -63,6 +63,7 @@ from .wording import MarkedText as MarkedText, path_text as path_text
 from .writers import (
     DocumentPredictions as DocumentPredictions,
     output_format as output_format,
+    output_formats as output_formats,
     prediction_object as prediction_object,
     write_predictions as write_predictions,
 )
