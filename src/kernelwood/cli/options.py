@@ -209,15 +209,26 @@ positive_rate_option = click.option(
     ),
     help="Fraction of candidates to predict positive; trained: as in training data.",
 )  # fmt: skip
+facts_options = together(
+    click.option(
+        "--facts", metavar="FILE", multiple=True,
+        help="Unique relations: .tsv, .json, .sif, .cx2, .graphml, .indra.json, .bel, .neo4j.",
+    ),
+    click.option(
+        "--facts-by", type=click.Choice(["text", "id"]), default="text",
+        help="Identify the entities of --facts by text or database id.",
+    ),
+)  # fmt: skip
 prediction_options = together(
     click.option(
         "-o", "--out", metavar="FILE", show_default="table on standard output",
-        help="Output: .jsonl, .tsv, .ann (standoff folder), or - (standard output).",
+        help="Output: .jsonl, .tsv, .ann (brat folder), other formats, or -.",
     ),
     click.option(
-        "--to", "target_format", type=click.Choice(["jsonl", "tsv", "ann"]),
+        "--to", "target_format", metavar="FORMAT",
         help="Output format, if the file name does not determine it.",
     ),
+    facts_options,
     click.option(
         "--all", "every", is_flag=True, help="Include candidates that are predicted negative."
     ),
