@@ -296,6 +296,11 @@ class Facts(Sequence[Fact]):
 
         write_facts(self, path, format, types=types)
 
+    def _repr_html_(self) -> str:
+        from kernelwood.relations.notebook import facts_html
+
+        return facts_html(self)
+
     def __repr__(self) -> str:
         facts = f"{len(self)} fact{'s' * (len(self) != 1)}"
         return f"<Facts: {facts}, {len(self.entities)} entities, by {self.by}>"

@@ -19,7 +19,7 @@ from kernelwood.relations.candidates import NONE, Candidates
 from kernelwood.relations.relation_classes import RelationClasses, type_of
 from kernelwood.relations.wording import MarkedText, SpelledPath, path_text
 from kernelwood.structures import shorten
-from kernelwood.text import Candidate, Entity, Sentence, Span
+from kernelwood.text import Candidate, DisplacyStyle, Entity, Sentence, Span
 
 if TYPE_CHECKING:
     import pandas
@@ -217,6 +217,11 @@ class Evidence(Sequence[Case]):
     def __repr__(self) -> str:
         sides = f"{len(self.supporting)} supporting and {len(self.opposing)} opposing"
         return f"<Evidence: score {self.score:+.3f}, {sides} cases>"
+
+    def _repr_html_(self) -> str:
+        from kernelwood.relations.notebook import evidence_html
+
+        return evidence_html(self)
 
     def __str__(self) -> str:
         head = (
@@ -597,6 +602,28 @@ class Predictions(Sequence[Prediction]):
         from kernelwood.relations.frames import polars_frame
 
         return polars_frame(*self._table())
+
+    def to_displacy(self, style: DisplacyStyle = "ent") -> list[dict[str, Any]]:
+        """Return a dictionary for each sentence with a relation, for displaCy of spaCy.
+
+        ``spacy.displacy.render(predictions.to_displacy("dep"), style="dep", manual=True)`` draws
+        them.
+
+        Parameters
+        ----------
+        style : {"ent", "span", "dep"}
+            Entities of relations that do not overlap, all entities of relations by tokens, or arcs
+            for the relations: from the first to the second entity, or from the trigger of an event
+            to each participant.
+
+        Examples
+        --------
+        >>> Predictions().to_displacy()
+        []
+        """
+        from kernelwood.relations.prediction_displacy import displacy_objects
+
+        return displacy_objects(self.relations, style)
 
     def _table(self) -> tuple[dict[str, type], list[list[Any]]]:
         from kernelwood.relations.writers import prediction_columns, prediction_row
