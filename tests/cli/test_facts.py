@@ -70,12 +70,16 @@ def test_several_files_have_the_same_facts(run, tmp_path):
     assert all((tmp_path / name).exists() for name in names)
 
 
-def test_facts_that_cannot_be_statements_do_not_stop_other_files(run, tmp_path):
-    result = run("--threshold", "0", "--facts", "f.indra.json", "--facts", "f.tsv")
-    assert (tmp_path / "f.tsv").exists()
-    if result.exit_code:  # the only relation type of the model has no statement type
-        assert "cannot be INDRA Statements" in result.stderr
-        assert not (tmp_path / "f.indra.json").exists()
+def test_facts_that_cannot_be_statements_do_not_stop_other_files(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("kernelwood.relations.fact_statements._STEMS", {})
+    files = "--threshold", "0", "--facts", "f.indra.json", "--facts", "f.tsv"
+    result = run(*files)
+    (kind,) = {fact.split("\t")[3] for fact in (tmp_path / "f.tsv").read_text().splitlines()[1:]}
+    assert result.exit_code == 1
+    assert "cannot be INDRA Statements" in result.stderr
+    assert not (tmp_path / "f.indra.json").exists()
+    assert run(*files, "--facts-type", f"{kind}=Complex").exit_code == 0
+    assert json.loads((tmp_path / "f.indra.json").read_text())
 
 
 @pytest.mark.parametrize(
@@ -87,6 +91,8 @@ def test_facts_that_cannot_be_statements_do_not_stop_other_files(run, tmp_path):
         (["--facts", "x.tsv", "--facts", "./x.tsv"], "name the same file twice"),
         (["--facts", "terms.tsv"], "are the same file"),
         (["--facts", "x.tsv", "--facts-by", "name"], "'name' is not one of 'text', 'id'"),
+        (["--facts", "x.bel", "--facts-type", "Complex"], "'Complex' must be TYPE=STATEMENT"),
+        (["--facts", "x.bel", "--facts-type", "a=Cure"], "'Cure', given for 'a', is not a type of"),
         (["-o", "x.doc"], "unknown output format of 'x.doc'"),
         (["-o", "x", "--to", "doc"], "unknown output format 'doc'; choose one of jsonl, tsv, ann"),
         (["-o", "x", "--to", "documents", "--all"], "the format documents contains relations only"),

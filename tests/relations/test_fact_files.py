@@ -17,7 +17,7 @@ import pytest
 from fact_samples import event, facts_of, mention, pair, predicted
 from hypothesis import given, strategies as st
 
-from kernelwood.errors import KernelInputError, StructureError
+from kernelwood.errors import StructureError
 from kernelwood.relations import FACT_FORMATS, FactEntity, Facts, fact_format
 from kernelwood.relations.fact_files import FACT_COLUMNS, _different_names, fact_row
 from kernelwood.relations.fact_statements import STATEMENTS, statement_type
@@ -370,7 +370,7 @@ def test_a_fact_without_direction_does_not_become_a_directed_statement():
 
 def test_an_unknown_statement_type_is_refused():
     for format in ("indra", "bel"):
-        with pytest.raises(KernelInputError, match="'Cure', given for 'treats', is not a type of"):
+        with pytest.raises(ValueError, match="'Cure', given for 'treats', is not a type of"):
             written(FACTS, format, types={"treats": "Cure"})
 
 

@@ -202,6 +202,16 @@ def test_displacy_draws_predictions(style):
     assert "Raf" in drawn
 
 
+@pytest.mark.parametrize("style", ["ent", "span", "dep"])
+def test_no_text_becomes_markup_in_displacy(style):
+    one = pair(references=(EVIL, ""), kind=EVIL, document=EVIL)
+    for part in one.participants:
+        object.__setattr__(part, "type", EVIL)
+    checked(
+        displacy.render(displacy_objects([one], style), style=style, manual=True, jupyter=False)
+    )
+
+
 def test_arcs_of_predictions_join_their_entities():
     (made,) = displacy_objects([pair("Raf", "Ras"), event("catalyst", "participant")], "dep")
     assert made["arcs"] == [

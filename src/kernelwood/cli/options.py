@@ -98,6 +98,17 @@ def _check_views(
     return value
 
 
+def _check_fact_types(
+    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
+) -> dict[str, str]:
+    """Return statement types by relation type."""
+    pairs = [value.rpartition("=") for value in values]
+    for value, (name, _, statement) in zip(values, pairs, strict=True):
+        if not name or not statement:
+            raise click.BadParameter(f"{value!r} must be TYPE=STATEMENT")
+    return {name: statement for name, _, statement in pairs}
+
+
 def _check_settings(
     ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
 ) -> tuple[str, ...]:
@@ -217,6 +228,11 @@ facts_options = together(
     click.option(
         "--facts-by", type=click.Choice(["text", "id"]), default="text",
         help="Identify the entities of --facts by text or database id.",
+    ),
+    click.option(
+        "--facts-type", "fact_types", metavar="TYPE=STATEMENT", multiple=True,
+        callback=_check_fact_types,
+        help="INDRA statement for a relation type, such as treats=Inhibition (repeatable).",
     ),
 )  # fmt: skip
 prediction_options = together(

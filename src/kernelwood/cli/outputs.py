@@ -269,8 +269,10 @@ def check_fact_files(
     paths = options["facts"]
     if not paths:
         return
-    from kernelwood.relations import FACT_FORMATS, fact_format
+    from kernelwood.relations import FACT_FORMATS, check_statement_types, fact_format
 
+    with usage():
+        check_statement_types(options["fact_types"])
     if STANDARD in paths:
         raise click.UsageError("--facts needs a file name, whose suffix determines the format")
     if len({Path(path).resolve() for path in (*paths, options["out"] or STANDARD)}) <= len(paths):
@@ -285,13 +287,14 @@ def check_fact_files(
             check_files(sources, {"--facts": path})
 
 
-def write_facts(counter: FactCounter, paths: Iterable[str]) -> None:
+def write_facts(counter: FactCounter, options: dict[str, Any]) -> None:
     """Write the facts to each file; INDRA Statements, which not all facts can be, come last."""
-    from kernelwood.relations import fact_format
+    from kernelwood.relations import FACT_FORMATS, fact_format
 
     facts = counter.facts()
-    for path in sorted(paths, key=lambda path: fact_format(path) == "indra"):
-        facts.write(path)
+    for path in sorted(options["facts"], key=lambda path: fact_format(path) == "indra"):
+        typed = FACT_FORMATS[fact_format(path)].typed
+        facts.write(path, types=options["fact_types"] if typed else None)
         click.echo(f"{counted(len(facts), 'fact')}: {path}", err=True)
 
 
@@ -350,7 +353,7 @@ def write_predictions(
             events=extractor.candidates == "events",
             evidence=options["n_evidence"] > 0,
         )
-    write_facts(counter, options["facts"])
+    write_facts(counter, options)
     return shown
 
 

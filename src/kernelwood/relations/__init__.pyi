@@ -24,6 +24,7 @@ from .corpus import (
 )
 from .extractor import RelationExtractor as RelationExtractor
 from .fact_files import FACT_FORMATS as FACT_FORMATS, fact_format as fact_format
+from .fact_statements import check_statement_types as check_statement_types
 from .facts import (
     Fact as Fact,
     FactCounter as FactCounter,

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from kernelwood.errors import KernelInputError, StructureError
+from kernelwood.errors import StructureError
 from kernelwood.relations.facts import Fact, FactEntity, Facts, FactSentence
 from kernelwood.structures import encode_json, one_line, shorten
 
@@ -113,10 +113,11 @@ def statement_type(relation: str, types: Mapping[str, str] | None = None) -> str
     return None
 
 
-def _check_types(types: Mapping[str, str] | None) -> None:
+def check_statement_types(types: Mapping[str, str] | None) -> None:
+    """Raise ValueError if a type that relation types are mapped to is unknown."""
     for relation, statement in (types or {}).items():
         if statement not in STATEMENTS:
-            raise KernelInputError(
+            raise ValueError(
                 f"{statement!r}, given for {relation!r}, is not a type of statement; choose one "
                 f"of {', '.join(STATEMENTS)}"
             )
@@ -137,7 +138,7 @@ def indra_statements(facts: Facts, types: Mapping[str, str] | None) -> list[dict
     StructureError
         If all facts would be left out.
     """
-    _check_types(types)
+    check_statement_types(types)
     made: list[dict[str, Any]] = []
     missing: Counter[str] = Counter()
     for fact in facts:
@@ -152,7 +153,7 @@ def indra_statements(facts: Facts, types: Mapping[str, str] | None) -> list[dict
         listed = "; ".join(f"{n} {reason}" for reason, n in missing.most_common(5))
         said = (
             f"{missing.total()} of {len(facts)} facts cannot be INDRA Statements: {listed}; "
-            "give types={'relation type': 'Activation'} or so in Python"
+            "give types={'relation type': 'statement type'}, or --facts-type on the command line"
         )
         if not made:
             raise StructureError(said)
@@ -263,7 +264,7 @@ def bel_lines(facts: Facts, types: Mapping[str, str] | None) -> Iterator[str]:
     associations; the annotation *RelationType* tells them apart. Entities without a reference are
     in the namespace *TEXT*.
     """
-    _check_types(types)
+    check_statement_types(types)
     entities = facts.entities
     namespaces = sorted({_namespace(entity)[0] for entity in entities})
     yield f'SET DOCUMENT Name = "Relations of {len(facts)} facts"\n'

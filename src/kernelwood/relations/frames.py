@@ -52,7 +52,7 @@ def pandas_frame(columns: Columns, rows: Iterable[Sequence[Any]]) -> pandas.Data
     """Return a DataFrame of pandas."""
     package = _package("pandas", "to_pandas")
     frame: pandas.DataFrame = package.DataFrame(list(rows), columns=list(columns))
-    return frame.astype({name: kind for name, kind in columns.items() if kind is not str})
+    return frame.astype({name: "string" if kind is str else kind for name, kind in columns.items()})
 
 
 def polars_frame(columns: Columns, rows: Iterable[Sequence[Any]]) -> polars.DataFrame:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from kernelwood.relations.predictions import Participant, Prediction
+from kernelwood.structures import escape
 from kernelwood.text import (
     Attribute,
     DisplacyStyle,
@@ -29,7 +30,7 @@ def displacy_objects(
     for one in predictions:
         groups.setdefault((one.document, one.sentence, one.text), []).append(one)
     return [
-        {**_drawn(text, start, ones, style), "title": document}
+        {**_drawn(text, start, ones, style), "title": escape(document)}
         for (document, (start, _), text), ones in groups.items()
     ]
 
@@ -54,7 +55,7 @@ def _drawn(
     words = displacy_words(tokens)
     for entity in marked.entities:
         for place in places[entity.spans]:
-            words[place]["tag"] = entity.type
+            words[place]["tag"] = escape(entity.type)
     arcs = []
     for first, second, label in (link for one in predictions for link in _links(one)):
         ends = [places[_moved(one, start)] for one in (first, second)]

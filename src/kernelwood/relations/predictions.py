@@ -580,7 +580,7 @@ class Predictions(Sequence[Prediction]):
         """Return a DataFrame of pandas, one row for each candidate.
 
         Its columns are those of a ``.tsv`` file of predictions. ``positive`` is boolean,
-        probabilities and offsets are numbers, and missing values are None.
+        probabilities and offsets are numbers, and texts are strings, which may be missing.
 
         Examples
         --------

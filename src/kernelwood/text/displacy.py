@@ -1,7 +1,7 @@
 """Annotated texts as dictionaries for the visualizer displaCy of spaCy.
 
 ``spacy.displacy.render(made, style="ent", manual=True)`` draws them; spaCy is not needed to make
-them.
+them. displaCy escapes words and texts, but not labels, tags, ids and titles; they are escaped here.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from kernelwood.errors import StructureError
+from kernelwood.structures import escape
 from kernelwood.text.annotation import ROOT, Entity, Token
 from kernelwood.text.tokenizer import tokenize
 
@@ -42,7 +43,7 @@ def displacy_object(annotated: Document | Sentence, style: DisplacyStyle = "ent"
     --------
     >>> from kernelwood.text import Document
     >>> displacy_object(Document("Raf binds.", [("T1", "Protein", [(0, 3)])]))["ents"]
-    [{'start': 0, 'end': 3, 'label': 'Protein', 'kb_id': '', 'kb_url': ''}]
+    [{'start': 0, 'end': 3, 'label': 'Protein', 'kb_id': '', 'kb_url': '#'}]
     """
     check_displacy_style(style)
     text = annotated.text
@@ -73,7 +74,7 @@ def check_displacy_style(style: str) -> None:
 
 def displacy_words(tokens: Iterable[Token]) -> list[dict[str, str]]:
     """Return tokens with their tags."""
-    return [{"text": token.text, "tag": token.pos or token.tag or ""} for token in tokens]
+    return [{"text": token.text, "tag": escape(token.pos or token.tag or "")} for token in tokens]
 
 
 def displacy_arc(start: int, end: int, label: str) -> dict[str, Any]:
@@ -85,7 +86,8 @@ def displacy_arc(start: int, end: int, label: str) -> dict[str, Any]:
     {'start': 0, 'end': 2, 'label': 'nsubj', 'dir': 'left'}
     """
     low, high = sorted((start, end))
-    return {"start": low, "end": high, "label": label, "dir": "right" if start < end else "left"}
+    toward = "right" if start < end else "left"
+    return {"start": low, "end": high, "label": escape(label), "dir": toward}
 
 
 def references_of(annotated: Document | Sentence) -> dict[str, str]:
@@ -108,9 +110,12 @@ def _ents(entities: Iterable[Entity], references: dict[str, str]) -> list[dict[s
     for start, negative, kind, reference in spans:
         if start >= done:
             done = -negative
-            ent = {"start": start, "end": done, "label": kind, "kb_id": reference, "kb_url": ""}
-            made.append(ent)
+            made.append({"start": start, "end": done, **_named(kind, reference)})
     return made
+
+
+def _named(kind: str, reference: str) -> dict[str, str]:
+    return {"label": escape(kind), "kb_id": escape(reference), "kb_url": "#"}
 
 
 def _spans(
@@ -128,9 +133,7 @@ def _spans(
                         "end": end,
                         "start_token": first,
                         "end_token": last,
-                        "label": entity.type,
-                        "kb_id": references.get(entity.id, ""),
-                        "kb_url": "",
+                        **_named(entity.type, references.get(entity.id, "")),
                     }
                 )
     return {"text": text, "spans": made, "tokens": [token.text for token in tokens]}
