@@ -98,6 +98,17 @@ def _check_views(
     return value
 
 
+def _check_fact_types(
+    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
+) -> dict[str, str]:
+    """Return statement types by relation type."""
+    pairs = [value.rpartition("=") for value in values]
+    for value, (name, _, statement) in zip(values, pairs, strict=True):
+        if not name or not statement:
+            raise click.BadParameter(f"{value!r} must be TYPE=STATEMENT")
+    return {name: statement for name, _, statement in pairs}
+
+
 def _check_settings(
     ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
 ) -> tuple[str, ...]:
@@ -209,15 +220,31 @@ positive_rate_option = click.option(
     ),
     help="Fraction of candidates to predict positive; trained: as in training data.",
 )  # fmt: skip
+facts_options = together(
+    click.option(
+        "--facts", metavar="FILE", multiple=True,
+        help="Unique relations: .tsv, .json, .sif, .cx2, .graphml, .indra.json, .bel, .neo4j.",
+    ),
+    click.option(
+        "--facts-by", type=click.Choice(["text", "id"]), default="text",
+        help="Identify the entities of --facts by text or database id.",
+    ),
+    click.option(
+        "--facts-type", "fact_types", metavar="TYPE=STATEMENT", multiple=True,
+        callback=_check_fact_types,
+        help="INDRA statement for a relation type, such as treats=Inhibition (repeatable).",
+    ),
+)  # fmt: skip
 prediction_options = together(
     click.option(
         "-o", "--out", metavar="FILE", show_default="table on standard output",
-        help="Output: .jsonl, .tsv, .ann (standoff folder), or - (standard output).",
+        help="Output: .jsonl, .tsv, .ann (brat folder), other formats, or -.",
     ),
     click.option(
-        "--to", "target_format", type=click.Choice(["jsonl", "tsv", "ann"]),
+        "--to", "target_format", metavar="FORMAT",
         help="Output format, if the file name does not determine it.",
     ),
+    facts_options,
     click.option(
         "--all", "every", is_flag=True, help="Include candidates that are predicted negative."
     ),

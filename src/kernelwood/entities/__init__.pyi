@@ -1,1 +1,2 @@
 from .dictionary import Dictionary as Dictionary
+from .pieces import folded_name as folded_name

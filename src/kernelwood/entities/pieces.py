@@ -120,6 +120,21 @@ def cut_pieces(text: str, variants: bool) -> Pieces:
     return made
 
 
+def folded_name(text: str) -> str:
+    """Return a name without differences of spelling that terms of a dictionary may have.
+
+    Names are folded alike if they differ in case, in blanks, in hyphens between letters and
+    digits, or in names of Greek letters.
+
+    Examples
+    --------
+    >>> folded_name("TNF-alpha") == folded_name("TNFα"), folded_name("IL-2") == folded_name("il 2")
+    (True, True)
+    """
+    pieces = cut_pieces(text, variants=True).pieces
+    return " ".join(piece.folded for piece in pieces if piece is not _BLANK)
+
+
 def _hyphenated(text: str) -> str:
     return text if text.isascii() else text.translate(_DASHES)
 

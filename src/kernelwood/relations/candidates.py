@@ -227,6 +227,11 @@ class Candidates(Sequence[Candidate]):
     def __repr__(self) -> str:
         return f"<Candidates: {len(self)}, {self.tally.skipped} dropped>"
 
+    def _repr_html_(self) -> str:
+        from kernelwood.relations.notebook import candidates_html
+
+        return candidates_html(self)
+
     def viewed(self, *names: str, **makers: ViewMaker) -> Viewed:
         """Return the table of the candidates' views, labels and documents.
 

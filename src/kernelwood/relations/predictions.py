@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,13 @@ from kernelwood.relations.candidates import NONE, Candidates
 from kernelwood.relations.relation_classes import RelationClasses, type_of
 from kernelwood.relations.wording import MarkedText, SpelledPath, path_text
 from kernelwood.structures import shorten
-from kernelwood.text import Candidate, Entity, Sentence, Span
+from kernelwood.text import Candidate, DisplacyStyle, Entity, Sentence, Span
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+    from kernelwood.relations.facts import Facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +218,11 @@ class Evidence(Sequence[Case]):
         sides = f"{len(self.supporting)} supporting and {len(self.opposing)} opposing"
         return f"<Evidence: score {self.score:+.3f}, {sides} cases>"
 
+    def _repr_html_(self) -> str:
+        from kernelwood.relations.notebook import evidence_html
+
+        return evidence_html(self)
+
     def __str__(self) -> str:
         head = (
             f"score {self.score:+.3f}: shown {sum(case.contribution for case in self):+.3f}, other "
@@ -285,6 +297,20 @@ class Prediction:
     candidate: Candidate
     _explain: Callable[[Prediction], Evidence] | None = field(default=None, compare=False)
     probabilities: Mapping[str, float] = field(default_factory=dict)
+    _ordered: bool = field(default=False, compare=False)  # by the types of the entities
+
+    @property
+    def directed(self) -> bool:
+        """Whether the order of the two participants of a pair has a meaning.
+
+        It has one if the class includes a direction, if the types of the entities determine the
+        direction, or if the roles have different names; ``Arg1`` and ``Arg2`` have the same.
+        """
+        if self.trigger is not None or len(self.participants) != 2:
+            return False
+        roles = {re.sub(r"\d+$", "", one.role) for one in self.participants}
+        named = len(roles) == 2 and roles != {"first", "second"}
+        return named or self._ordered or self.relation != self.type
 
     @property
     def runner_up(self) -> tuple[str, float]:
@@ -413,6 +439,7 @@ class Predictions(Sequence[Prediction]):
             candidate,
             self._explain,
             self._distribution(row),
+            self._scheme is not None and kind in self._scheme.arguments,
         )
 
     def _distribution(self, row: int) -> dict[str, float]:
@@ -521,6 +548,89 @@ class Predictions(Sequence[Prediction]):
         if not len(self):
             return self
         return self.with_threshold(positive_rate_threshold(self.probability, positive_rate))
+
+    def facts(
+        self, by: Literal["text", "id"] = "text", *, all: bool = False, n_sentences: int = 3
+    ) -> Facts:
+        """Return the predicted relations, counted once for each pair of entities and type.
+
+        Parameters
+        ----------
+        by, all, n_sentences
+            As for `kernelwood.relations.FactCounter`, which collects facts of a corpus that does
+            not fit in memory.
+
+        Returns
+        -------
+        Facts
+            Sorted by combined probability, then by number of predictions.
+
+        Examples
+        --------
+        >>> Predictions().facts()
+        <Facts: 0 facts, 0 entities, by text>
+        """
+        from kernelwood.relations.facts import FactCounter
+
+        counter = FactCounter(by, all=all, n_sentences=n_sentences)
+        counter.add(self if all else self.relations)
+        return counter.facts()
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return a DataFrame of pandas, one row for each candidate.
+
+        Its columns are those of a ``.tsv`` file of predictions. ``positive`` is boolean,
+        probabilities and offsets are numbers, and texts are strings, which may be missing.
+
+        Examples
+        --------
+        >>> list(Predictions().to_pandas().columns)[:4]
+        ['document', 'id', 'type', 'positive']
+        """
+        from kernelwood.relations.frames import pandas_frame
+
+        return pandas_frame(*self._table())
+
+    def to_polars(self) -> polars.DataFrame:
+        """Return a DataFrame of Polars, with the same columns as `to_pandas`.
+
+        Examples
+        --------
+        >>> Predictions().to_polars().shape
+        (0, 22)
+        """
+        from kernelwood.relations.frames import polars_frame
+
+        return polars_frame(*self._table())
+
+    def to_displacy(self, style: DisplacyStyle = "ent") -> list[dict[str, Any]]:
+        """Return a dictionary for each sentence with a relation, for displaCy of spaCy.
+
+        ``spacy.displacy.render(predictions.to_displacy("dep"), style="dep", manual=True)`` draws
+        them.
+
+        Parameters
+        ----------
+        style : {"ent", "span", "dep"}
+            Entities of relations that do not overlap, all entities of relations by tokens, or arcs
+            for the relations: from the first to the second entity, or from the trigger of an event
+            to each participant.
+
+        Examples
+        --------
+        >>> Predictions().to_displacy()
+        []
+        """
+        from kernelwood.relations.prediction_displacy import displacy_objects
+
+        return displacy_objects(self.relations, style)
+
+    def _table(self) -> tuple[dict[str, type], list[list[Any]]]:
+        from kernelwood.relations.writers import prediction_columns, prediction_row
+
+        events = any(trigger is not None for trigger in self.candidates.triggers)
+        rows = [prediction_row(one, events=events) for one in self]
+        return prediction_columns(events=events), rows
 
     @staticmethod
     def concatenate(parts: Iterable[Predictions]) -> Predictions:

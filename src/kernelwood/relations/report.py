@@ -303,15 +303,8 @@ def describe(prediction: Prediction) -> str:
     """Return the participants in one line, with an arrow if the relation is directed."""
     parts = prediction.participants
     if prediction.trigger is None and len(parts) == 2:
-        return f"{parts[0].text} {'→' if _is_directed(prediction) else '–'} {parts[1].text}"
+        return f"{parts[0].text} {'→' if prediction.directed else '–'} {parts[1].text}"
     return ", ".join(f"{one.role} {one.text}" for one in parts)
-
-
-def _is_directed(prediction: Prediction) -> bool:
-    """Return whether the two participants of a pair have different roles."""
-    roles = {re.sub(r"\d+$", "", one.role) for one in prediction.participants}  # Arg1, Arg2
-    named = len(roles) == 2 and roles != {"first", "second"}
-    return named or prediction.relation != prediction.type
 
 
 # Pictures of relations: entities in a row, an arc for each relation above them.
@@ -375,7 +368,7 @@ def _links(prediction: Prediction) -> list[tuple[Participant, Participant, str, 
     if prediction.trigger is not None:
         return [(prediction.trigger, one, _cut(one.role), True) for one in parts]
     if len(parts) == 2:
-        return [(*parts, _cut(f"{prediction.type} {probability}"), _is_directed(prediction))]
+        return [(*parts, _cut(f"{prediction.type} {probability}"), prediction.directed)]
     return [(parts[0], one, _cut(f"{one.role} {probability}"), True) for one in parts[1:]]
 
 

@@ -15,6 +15,13 @@ from .annotation import (
     Token as Token,
 )
 from .candidate import Candidate as Candidate
+from .displacy import (
+    DisplacyStyle as DisplacyStyle,
+    check_displacy_style as check_displacy_style,
+    displacy_arc as displacy_arc,
+    displacy_object as displacy_object,
+    displacy_words as displacy_words,
+)
 from .document import Cut as Cut, Document as Document
 from .example import (
     Example as Example,

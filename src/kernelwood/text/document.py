@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from kernelwood.errors import StructureError
 from kernelwood.structures import shorten
@@ -29,6 +29,9 @@ from kernelwood.text.annotation import (
 from kernelwood.text.sentence import Sentence
 from kernelwood.text.splitter import find_sentences
 from kernelwood.text.tokenizer import tokenize as default_tokenize
+
+if TYPE_CHECKING:
+    from kernelwood.text.displacy import DisplacyStyle
 
 Tokenizer: TypeAlias = Callable[[str, Iterable[int]], Iterable[Token]]
 
@@ -229,6 +232,28 @@ class Document:
             if getattr(self, name)
         ]
         return f"Document({', '.join([shorten(repr(self.text)), *parts])})"
+
+    def to_displacy(self, style: DisplacyStyle = "ent") -> dict[str, Any]:
+        """Return a dictionary for ``spacy.displacy.render(..., style=style, manual=True)``.
+
+        Parameters
+        ----------
+        style : {"ent", "span"}
+            Entities that do not overlap, or all entities by tokens.
+
+        Examples
+        --------
+        >>> Document("Raf binds.", [("T1", "Protein", [(0, 3)])]).to_displacy("span")["tokens"]
+        ['Raf', 'binds', '.']
+        """
+        from kernelwood.text.displacy import displacy_object
+
+        return displacy_object(self, style)
+
+    def _repr_html_(self) -> str:
+        from kernelwood.text.document_display import document_html
+
+        return document_html(self)
 
 
 def _checked_spans(spans: Iterable[Span], text: str) -> list[Span]:

@@ -190,6 +190,11 @@ class Example(Frozen):
         names = shorten(", ".join(self.views) or "none")
         return f"Example({shorten(repr(self.id))}, {shorten(repr(self.label))}, views: {names})"
 
+    def _repr_html_(self) -> str:
+        from kernelwood.text.document_display import example_html
+
+        return example_html(self)
+
     def __reduce__(self) -> tuple[object, ...]:
         # Read-only mappings do not pickle.
         views = {

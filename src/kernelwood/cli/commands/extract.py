@@ -53,6 +53,7 @@ Examples:
   kernelwood extract model.kw brat/ -o found.tsv --evidence 3
   kernelwood extract model.kw paper.txt --entities terms.tsv --parses paper.conllu
   cat paper.txt | kernelwood extract model.kw - --entities terms.tsv
+  kernelwood extract model.kw papers/ --entities terms.tsv --facts facts.tsv --facts net.cx2
 """
 
 

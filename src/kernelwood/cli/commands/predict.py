@@ -32,6 +32,7 @@ Examples:
   kernelwood predict model.kw corpus.xml -o found.jsonl
   kernelwood predict model.kw brat/ -o found.ann --evidence 3
   kernelwood predict model.kw corpus.jsonl -o pairs.tsv --all
+  kernelwood predict model.kw brat/ --facts facts.tsv --facts-by id
 """
 
 
