@@ -23,9 +23,8 @@ from kernelwood.cli.options import (
 from kernelwood.cli.outputs import check_files, positive_rate_of
 
 if TYPE_CHECKING:
-    from kernelwood.relations import Prediction, Predictions, RelationExtractor
+    from kernelwood.relations import Predictions, RelationExtractor
 
-_NONE = "none"
 _ERRORS = ("false positive", "false negative", "wrong relation")
 _EPILOG = """\b
 Examples:
@@ -93,24 +92,14 @@ def _write_errors(
     from kernelwood.io import write_text
     from kernelwood.relations import prediction_object
 
-    wrong = [one for one in predictions if _error(one) is not None]
+    wrong = [one for one in predictions if one.error is not None]
     evidence = extractor.explain(wrong)
 
     def lines() -> Iterator[str]:
         for prediction, cases in zip(wrong, evidence, strict=True):
-            line = {"error": _error(prediction), **prediction_object(prediction, cases)}
+            line = {"error": prediction.error, **prediction_object(prediction, cases)}
             yield json.dumps(line, ensure_ascii=False) + "\n"
 
     write_text(path, lines())
-    kinds = Counter(map(_error, wrong))
+    kinds = Counter(one.error for one in wrong)
     return {kind: kinds[kind] for kind in _ERRORS}
-
-
-def _error(prediction: Prediction) -> str | None:
-    """Return the kind of error of a prediction, None if it is right."""
-    found = prediction.relation if prediction.positive else _NONE
-    if found == prediction.label:
-        return None
-    if prediction.label == _NONE:
-        return "false positive"
-    return "false negative" if found == _NONE else "wrong relation"
