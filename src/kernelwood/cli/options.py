@@ -212,7 +212,7 @@ positive_rate_option = click.option(
 prediction_options = together(
     click.option(
         "-o", "--out", metavar="FILE", show_default="table on standard output",
-        help="Output: .jsonl, .tsv, .ann (standoff folder), or - (standard output).",
+        help="Output: .jsonl, .tsv, .ann (standoff folder), .html, or - (standard output).",
     ),
     click.option(
         "--to", "target_format", type=click.Choice(["jsonl", "tsv", "ann"]),
@@ -227,6 +227,10 @@ prediction_options = together(
     ),
     threshold_option,
     positive_rate_option,
+)  # fmt: skip
+report_option = click.option(
+    "--report", metavar="FILE.html",
+    help="Also write an HTML report: facts, texts with relations, evidence.",
 )  # fmt: skip
 extractor_options = together(
     click.option(

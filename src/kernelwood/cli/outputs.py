@@ -24,6 +24,7 @@ from kernelwood.cli.console import counted, show_counts, show_table, usage, writ
 from kernelwood.cli.corpora import Counts, annotated_view
 from kernelwood.cli.explanations import show_explanation
 from kernelwood.cli.options import exclusive
+from kernelwood.cli.reports import SUFFIX, Report, is_report
 from kernelwood.errors import KernelInputError
 from kernelwood.structures import one_line, shorten
 from kernelwood.text import Example
@@ -234,10 +235,16 @@ def check_prediction_files(
     if out is None and format is not None:
         raise click.UsageError("--to is the format of --out; give --out, too")
     check_inputs(*sources.values())
+    if is_report(out) and options["report"] is not None:
+        raise click.UsageError("--out and --report are both reports; leave out one of them")
+    if is_report(out) and format is None:
+        format = "html"
     if out is not None and format is None:
         format = "jsonl" if out == STANDARD else _format_of(out)
+    if options["report"] is not None:
+        check_files(sources, {"--report": options["report"]}, suffixes={"--report": [SUFFIX]})
     if format != "ann":
-        check_files(sources, {"--out": out})
+        check_files(sources, {"--out": out, "--report": options["report"]})
         return str(format) if format else None
     if options["every"]:
         raise click.UsageError("standoff annotation contains relations only; leave out --all")
@@ -268,6 +275,7 @@ def write_predictions(
     format: str | None,
     *,
     advice: str = "",
+    report: Report | None = None,
 ) -> list[tuple[Prediction, Any]]:
     """Write predictions to a file; without one, return them with their evidence.
 
@@ -289,22 +297,32 @@ def write_predictions(
     advice : str
         How to get entities; with it, no entities at all are an error. It is raised before an
         older file is replaced.
+    report : Report, optional
+        Collects the predictions, and is written after them.
     """
     from kernelwood import relations
 
     results = _predicted(extractor, examples, predict, counts, options, advice)
-    out = options["out"]
+    if report is not None:
+        results = report.collected(results)
+    out, shown = options["out"], []
     if out is None:
-        return [pair for one in results for pair in one.explained()]
-    use_utf8(out)
-    relations.write_predictions(
-        results,
-        out,
-        format=format,
-        events=extractor.candidates == "events",
-        evidence=options["n_evidence"] > 0,
-    )
-    return []
+        shown = [pair for one in results for pair in one.explained()]
+    elif format == "html":
+        for _ in results:
+            pass
+    else:
+        use_utf8(out)
+        relations.write_predictions(
+            results,
+            out,
+            format=format,
+            events=extractor.candidates == "events",
+            evidence=options["n_evidence"] > 0,
+        )
+    if report is not None:
+        report.write(extractor)
+    return shown
 
 
 def _predicted(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from kernelwood.relations.extractor import RelationExtractor
-    from kernelwood.relations.scores import RelationScores
+    from kernelwood.relations.scores import RelationScores, RelationValidation
     from kernelwood.tuning import GateLearner, GateReport
 
 # Not allowed in HTML, even escaped: most control characters, surrogates, two non-characters.
@@ -72,7 +72,7 @@ def report_html(
     title: str,
     predictions: Iterable[Prediction] | ReportContents,
     documents: Mapping[str, str] | None = None,
-    scores: RelationScores | None = None,
+    scores: RelationScores | RelationValidation | None = None,
     extractor: RelationExtractor | None = None,
     gates: GateReport | GateLearner | None = None,
     timings: Mapping[str, float] | None = None,
@@ -96,8 +96,8 @@ def report_html(
     documents : mapping of str to str, optional
         The text of each document by its id. Without it, only the sentences of the predictions are
         shown.
-    scores : RelationScores, optional
-        Scores of the extractor on annotated documents.
+    scores : RelationScores or RelationValidation, optional
+        Scores of the extractor on annotated documents, or of cross-validation, with its folds.
     extractor : RelationExtractor, optional
         The extractor that made the predictions. It computes the evidence of all relations at
         once, and its model card is shown.
@@ -181,7 +181,8 @@ def report_html(
             cases=_Cases(),
             # The evidence of the first relation is open, so that readers see there is some.
             opened=next((one for one in listed if one in evidence), None),
-            scores=scores,
+            scores=getattr(scores, "pooled", scores),
+            folds=getattr(scores, "parts", ()),
             gates=getattr(gates, "report", lambda: gates)(),
             card=None if card is None else card_facts(card),
             brief=None if card is None else card_facts(_in_brief(card)),

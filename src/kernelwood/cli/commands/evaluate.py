@@ -6,6 +6,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,8 +20,10 @@ from kernelwood.cli.options import (
     jobs_option,
     json_option,
     positive_rate_option,
+    report_option,
 )
 from kernelwood.cli.outputs import check_files, positive_rate_of
+from kernelwood.cli.reports import SUFFIX, Report
 
 if TYPE_CHECKING:
     from kernelwood.relations import Predictions, RelationExtractor
@@ -30,6 +33,7 @@ _EPILOG = """\b
 Examples:
   kernelwood evaluate model.kw corpus.xml
   kernelwood evaluate model.kw brat/ --errors-out errors.jsonl
+  kernelwood evaluate model.kw corpus.xml --report report.html
 """
 
 
@@ -42,6 +46,7 @@ Examples:
     "--errors-out", metavar="FILE.jsonl",
     help="Output file of false positives and negatives with evidence.",
 )  # fmt: skip
+@report_option
 @config_option
 @jobs_option
 @json_option
@@ -55,8 +60,8 @@ def evaluate(model: str, test: tuple[str, ...], as_json: bool, **options: Any) -
     started = time.perf_counter()
     check_files(
         {"MODEL": model, **{f"CORPUS {name}": name for name in test}},
-        {"--errors-out": options["errors_out"]},
-        suffixes={"--errors-out": [".jsonl"]},
+        {"--errors-out": options["errors_out"], "--report": options["report"]},
+        suffixes={"--errors-out": [".jsonl"], "--report": [SUFFIX]},
     )
     extractor = load_extractor(model)
     documents, counts = read_documents(test, options)
@@ -75,6 +80,10 @@ def evaluate(model: str, test: tuple[str, ...], as_json: bool, **options: Any) -
         if options["errors_out"] is not None:
             begin("finding evidence")
             errors = _write_errors(options["errors_out"], extractor, predictions)
+        if report := Report.of(options, f"Evaluation of {Path(model).name} on", test):
+            begin("writing the report")
+            report.add(predictions, documents)
+            report.write(extractor, scores)
     if as_json:
         report = {"model": model, **scores.to_dict(), **counts.to_dict(), "errors": errors}
         write_json({**report, "seconds": round(time.perf_counter() - started, 3)})

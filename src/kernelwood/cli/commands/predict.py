@@ -15,6 +15,7 @@ from kernelwood.cli.options import (
     jobs_option,
     json_option,
     prediction_options,
+    report_option,
 )
 from kernelwood.cli.outputs import (
     PredictionCounts,
@@ -22,6 +23,7 @@ from kernelwood.cli.outputs import (
     show_predictions,
     write_predictions,
 )
+from kernelwood.cli.reports import Report
 
 _ADVICE = (
     "annotate them in the corpus (brat standoff, ppi and jsonl can store them), or mark the terms "
@@ -32,6 +34,7 @@ Examples:
   kernelwood predict model.kw corpus.xml -o found.jsonl
   kernelwood predict model.kw brat/ -o found.ann --evidence 3
   kernelwood predict model.kw corpus.jsonl -o pairs.tsv --all
+  kernelwood predict model.kw corpus.jsonl -o report.html
 """
 
 
@@ -39,6 +42,7 @@ Examples:
 @click.argument("model")
 @click.argument("corpus")
 @prediction_options
+@report_option
 @documents_options
 @jobs_option
 @json_option
@@ -62,6 +66,7 @@ def predict(model: str, corpus: str, as_json: bool, **options: Any) -> None:
             options,
             format,
             advice=_ADVICE,
+            report=Report.of(options, "Relations in", [corpus]),
         )
         counts.add(stream.tally)
     show_predictions(model, counts, shown, options["out"], started, as_json=as_json)
