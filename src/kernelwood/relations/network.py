@@ -141,7 +141,9 @@ def _arrange(
     for members in components(len(sizes), ends):
         place = {node: number for number, node in enumerate(members)}
         inner = [(place[a], place[b]) for a, b in ends if a in place]
-        found = separate(_forces(len(members), inner), sizes[members])
+        found = _in_row(inner, sizes[members])
+        if found is None:
+            found = separate(_forces(len(members), inner), sizes[members])
         low = (found - sizes[members] / 2).min(axis=0)
         extent = (found + sizes[members] / 2).max(axis=0) - low
         points[members] = found - low
@@ -182,10 +184,23 @@ def components(n: int, ends: Sequence[tuple[int, int]]) -> list[list[int]]:
     return parts
 
 
+def _in_row(ends: Sequence[tuple[int, int]], sizes: Points) -> Points | None:
+    """Return the places of two nodes, or of three of which one is joined with both others."""
+    joined = {frozenset(pair) for pair in ends}
+    if len(sizes) > 3 or len(joined) == 3:
+        return None
+    middle = frozenset.intersection(*joined) if len(sizes) == 3 else frozenset[int]()
+    row = sorted(set(range(len(sizes))) - middle)
+    row[1:1] = middle
+    x, points = 0.0, np.zeros_like(sizes)
+    for node in row:
+        points[node, 0] = x + sizes[node, 0] / 2
+        x += float(sizes[node, 0]) + _LENGTH
+    return points
+
+
 def _forces(n: int, ends: Sequence[tuple[int, int]]) -> Points:
     """Return places of connected nodes: all repel each other, lines attract their ends."""
-    if n == 2:
-        return np.array([[0.0, 0.0], [1.0, 0.0]])  # side by side; `separate` moves them apart
     degree = [sum(node in pair for pair in ends) for node in range(n)]
     ranks = sorted(range(n), key=lambda node: (-degree[node], node))
     points = np.zeros((n, 2))
@@ -221,9 +236,6 @@ def separate(points: Points, sizes: Points) -> Points:
     """
     places = points.tolist()
     extents = sizes.tolist()
-    if len(places) == 2:
-        distance = (extents[0][0] + extents[1][0]) / 2 + _LENGTH
-        return np.array([[0.0, 0.0], [distance, 0.0]])
     while not _pushed(places, extents):
         places = [[1.2 * x, 1.2 * y] for x, y in places]  # too dense
     return np.array(places)
@@ -296,10 +308,6 @@ def _line(first: Node, second: Node, bend: float, directed: bool) -> tuple[str, 
 def _border(node: Node, x: float, y: float) -> tuple[float, float]:
     """Return where the line from the middle of a box to a point leaves the box."""
     dx, dy = x - node.x, y - node.y
-    shares = [
-        size / 2 / abs(away) for size, away in ((node.width, dx), (node.height, dy)) if away
-    ]
+    shares = [size / 2 / abs(away) for size, away in ((node.width, dx), (node.height, dy)) if away]
     share = min([1.0, *shares])
     return node.x + share * dx, node.y + share * dy
-
-

@@ -15,8 +15,8 @@ _TEXT_SIZE, _SMALL_SIZE = 13.0, 11.0
 _ENTITY_HEIGHT, _LEVEL_HEIGHT = 24, 28
 _GAP, _MARGIN = 10.0, 8.0
 _ARC_INSET = 7  # distance of the end of an arc from the middle of its entity
-_MAX_NAME, _MAX_WORDS = 24, 26  # characters of an entity, and of the words between two
-_MAX_ARCS = 60
+_MAX_NAME, _MAX_WORDS = 24, 20  # characters of an entity, and of the words between two
+_MAX_ARCS = 12  # more cannot be followed
 
 
 @dataclass(slots=True)
@@ -43,9 +43,9 @@ def describe(prediction: Prediction) -> str:
 
 
 def draw_relations(
-    passage: Passage, colors: Mapping[str, str], relations: Mapping[str, str]
+    passage: Passage, colors: Mapping[str, str], relations: Mapping[str, str], least: int = 1
 ) -> dict[str, Any] | None:
-    """Return the picture of the predicted relations of a sentence; None if there are none.
+    """Return the picture of the predicted relations of a sentence; None if there are too few.
 
     Its keys are ``name`` (a description), ``width``, ``height``, ``baseline`` (the top of the
     entities), ``boxes`` and ``arcs`` (path, path of the arrowhead or "", label, x and y, color).
@@ -56,10 +56,14 @@ def draw_relations(
     passage : Passage
     colors, relations : mapping of str to str
         Classes of the style sheet for entity types and for relation types.
+    least : int
+        Number of arcs from which on a picture is made.
     """
-    positive = [one for one in passage.predictions if one.positive]
+    positive = sorted(
+        (one for one in passage.predictions if one.positive), key=lambda one: -one.probability
+    )
     links = [link for one in positive for link in _links(one, relations)][:_MAX_ARCS]
-    if not links:
+    if len(links) < max(least, 1):
         return None
     # An entity has one box, whatever its roles.
     entities = {(one.spans, one.id): one for link in links for one in link[:2]}
@@ -148,6 +152,6 @@ def _arc(
     sign, y = (1 if first.x < second.x else -1), -level * _LEVEL_HEIGHT
     start, end = first.middle + sign * _ARC_INSET, second.middle - sign * _ARC_INSET
     bend = sign * min(_LEVEL_HEIGHT // 2, abs(end - start) // 2)
-    path = f"M{start} 0Q{start} {y} {start + bend} {y}H{end - bend}Q{end} {y} {end} 0"
+    path = f"M{start} 0q0 {y} {bend} {y}H{end - bend}q{bend} 0 {bend} {-y}"
     head = f"M{end - 4}-7h8l-4 7z" if directed else ""
     return path, head, label, (first.middle + second.middle) // 2, y, color

@@ -40,6 +40,7 @@ _DIRECTIONS = {"(e1,e2)": "\N{NO-BREAK SPACE}→", "(e2,e1)": "\N{NO-BREAK SPACE
 
 _MAX_ROWS = 20  # predictions in a notebook
 _MAX_LINES = 60  # of the network
+_FEW = 200  # relations, up to which sentences with one relation have a picture, too
 # Kinds of predictions that a page can filter, by outcome.
 _OUTCOMES = {
     "yes": "predicted relations",
@@ -78,7 +79,8 @@ def report_html(
     timings: Mapping[str, float] | None = None,
     n_explained: int = 100,
     n_facts: int = 500,
-    n_documents: int = 100,
+    n_documents: int = 1000,
+    n_characters: int = 200_000,
     n_relations: int = 1000,
     n_negative: int = 200,
 ) -> str:
@@ -110,7 +112,7 @@ def report_html(
         then those with the highest probability.
     n_facts : int
         Maximum number of facts in the table.
-    n_documents, n_relations, n_negative : int
+    n_documents, n_characters, n_relations, n_negative : int
         Limits of :class:`ReportContents`; counts and facts are those of all predictions.
 
     Returns
@@ -144,7 +146,10 @@ def report_html(
             raise KernelInputError("give the texts of documents to ReportContents.add")
     else:
         contents = ReportContents(
-            n_documents=n_documents, n_relations=n_relations, n_negative=n_negative
+            n_documents=n_documents,
+            n_characters=n_characters,
+            n_relations=n_relations,
+            n_negative=n_negative,
         )
         contents.add(predictions, documents)
     shown = contents.shown()
@@ -179,6 +184,7 @@ def report_html(
             relations={name: f"r{number % 8}" for number, name in enumerate(relations)},
             evidence=evidence,
             cases=_Cases(),
+            few=_FEW,
             # The evidence of the first relation is open, so that readers see there is some.
             opened=next((one for one in listed if one in evidence), None),
             scores=getattr(scores, "pooled", scores),

@@ -18,7 +18,6 @@ from kernelwood.text import Entity, Span
 
 # Sentence, relation, trigger and participants of a prediction.
 _Key: TypeAlias = tuple[Any, ...]
-_MAX_CHARACTERS = 500_000  # of text without relations
 _N_ERRORS = 200
 
 
@@ -58,6 +57,14 @@ class _Kept:
 
     def rank(self) -> tuple[int, int]:
         return -self.n_relations, self.number
+
+    @property
+    def n_characters(self) -> int:
+        if self.text is not None:
+            return len(self.text)
+        return sum(
+            end - start for start, end in {one.sentence for one in self.predictions.values()}
+        )
 
     def add(self, found: Iterable[Prediction], limits: Mapping[bool, int]) -> list[Prediction]:
         """Add predictions; return those that are new. The most important ones are kept."""
@@ -99,8 +106,10 @@ class ReportContents:
 
     Parameters
     ----------
-    n_documents : int, default 100
+    n_documents : int, default 1000
         Maximum number of documents whose texts are shown.
+    n_characters : int, default 200,000
+        Maximum length of all these texts; one document may be longer.
     n_relations : int, default 1000
         Maximum number of relations shown in the texts.
     n_negative : int, default 200
@@ -127,20 +136,27 @@ class ReportContents:
     def __init__(
         self,
         *,
-        n_documents: int = 100,
+        n_documents: int = 1000,
+        n_characters: int = 200_000,
         n_relations: int = 1000,
         n_negative: int = 200,
         by: Any = "text",
     ) -> None:
-        limits = {"n_documents": n_documents, "n_relations": n_relations, "n_negative": n_negative}
+        limits = {
+            "n_documents": n_documents,
+            "n_characters": n_characters,
+            "n_relations": n_relations,
+            "n_negative": n_negative,
+        }
         for name, limit in limits.items():
             if limit < 0:
                 raise KernelInputError(f"{name} must be 0 or more, got {limit}")
-        self.limit = n_documents
+        self._n_documents, self._n_characters = n_documents, n_characters
         self._limits = {True: n_relations, False: n_negative}
         self._facts = FactCounter(by)
         self._kept: dict[tuple[str, str | None], _Kept] = {}
         self._errors: list[Prediction] = []
+        self._length = 0  # characters since documents were last chosen
         self.n_documents = self.n_candidates = self.n_repeated = 0
         self.types: Counter[str] = Counter()
         self.errors: Counter[str] = Counter()
@@ -178,13 +194,15 @@ class ReportContents:
             _warn_of_unknown([name for name in groups if name not in texts], texts)
         for name, some in groups.items():
             self._add(name, texts.get(name), some)
-        if len(self._kept) > 2 * self.limit + 100:
+        if len(self._kept) > 2 * self._n_documents + 100 or self._length > 4 * self._n_characters:
             self._kept = {(one.name, one.text): one for one in self._best()}
+            self._length = 0
 
     def _add(self, name: str, text: str | None, some: Sequence[Prediction]) -> None:
         if (name, text) not in self._kept:
             self.n_documents += 1
             self._kept[name, text] = _Kept(self.n_documents, name, text)
+            self._length += len(text or "")
         new = self._kept[name, text].add(some, self._limits)
         self.n_repeated += len(some) - len(new)
         self.n_candidates += len(new)
@@ -202,8 +220,15 @@ class ReportContents:
         self._errors = heapq.nsmallest(_N_ERRORS, [*self._errors, *wrong], key=_mistake)
 
     def _best(self) -> list[_Kept]:
-        """Return the documents that are kept, in the order of their arrival."""
-        best = heapq.nsmallest(self.limit, self._kept.values(), key=_Kept.rank)
+        """Return the documents that fit the limits, in the order of their arrival."""
+        best: list[_Kept] = []
+        n_characters = n_relations = 0
+        for one in sorted(self._kept.values(), key=_Kept.rank)[: self._n_documents]:
+            n_characters += one.n_characters
+            n_relations += one.n_relations
+            if best and (n_characters > self._n_characters or n_relations > self._limits[True]):
+                break
+            best.append(one)
         return sorted(best, key=lambda one: one.number)
 
     def facts(self) -> Facts:
@@ -224,7 +249,7 @@ class ReportContents:
                 "one; the report shows each text once, its facts count every document"
             )
         chosen = self._chosen([same[0] for same in groups.values()])
-        made = ShownContents([], {}, [])
+        made = ShownContents([], {}, [], self._n_characters)
         for same in groups.values():
             first = same[0]
             some = {
@@ -273,6 +298,8 @@ class ShownContents:
         The prediction that is shown for a document and the id of a prediction in it.
     errors : list of Prediction
         The largest mistakes first; not all of them are in the documents.
+    room : int
+        Characters of text without relations that may still be shown.
     n_left_out : int
         Characters of text without relations that are left out.
     """
@@ -280,8 +307,8 @@ class ShownContents:
     documents: list[ShownDocument]
     places: dict[tuple[str, str], Prediction]
     errors: list[Prediction]
+    room: int
     n_left_out: int = 0
-    _room: int = _MAX_CHARACTERS
 
     @property
     def n_documents(self) -> int:
@@ -292,11 +319,11 @@ class ShownContents:
         """Return passages; text without predictions is cut if there is too much of it."""
         made = []
         for passage in passages:
-            if not passage.predictions and len(passage.text) > self._room:
-                self.n_left_out += len(passage.text) - self._room
-                passage = Passage(passage.text[: self._room])
+            if not passage.predictions and len(passage.text) > self.room:
+                self.n_left_out += len(passage.text) - self.room
+                passage = Passage(passage.text[: self.room])
             if not passage.predictions:
-                self._room -= len(passage.text)
+                self.room -= len(passage.text)
             if passage.text:
                 made.append(passage)
         return made

@@ -271,7 +271,9 @@ function start() {
       if (one.nodeName === "DETAILS") one.open = true;
     }
     target.scrollIntoView({ block: "center" });
-    (target.querySelector("summary") || target).focus({ preventScroll: true });
+    const place = target.querySelector("summary") || target;
+    if (place === target) target.tabIndex = -1;
+    place.focus({ preventScroll: true });
   };
   window.addEventListener("hashchange", follow);
   document.addEventListener("click", (event) => {
