@@ -6,7 +6,7 @@ The layout has no random numbers: the same facts give the same drawing.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -278,8 +278,8 @@ def _lines(
             bend = _BEND * (place - (len(some) - 1) / 2) * (1 if ends[number] == pair else -1)
             fact_number, fact = chosen[number]
             thickness = min(6.0, 1.5 + math.log2(fact.count))
-            first, second = (nodes[node] for node in ends[number])
-            path, head = _line(first, second, bend, fact.directed)
+            one, other = (nodes[node] for node in ends[number])
+            path, head = _line(one, other, bend, fact.directed)
             made[number] = Edge(fact_number, path, head, thickness)
     return [made[number] for number in sorted(made)]
 

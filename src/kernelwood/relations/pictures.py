@@ -47,9 +47,9 @@ def draw_relations(
 ) -> dict[str, Any] | None:
     """Return the picture of the predicted relations of a sentence; None if there are too few.
 
-    Its keys are ``name`` (a description), ``width``, ``height``, ``baseline`` (the top of the
-    entities), ``boxes`` and ``arcs`` (path, path of the arrowhead or "", label, x and y, color).
-    All places are whole pixels; those of arcs are relative to the baseline.
+    Its keys are ``width``, ``height``, ``baseline`` (the top of the entities), ``boxes`` and
+    ``arcs`` (path, path of the arrowhead or "", label, x and y, color). All places are whole
+    pixels; those of arcs are relative to the baseline.
 
     Parameters
     ----------
@@ -69,7 +69,10 @@ def draw_relations(
     entities = {(one.spans, one.id): one for link in links for one in link[:2]}
     index = {key: 2 * number for number, key in enumerate(sorted(entities))}
     row = _row(passage.text, [entities[key] for key in index], positive[0].sentence[0], colors)
-    arcs = [(index[a.spans, a.id], index[b.spans, b.id], *rest) for a, b, *rest in links]
+    arcs = [
+        (index[a.spans, a.id], index[b.spans, b.id], label, directed, color)
+        for a, b, label, directed, color in links
+    ]
     levels = [0] * len(row)  # the highest arc between a box and the next
     placed = []
     for first, second, label, directed, color in sorted(arcs, key=lambda arc: abs(arc[0] - arc[1])):
@@ -88,7 +91,6 @@ def draw_relations(
         x += box.width + _GAP
     baseline = round(_MARGIN + _SMALL_SIZE) + max(levels) * _LEVEL_HEIGHT
     return {
-        "name": "; ".join(f"{one.type}: {describe(one)}" for one in positive[:_MAX_ARCS]),
         "width": round(x - _GAP + _MARGIN),
         "height": round(baseline + _ENTITY_HEIGHT + _MARGIN),
         "baseline": baseline,

@@ -80,18 +80,18 @@ def crossval(
         show_counts(counts)
     with running(options["n_jobs"]) as begin:
         begin("cross-validating")
-        report = Report.of(options, "Cross-validation on", corpus)
-        settings = {"n_splits": folds, "predictions": report is not None}
+        page = Report.of(options, "Cross-validation on", corpus)
+        settings: dict[str, Any] = {"n_splits": folds, "predictions": page is not None}
         learning = extractor.learning_curve(documents, **settings) if curve else None
         validation = (
             extractor.cross_validate(documents, **settings)
             if learning is None
             else learning.validation
         )
-        if report is not None:
+        if page is not None:
             begin("writing the report")
-            report.add((one for part in validation.predictions for one in part), documents)
-            report.write(scores=validation)
+            page.add((one for part in validation.predictions for one in part), documents)
+            page.write(scores=validation)
         if learning is not None and options["plot"] is not None:
             learning.save(options["plot"])
     if as_json:

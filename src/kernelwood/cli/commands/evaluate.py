@@ -80,10 +80,10 @@ def evaluate(model: str, test: tuple[str, ...], as_json: bool, **options: Any) -
         if options["errors_out"] is not None:
             begin("finding evidence")
             errors = _write_errors(options["errors_out"], extractor, predictions)
-        if report := Report.of(options, f"Evaluation of {Path(model).name} on", test):
+        if page := Report.of(options, f"Evaluation of {Path(model).name} on", test):
             begin("writing the report")
-            report.add(predictions, documents)
-            report.write(extractor, scores)
+            page.add(predictions, documents)
+            page.write(extractor, scores)
     if as_json:
         report = {"model": model, **scores.to_dict(), **counts.to_dict(), "errors": errors}
         write_json({**report, "seconds": round(time.perf_counter() - started, 3)})
