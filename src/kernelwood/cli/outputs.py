@@ -237,7 +237,9 @@ def check_prediction_files(
     check_inputs(*sources.values())
     if is_report(out) and options["report"] is not None:
         raise click.UsageError("--out and --report are both reports; leave out one of them")
-    if is_report(out) and format is None:
+    if is_report(out):
+        if format is not None:
+            raise click.UsageError(f"{out} is the name of a report; rename it or leave out --to")
         format = "html"
     if out is not None and format is None:
         format = "jsonl" if out == STANDARD else _format_of(out)

@@ -228,7 +228,7 @@ def _in_brief(card: Mapping[str, Any]) -> dict[str, Any]:
         if card[name] not in (None, "")
     } | {
         "trained_on": f"{card['documents']:,} documents, {card['training_relations']:,} relations",
-        **({"held_out_f1": held_out["f1"]} if "f1" in held_out else {}),
+        **({"held-out F1": held_out["f1"]} if "f1" in held_out else {}),
     }
 
 

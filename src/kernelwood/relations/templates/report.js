@@ -265,7 +265,7 @@ function start() {
   }
   const follow = () => {
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    if (!target || !target.closest(".block, tbody tr")) return;
+    if (!target || !target.closest(".block, tr, .cases")) return;
     lists.forEach((list) => list.reveal(target.closest(".block, tr")));
     for (let one = target; one; one = one.parentElement) {
       if (one.nodeName === "DETAILS") one.open = true;
