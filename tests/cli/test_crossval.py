@@ -107,7 +107,7 @@ def test_settings_come_from_a_file(corpus, tmp_path):
 
 def test_options_are_those_of_train_but_for_files():
     names = {param.name for param in train.params} ^ {param.name for param in crossval.params}
-    assert names == {"out", "save_config", "folds", "curve", "plot"}
+    assert names == {"out", "save_config", "folds", "curve", "plot", "report"}
 
 
 def test_one_fold_is_refused(corpus):

@@ -3,148 +3,49 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from dataclasses import replace
+from hashlib import sha256
 from html import unescape
-from html.parser import HTMLParser
 from importlib.resources import files
 from itertools import pairwise
 from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, strategies as st
+from relations.report_samples import (
+    COLORS,
+    EVIL,
+    RELATIONS,
+    SENTENCE,
+    TEXT,
+    Outline,
+    candidate_of,
+    case,
+    evil_evidence,
+    fail,
+    page,
+    plain,
+    prediction,
+    replace_types,
+    shown,
+)
 
 import kernelwood as kw
 from kernelwood.relations import (
     Candidates,
-    Case,
-    CaseFragment,
     Evidence,
     MarkedText,
     Participant,
-    Prediction,
     Predictions,
     RelationScores,
     report,
     report_html,
     write_report,
 )
-from kernelwood.relations.report import (
-    Passage,
-    _environment,
-    card_facts,
-    describe,
-    draw_relations,
-    passages_of,
-    segments,
-)
-
-COLORS = {"Protein": "k0", "a": "k1", "": "k2"}
-EVIL = "<script>alert('x')</script>\" onload=\"x"
-TEXT = "It is known. Raf activates MEK1 and ERK2. It is over."
-START = 13
-SENTENCE = kw.Sentence(
-    TEXT[START:41],
-    entities=[
-        kw.text.Entity(f"T{i}", "Protein", ((start, start + len(name)),), name)
-        for i, (name, start) in enumerate([("Raf", 0), ("MEK1", 14), ("ERK2", 23)])
-    ],
-)
-
-
-def case(prediction):
-    piece = CaseFragment("ENTITY1 activates ENTITY2", "path", 0.625)
-    path = (("Ras", "entity"), ("—subject of→", "step"), ("activates", "word"))
-    return Evidence(
-        supporting=(
-            Case(
-                "d3.s1",
-                "Activates",
-                0.875,
-                0.25,
-                MarkedText("Ras activates Raf.", ((0, 3), (14, 17)), shared=((4, 13),)),
-                MarkedText(SENTENCE.text, ((0, 3), (14, 18)), shared=((4, 13),)),
-                path,
-                lambda: (piece,),
-            ),
-        ),
-        score=1.0,
-        intercept=0.5,
-        others=0.25,
-        path=path,
-    )
-
-
-def prediction(first=0, second=1, *, probability=0.75, sentence=SENTENCE, start=START, **changes):
-    roles = changes.pop("roles", ("Agent", "Target"))
-    parts = [sentence.entities[first], sentence.entities[second]]
-    spans = [tuple((a + start, b + start) for a, b in entity.spans) for entity in parts]
-    values = {
-        "id": f"c{first}{second}",
-        "document": "doc1",
-        "type": "Activates",
-        "relation": "Activates",
-        "positive": probability >= 0.5,
-        "probability": probability,
-        "threshold": 0.5,
-        "participants": tuple(
-            Participant(role, entity.id, entity.type, entity.text, span)
-            for role, entity, span in zip(roles, parts, spans, strict=True)
-        ),
-        "trigger": None,
-        "sentence": (start, start + len(sentence.text)),
-        "text": sentence.text,
-        "label": None,
-        "candidate": kw.text.Candidate("c", sentence, list(zip(roles, parts, strict=True))),
-        "_explain": case,
-    }
-    return Prediction(**{**values, **changes})
-
-
-def candidate_of(made):
-    return made.candidate
-
-
-def fail(found):
-    raise AssertionError("asked for evidence")
-
-
-def evil_evidence():
-    marked = MarkedText(EVIL, ((0, 8),), ((9, 14),), ((15, 17),))
-    piece = CaseFragment(EVIL, EVIL, 0.5)
-    path = ((EVIL, "entity"), (EVIL, "step"), (EVIL, "word"))
-    one = Case(EVIL, EVIL, 0.5, 0.1, marked, marked, path, lambda: (piece,))
-    return Evidence((one,), (replace(one, contribution=-0.1),), path=path)
-
-
-def shown(*predictions, **given):
-    given = {"title": "A title", "documents": {"doc1": TEXT}, **given}
-    return report_html(predictions=predictions, **given)
-
-
-def plain(markup):
-    """Return what is read of a passage, without the types of entities."""
-    return unescape(re.sub(r"<small>.*?</small>|<[^>]*>", "", markup, flags=re.DOTALL))
-
-
-class Outline(HTMLParser):
-    """Collects the tags and the text of a page, and checks that all elements are closed."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.tags, self.text = [], [], ""
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-        if tag != "meta":
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.text += data
+from kernelwood.relations.pictures import describe, draw_relations
+from kernelwood.relations.report import _environment, card_facts, segments
+from kernelwood.relations.report_contents import Passage, passages_of
 
 
 def bar(*arguments):
@@ -173,11 +74,16 @@ def test_the_whole_text_is_shown():
 
 
 def test_entities_are_marked_where_they_stand():
-    assert '<mark class="k0">MEK1<small>Protein</small></mark>' in shown(prediction())
+    assert '<mark class="k0">MEK1</mark>' in shown(prediction())
 
 
 def test_entities_without_a_relation_are_marked_too():
-    assert '<mark class="k0">ERK2<small>' in shown(prediction(0, 1))
+    assert '<mark class="k0">ERK2</mark>' in shown(prediction(0, 1))
+
+
+def test_entities_have_types_if_there_are_several():
+    sentence = replace_types(SENTENCE, ["Protein", "Gene", "Gene"])
+    assert '<mark class="k0">MEK1<small>Gene</small></mark>' in shown(prediction(sentence=sentence))
 
 
 def test_a_text_without_relations_is_shown():
@@ -189,19 +95,19 @@ def test_without_texts_the_sentences_are_shown():
 
 
 def test_a_sentence_that_is_not_in_the_text_stands_for_itself():
-    [passage] = passages_of([prediction()], {"doc1": "Another text."})["doc1"]
+    [passage] = passages_of([prediction()], "Another text.")
     assert passage.text == SENTENCE.text
 
 
 def test_sentences_stand_in_the_order_of_the_text():
     entities = [kw.text.Entity("a", "x", ((0, 2),)), kw.text.Entity("b", "x", ((3, 5),))]
     later = kw.Sentence("It is over.", entities=entities)
-    found = passages_of([prediction(sentence=later, start=42), prediction()], {"doc1": TEXT})
-    assert [p.text for p in found["doc1"]] == ["It is known.", SENTENCE.text, "It is over."]
+    found = passages_of([prediction(sentence=later, start=42), prediction()], TEXT)
+    assert [p.text for p in found] == ["It is known.", SENTENCE.text, "It is over."]
 
 
 def test_probability_and_threshold_are_shown():
-    assert 'aria-label="probability 0.75, decision threshold 0.50"' in shown(prediction())
+    assert '<i class="bar p15 t10"></i>0.75' in shown(prediction())
 
 
 def test_evidence_is_shown_with_fragments_and_weights():
@@ -209,18 +115,40 @@ def test_evidence_is_shown_with_fragments_and_weights():
     assert all(part in made for part in ("similarity 0.88", "+0.250", "path, 62%"))
 
 
-def test_shared_words_and_entities_are_marked_in_both_sentences():
+def test_evidence_refers_to_a_case_and_to_shared_words():
     made = shown(prediction())
-    for first, second in (("Ras", "Raf"), ("Raf", "MEK1")):
-        mark = '<mark class="entity">{}</mark>'
-        assert f"{mark.format(first)} <b>activates</b> {mark.format(second)}" in made
+    assert '<li data-c="0" data-a="4-13" data-b="4-13">' in made
+    assert '<a href="#c0">Activates</a>' in made
+    assert "<small>shared words</small> activates" in made
+    assert 'data-e="0-3,14-18"' in made
+
+
+def test_a_training_case_is_listed_once():
+    made = shown(prediction(), prediction(0, 2))
+    case = '<mark class="entity">Ras</mark> activates <mark class="entity">Raf</mark>.'
+    assert made.count(case) == 1 and made.count('data-c="0"') == 2
+
+
+def test_offsets_of_long_cases_are_those_of_the_shown_part():
+    long = "So it is. " * 60 + "Ras activates Raf."
+    n = len(long) - 18
+
+    def explain(found):
+        [one] = case(found).supporting
+        spans = ((n, n + 3), (n + 14, n + 17))
+        return Evidence((replace(one, sentence=MarkedText(long, spans, (), ((n + 4, n + 13),))),))
+
+    made = shown(prediction(_explain=explain))
+    [(start, end)] = re.findall(r'data-a="(\d+)-(\d+)"', made)
+    [sentence] = re.findall('<p class="sentence">(.*?)</p>', made)
+    assert plain(sentence)[int(start) : int(end)] == "activates"
 
 
 def test_the_path_is_spelled_and_equal_steps_are_told():
     made = shown(prediction())
-    path = '<mark>Ras</mark> <span class="step">—subject of→</span> activates'
+    path = "<mark>Ras</mark> <i>—subject of→</i> activates"
     assert made.count(path) == 2  # of the prediction, and of the case
-    assert f"{path} <small>(same&nbsp;steps)</small>" in made
+    assert "similarity 0.88, same steps" in made
 
 
 def test_the_sum_of_contributions_is_shown():
@@ -242,7 +170,7 @@ def test_bars_are_as_long_as_contributions():
         return replace(case(found), opposing=(weak,))
 
     made = shown(prediction(_explain=explain))
-    assert re.findall(r'style="width: ([0-9.]+)%"', made) == ["100.0", "25.0"]
+    assert re.findall(r'<i class="bar (p\d+)"></i><b>', made) == ["p20", "p5"]
 
 
 def test_a_notebook_shows_a_prediction_with_its_evidence():
@@ -259,7 +187,7 @@ def test_a_notebook_shows_predictions_without_asking_for_evidence(monkeypatch):
     )
     made = found._repr_html_()
     assert made.count("<tr>") == 3 and "1 more prediction not shown." in made
-    assert '<mark class="entity">Raf</mark>' in made
+    assert "<mark class=entity>Raf</mark>" in made
     assert Outline(made).open == []
 
 
@@ -325,37 +253,38 @@ def test_an_arrow_stands_for_a_direction(changes, text):
 
 
 def test_arcs_lead_from_entity_to_entity():
-    [passage] = passages_of([prediction(), prediction(0, 2)], {})["doc1"]
-    arcs = draw_relations(passage, COLORS)["arcs"]
+    [passage] = passages_of([prediction(), prediction(0, 2)], None)
+    arcs = draw_relations(passage, COLORS, RELATIONS)["arcs"]
     assert [label for _, _, label, *_ in arcs] == ["Activates 0.75"] * 2
     assert all(line.startswith("M") and head for line, head, *_ in arcs)
-
-
-def test_the_picture_is_described_in_words():
-    [passage] = passages_of([prediction()], {})["doc1"]
-    assert draw_relations(passage, COLORS)["name"] == "Activates: Raf → MEK1"
+    assert {color for *_, color in arcs} == {"r3"}
 
 
 def test_events_are_drawn_from_their_trigger():
     word = Participant("trigger", "T9", "Activation", "activates", ((17, 26),))
-    [passage] = passages_of([prediction(trigger=word)], {})["doc1"]
-    arcs = draw_relations(passage, COLORS)["arcs"]
+    [passage] = passages_of([prediction(trigger=word)], None)
+    arcs = draw_relations(passage, COLORS, RELATIONS)["arcs"]
     assert sorted(label for _, _, label, *_ in arcs) == ["Agent", "Target"]
 
 
 def test_longer_arcs_are_above_shorter_ones():
-    [passage] = passages_of([prediction(0, 2), prediction(0, 1)], {})["doc1"]
-    (*_, short), (*_, long) = draw_relations(passage, COLORS)["arcs"]
+    [passage] = passages_of([prediction(0, 2), prediction(0, 1)], None)
+    (*_, short, _), (*_, long, _) = draw_relations(passage, COLORS, RELATIONS)["arcs"]
     assert long < short
 
 
 def test_every_arc_is_in_the_page():
     made = shown(prediction(), prediction(0, 2))
-    assert made.count('class="arc"') == made.count('class="head"') == 2
+    assert made.count('<path class="r0"') == made.count('<path class="r0 head"') == 2
+
+
+def test_a_sentence_with_one_relation_has_no_picture_among_many():
+    [passage] = passages_of([prediction()], None)
+    assert draw_relations(passage, COLORS, RELATIONS, least=2) is None
 
 
 def test_a_sentence_without_predicted_relations_has_no_picture():
-    assert draw_relations(Passage("x", (), (prediction(probability=0.1),)), COLORS) is None
+    assert draw_relations(Passage("x", (), [prediction(probability=0.1)]), COLORS, {}) is None
 
 
 @st.composite
@@ -474,6 +403,7 @@ def test_facts_of_the_model_are_escaped():
 def test_nothing_is_loaded_from_elsewhere(scores, gates):
     made = shown(prediction(), scores=scores, gates=gates)
     assert not re.search(r"\b(src|href)=\"(?!#)|url\(|@import|<script|<link", made)
+    assert not re.search(r"url\(|@import|fetch|XMLHttp|import\b|https?:", page())
 
 
 def test_headings_leave_out_no_level(scores):
@@ -548,16 +478,29 @@ def test_a_page_says_its_language():
     assert ("html", {"lang": "en"}) in Outline(shown()).tags
 
 
-def test_a_page_forbids_scripts_and_the_network():
-    tags = Outline(shown()).tags
-    [policy] = [a["content"] for _, a in tags if a.get("http-equiv") == "Content-Security-Policy"]
-    assert policy.startswith("default-src 'none'") and "script" not in policy
+def test_a_page_allows_only_its_own_style_sheet_and_script():
+    made = page(prediction(document="</style><script>", type="</script>"), documents=None)
+    [policy] = re.findall('http-equiv="Content-Security-Policy" content="(.*?)"', made)
+    [style], [script] = (
+        re.findall(f"<{n}>(.*?)</{n}>", made, re.DOTALL) for n in ("style", "script")
+    )
+    hashes = [b64encode(sha256(text.encode()).digest()).decode() for text in (style, script)]
+    assert unescape(policy) == (
+        f"default-src 'none'; style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def test_a_page_has_no_attributes_that_the_policy_forbids(scores, gates):
+    made = Outline(page(prediction(), scores=scores, gates=gates, timings={"a": 1.0}))
+    names = {name for _, attributes in made.tags for name in attributes}
+    assert not {name for name in names if name == "style" or name.startswith("on")}
 
 
 def test_wide_parts_scroll_with_the_keyboard(scores):
     tags = Outline(shown(prediction(), scores=scores)).tags
     boxes = [attributes for _, attributes in tags if attributes.get("class") == "scroll"]
-    assert len(boxes) == 3 and all(box["tabindex"] == "0" for box in boxes)
+    assert len(boxes) == 6 and all(box["tabindex"] == "0" for box in boxes)
 
 
 @pytest.mark.parametrize("share", [-1.0, 2.0, float("nan"), float("inf")])
@@ -602,6 +545,7 @@ def schemes():
         ("accent", ("ground", "raised")),
         ("yes", ("ground", "raised")),
         ("no", ("ground", "raised")),
+        *((f"r{number}", ("ground", "raised")) for number in range(8)),
     ],
 )
 def test_text_has_enough_contrast_to_its_background(scheme, ink, grounds):

@@ -238,7 +238,7 @@ facts_options = together(
 prediction_options = together(
     click.option(
         "-o", "--out", metavar="FILE", show_default="table on standard output",
-        help="Output: .jsonl, .tsv, .ann (brat folder), other formats, or -.",
+        help="Output: .jsonl, .tsv, .html, .ann (brat folder), other formats, or -.",
     ),
     click.option(
         "--to", "target_format", metavar="FORMAT",
@@ -254,6 +254,10 @@ prediction_options = together(
     ),
     threshold_option,
     positive_rate_option,
+)  # fmt: skip
+report_option = click.option(
+    "--report", metavar="FILE.html",
+    help="Also write an HTML report: facts, texts with relations, evidence.",
 )  # fmt: skip
 extractor_options = together(
     click.option(

@@ -24,6 +24,7 @@ from kernelwood.cli.console import counted, show_counts, show_table, usage, writ
 from kernelwood.cli.corpora import Counts, annotated_view
 from kernelwood.cli.explanations import show_explanation
 from kernelwood.cli.options import exclusive
+from kernelwood.cli.reports import SUFFIX, Report, is_report
 from kernelwood.errors import KernelInputError
 from kernelwood.structures import one_line, shorten
 from kernelwood.text import Example
@@ -235,17 +236,21 @@ def check_prediction_files(
         raise click.UsageError("--to is the format of --out; give --out, too")
     check_inputs(*sources.values())
     check_fact_files(sources, options, as_json=as_json)
-    if out is None:
-        return None
-    format = "jsonl" if out == STANDARD and format is None else _format_of(out, format)
-    if format in ("jsonl", "tsv"):
-        check_files(sources, {"--out": out})
-        return format
-    if options["every"]:
+    if is_report(out) and options["report"] is not None:
+        raise click.UsageError("--out and --report are both reports; leave out one of them")
+    if is_report(out):
+        if format is not None:
+            raise click.UsageError(f"{out} is the name of a report; rename it or leave out --to")
+        format = "html"
+    elif out is not None:
+        format = "jsonl" if out == STANDARD and format is None else _format_of(out, format)
+    if options["report"] is not None:
+        check_files(sources, {"--report": options["report"]}, suffixes={"--report": [SUFFIX]})
+    if options["every"] and format not in (None, "jsonl", "tsv", "html"):
         kind = "standoff annotation" if format == "ann" else f"the format {format}"
         raise click.UsageError(f"{kind} contains relations only; leave out --all")
     if format != "ann":
-        check_files(sources, {"--out": out})
+        check_files(sources, {"--out": out, "--report": options["report"]})
         return format
     if out == STANDARD:
         raise click.UsageError("standoff annotation consists of several files; give a folder")
@@ -312,6 +317,7 @@ def write_predictions(
     format: str | None,
     *,
     advice: str = "",
+    report: Report | None = None,
 ) -> list[tuple[Prediction, Any]]:
     """Write predictions to a file; without one, return them with their evidence.
 
@@ -333,6 +339,8 @@ def write_predictions(
     advice : str
         How to get entities; with it, no entities at all are an error. It is raised before an
         older file is replaced.
+    report : Report, optional
+        Collects the predictions, and is written after them.
     """
     from kernelwood import relations
 
@@ -340,10 +348,14 @@ def write_predictions(
     results = _predicted(extractor, examples, predict, counts, options, advice)
     if options["facts"]:
         results = _counted(results, counter)
-    out = options["out"]
-    shown = []
+    if report is not None:
+        results = report.collected(results)
+    out, shown = options["out"], []
     if out is None:
         shown = [pair for one in results for pair in one.explained()]
+    elif format == "html":
+        for _ in results:
+            pass
     else:
         use_utf8(out)
         relations.write_predictions(
@@ -354,6 +366,8 @@ def write_predictions(
             evidence=options["n_evidence"] > 0,
         )
     write_facts(counter, options)
+    if report is not None:
+        report.write(extractor)
     return shown
 
 

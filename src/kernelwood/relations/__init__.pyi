@@ -54,6 +54,7 @@ from .report import (
     report_html as report_html,
     write_report as write_report,
 )
+from .report_contents import ReportContents as ReportContents
 from .scores import (
     Overlap as Overlap,
     RelationScores as RelationScores,

@@ -86,7 +86,9 @@ class Folds:
         rng = np.random.default_rng([self.extractor.random_state, fold])
         return [names[place] for place in rng.permutation(len(names))]
 
-    def validate(self, fraction: float = 1.0, *, n_bootstrap: int) -> RelationValidation:
+    def validate(
+        self, fraction: float = 1.0, *, n_bootstrap: int, predictions: bool = False
+    ) -> RelationValidation:
         """Return measures of extractors trained on a fraction of the training documents."""
         found: list[Predictions] = []
         parts: list[RelationScores] = []
@@ -119,7 +121,8 @@ class Folds:
         scores = score_predictions(
             pooled, sorted(known), dropped, n_bootstrap=n_bootstrap, seen=np.concatenate(both)
         )
-        return RelationValidation(scores, tuple(parts), tuple(_remarks(scores)))
+        kept = tuple(found) if predictions else ()
+        return RelationValidation(scores, tuple(parts), tuple(_remarks(scores)), kept)
 
     def size(self, fraction: float) -> int:
         """Return the mean number of training documents."""

@@ -814,7 +814,12 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         return scores
 
     def cross_validate(
-        self, documents: Iterable[Example], *, n_splits: int = 5, n_bootstrap: int = 1000
+        self,
+        documents: Iterable[Example],
+        *,
+        n_splits: int = 5,
+        n_bootstrap: int = 1000,
+        predictions: bool = False,
     ) -> RelationValidation:
         """Return cross-validated precision, recall and F1.
 
@@ -826,10 +831,12 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             sentences, with a warning.
         n_bootstrap : int
             Number of bootstrap resamples, of documents, for intervals; 0 for none.
+        predictions : bool
+            Whether to keep the predictions of each fold, and its model for their evidence.
         """
         self._check_parameters()
         folds = Folds.of(self, documents, n_splits)
-        validation = folds.validate(n_bootstrap=n_bootstrap)
+        validation = folds.validate(n_bootstrap=n_bootstrap, predictions=predictions)
         warn_of_corpus(validation.warnings)
         warn_of_overlap(validation.pooled, folds=True)
         return validation
@@ -841,6 +848,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         fractions: Sequence[float] = FRACTIONS,
         n_splits: int = 5,
         n_bootstrap: int = 1000,
+        predictions: bool = False,
     ) -> LearningCurve:
         """Return cross-validated F1 by number of training documents.
 
@@ -854,6 +862,8 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             Fractions of the training documents, increasing up to 1.
         n_splits, n_bootstrap : int
             As in `cross_validate`.
+        predictions : bool
+            As in `cross_validate`, with all training documents.
 
         Examples
         --------
@@ -866,7 +876,8 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         [2, 5, 10, 19]
         """
         self._check_parameters()
-        curve = LearningCurve.of(Folds.of(self, documents, n_splits), fractions, n_bootstrap)
+        folds = Folds.of(self, documents, n_splits)
+        curve = LearningCurve.of(folds, fractions, n_bootstrap, predictions=predictions)
         warn_of_corpus(curve.validation.warnings)
         warn_of_overlap(curve.validation.pooled, folds=True)
         return curve

@@ -132,7 +132,14 @@ class LearningCurve:
     skipped: dict[float, str]
 
     @classmethod
-    def of(cls, folds: Folds, fractions: Sequence[float], n_bootstrap: int) -> LearningCurve:
+    def of(
+        cls,
+        folds: Folds,
+        fractions: Sequence[float],
+        n_bootstrap: int,
+        *,
+        predictions: bool = False,
+    ) -> LearningCurve:
         """Return the curve of an extractor on folds."""
         listed = [float(fraction) for fraction in fractions]
         if not listed or listed != sorted(set(listed)) or listed[0] <= 0 or listed[-1] != 1:
@@ -145,7 +152,9 @@ class LearningCurve:
                 skipped[fraction] = f"as many documents ({size}) as the next fraction"
                 continue
             try:
-                validation = folds.validate(fraction, n_bootstrap=n_bootstrap)
+                validation = folds.validate(
+                    fraction, n_bootstrap=n_bootstrap, predictions=predictions and fraction == 1
+                )
             except KernelInputError as failure:
                 if fraction == 1:
                     raise

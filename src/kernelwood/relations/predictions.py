@@ -313,6 +313,19 @@ class Prediction:
         return named or self._ordered or self.relation != self.type
 
     @property
+    def error(self) -> str | None:
+        """``"false positive"``, ``"false negative"`` or ``"wrong relation"``.
+
+        None if the prediction agrees with the annotation, or without annotation.
+        """
+        found = self.relation if self.positive else NONE
+        if self.label in (None, found):
+            return None
+        if self.label == NONE:
+            return "false positive"
+        return "wrong relation" if self.positive else "false negative"
+
+    @property
     def runner_up(self) -> tuple[str, float]:
         """The most probable class but the predicted relation, and its probability."""
         others = ((p, name) for name, p in self.probabilities.items() if name != self.relation)

@@ -1,29 +1,36 @@
-"""HTML report on predicted relations: one file without scripts that loads nothing."""
+"""HTML report on predicted relations: one file that loads nothing."""
 
 from __future__ import annotations
 
 import os
 import re
+from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
+from hashlib import sha256
+from importlib.resources import files
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from kernelwood.errors import KernelInputError
 from kernelwood.io import write_text
 from kernelwood.relations.candidates import NONE
 from kernelwood.relations.card import card_of
-from kernelwood.relations.predictions import Evidence, Participant, Prediction, Predictions
+from kernelwood.relations.network import draw_network
+from kernelwood.relations.pictures import describe, draw_relations
+from kernelwood.relations.predictions import Case, Evidence, Prediction, Predictions
+from kernelwood.relations.report_contents import Passage, ReportContents, importance
 from kernelwood.relations.wording import MarkedText
-from kernelwood.structures import one_line, text_width
-from kernelwood.text import Entity, Span
+from kernelwood.structures import one_line
+from kernelwood.text import Span
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
     from kernelwood.relations.extractor import RelationExtractor
-    from kernelwood.relations.scores import RelationScores
+    from kernelwood.relations.scores import RelationScores, RelationValidation
     from kernelwood.tuning import GateLearner, GateReport
 
 # Not allowed in HTML, even escaped: most control characters, surrogates, two non-characters.
@@ -31,14 +38,21 @@ _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 # A no-break space keeps the arrow on the line of the name.
 _DIRECTIONS = {"(e1,e2)": "\N{NO-BREAK SPACE}→", "(e2,e1)": "\N{NO-BREAK SPACE}←"}
 
-# Pictures of relations, in pixels.
-_TEXT_SIZE, _SMALL_SIZE = 13.0, 11.0
-_ENTITY_HEIGHT, _LEVEL_HEIGHT = 24.0, 28.0
-_GAP, _MARGIN = 10.0, 8.0
-_ARC_INSET = 7.0  # distance of the end of an arc from the middle of its entity
-_MAX_NAME, _MAX_WORDS = 24, 26  # characters of an entity, and of the words between two
-_MAX_ARCS = 60
 _MAX_ROWS = 20  # predictions in a notebook
+_MAX_LINES = 60  # of the network
+_FEW = 200  # relations, up to which sentences with one relation have a picture, too
+# Kinds of predictions that a page can filter, by outcome.
+_OUTCOMES = {
+    "yes": "predicted relations",
+    "ok fp type": "predicted relations",
+    "ok": "right",
+    "fp type fn": "all errors",
+    "fp": "false positives",
+    "type": "wrong relations",
+    "fn": "false negatives",
+    "no": "below the threshold, not annotated",
+}
+_KINDS = {"false positive": "fp", "false negative": "fn", "wrong relation": "type"}
 
 
 def write_report(path: str | os.PathLike[str], **contents: Any) -> None:
@@ -57,29 +71,35 @@ def write_report(path: str | os.PathLike[str], **contents: Any) -> None:
 def report_html(
     *,
     title: str,
-    predictions: Iterable[Prediction],
+    predictions: Iterable[Prediction] | ReportContents,
     documents: Mapping[str, str] | None = None,
-    scores: RelationScores | None = None,
+    scores: RelationScores | RelationValidation | None = None,
     extractor: RelationExtractor | None = None,
     gates: GateReport | GateLearner | None = None,
     timings: Mapping[str, float] | None = None,
     n_explained: int = 100,
+    n_facts: int = 500,
+    n_documents: int = 1000,
+    n_characters: int = 200_000,
+    n_relations: int = 1000,
+    n_negative: int = 200,
 ) -> str:
-    """Return a report that shows relations in their texts, with evidence, as HTML.
+    """Return a report that shows facts, and relations in their texts, with evidence, as HTML.
 
-    The page has no scripts and loads nothing. The same input gives the same page.
+    The page loads nothing. Its script sorts, filters and searches; without it, all contents can be
+    read. The same input gives the same page.
 
     Parameters
     ----------
     title : str
         Title of the page.
-    predictions : iterable of Prediction
+    predictions : iterable of Prediction, or ReportContents
         Predictions; candidates below the decision threshold are listed below their sentence.
     documents : mapping of str to str, optional
         The text of each document by its id. Without it, only the sentences of the predictions are
         shown.
-    scores : RelationScores, optional
-        Scores of the extractor on annotated documents.
+    scores : RelationScores or RelationValidation, optional
+        Scores of the extractor on annotated documents, or of cross-validation, with its folds.
     extractor : RelationExtractor, optional
         The extractor that made the predictions. It computes the evidence of all relations at
         once, and its model card is shown.
@@ -88,7 +108,12 @@ def report_html(
     timings : mapping of str to float, optional
         Wall-clock seconds of each step.
     n_explained : int
-        Number of relations with evidence, those with the highest probability.
+        Number of relations with evidence: up to a half errors, if the documents are annotated,
+        then those with the highest probability.
+    n_facts : int
+        Maximum number of facts in the table.
+    n_documents, n_characters, n_relations, n_negative : int
+        Limits of :class:`ReportContents`; counts and facts are those of all predictions.
 
     Returns
     -------
@@ -98,7 +123,13 @@ def report_html(
     Raises
     ------
     KernelInputError
-        If `n_explained` is negative or a text is not a string.
+        If a number is negative or a text is not a string.
+
+    Warns
+    -----
+    UserWarning
+        If a text or a prediction is given twice, or predictions are about a document that is not
+        in `documents`.
 
     Examples
     --------
@@ -106,38 +137,116 @@ def report_html(
     >>> "Raf &lt;is&gt; here." in made
     True
     """
-    if n_explained < 0:
-        raise KernelInputError(f"n_explained must be 0 or more, got {n_explained}")
-    for name, text in (documents or {}).items():
-        if not isinstance(text, str):
-            raise KernelInputError(
-                f"the text of document {name!r} must be a string, got {type(text).__name__}; "
-                "pass the .text of a kw.Document"
-            )
-    listed = _without_missing_labels(predictions)
-    passages = passages_of(listed, documents or {})
-    every = [passage for each in passages.values() for passage in each]
-    types = sorted({entity.type for passage in every for entity in passage.entities})
+    for name, number in (("n_explained", n_explained), ("n_facts", n_facts)):
+        if number < 0:
+            raise KernelInputError(f"{name} must be 0 or more, got {number}")
+    if isinstance(predictions, ReportContents):
+        contents = predictions
+        if documents is not None:
+            raise KernelInputError("give the texts of documents to ReportContents.add")
+    else:
+        contents = ReportContents(
+            n_documents=n_documents,
+            n_characters=n_characters,
+            n_relations=n_relations,
+            n_negative=n_negative,
+        )
+        contents.add(predictions, documents)
+    shown = contents.shown()
+    facts = contents.facts()
+    every = [passage for document in shown.documents for passage in document.passages]
+    relations = dict.fromkeys([name for name, _ in contents.types.most_common()])
+    listed = [one for passage in every for one in passage.predictions]
+    relations |= dict.fromkeys(one.type for one in (*listed, *shown.errors))
+    entities = sorted(
+        {entity.type for passage in every for entity in passage.entities}
+        | {entity.type for entity in facts.entities}
+    )
+    types = {name: number for number, name in enumerate(relations)}
     evidence = _evidence(listed, extractor, n_explained)
-    shown = (one for passage in every for one in passage.predictions)
+    style, script = _source("report.css") + _source("evidence.css"), _source("report.js")
+    card = None if extractor is None else card_of(extractor)
     page = (
         _environment()
         .get_template("report.html")
         .render(
             title=title,
-            n_relations=sum(one.positive for one in listed),
-            documents=passages,
-            colors={name: f"k{number % 6}" for number, name in enumerate(types)},  # of report.css
+            contents=contents,
+            shown=shown,
+            facts=facts,
+            n_facts=n_facts,
+            network=draw_network(facts[:n_facts], _MAX_LINES),
+            numbers={one: number for number, one in enumerate(listed)},
+            types=types,
+            typed=lambda names: [(types[name], name) for name in types if name in {*names}],
+            # Classes of report.css.
+            colors={name: f"k{number % 6}" for number, name in enumerate(entities)},
+            relations={name: f"r{number % 8}" for number, name in enumerate(relations)},
             evidence=evidence,
+            cases=_Cases(),
+            few=_FEW,
             # The evidence of the first relation is open, so that readers see there is some.
-            opened=next((one for one in shown if one in evidence), None),
-            scores=scores,
+            opened=next((one for one in listed if one in evidence), None),
+            scores=getattr(scores, "pooled", scores),
+            folds=getattr(scores, "parts", ()),
             gates=getattr(gates, "report", lambda: gates)(),
-            card=None if extractor is None else card_facts(card_of(extractor)),
+            card=None if card is None else card_facts(card),
+            brief=None if card is None else card_facts(_in_brief(card)),
             timings=timings,
+            style=style,
+            script=script,
+            policy=_policy(style, script),
         )
     )
-    return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", page)
+    # A page has no carriage returns, which browsers would remove: offsets would be wrong.
+    return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", page).replace("\r", " ")
+
+
+def _source(name: str) -> Markup:
+    """Return a style sheet or script as it is."""
+    from markupsafe import Markup
+
+    text = files("kernelwood.relations").joinpath("templates", name).read_text("utf-8")
+    return Markup(text.replace("\r\n", "\n"))
+
+
+def _policy(style: str, script: str) -> str:
+    """Return a policy that allows only this style sheet and this script."""
+    hashes = [b64encode(sha256(text.encode()).digest()).decode() for text in (style, script)]
+    return (
+        f"default-src 'none'; style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _in_brief(card: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the most important entries of a model card."""
+    held_out = card["held_out"]
+    return {
+        name: card[name]
+        for name in ("description", "license", "version", "recipe", "parser", "threshold")
+        if card[name] not in (None, "")
+    } | {
+        "trained_on": f"{card['documents']:,} documents, {card['training_relations']:,} relations",
+        **({"held-out F1": held_out["f1"]} if "f1" in held_out else {}),
+    }
+
+
+class _Cases:
+    """The training cases of a report, each once."""
+
+    def __init__(self) -> None:
+        self.listed: list[tuple[Case, MarkedText]] = []
+        self._numbers: dict[tuple[str, str, MarkedText], int] = {}
+
+    def number(self, case: Case) -> int:
+        """Return the number of a case."""
+        sentence = replace(case.sentence.clipped(), shared=())
+        key = case.id, case.type, sentence
+        if key not in self._numbers:
+            self._numbers[key] = len(self.listed)
+            self.listed.append((case, sentence))
+        return self._numbers[key]
 
 
 def prediction_html(prediction: Prediction) -> str:
@@ -189,86 +298,60 @@ def _environment() -> Environment:
         relation_name=relation_name,
         signed=lambda value: f"{value:+.3f}".replace("-", "\N{MINUS SIGN}"),
         steps=lambda path: [text for text, kind in path if kind == "step"],
+        twentieths=lambda share: round(20 * min(max(0.0, share), 1.0)),  # classes of report.css
+        spans=_written,
+        kind=_kind,
     )
     environment.globals.update(
         NONE=NONE,
-        counted=lambda n, what: f"{n:,} {what}{'s' * (n != 1)}",
+        counted=lambda n, what, many="": f"{n:,} {what if n == 1 else many or what + 's'}",
+        numbered=lambda documents: [(i, one.name) for i, one in enumerate(documents)],
+        outcomes=lambda kinds: [
+            ("", "all"),
+            *((some, text) for some, text in _OUTCOMES.items() if {*some.split()} & {*kinds}),
+        ],
         describe=describe,
         draw_relations=draw_relations,
+        marked_text=_marked,
         ranking=_ranking,
         segments=segments,
     )
     return environment
 
 
-def _without_missing_labels(predictions: Iterable[Prediction]) -> list[Prediction]:
-    """Return the predictions, without labels if no relation is annotated in any document."""
-    listed = list(predictions)
-    for one in listed:
-        sentence = one.candidate.sentence
-        if one.label not in (None, NONE) or sentence.relations or sentence.events:
-            return listed
-    return [replace(one, label=None) for one in listed]
-
-
 def _evidence(
-    predictions: Iterable[Prediction], extractor: RelationExtractor | None, n: int
+    predictions: Sequence[Prediction], extractor: RelationExtractor | None, n: int
 ) -> dict[Prediction, Evidence]:
-    """Return the training cases for the `n` relations with the highest probability."""
-    positive = [one for one in predictions if one.positive]
-    best = sorted(positive, key=lambda one: -one.probability)[:n]
+    """Return the training cases for the most important predictions."""
+    wrong = sorted((one for one in predictions if one.error), key=importance)[: n // 2]
+    right = sorted((one for one in predictions if one.positive), key=importance)
+    best = list(dict.fromkeys([*wrong, *right]))[:n]
     if extractor is None:
         return {one: one.evidence for one in best}
     return dict(zip(best, extractor.explain(best), strict=True))  # faster than one by one
 
 
+def _kind(one: Prediction) -> str:
+    """Return a short name of the outcome, by which the page filters."""
+    if one.error is not None:
+        return _KINDS[one.error]
+    if not one.positive:
+        return "no"
+    return "yes" if one.label is None else "ok"
+
+
 # Texts with marked entities.
 
 
-class Passage(NamedTuple):
-    """Part of a document: a sentence with predictions, or the text between two of them."""
+def _written(spans: Iterable[Span]) -> str:
+    """Return spans as the script reads them.
 
-    text: str
-    entities: Sequence[Entity] = ()
-    predictions: Sequence[Prediction] = ()
-
-
-def passages_of(
-    predictions: Iterable[Prediction], documents: Mapping[str, str]
-) -> dict[str, list[Passage]]:
-    """Return the passages of each document, in the order of documents, then of predictions.
-
-    A sentence that is not found at its offsets, because the document has another text or none,
-    is a passage of its own.
+    Examples
+    --------
+    >>> _written([(0, 3), (14, 18)])
+    '0-3,14-18'
     """
-    found: dict[str, dict[tuple[Span, str], list[Prediction]]] = {name: {} for name in documents}
-    for one in predictions:
-        sentences = found.setdefault(one.document, {})
-        sentences.setdefault((one.sentence, one.text), []).append(one)
-    passages: dict[str, list[Passage]] = {name: [] for name in found}
-    for name, sentences in found.items():
-        text, done = documents.get(name, ""), 0
-        for (start, end), sentence in sorted(sentences):
-            if done <= start and text[start:end] == sentence:
-                if text[done:start].strip():
-                    passages[name].append(Passage(text[done:start].strip()))
-                done = end
-            here = sentences[(start, end), sentence]
-            passages[name].append(Passage(sentence, _entities(here), here))
-        # A text that contains none of the sentences is not the text of the predictions.
-        if text[done:].strip() and (done or not sentences):
-            passages[name].append(Passage(text[done:].strip()))
-    return passages
-
-
-def _entities(predictions: Iterable[Prediction]) -> list[Entity]:
-    """Return all entities of a sentence in order, with the triggers of its candidates."""
-    found: dict[tuple[tuple[Span, ...], str], Entity] = {}
-    for candidate in (one.candidate for one in predictions):
-        trigger = [candidate.trigger] if candidate.trigger else []
-        for entity in (*candidate.entities, *trigger, *candidate.sentence.entities):
-            found.setdefault((entity.spans, entity.id), entity)
-    return [found[key] for key in sorted(found)]
+    return ",".join(f"{start}-{end}" for start, end in spans)
 
 
 def segments(passage: Passage, colors: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
@@ -297,128 +380,6 @@ def segments(passage: Passage, colors: Mapping[str, str]) -> Iterator[tuple[str,
         types = [type for end, _, type, is_last in inside if is_last and end == right and type]
         color = colors[min(inside, key=lambda span: span[1])[2]] if inside else ""
         yield passage.text[left:right], color, ", ".join(types)
-
-
-def describe(prediction: Prediction) -> str:
-    """Return the participants in one line, with an arrow if the relation is directed."""
-    parts = prediction.participants
-    if prediction.trigger is None and len(parts) == 2:
-        return f"{parts[0].text} {'→' if prediction.directed else '–'} {parts[1].text}"
-    return ", ".join(f"{one.role} {one.text}" for one in parts)
-
-
-# Pictures of relations: entities in a row, an arc for each relation above them.
-
-
-@dataclass(slots=True)
-class _Box:
-    """An entity of a picture, or the words between two entities, which have no color."""
-
-    text: str
-    color: str
-    width: float
-    x: float = 0.0  # of the middle
-
-
-def draw_relations(passage: Passage, colors: Mapping[str, str]) -> dict[str, Any] | None:
-    """Return the picture of the predicted relations of a sentence; None if there are none.
-
-    Its keys are ``name`` (a description), ``width``, ``height``, ``baseline`` (the top of the
-    entities), ``boxes`` and ``arcs`` (path, path of the arrowhead or "", label, x and y).
-    """
-    positive = [one for one in passage.predictions if one.positive]
-    links = [link for one in positive for link in _links(one)][:_MAX_ARCS]
-    if not links:
-        return None
-    # An entity has one box, whatever its roles.
-    entities = {(one.spans, one.id): one for link in links for one in link[:2]}
-    index = {key: 2 * number for number, key in enumerate(sorted(entities))}
-    row = _row(passage.text, [entities[key] for key in index], positive[0].sentence[0], colors)
-    arcs = [(index[a.spans, a.id], index[b.spans, b.id], label, way) for a, b, label, way in links]
-    levels = [0] * len(row)  # the highest arc between a box and the next
-    placed = []
-    for first, second, label, directed in sorted(arcs, key=lambda arc: abs(arc[0] - arc[1])):
-        low, high = sorted((first, second))
-        if low == high:
-            continue
-        level = max(levels[low:high]) + 1
-        levels[low:high] = [level] * (high - low)
-        if high - low == 2:  # neighbors, whose distance must fit the label
-            width = text_width(label, _SMALL_SIZE) + _GAP - (row[low].width + row[high].width) / 2
-            row[low + 1].width = max(row[low + 1].width, width)
-        placed.append((row[first], row[second], label, directed, level))
-    x = _MARGIN
-    for box in row:
-        box.x = x + box.width / 2
-        x += box.width + _GAP
-    baseline = _MARGIN + _SMALL_SIZE + max(levels) * _LEVEL_HEIGHT
-    return {
-        "name": "; ".join(f"{one.type}: {describe(one)}" for one in positive[:_MAX_ARCS]),
-        "width": x - _GAP + _MARGIN,
-        "height": baseline + _ENTITY_HEIGHT + _MARGIN,
-        "baseline": baseline,
-        "boxes": row,
-        "arcs": [_arc(baseline, *arc) for arc in placed],
-    }
-
-
-def _links(prediction: Prediction) -> list[tuple[Participant, Participant, str, bool]]:
-    """Return the arcs of a relation: two participants, a label, and whether it is directed."""
-    parts, probability = prediction.participants, f"{prediction.probability:.2f}"
-    if prediction.trigger is not None:
-        return [(prediction.trigger, one, _cut(one.role), True) for one in parts]
-    if len(parts) == 2:
-        return [(*parts, _cut(f"{prediction.type} {probability}"), prediction.directed)]
-    return [(parts[0], one, _cut(f"{one.role} {probability}"), True) for one in parts[1:]]
-
-
-def _row(
-    text: str, entities: Iterable[Participant], shift: int, colors: Mapping[str, str]
-) -> list[_Box]:
-    """Return boxes of entities, at even indices, and of the words between them."""
-    row: list[_Box] = []
-    done = 0
-    for one in entities:
-        start, end = (one.spans[0][0] - shift, one.spans[-1][1] - shift) if one.spans else (0, 0)
-        if row:
-            words = _cut_middle(text[done : max(start, done)])
-            row.append(_Box(words, "", text_width(words, _SMALL_SIZE)))
-        name = _cut(one.text or one.id)
-        width = max(_ENTITY_HEIGHT, text_width(name, _TEXT_SIZE) + 16)
-        row.append(_Box(name, colors.get(one.type, "k0"), width))
-        done = max(done, end)
-    return row
-
-
-def _cut(text: str) -> str:
-    line = one_line(text)
-    return line if len(line) <= _MAX_NAME else line[: _MAX_NAME - 1] + "…"
-
-
-def _cut_middle(text: str) -> str:
-    """Return the words, without those in the middle if there are many."""
-    words = one_line(" ".join(text.split()))
-    if len(words) <= _MAX_WORDS:
-        return words
-    half = _MAX_WORDS // 2 - 1
-    # Whole words, unless one is too long.
-    left, right = words[:half].rpartition(" "), words[-half:].partition(" ")
-    return f"{left[0] or words[:half]} … {right[2] or words[-half:]}"
-
-
-def _arc(
-    low: float, first: _Box, second: _Box, label: str, directed: bool, level: int
-) -> tuple[str, str, str, float, float]:
-    """Return the path of an arc, that of its arrowhead, its label, and the place of the label."""
-    sign, y = (1 if first.x < second.x else -1), low - level * _LEVEL_HEIGHT
-    start, end = first.x + sign * _ARC_INSET, second.x - sign * _ARC_INSET
-    bend = sign * min(_LEVEL_HEIGHT / 2, abs(end - start) / 2)
-    path = (
-        f"M{start:.1f} {low:.1f}C{start:.1f} {y:.1f} {start:.1f} {y:.1f} {start + bend:.1f} {y:.1f}"
-        f"H{end - bend:.1f}C{end:.1f} {y:.1f} {end:.1f} {y:.1f} {end:.1f} {low:.1f}"
-    )
-    head = f"M{end - 4:.1f} {low - 7:.1f}h8l-4 7z" if directed else ""
-    return path, head, label, (first.x + second.x) / 2, y
 
 
 # Tables.

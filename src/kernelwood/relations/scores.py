@@ -179,11 +179,14 @@ class RelationValidation:
         Of each fold.
     warnings : tuple of str
         What is too small in the corpus, and relation types that were never found.
+    predictions : tuple of Predictions
+        Of all candidates of each fold, with evidence, if they were asked for.
     """
 
     pooled: RelationScores
     parts: tuple[RelationScores, ...]
     warnings: tuple[str, ...] = ()
+    predictions: tuple[Predictions, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""

@@ -17,15 +17,18 @@ from kernelwood.cli.options import (
     jobs_option,
     json_option,
     refuse,
+    report_option,
     seed_option,
 )
 from kernelwood.cli.outputs import check_files
+from kernelwood.cli.reports import SUFFIX, Report
 
 _EPILOG = """\b
 Examples:
   kernelwood crossval corpus.xml
   kernelwood crossval brat/ --folds 10 --recipe klsh-rf
   kernelwood crossval corpus.xml --curve --plot curve.png
+  kernelwood crossval corpus.xml --report report.html
   kernelwood crossval --config run.toml --json
 """
 
@@ -40,6 +43,7 @@ Examples:
     "--curve", is_flag=True, help="Show F1 by number of training documents, and what more bring."
 )
 @click.option("--plot", metavar="FILE", help="Draw the curve of --curve (.png, .svg or .pdf).")
+@report_option
 @documents_options
 @extractor_options
 @config_option
@@ -66,8 +70,9 @@ def crossval(
             **{f"CORPUS {name}": name for name in corpus},
             **{f"--{name}": options[name] for name in ("config", "kernel", "vectors")},
         },
-        {"--plot": options["plot"]},
+        {"--plot": options["plot"], "--report": options["report"]},
         figure="--plot",
+        suffixes={"--report": [SUFFIX]},
     )
     extractor = make_extractor(options)
     documents, counts = read_documents(corpus, options)
@@ -75,12 +80,18 @@ def crossval(
         show_counts(counts)
     with running(options["n_jobs"]) as begin:
         begin("cross-validating")
-        learning = extractor.learning_curve(documents, n_splits=folds) if curve else None
+        page = Report.of(options, "Cross-validation on", corpus)
+        settings: dict[str, Any] = {"n_splits": folds, "predictions": page is not None}
+        learning = extractor.learning_curve(documents, **settings) if curve else None
         validation = (
-            extractor.cross_validate(documents, n_splits=folds)
+            extractor.cross_validate(documents, **settings)
             if learning is None
             else learning.validation
         )
+        if page is not None:
+            begin("writing the report")
+            page.add((one for part in validation.predictions for one in part), documents)
+            page.write(scores=validation)
         if learning is not None and options["plot"] is not None:
             learning.save(options["plot"])
     if as_json:

@@ -6,6 +6,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,18 +20,20 @@ from kernelwood.cli.options import (
     jobs_option,
     json_option,
     positive_rate_option,
+    report_option,
 )
 from kernelwood.cli.outputs import check_files, positive_rate_of
+from kernelwood.cli.reports import SUFFIX, Report
 
 if TYPE_CHECKING:
-    from kernelwood.relations import Prediction, Predictions, RelationExtractor
+    from kernelwood.relations import Predictions, RelationExtractor
 
-_NONE = "none"
 _ERRORS = ("false positive", "false negative", "wrong relation")
 _EPILOG = """\b
 Examples:
   kernelwood evaluate model.kw corpus.xml
   kernelwood evaluate model.kw brat/ --errors-out errors.jsonl
+  kernelwood evaluate model.kw corpus.xml --report report.html
 """
 
 
@@ -43,6 +46,7 @@ Examples:
     "--errors-out", metavar="FILE.jsonl",
     help="Output file of false positives and negatives with evidence.",
 )  # fmt: skip
+@report_option
 @config_option
 @jobs_option
 @json_option
@@ -56,8 +60,8 @@ def evaluate(model: str, test: tuple[str, ...], as_json: bool, **options: Any) -
     started = time.perf_counter()
     check_files(
         {"MODEL": model, **{f"CORPUS {name}": name for name in test}},
-        {"--errors-out": options["errors_out"]},
-        suffixes={"--errors-out": [".jsonl"]},
+        {"--errors-out": options["errors_out"], "--report": options["report"]},
+        suffixes={"--errors-out": [".jsonl"], "--report": [SUFFIX]},
     )
     extractor = load_extractor(model)
     documents, counts = read_documents(test, options)
@@ -76,6 +80,10 @@ def evaluate(model: str, test: tuple[str, ...], as_json: bool, **options: Any) -
         if options["errors_out"] is not None:
             begin("finding evidence")
             errors = _write_errors(options["errors_out"], extractor, predictions)
+        if page := Report.of(options, f"Evaluation of {Path(model).name} on", test):
+            begin("writing the report")
+            page.add(predictions, documents)
+            page.write(extractor, scores)
     if as_json:
         report = {"model": model, **scores.to_dict(), **counts.to_dict(), "errors": errors}
         write_json({**report, "seconds": round(time.perf_counter() - started, 3)})
@@ -93,24 +101,14 @@ def _write_errors(
     from kernelwood.io import write_text
     from kernelwood.relations import prediction_object
 
-    wrong = [one for one in predictions if _error(one) is not None]
+    wrong = [one for one in predictions if one.error is not None]
     evidence = extractor.explain(wrong)
 
     def lines() -> Iterator[str]:
         for prediction, cases in zip(wrong, evidence, strict=True):
-            line = {"error": _error(prediction), **prediction_object(prediction, cases)}
+            line = {"error": prediction.error, **prediction_object(prediction, cases)}
             yield json.dumps(line, ensure_ascii=False) + "\n"
 
     write_text(path, lines())
-    kinds = Counter(map(_error, wrong))
+    kinds = Counter(one.error for one in wrong)
     return {kind: kinds[kind] for kind in _ERRORS}
-
-
-def _error(prediction: Prediction) -> str | None:
-    """Return the kind of error of a prediction, None if it is right."""
-    found = prediction.relation if prediction.positive else _NONE
-    if found == prediction.label:
-        return None
-    if prediction.label == _NONE:
-        return "false positive"
-    return "false negative" if found == _NONE else "wrong relation"

@@ -22,6 +22,7 @@ from kernelwood.cli.options import (
     json_option,
     parser_option,
     prediction_options,
+    report_option,
 )
 from kernelwood.cli.outputs import (
     STANDARD,
@@ -32,6 +33,7 @@ from kernelwood.cli.outputs import (
     show_predictions,
     write_predictions,
 )
+from kernelwood.cli.reports import Report
 from kernelwood.errors import KernelInputError
 from kernelwood.structures import shorten
 from kernelwood.text import Document, Example, Sentence
@@ -50,7 +52,7 @@ _EPILOG = """\b
 Examples:
   kernelwood extract model.kw paper.txt --entities terms.tsv -o found.jsonl
   kernelwood extract model.kw papers/ --entities terms.tsv -o found.ann
-  kernelwood extract model.kw brat/ -o found.tsv --evidence 3
+  kernelwood extract model.kw brat/ -o found.tsv --evidence 3 --report found.html
   kernelwood extract model.kw paper.txt --entities terms.tsv --parses paper.conllu
   cat paper.txt | kernelwood extract model.kw - --entities terms.tsv
   kernelwood extract model.kw papers/ --entities terms.tsv --facts facts.tsv --facts net.cx2
@@ -68,6 +70,7 @@ Examples:
     "--parses", metavar="FILE", help="Parsed sentences of the texts: CoNLL-U file or folder."
 )
 @prediction_options
+@report_option
 @errors_option
 @jobs_option
 @json_option
@@ -91,7 +94,14 @@ def extract(model: str, texts: tuple[str, ...], as_json: bool, **options: Any) -
         source, predict = _prepare(extractor, texts, options, counts)
         advice = "" if entities is not None or options["ner"] else _ADVICE
         shown = write_predictions(
-            extractor, source, predict, counts, options, format, advice=advice
+            extractor,
+            source,
+            predict,
+            counts,
+            options,
+            format,
+            advice=advice,
+            report=Report.of(options, "Relations in", texts),
         )
     show_predictions(model, counts, shown, options["out"], started, as_json=as_json)
 

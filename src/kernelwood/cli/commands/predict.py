@@ -15,6 +15,7 @@ from kernelwood.cli.options import (
     jobs_option,
     json_option,
     prediction_options,
+    report_option,
 )
 from kernelwood.cli.outputs import (
     PredictionCounts,
@@ -22,6 +23,7 @@ from kernelwood.cli.outputs import (
     show_predictions,
     write_predictions,
 )
+from kernelwood.cli.reports import Report
 
 _ADVICE = (
     "annotate them in the corpus (brat standoff, ppi and jsonl can store them), or mark the terms "
@@ -33,6 +35,7 @@ Examples:
   kernelwood predict model.kw brat/ -o found.ann --evidence 3
   kernelwood predict model.kw corpus.jsonl -o pairs.tsv --all
   kernelwood predict model.kw brat/ --facts facts.tsv --facts-by id
+  kernelwood predict model.kw corpus.jsonl -o report.html
 """
 
 
@@ -40,6 +43,7 @@ Examples:
 @click.argument("model")
 @click.argument("corpus")
 @prediction_options
+@report_option
 @documents_options
 @jobs_option
 @json_option
@@ -63,6 +67,7 @@ def predict(model: str, corpus: str, as_json: bool, **options: Any) -> None:
             options,
             format,
             advice=_ADVICE,
+            report=Report.of(options, "Relations in", [corpus]),
         )
         counts.add(stream.tally)
     show_predictions(model, counts, shown, options["out"], started, as_json=as_json)
