@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from kernelwood import __version__
-from kernelwood.cli.console import reported
+from kernelwood.cli.console import LEVEL_OPTIONS, flushed, reported, start_clock
 
 # Command -> first line of its help. A module is imported only when its command is run.
 COMMANDS = {
@@ -47,17 +47,34 @@ class Commands(click.Group):
         command: click.Command = getattr(
             importlib.import_module(f"kernelwood.cli.commands.{name}"), name
         )
-        return command
+        return _with_shared_options(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
+    def main(self, *args: Any, **options: Any) -> Any:
+        """Run the command line; the end of its output is written, or its loss reported."""
+        with flushed():
+            return super().main(*args, **options)
+
+    def make_context(self, *args: Any, **options: Any) -> click.Context:
+        """Parse the command line; --help and --version print."""
+        with reported():
+            return super().make_context(*args, **options)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command and report expected errors."""
+        start_clock(ctx)
         with reported():
             return super().invoke(ctx)
+
+
+def _with_shared_options(command: click.Command) -> click.Command:
+    """Add the options of all commands to a command that does not have them."""
+    command.params += [option for option in LEVEL_OPTIONS if option not in command.params]
+    return command
 
 
 @click.group(
@@ -71,3 +88,6 @@ def main() -> None:
     Results are written to standard output, messages to standard error. Exit codes: 0 success,
     1 invalid data or installation, 2 invalid usage.
     """
+
+
+_with_shared_options(main)

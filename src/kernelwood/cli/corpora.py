@@ -172,7 +172,7 @@ class Texts:
             with usage():
                 stream = iter_read(path, "standoff", self._errors)
             with stream:
-                for example in tracked(stream):
+                for example in tracked(stream, "text"):
                     if used.add(example.id, 0) is not None:
                         raise StructureError(
                             f"two texts have the name {shorten(repr(example.id))}",

@@ -21,7 +21,7 @@ import click
 _COMMANDS = ("train", "crossval", "evaluate")  # which share a file
 # Parameters that are paths, relative to the folder of the file.
 _PATHS = ("corpus", "test", "model", "out", "kernel", "vectors", "errors_out", "save_config")
-_OWN = ("config", "save_config", "help")  # not allowed in a file
+_OWN = ("config", "save_config", "help", "quiet", "verbose")  # not allowed in a file
 _MOMENTARY = ("n_jobs", "as_json")  # without influence on results, so not saved
 _TEXTS_OR_NUMBERS = ("threshold", "positive_rate")
 _STANDARD = "-"

@@ -7,9 +7,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from kernelwood.cli.console import counted, results
+from kernelwood.cli.console import counted, results, say
 from kernelwood.structures import one_line, shorten
 
 if TYPE_CHECKING:
@@ -170,7 +168,7 @@ class _Page:
         if self._wrapped and len(text) > self._console.width:
             lines = textwrap.wrap(text, self._console.width, subsequent_indent=" " * indent)
         for line in lines:
-            click.echo(line, file=self._console.file)
+            say(line)
 
     def marked(self, marked: MarkedText) -> str | Text:
         """Return a sentence in colors or with brackets."""

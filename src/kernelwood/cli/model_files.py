@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from kernelwood.cli.console import counted, show_counts
+from kernelwood.cli.console import counted, note, show_counts
 from kernelwood.cli.corpora import ExampleList, read_examples
 from kernelwood.cli.options import GATED, refuse
 from kernelwood.errors import KernelInputError
@@ -168,7 +168,7 @@ class Compared:
 
     def show(self) -> None:
         """Print the number of examples and the kernel to standard error."""
-        click.echo(f"{counted(len(self.read.examples), 'example')}; {self.kernel!r}", err=True)
+        note(f"{counted(len(self.read.examples), 'example')}; {self.kernel!r}")
         show_counts(self.read.counts)
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 import click
 
-from kernelwood.cli.console import counted, show_counts, show_table, usage, write_json
+from kernelwood.cli.console import counted, note, say, show_counts, show_table, usage, write_json
 from kernelwood.cli.corpora import Counts, annotated_view
 from kernelwood.cli.explanations import show_explanation
 from kernelwood.cli.options import exclusive
@@ -133,6 +133,8 @@ def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 def use_utf8(target: str | None) -> None:
     """Encode standard output in UTF-8, if it is the target."""
+    if target == STANDARD and sys.stdout is None:
+        raise OSError(errno.EBADF, "closed", "standard output")
     if target == STANDARD and hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(encoding="utf-8", newline="\n")
 
@@ -182,7 +184,7 @@ def save_map(
     if n > _MOST_POINTS:
         drawn = child_generator(seed, _SAMPLED).permutation(n)[:_MOST_POINTS]
         shown = np.union1d(drawn, np.array(list(texts), dtype=np.int64))
-        click.echo(f"the map shows {len(shown):,} of {n:,} examples", err=True)
+        note(f"the map shows {len(shown):,} of {n:,} examples")
         title += f" ({len(shown):,} shown)"
     place = {int(number): position for position, number in enumerate(shown)}
     points = map_2d(vectors[shown], options["map_method"], seed=seed)
@@ -413,12 +415,12 @@ def show_predictions(
     elif shown:
         rows = [_row(prediction) for prediction, _ in shown]
         show_table(["document", "type", ">probability", "participants", "sentence"], rows)
-        click.echo()
+        say()
     relations, candidates = counts.types.total(), counts.n_candidates
-    click.echo(
+    show = note if out == STANDARD else say
+    show(
         f"{counted(relations, 'relation')} among {counted(candidates, 'candidate')} in "
-        f"{counted(counts.n_documents, 'document')}",
-        err=out == STANDARD,
+        f"{counted(counts.n_documents, 'document')}"
     )
     show_counts(counts)
 

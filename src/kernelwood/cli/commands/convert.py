@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from kernelwood.cli.console import counted, show_counts, tracked, usage, write_json
+from kernelwood.cli.console import counted, note, show_counts, tracked, usage, write_json
 from kernelwood.cli.corpora import (
     Counts,
     Maker,
@@ -142,9 +142,9 @@ def _report(stream: ExampleStream, row: Format, counts: Counts) -> dict[str, Any
 
 def _show(report: dict[str, Any], counts: Counts) -> None:
     n_read, n_written, n_skipped = (report[name] for name in ("read", "written", "skipped"))
-    click.echo(f"{n_read:,} read, {n_written:,} written, {n_skipped:,} skipped", err=True)
+    note(f"{n_read:,} read, {n_written:,} written, {n_skipped:,} skipped")
     show_counts(counts)
     ignored = report["ignored"]
     if ignored:
         names = ", ".join(ignored[:_SHOWN]) + (", ..." if len(ignored) > _SHOWN else "")
-        click.echo(f"  {counted(len(ignored), 'file')} not read: {names}", err=True)
+        note(f"  {counted(len(ignored), 'file')} not read: {names}")

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from kernelwood.cli.console import running, show_counts, write_json
+from kernelwood.cli.console import running, say, show_counts, write_json
 from kernelwood.cli.corpora import read_documents
 from kernelwood.cli.experiment import Named, config_option
 from kernelwood.cli.model_files import make_extractor
@@ -89,6 +89,6 @@ def crossval(
             report["curve"] = learning.to_dict()
         write_json({**report, "seconds": round(time.perf_counter() - started, 3)})
         return
-    click.echo(str(validation))
+    say(validation)
     if learning is not None:
-        click.echo(f"\n{learning}")
+        say(f"\n{learning}")

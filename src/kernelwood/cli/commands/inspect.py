@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kernelwood.cli.console import counted, show_table, write_json
+from kernelwood.cli.console import counted, say, show_table, write_json
 from kernelwood.cli.options import json_option
 from kernelwood.cli.outputs import check_inputs
 from kernelwood.structures import one_line, shorten
@@ -110,13 +110,13 @@ def _show(result: dict[str, Any]) -> None:
 
     title = f"{result['model']} ({result['kind']})"
     size = format_bytes(result["size"])
-    click.echo(_line(f"{title}, saved by kernelwood {result['kernelwood']}, {size}") + "\n")
+    say(_line(f"{title}, saved by kernelwood {result['kernelwood']}, {size}") + "\n")
     card = {name.replace("_", " "): value for name, value in result.get("card", {}).items()}
     properties = card or result["parameters"]
     rows = [[_line(name), _value(value)] for name, value in properties.items()]
     if rows:
         show_table(["property", "value"], rows)
-        click.echo()
+        say()
     _show_sizes(result)
 
 
@@ -137,7 +137,7 @@ def _show_sizes(result: dict[str, Any]) -> None:
     if rows:
         show_table([">part", "name", ">size", "parameters"], rows)
     if len(parts) > _SHOWN:
-        click.echo(f"and {counted(len(parts) - _SHOWN, 'more part')}")
+        say(f"and {counted(len(parts) - _SHOWN, 'more part')}")
 
 
 def _value(value: Any) -> str:

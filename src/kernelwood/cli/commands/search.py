@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from kernelwood.cli.console import counted, running, show_table, write_json
+from kernelwood.cli.console import counted, running, say, show_table, write_json
 from kernelwood.cli.corpora import is_saved
 from kernelwood.cli.model_files import Compared, read_compared, read_for
 from kernelwood.cli.options import (
@@ -303,7 +303,7 @@ def _duplicates(index: SentenceIndex, threshold: float | None) -> dict[str, Any]
 
 def _show(result: dict[str, Any]) -> None:
     for query in result["queries"]:
-        click.echo(f"{query['id']}  {shorten(query['text'], _WIDTH)}")
+        say(f"{query['id']}  {shorten(query['text'], _WIDTH)}")
         rows = []
         for match in query["matches"]:
             rows.append([f"{match['similarity']:.4f}", match["id"], shorten(match["text"], _WIDTH)])
@@ -311,11 +311,11 @@ def _show(result: dict[str, Any]) -> None:
                 text = " ".join(fragment["text"].split())
                 rows.append(["", "", f"  shares {shorten(text, _WIDTH)}"])
         show_table([">similarity", "id", "text"], rows)
-        click.echo()
+        say()
     if result["duplicates"] is not None:
         _show_duplicates(result["duplicates"])
     if not result["queries"] and result["duplicates"] is None:
-        click.echo(f"{counted(result['n_examples'], 'example')} in the index")
+        say(f"{counted(result['n_examples'], 'example')} in the index")
 
 
 def _show_duplicates(found: dict[str, Any]) -> None:
@@ -329,4 +329,4 @@ def _show_duplicates(found: dict[str, Any]) -> None:
     ]
     show_table([">similarity", "id", "id", "text", "text"], rows)
     pairs, groups = counted(len(found["pairs"]), "pair"), counted(len(found["groups"]), "group")
-    click.echo(f"\n{pairs} in {groups}")
+    say(f"\n{pairs} in {groups}")
