@@ -6,14 +6,17 @@ import importlib
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from kernelwood import __version__
-from kernelwood.cli.console import LEVEL_OPTIONS, flushed, reported, start_clock
+from kernelwood.cli.console import LEVEL_OPTIONS, flushed, nearest, reported, start_clock
+from kernelwood.cli.options import adapt_types
 
 # Command -> first line of its help. A module is imported only when its command is run.
 COMMANDS = {
     "adapt": "Adapt the decision threshold of a model to other texts.",
     "cluster": "Cluster structures by kernel k-means.",
+    "completion": "Print the completion script of a shell.",
     "convert": "Convert a corpus to another format.",
     "crossval": "Cross-validate a relation extractor.",
     "demo": "Train on a bundled corpus and extract from new text.",
@@ -47,7 +50,25 @@ class Commands(click.Group):
         command: click.Command = getattr(
             importlib.import_module(f"kernelwood.cli.commands.{name}"), name
         )
-        return _with_shared_options(command)
+        return _with_shared_options(adapt_types(command))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is called."""
+        name = args[0]
+        if name not in COMMANDS and name[:1] != "-" and not ctx.resilient_parsing:
+            ctx.fail(f"No such command {name!r}{nearest(name, COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the commands and options that begin with a text, without importing them."""
+        found = [
+            CompletionItem(name, help=text)
+            for name, text in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without importing them."""

@@ -13,7 +13,7 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeVar
 
@@ -173,6 +173,21 @@ def counted(n: int, noun: str, plural: str = "s") -> str:
     ('1 example', '2,000 classes')
     """
     return f"{n:,} {noun}{plural * (n != 1)}"
+
+
+def nearest(name: str, known: Iterable[str], *, form: str = "; did you mean {!r}?") -> str:
+    """Return a question about the most similar known name, "" if none is similar.
+
+    Examples
+    --------
+    >>> nearest("bnids", ["Binds", "Cuts"]), nearest("xyz", ["Binds"])
+    ("; did you mean 'Binds'?", '')
+    """
+    from difflib import get_close_matches
+
+    lowered = {str(one).lower(): one for one in known}
+    near = get_close_matches(name.lower(), lowered, n=1)
+    return form.format(lowered[near[0]]) if near else ""
 
 
 def write_json(report: dict[str, Any]) -> None:

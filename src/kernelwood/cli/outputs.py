@@ -73,9 +73,9 @@ def check_files(
         If two paths are the same file, or an output is a folder or has a wrong suffix.
     FileNotFoundError
         If an input or the folder of an output does not exist.
+    PermissionError
+        If files cannot be created in the folder of an output.
     """
-    from kernelwood.io import check_parent
-
     inputs = {name: path for name, path in sources.items() if path not in (None, STANDARD)}
     named = {Path(str(path)).resolve(): name for name, path in inputs.items()}
     allowed = dict(suffixes or {})
@@ -94,10 +94,20 @@ def check_files(
             raise click.UsageError(f"{flag} {path} is a folder; give a file name")
         if flag in allowed and path.suffix.lower() not in allowed[flag]:
             raise click.UsageError(f"{flag} must end in one of {', '.join(allowed[flag])}")
-        check_parent(path)
+        check_writable(path)
         if flag == figure:
             check_figure(path)
     check_inputs(*inputs.values())
+
+
+def check_writable(target: Path) -> None:
+    """Raise FileNotFoundError or PermissionError if a file or folder cannot be created."""
+    from kernelwood.io import check_parent
+
+    check_parent(target)
+    special = target.exists() and not target.is_file()  # pipes and devices are not replaced
+    if not os.access(target if special else target.parent, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(target))
 
 
 def check_inputs(*paths: str | None) -> None:
@@ -236,6 +246,8 @@ def check_prediction_files(
     if out is None and format is not None:
         raise click.UsageError("--to is the format of --out; give --out, too")
     check_inputs(*sources.values())
+    if out not in (None, STANDARD):
+        check_writable(Path(out))
     if out is not None and format is None:
         format = "jsonl" if out == STANDARD else _format_of(out)
     if format != "ann":

@@ -10,7 +10,7 @@ import click
 from kernelwood.cli.console import running, say, show_counts, write_json
 from kernelwood.cli.corpora import read_documents
 from kernelwood.cli.experiment import Named, config_option
-from kernelwood.cli.model_files import make_extractor
+from kernelwood.cli.model_files import check_types, make_extractor
 from kernelwood.cli.options import (
     documents_options,
     extractor_options,
@@ -71,6 +71,7 @@ def crossval(
     )
     extractor = make_extractor(options)
     documents, counts = read_documents(corpus, options)
+    check_types(options, documents)
     if not as_json:
         show_counts(counts)
     with running(options["n_jobs"]) as begin:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from kernelwood.cli.console import counted, running, say, show_table, write_json
+from kernelwood.cli.console import counted, nearest, running, say, show_table, write_json
 from kernelwood.cli.corpora import is_saved
 from kernelwood.cli.model_files import Compared, read_compared, read_for
 from kernelwood.cli.options import (
@@ -200,9 +199,9 @@ def _queries_by_id(index: SentenceIndex, ids: tuple[str, ...]) -> list[Any]:
     queries = []
     for name in ids:
         if name not in places:
-            near = get_close_matches(name, places, n=1)
-            guess = f"; did you mean {near[0]!r}?" if near else ""
-            raise KernelInputError(f"the index has no example {shorten(repr(name))}{guess}")
+            raise KernelInputError(
+                f"the index has no example {shorten(repr(name))}{nearest(name, places)}"
+            )
         place = places[name]
         queries.append(_Indexed(name, texts[place], int(index.ids_[place]), place))
     return queries

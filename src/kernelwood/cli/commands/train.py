@@ -11,7 +11,7 @@ import click
 from kernelwood.cli.console import running, say, show_counts, show_table, write_json
 from kernelwood.cli.corpora import Counts, read_documents
 from kernelwood.cli.experiment import Named, config_option, effective, write_settings
-from kernelwood.cli.model_files import make_extractor
+from kernelwood.cli.model_files import check_types, make_extractor
 from kernelwood.cli.options import (
     documents_options,
     extractor_options,
@@ -70,6 +70,7 @@ def train(corpus: tuple[str, ...], as_json: bool, **options: Any) -> None:
     )
     extractor = make_extractor(options)
     documents, counts = read_documents(corpus, options)
+    check_types(options, documents)
     if not as_json:
         show_counts(counts)
     with running(options["n_jobs"]) as begin:
