@@ -40,14 +40,17 @@ def show_explanation(
     wrapped : bool
         Whether to wrap lines in files and pipes, too.
     """
+    from kernelwood.relations import relation_name
+
     page = _Page(results(), wrapped=wrapped)
     evidence = told["evidence"]
     page.line(one_line(told["id"]), "bold")
     page.line(page.marked(_sentence(told)))
     decision, sign = ("positive", "≥") if told["positive"] else ("negative", "<")
-    label = f"; annotated as {told['label']}" if "label" in told else ""
+    relation = relation_name(told.get("relation", told["type"]))
+    label = f"; annotated as {relation_name(told['label'])}" if "label" in told else ""
     page.line(
-        f"{told['type']}: predicted {decision}, probability {told['probability']:.3f} {sign} "
+        f"{relation}: predicted {decision}, probability {told['probability']:.3f} {sign} "
         f"threshold {told['threshold']:.3f}{label}"
     )
     if evidence["path"]:
@@ -55,7 +58,7 @@ def show_explanation(
     for supports, title in ((True, "for"), (False, "against")):
         cases = [case for case in evidence["cases"] if case["supports"] is supports]
         page.line("")
-        page.line(_title(title, told["type"], cases), "bold")
+        page.line(_title(title, relation, cases), "bold")
         for case in cases:
             _show_case(page, told, case, fragments=fragments)
     page.line("")

@@ -438,7 +438,11 @@ def show_predictions(
 
 
 def _row(prediction: Prediction) -> list[str]:
-    participants = ", ".join(one_line(one.text) for one in prediction.participants)
+    from kernelwood.relations import describe
+
+    spans = [span for one in prediction.participants for span in one.spans]
+    place = f"{min(start for start, _ in spans)}-{max(end for _, end in spans)}"
+    participants = one_line(describe(prediction))
     kind = prediction.type if prediction.positive else f"not {prediction.type}"
     probability, text = f"{prediction.probability:.3f}", shorten(one_line(prediction.text), _WIDTH)
-    return [prediction.document, kind, probability, participants, text]
+    return [f"{prediction.document}:{place}", kind, probability, participants, text]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kernelwood.cli.console import counted, note, running, say, show_counts, write_json
+from kernelwood.cli.console import counted, note, printable, running, say, show_counts, write_json
 from kernelwood.cli.corpora import Counts, Texts, annotated_view, read_documents
 from kernelwood.cli.model_files import load_extractor, load_parser
 from kernelwood.cli.options import (
@@ -225,15 +225,19 @@ def _label_rows(path: str) -> Iterator[tuple[int, Any]]:
 
 def _ask(chosen: Predictions, relations: Sequence[str]) -> dict[str, str]:
     """Ask for the label of one candidate after the other."""
+    from kernelwood.relations import relation_name
+
     numbered = dict(enumerate(relations, 1)) if len(relations) > 1 else {}
-    keys = ", ".join([_KEYS, *(f"{number} {name}" for number, name in numbered.items())])
+    keys = ", ".join(
+        [_KEYS, *(f"{number} {relation_name(name)}" for number, name in numbered.items())]
+    )
     say(f"Is the relation between the marked entities right? {keys}", err=True)
     labels: dict[str, str] = {}
     asked: list[str] = []  # candidates with an answer, skipped ones included
     while len(asked) < len(chosen):
         one = chosen[len(asked)]
         say(f"\n{len(asked) + 1}/{len(chosen)}  {_marked(one)}", err=True)
-        given = click.prompt(f"{one.relation}?", err=True).strip().lower()
+        given = click.prompt(printable(f"{relation_name(one.relation)}?"), err=True).strip().lower()
         if given == "q":
             break
         if given == "u":
