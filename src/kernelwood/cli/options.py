@@ -164,7 +164,8 @@ def _check_views(
     return value
 
 
-def _check_parser(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+def check_parser(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Return the name of a parser, or raise a usage error with the nearest one."""
     known = (*PARSERS, *(("auto", "given") if param.default == "auto" else ()))
     kind = None if value is None else value.partition(":")[0]
     if kind is not None and kind not in known:
@@ -240,7 +241,7 @@ case_option = click.option(
     help="Case of terms; smart: matters in short or mixed-case terms.",
 )  # fmt: skip
 parser_option = click.option(
-    "--parser", metavar="NAME", callback=_check_parser, show_default=_OF_MODEL,
+    "--parser", metavar="NAME", callback=check_parser, show_default=_OF_MODEL,
     help="Parser: biomedical, spacy[:MODEL] or stanza[:LANGUAGE].",
 )  # fmt: skip
 
@@ -365,7 +366,7 @@ extractor_options = together(
         help="Number of folds used to set the decision threshold.",
     ),
     click.option(
-        "--parser", metavar="NAME", callback=_check_parser, default="auto",
+        "--parser", metavar="NAME", callback=check_parser, default="auto",
         help="Parser: auto, given, biomedical, spacy[:MODEL] or stanza[:LANGUAGE].",
     ),
     click.option("--license", metavar="TEXT", help="License of the model."),
