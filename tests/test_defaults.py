@@ -378,6 +378,7 @@ CLAIM = {
 COMMANDS = {
     "adapt": {"model": "model.kw", "texts": "test.jsonl"},
     "cluster": {"corpus": "corpus.jsonl", "n_clusters": "2"},
+    "completion": {"shell": "bash"},
     "convert": {"source": "corpus.jsonl", "target": "corpus.conllu"},
     "crossval": {"corpus": "corpus.jsonl"},
     "demo": {},

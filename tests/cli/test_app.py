@@ -10,6 +10,7 @@ from processes import run_python
 
 import kernelwood as kw
 from kernelwood.cli import app, main
+from kernelwood.cli.options import PARSERS
 
 
 def _run(*arguments):
@@ -66,7 +67,35 @@ LIGHT = {
     "cluster": (["cluster", "missing.conllu", "-k", "3"], 1),
     "search": (["search", "missing.conllu", "--save", "index.kw"], 1),
     "learn-gates": (["learn-gates", "missing.conllu"], 1),
+    "adapt": (["adapt", "missing.kw", "missing.txt"], 1),
+    "vectors": (["vectors", "missing.txt", "-o", "vectors.npz"], 1),
+    "version": (["--version"], 0),
+    "no command": ([], 2),
+    "misspelled command": (["trian"], 2),
+    "misspelled value": (["train", "missing.xml", "-o", "model.kw", "--recipe", "svn"], 2),
+    "misspelled parser": (["extract", "missing.kw", "missing.txt", "--parser", "spicy"], 2),
+    "misspelled format": (["convert", "missing.xml", "out.jsonl", "--from", "pen"], 2),
+    "levels": (["-q", "train", "missing.xml", "-v"], 2),
+    "completion": (["completion", "bash"], 0),
 }
+# Outputs in a folder that does not exist; the inputs do.
+UNWRITABLE = {
+    "train": ["train", "in.txt", "-o", "missing/model.kw"],
+    "adapt": ["adapt", "in.txt", "in.txt", "-o", "missing/model.kw"],
+    "evaluate": ["evaluate", "in.txt", "in.txt", "--errors-out", "missing/errors.jsonl"],
+    "predict": ["predict", "in.txt", "in.txt", "-o", "missing/found.jsonl"],
+    "extract": ["extract", "in.txt", "in.txt", "-o", "missing/found.jsonl"],
+    "standoff": ["extract", "in.txt", "in.txt", "-o", "missing/found.ann"],
+    "verify": ["verify", "in.txt", "in.txt", "-o", "missing/verdicts.jsonl"],
+    "convert": ["convert", "in.txt", "missing/out.jsonl"],
+    "embed": ["embed", "in.txt", "-o", "missing/vectors.npz"],
+    "cluster": ["cluster", "in.txt", "-k", "3", "-o", "missing/clusters.tsv"],
+    "search": ["search", "in.txt", "--save", "missing/index.kw"],
+    "learn-gates": ["learn-gates", "in.txt", "--out", "missing/kernel.kw"],
+    "vectors": ["vectors", "in.txt", "-o", "missing/vectors.npz"],
+    "demo": ["demo", "-o", "missing/report.html"],
+}
+LIGHT |= {f"{name} without a folder": (call, 1) for name, call in UNWRITABLE.items()}
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +118,9 @@ for name, (arguments, _) in {LIGHT!r}.items():
     made[name] = code, sorted(heavy), said.getvalue()
 print(json.dumps(made))
 """
-    done = run_python("-c", program, cwd=tmp_path_factory.mktemp("light"))
+    folder = tmp_path_factory.mktemp("light")
+    (folder / "in.txt").write_text("a text")
+    done = run_python("-c", program, cwd=folder)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -98,7 +129,9 @@ print(json.dumps(made))
 def test_help_and_wrong_calls_load_no_heavy_library(name, light):
     code, heavy, said = light[name]
     assert (code, heavy) == (LIGHT[name][1], []), said
-    if code == 1:
+    if name.endswith("without a folder"):
+        assert "missing: there is no such folder" in said
+    elif code == 1:
         assert "missing." in said and "No such file" in said
 
 
@@ -123,3 +156,45 @@ def test_interrupt_exits_with_130(monkeypatch):
 
 def test_interrupt_is_quiet(monkeypatch):
     assert _invoke_raising(monkeypatch, KeyboardInterrupt()).output == ""
+
+
+@pytest.mark.parametrize("name", UNWRITABLE)
+def test_outputs_that_cannot_be_created_are_named_first(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in.txt").write_text("a text")
+    (tmp_path / "missing").mkdir()
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    result = CliRunner().invoke(main, UNWRITABLE[name])
+    assert result.exit_code == 1 and "Permission denied" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "guess"),
+    [
+        (["trian"], "'train'"),
+        (["learn-gate"], "'learn-gates'"),
+        (["train", "x", "-o", "y", "--recipe", "SVN"], "'svm'"),
+        (["train", "x", "-o", "y", "--recipee", "svm"], "--recipe"),
+        (["train", "x", "-o", "y", "--threshold", "cautios"], "'cautious'"),
+        (["train", "x", "-o", "y", "--parser", "biomedicla"], "'biomedical'"),
+        (["train", "x", "-o", "y", "--parser", "givn"], "'given'"),
+        (["train", "x", "-o", "y", "--view", "paht"], "'path'"),
+        (["convert", "x", "y", "--from", "conlu"], "'conllu'"),
+        (["convert", "x", "y", "--to", "jsonll"], "'jsonl'"),
+        (["embed", "x", "-o", "y.npz", "--kernel", "subset-tre"], "'subset-tree'"),
+        (["extract", "x", "y", "--positive-rate", "traind"], "'trained'"),
+    ],
+)
+def test_a_misspelled_name_gets_a_suggestion(arguments, guess):
+    result = CliRunner().invoke(main, arguments)
+    told = " ".join(result.stderr.split()).lower()
+    assert result.exit_code == 2
+    assert "did you mean" in told and guess in told
+
+
+def test_a_name_like_no_other_gets_no_suggestion():
+    assert "did you mean" not in CliRunner().invoke(main, ["xyz"]).stderr
+
+
+def test_parsers_are_those_of_the_library():
+    assert set(PARSERS) == set(kw.parsing.BACKENDS)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import logging
+import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,11 +14,14 @@ import time
 import warnings
 from functools import partial
 
+import click
 import pytest
 from cli.running import invoke
+from processes import start_python
 from rich.console import Console
 
 import kernelwood as kw
+from kernelwood.cli import console
 from kernelwood.cli.console import in_options, reported, running
 
 # Errors.
@@ -90,6 +95,7 @@ def test_other_threads_leave_signals_alone():
 def terminal(monkeypatch):
     """Return what is written to a terminal by a console that is made from now on."""
     written = io.StringIO()
+    monkeypatch.setattr("kernelwood.cli.console._is_terminal", lambda stream: True)
     monkeypatch.setattr(
         "rich.console.Console", partial(Console, file=written, force_terminal=True, width=80)
     )
@@ -127,3 +133,132 @@ def test_warnings_are_told_once_in_plain_words(capsys):
         for _ in range(2):
             warnings.warn("mind this", UserWarning, stacklevel=1)
     assert capsys.readouterr().err == "warning: mind this\n"
+
+
+# Progress without a terminal.
+
+
+class _Clock:
+    """Seconds that pass when a test says so."""
+
+    def __init__(self):
+        self.now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = _Clock()
+    monkeypatch.setattr(console, "_clock", clock)
+    return clock
+
+
+class _File:
+    """A stream of which each item is a megabyte."""
+
+    def __init__(self, n, size):
+        self.n, self.size, self.position = n, size, 0
+
+    def __iter__(self):
+        for number in range(self.n):
+            self.position += 1_000_000
+            yield number
+
+
+def read(clock, seconds, n=200, size=200_000_000):
+    """Read a file whose items take some seconds each."""
+    for _ in console.tracked(_File(n, size), "document"):
+        clock.now += seconds
+
+
+def test_a_long_run_shows_lines_without_a_terminal(clock, capsys):
+    read(clock, 0.5)
+    assert capsys.readouterr().err == (
+        "kernelwood: 65 documents, 65.0 MB of 200.0 MB, 00:32 elapsed, 01:06 left\n"
+        "kernelwood: 129 documents, 129.0 MB of 200.0 MB, 01:04 elapsed, 00:35 left\n"
+        "kernelwood: 193 documents, 193.0 MB of 200.0 MB, 01:36 elapsed, 00:03 left\n"
+    )
+
+
+def test_a_short_run_shows_no_line(clock, capsys):
+    read(clock, 0.02)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_stream_of_unknown_size_has_no_time_left(clock, capsys):
+    read(clock, 0.2, n=70, size=None)
+    assert capsys.readouterr().err == "kernelwood: 65 documents, 65.0 MB, 00:12 elapsed\n"
+
+
+def test_lines_are_seconds_apart(clock, capsys):
+    with running() as begin:
+        begin("learning")
+        for done in range(1, 101):
+            clock.now += 0.25
+            kw.compute.get_config().progress(done, 100)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "kernelwood: learning, 20%, 00:05 elapsed, 00:20 left"
+    assert len(lines) == 5
+
+
+def test_a_stage_without_updates_shows_lines_too(clock, capsys, monkeypatch):
+    monkeypatch.setattr(console, "_BEAT", 0.001)
+    seen = threading.Event()
+    monkeypatch.setattr(console, "say", lambda text, err: seen.set())
+    with running() as begin:
+        begin("parsing")
+        clock.now += 6
+        assert seen.wait(30)
+
+
+def test_the_innermost_task_is_shown(clock, capsys):
+    with running() as begin:
+        begin("learning")
+        for number, _ in enumerate(console.tracked(_File(2, None), "document")):
+            clock.now += 6 * number
+        clock.now += 6
+        begin("saving")
+    assert capsys.readouterr().err.splitlines() == ["kernelwood: saving, 00:00 elapsed"]
+
+
+def test_a_line_names_the_command(clock, capsys):
+    with click.Context(click.Command("extract"), info_name="extract"):
+        read(clock, 0.2, n=70)
+    assert capsys.readouterr().err.startswith("extract: 65 documents")
+
+
+def test_quiet_shows_no_lines(clock, capsys):
+    with click.Context(click.Command("extract"), info_name="extract") as ctx:
+        ctx.meta["kernelwood.level"] = console.QUIET
+        read(clock, 1)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="terminals are those of POSIX")
+@pytest.mark.parametrize(
+    ("variables", "escapes"),
+    [({"TERM": "dumb"}, r"\x1b"), ({"TERM": "xterm", "NO_COLOR": "1"}, r"\x1b\[[\d;]*3\d")],
+)
+def test_a_terminal_without_colors_gets_none(variables, escapes, tmp_path):
+    import pty
+
+    (tmp_path / "in.mrg").write_text("(S (NP we) (VP go))\n" * 100)
+    for arguments in (["doctor"], ["convert", str(tmp_path / "in.mrg"), str(tmp_path / "o.jsonl")]):
+        own, other = pty.openpty()
+        environment = {**os.environ, "COLUMNS": "80", **variables}
+        process = start_python(
+            "-m", "kernelwood", *arguments, stdin=other, stdout=other, stderr=other, env=environment
+        )
+        os.close(other)
+        parts = []
+        try:
+            while part := os.read(own, 65536):
+                parts.append(part)
+        except OSError:  # Linux reports the end of a terminal as an error
+            pass
+        os.close(own)
+        assert process.wait(300) == 0
+        shown = b"".join(parts).decode()
+        assert shown and not re.search(escapes, shown)

@@ -224,3 +224,10 @@ def test_a_text_without_terms_is_refused(words_model, terms):
 def test_a_broken_corpus_is_refused_with_its_line(model, tmp_path):
     (tmp_path / "in.jsonl").write_text("{broken\n")
     assert "in.jsonl:1" in wrong_data(run(model, tmp_path / "in.jsonl", "a"))
+
+
+def test_a_wrong_id_of_stored_predictions_gets_a_suggestion(model, corpus, tmp_path):
+    found = tmp_path / "found.jsonl"
+    run(model, corpus, "-o", found, "--evidence", 1, command="predict")
+    message = wrong_data(run(model, found, "d20.s0.e1-e3"))
+    assert "no prediction with the id 'd20.s0.e1-e3'; did you mean 'd20.s0.e1-e2'?" in message

@@ -196,7 +196,7 @@ def test_json_lines_have_evidence_on_request(model, text, terms, tmp_path):
 
 def test_a_table_shows_relations(model, text, terms):
     shown = run(model, text, "--entities", terms).stdout
-    assert "Raf, Ras" in shown and "training case" not in shown
+    assert "a:0-13 " in shown and "Raf – Ras" in shown and "training case" not in shown
 
 
 def test_relations_are_shown_with_evidence_on_request(model, text, terms):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 import zipfile
 
 import pytest
-from cli.interactions import some_documents
+from cli.interactions import a_sentence, some_documents
 from cli.running import wrong_data
 from click.testing import CliRunner
 
@@ -126,6 +127,44 @@ def test_the_table_of_an_extractor_tells_license_and_relations(saved, extractor)
     shown = run(saved(extractor)).stdout
     assert re.search(r"^license +CC0$", shown, re.MULTILINE)
     assert re.search(r"^relations +binds$", shown, re.MULTILINE)
+
+
+def test_the_card_comes_without_the_parts(saved, extractor):
+    result = run(saved(extractor))
+    assert "trained on   8 documents" in result.stdout and "(kernel)" not in result.stdout
+    assert "--parts lists them" in result.stderr
+
+
+@pytest.mark.parametrize("option", ["--parts", "-v"])
+def test_parts_of_an_extractor_are_shown_on_request(saved, extractor, option):
+    shown = run(saved(extractor), option).stdout
+    assert shown.index("trained on") < shown.index("(kernel)")
+
+
+def test_directions_of_a_card_are_arrows(saved):
+    sentences = [a_sentence(p, *ends) for p in (0, 3) for ends in (("Raf", "Ras"), ("Abl", "Src"))]
+    turned = [
+        sentence.with_parts(
+            relations=tuple(
+                one._replace(
+                    arguments=tuple(
+                        kw.text.Argument(role, target)
+                        for role, target in zip(("Agent", "Target"), ends, strict=True)
+                    )
+                )
+                for one in sentence.relations
+            )
+        )
+        for sentence in sentences
+        for ends in (("e1", "e2"), ("e2", "e1"))
+    ]
+    documents = [kw.Example(f"d{i}", views={"sentence": s}) for i, s in enumerate(turned)]
+    model = RelationExtractor(random_state=0, n_splits=2, blind=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        path = saved(model.fit(documents))
+    assert "classes      binds →, binds ←" in run(path).stdout
+    assert inspected(path)["card"]["classes"][:2] == ["binds(e1,e2)", "binds(e2,e1)"]
 
 
 # What goes wrong.

@@ -56,7 +56,17 @@ PHRASES = {
 }  # fmt: skip
 PATTERNS = {re.compile(phrase, re.IGNORECASE): say for phrase, say in PHRASES.items()}
 ERRORS = re.compile(r"(Error|Warning|Exception|BadParameter)$|^error$|^warn$")
-PRINTERS = ("echo", "print", "show_table", "plain_table", "add_column", "info")
+PRINTERS = (
+    "echo",
+    "say",
+    "note",
+    "detail",
+    "print",
+    "show_table",
+    "plain_table",
+    "add_column",
+    "info",
+)
 
 
 # Help.

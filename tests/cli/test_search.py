@@ -300,3 +300,57 @@ def test_queries_without_the_view_are_told(index, file):
 def test_examples_without_views_are_told(file):
     path = file(kw.Example("a", views={"text": "we go"}))
     assert "--view" in wrong_data(run(path, "--id", "a"))
+
+
+# Sentences.
+
+
+@pytest.fixture(scope="module")
+def parsed(tmp_path_factory):
+    """Return a corpus of sentences that the bundled parser has parsed."""
+    path = tmp_path_factory.mktemp("parsed") / "in.jsonl"
+    texts = ["Raf binds Ras.", "Mek was activated by Raf in all cells.", "We thank our colleagues."]
+    sentences = kw.parsing.load_backend().parse([kw.Sentence(text) for text in texts])
+    kw.write([kw.Example(f"s{i}", views={"sentence": s}) for i, s in enumerate(sentences)], path)
+    return path
+
+
+@pytest.mark.parametrize("view", ["words", "tree", "lct"])
+def test_a_sentence_is_parsed_and_searched(parsed, view):
+    report = answer("search", parsed, "Raf binds Ras.", "--view", view)
+    [query] = report["queries"]
+    assert (query["id"], query["text"]) == ("sentence", "Raf binds Ras.")
+    assert query["matches"][0]["id"] == "s0"
+    assert query["matches"][0]["similarity"] == pytest.approx(1)
+
+
+def test_an_index_is_searched_by_a_sentence(parsed, tmp_path):
+    answer("search", parsed, "--view", "words", "--save", tmp_path / "index.kw")
+    report = answer("search", tmp_path / "index.kw", "Raf binds Erk.", "-k", 1)
+    assert [match["id"] for match in report["queries"][0]["matches"]] == ["s0"]
+
+
+def test_each_sentence_of_a_text_is_a_query(parsed):
+    report = answer("search", parsed, "Raf binds Ras. We thank our colleagues.", "--view", "words")
+    found = [(query["id"], query["matches"][0]["id"]) for query in report["queries"]]
+    assert found == [("sentence 1", "s0"), ("sentence 2", "s2")]
+
+
+@pytest.mark.parametrize("name", ["my corpus.conllu", "my corpus.jsonl.gz", "corpus"])
+def test_a_missing_file_is_no_sentence(parsed, name):
+    assert f"{name}: No such file" in wrong_data(run(parsed, name, "--view", "words"))
+
+
+def test_a_view_that_a_sentence_lacks_is_told(file):
+    tree = kw.Tree.from_brackets("(S (NP we) (VP go))")
+    corpus = file(*(kw.Example(f"s{i}", views={"mine": tree}) for i in range(3)))
+    message = wrong_data(run(corpus, "--json", "we go home", "--view", "mine"))
+    assert (
+        "the view 'mine', which cannot be made from a sentence (views of sentences: words"
+        in message
+    )
+
+
+def test_the_parser_of_sentences_is_checked_first(parsed):
+    result = run(parsed, "Raf binds Ras.", "--parser", "spicy")
+    assert result.exit_code == 2 and "did you mean 'spacy'?" in result.stderr

@@ -270,7 +270,7 @@ def test_an_unknown_parser_is_told(tmp_path, model):
     bare = kw.Example("d0.s0", views={"sentence": a_sentence(0, "Raf", "Ras")})
     kw.write([bare], tmp_path / "in.jsonl")
     result = run(tmp_path / "in.jsonl", "-o", model, "--parser", "magic")
-    assert "magic" in wrong_data(result)
+    assert result.exit_code == 2 and "unknown parser 'magic'" in result.stderr
 
 
 def test_a_missing_file_is_named(tmp_path, model):
@@ -420,3 +420,18 @@ def test_drug_interactions_serve_every_command(drugs, model, tmp_path):
     converted = kw.read(tmp_path / "ddi.jsonl")
     for one, other in zip(kw.read(drugs), converted, strict=True):
         assert one.view("sentence") == other.view("sentence")
+
+
+@pytest.mark.parametrize(
+    ("option", "given", "message"),
+    [
+        ("--relation", "bind", "no relations of type 'bind'; did you mean 'binds'? (types: binds)"),
+        ("--symmetric", "bindss", "no relations of type 'bindss'; did you mean 'binds'?"),
+        ("--type", "protien", "no entities of type 'protien'; did you mean 'protein'?"),
+    ],
+)
+@pytest.mark.parametrize("command", ["train", "crossval"])
+def test_types_that_do_not_occur_are_refused(file, tmp_path, command, option, given, message):
+    out = ["-o", tmp_path / "model.kw"] if command == "train" else []
+    result = invoke(command, file(*some_documents(2)), *out, option, given)
+    assert f"{option}: the corpus has {message}" in wrong_data(result)

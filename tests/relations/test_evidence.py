@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 import kernelwood as kw
 from kernelwood.arrays import ExampleBatch
 from kernelwood.datasets import load_interactions
-from kernelwood.relations import RECIPES, Evidence
+from kernelwood.relations import RECIPES, Evidence, relation_name
 from kernelwood.relations.evidence import (
     CaseTexts,
     SharedFragments,
@@ -185,11 +185,9 @@ def test_evidence_is_printed_as_a_table():
     assert first.startswith(f"score {evidence.score:+.3f}: shown ")
     assert len(rows) == len(evidence)
     for case, row in zip(evidence, rows, strict=True):
-        assert row.split()[:3] == [
-            "for" if case.supports else "against",
-            f"{case.contribution:+.3f}",
-            case.type,
-        ]
+        side = "for" if case.supports else "against"
+        start = [side, f"{case.contribution:+.3f}", *relation_name(case.type).split()]
+        assert row.split()[: len(start)] == start
         assert repr(case).startswith(f"<Case: {case.type}, contribution {case.contribution:+.3f}, ")
         assert len(repr(case)) < 130
 

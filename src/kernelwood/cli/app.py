@@ -6,14 +6,17 @@ import importlib
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from kernelwood import __version__
-from kernelwood.cli.console import reported
+from kernelwood.cli.console import LEVEL_OPTIONS, flushed, nearest, reported, start_clock
+from kernelwood.cli.options import adapt_types
 
 # Command -> first line of its help. A module is imported only when its command is run.
 COMMANDS = {
     "adapt": "Adapt the decision threshold of a model to other texts.",
     "cluster": "Cluster structures by kernel k-means.",
+    "completion": "Print the completion script of a shell.",
     "convert": "Convert a corpus to another format.",
     "crossval": "Cross-validate a relation extractor.",
     "demo": "Train on a bundled corpus and extract from new text.",
@@ -47,17 +50,52 @@ class Commands(click.Group):
         command: click.Command = getattr(
             importlib.import_module(f"kernelwood.cli.commands.{name}"), name
         )
-        return command
+        return _with_shared_options(adapt_types(command))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is called."""
+        name = args[0]
+        if name not in COMMANDS and name[:1] != "-" and not ctx.resilient_parsing:
+            ctx.fail(f"No such command {name!r}{nearest(name, COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the commands and options that begin with a text, without importing them."""
+        found = [
+            CompletionItem(name, help=text)
+            for name, text in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
+    def main(self, *args: Any, **options: Any) -> Any:
+        """Run the command line; the end of its output is written, or its loss reported."""
+        with flushed():
+            return super().main(*args, **options)
+
+    def make_context(self, *args: Any, **options: Any) -> click.Context:
+        """Parse the command line; --help and --version print."""
+        with reported():
+            return super().make_context(*args, **options)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command and report expected errors."""
+        start_clock(ctx)
         with reported():
             return super().invoke(ctx)
+
+
+def _with_shared_options(command: click.Command) -> click.Command:
+    """Add the options of all commands to a command that does not have them."""
+    command.params += [option for option in LEVEL_OPTIONS if option not in command.params]
+    return command
 
 
 @click.group(
@@ -71,3 +109,6 @@ def main() -> None:
     Results are written to standard output, messages to standard error. Exit codes: 0 success,
     1 invalid data or installation, 2 invalid usage.
     """
+
+
+_with_shared_options(main)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import json
 import logging
+import os
 import re
 import signal
 import sys
+import threading
+import time
+import traceback
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeVar
 
 import click
 
@@ -26,9 +31,22 @@ if TYPE_CHECKING:
 
 T_co = TypeVar("T_co", covariant=True)
 
+QUIET, NORMAL, VERBOSE, DEBUG = -1, 0, 1, 2  # levels of messages
+_LEVEL, _STARTED, _LINES = (f"kernelwood.{name}" for name in ("level", "started", "lines"))
 _STEP = 64  # items between two updates of a progress bar
+_EVERY = 5.0  # seconds between two lines of progress, and before the first
+_BEAT = 1.0  # seconds between two looks at the clock
+_clock = time.monotonic  # replaced by tests
+_OUTPUT = "standard output"
 _INTERRUPTED = 130  # 128 + SIGINT, the convention of shells
 _SIGNALS = ("SIGTERM", "SIGHUP")  # sent by schedulers and closed terminals
+# Control characters except tabs and line ends, changes of direction, undecodable bytes.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# Characters in tables and messages -> ASCII for terminals without them.
+_ASCII = str.maketrans(
+    {"→": "->", "←": "<-", "↔": "<->", "—": "-", "–": "-", "×": "x", "≥": ">=", "…": "...",
+     "\N{NO-BREAK SPACE}": " "}
+)  # fmt: skip
 # Parameter of the library -> option of the command line.
 _OPTIONS = (
     (re.compile(r"\bgive format= "), "give --to "),
@@ -41,6 +59,107 @@ _OPTIONS = (
     (re.compile(r"\bview=\.\.\."), "--view NAME"),
     (re.compile(r"\bgive limits=Limits\((?!line)\w+=\.\.\.\)"), "unpack it yourself first"),
 )
+
+# Messages.
+
+
+def verbosity() -> int:
+    """Return the level of messages that -q and -v ask for: -1 (quiet) to 2 (-vv)."""
+    ctx = click.get_current_context(silent=True)
+    return NORMAL if ctx is None else int(ctx.meta.get(_LEVEL, NORMAL))
+
+
+def _set_level(ctx: click.Context, param: click.Parameter, value: int) -> None:
+    if not value or ctx.resilient_parsing:
+        return
+    before, change = ctx.meta.get(_LEVEL, NORMAL), QUIET if param.name == "quiet" else value
+    if before * change < 0:
+        raise click.UsageError("--quiet and --verbose are mutually exclusive")
+    ctx.meta[_LEVEL] = change if change < 0 else before + change
+    if before < VERBOSE <= ctx.meta[_LEVEL]:
+        ctx.call_on_close(_show_log())
+
+
+# Options of all commands, before and after the name of the command.
+LEVEL_OPTIONS = (
+    click.Option(
+        ["-q", "--quiet"], is_flag=True, expose_value=False, callback=_set_level,
+        show_default=False, help="Print results and errors only.",
+    ),
+    click.Option(
+        ["-v", "--verbose"], count=True, expose_value=False, callback=_set_level,
+        show_default=False, help="Show stages with times; -vv: tracebacks of errors, too.",
+    ),
+)  # fmt: skip
+
+
+def printable(text: str) -> str:
+    r"""Return a text with escapes in place of the characters that control a terminal.
+
+    Line breaks and tabs are kept. Characters that change the direction of the text, and bytes of
+    file names that are not text, are escaped, too.
+
+    Examples
+    --------
+    >>> print(printable("a\x1b[2Jb\n"), end="")
+    a\x1b[2Jb
+    """
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def say(text: object = "", *, err: bool = False) -> None:
+    """Print a result; control characters are shown as escapes."""
+    click.echo(_encodable(printable(str(text)), sys.stderr if err else sys.stdout), err=err)
+
+
+def _encodable(text: str, stream: TextIO | None) -> str:
+    """Return a text that a stream can encode, with ASCII for arrows and signs if need be."""
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        plain = text.translate(_ASCII)
+        return plain.encode(encoding, "replace").decode(encoding)
+    return text
+
+
+def note(text: object) -> None:
+    """Print a message to standard error, unless --quiet is given."""
+    if verbosity() > QUIET:
+        say(text, err=True)
+
+
+def detail(text: object) -> None:
+    """Print a message with the seconds since the start, if --verbose is given."""
+    ctx = click.get_current_context(silent=True)
+    if ctx is not None and ctx.meta.get(_LEVEL, NORMAL) >= VERBOSE:
+        say(f"{_clock() - ctx.meta.setdefault(_STARTED, _clock()):6.1f} s  {text}", err=True)
+
+
+def start_clock(ctx: click.Context) -> None:
+    """Let the seconds of `detail` count from now."""
+    ctx.meta[_STARTED] = _clock()
+
+
+def _show_log() -> Callable[[], None]:
+    """Print the log of the library from now on; return the function that ends this."""
+    logger = logging.getLogger("kernelwood")
+    before, handler = logger.level, logging.Handler()
+
+    def emit(record: logging.LogRecord) -> None:
+        if record.levelno >= logging.INFO or verbosity() >= DEBUG:
+            detail(record.getMessage())
+
+    handler.emit = emit  # type: ignore[method-assign]
+    logger.addHandler(handler)
+    logger.setLevel(logging.DEBUG)
+
+    def end() -> None:
+        logger.removeHandler(handler)
+        logger.setLevel(before)
+
+    return end
+
 
 # Tables and text.
 
@@ -56,10 +175,27 @@ def counted(n: int, noun: str, plural: str = "s") -> str:
     return f"{n:,} {noun}{plural * (n != 1)}"
 
 
+def nearest(name: str, known: Iterable[str], *, form: str = "; did you mean {!r}?") -> str:
+    """Return a question about the most similar known name, "" if none is similar.
+
+    Examples
+    --------
+    >>> nearest("bnids", ["Binds", "Cuts"]), nearest("xyz", ["Binds"])
+    ("; did you mean 'Binds'?", '')
+    """
+    from difflib import get_close_matches
+
+    lowered = {str(one).lower(): one for one in known}
+    near = get_close_matches(name.lower(), lowered, n=1)
+    return form.format(lowered[near[0]]) if near else ""
+
+
 def write_json(report: dict[str, Any]) -> None:
     """Write a report to standard output as JSON, in ASCII if the encoding is not Unicode."""
     escaped = "utf" not in (getattr(sys.stdout, "encoding", None) or "").lower()
-    click.echo(json.dumps(report, indent=2, ensure_ascii=escaped))
+    text = json.dumps(report, indent=2, ensure_ascii=escaped)
+    # JSON escapes few of the characters that control a terminal, and no bytes of file names.
+    click.echo(_CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def results() -> Console:
@@ -68,7 +204,13 @@ def results() -> Console:
 
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # a terminal without ✓ shows ? instead
-    return Console(highlight=False)
+    console = Console(highlight=False)
+    console.on_broken_pipe = _raise_again  # type: ignore[method-assign]
+    return console
+
+
+def _raise_again() -> None:
+    raise
 
 
 def plain_table(*titles: str) -> Table:
@@ -96,13 +238,13 @@ def show_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     console = results()
     if not console.is_terminal:
         for line in _aligned(titles, rows):
-            click.echo(line)
+            say(line)
         return
     from rich.text import Text
 
     table = plain_table(*titles)
     for row in rows:
-        table.add_row(*map(Text, row))  # Text: brackets in cells are not markup
+        table.add_row(*(Text(printable(cell)) for cell in row))  # brackets are not markup
     console.print(table)
 
 
@@ -114,7 +256,7 @@ def _aligned(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     >>> _aligned(["name", ">size"], [["a", "10"], ["long name", "5"]])
     ['name       size', 'a            10', 'long name     5']
     """
-    shown = [[title.lstrip(">") for title in titles], *rows]
+    shown = [[title.lstrip(">") for title in titles], *([*map(printable, row)] for row in rows)]
     widths = [max(len(row[column]) for row in shown) for column in range(len(titles))]
     return [
         "  ".join(
@@ -130,26 +272,183 @@ def show_counts(counts: Counts) -> None:
     titles = {"skipped": counts.skipped, "dropped": counts.dropped, "remark": counts.remarks}
     for title, reasons in titles.items():
         for reason, count in reasons.most_common():
-            click.echo(f"  {title}: {count:,} × {reason}", err=True)
+            note(f"  {title}: {count:,} × {reason}")
 
 
 # Progress.
 
 
-def _bar(*columns: Any) -> Progress:
-    """Return a progress bar on standard error, disabled unless that is a terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TimeRemainingColumn
+class _Lines:
+    """Lines about the progress of a command, at most one every few seconds.
 
-    console = Console(stderr=True)
+    Lines replace bars where there is no terminal. A thread looks at the clock, because a stage of
+    the work may take long without an update.
+    """
+
+    def __init__(self, command: str) -> None:
+        self._command, self._last = command, _clock()
+        self._tasks: list[_Task] = []
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def task(self, task: _Task) -> Iterator[_Task]:
+        """Show this task, instead of the one that it is part of."""
+        self._tasks.append(task)
+        ended = threading.Event()
+
+        def watch() -> None:
+            while not ended.wait(_BEAT):
+                self.look()
+
+        watcher = threading.Thread(target=watch, daemon=True)
+        watcher.start()
+        task.look = self.look
+        try:
+            yield task
+        finally:
+            ended.set()
+            watcher.join()
+            self._tasks.remove(task)
+
+    def look(self) -> None:
+        """Print a line if it is time for one."""
+        with self._lock:
+            now = _clock()
+            if self._tasks and now - self._last >= _EVERY:
+                self._last = now
+                say(f"{self._command}: {self._tasks[-1].line(now)}", err=True)
+
+
+class _Task:
+    """Something that is done in steps; shows nothing by itself.
+
+    Parameters
+    ----------
+    name : str
+        Stage, or the noun of the items that are counted.
+    counted : bool
+        Whether items of a file are counted, and steps are bytes.
+    """
+
+    def __init__(self, name: str, *, counted: bool = False) -> None:
+        self.counted = counted
+        self.look: Callable[[], None] = lambda: None
+        self.begin(name)
+
+    def begin(self, name: str) -> None:
+        """Start a new stage."""
+        self.name, self.started = name, _clock()
+        self.done, self.total, self.items = 0, None, 0
+        self.look()
+
+    def update(self, done: int, total: int | None, items: int = 0) -> None:
+        """Set how much is done."""
+        self.done, self.total, self.items = done, total, items
+        self.look()
+
+    total: int | None
+
+    def line(self, now: float) -> str:
+        """Return a description of what is done, with times.
+
+        Examples
+        --------
+        >>> task = _Task("document", counted=True)
+        >>> task.update(34_000_000, 120_000_000, 1200)
+        >>> task.line(task.started + 12)
+        '1,200 documents, 34.0 MB of 120.0 MB, 00:12 elapsed, 00:30 left'
+        """
+        seconds, parts = now - self.started, [self.name]
+        if self.counted:
+            size = "" if self.total is None else f" of {_megabytes(self.total)}"
+            parts = [counted(self.items, self.name), f"{_megabytes(self.done)}{size}"]
+        elif self.total:
+            parts.append(f"{self.done / self.total:.0%}")
+        parts.append(f"{_minutes(seconds)} elapsed")
+        if self.total and 0 < self.done <= self.total:
+            parts.append(f"{_minutes(seconds * (self.total - self.done) / self.done)} left")
+        return ", ".join(parts)
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB"
+
+
+def _minutes(seconds: float) -> str:
+    """Return a duration as minutes and seconds.
+
+    Examples
+    --------
+    >>> _minutes(75), _minutes(3605)
+    ('01:15', '1:00:05')
+    """
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes:02}:{rest:02}"
+
+
+class _Bar(_Task):
+    """A task with a progress bar in a terminal."""
+
+    def __init__(self, name: str, progress: Progress, *, counted: bool = False) -> None:
+        self._progress, self._row = progress, progress.add_task("", total=None)
+        super().__init__(name, counted=counted)
+
+    def begin(self, name: str) -> None:
+        super().begin(name)
+        self._progress.remove_task(self._row)
+        self._row = self._progress.add_task(name, total=None)
+
+    def update(self, done: int, total: int | None, items: int = 0) -> None:
+        super().update(done, total, items)
+        self._progress.update(self._row, completed=done, total=total)
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    """Return whether a stream is a terminal that can move its cursor."""
+    dumb = os.environ.get("TERM", "").lower() in ("dumb", "unknown")
+    return stream is not None and stream.isatty() and not dumb
+
+
+def _progress(*, counted: bool) -> Progress:
+    """Return a progress bar on standard error."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns: list[Any] = [TextColumn("{task.description}"), TaskProgressColumn()]
+    if counted:
+        columns = [DownloadColumn(binary_units=True)]
     return Progress(
         BarColumn(bar_width=30),
         *columns,
         TimeRemainingColumn(),
-        console=console,
+        console=Console(stderr=True),
         transient=True,
-        disable=not console.is_terminal,
     )
+
+
+@contextmanager
+def _shown(name: str, *, counted: bool = False) -> Iterator[_Task]:
+    """Show the progress of a task: a bar in a terminal, else lines; nothing with --quiet."""
+    if verbosity() == QUIET:
+        yield _Task(name, counted=counted)
+    elif _is_terminal(sys.stderr):
+        with _progress(counted=counted) as progress:
+            yield _Bar(name, progress, counted=counted)
+    else:
+        ctx = click.get_current_context(silent=True)
+        command = "kernelwood" if ctx is None else str(ctx.info_name)
+        meta = {} if ctx is None else ctx.meta
+        lines: _Lines = meta.setdefault(_LINES, _Lines(command))
+        with lines.task(_Task(name, counted=counted)) as task:
+            yield task
 
 
 class Stream(Protocol[T_co]):
@@ -166,19 +465,15 @@ class Stream(Protocol[T_co]):
         """Number of bytes of the file, None if unknown."""
 
 
-def tracked(stream: Stream[T_co]) -> Iterator[T_co]:
+def tracked(stream: Stream[T_co], noun: str = "example") -> Iterator[T_co]:
     """Yield the items of a stream and show how much of the input was read."""
-    if not sys.stderr.isatty():
-        yield from stream
-        return
-    from rich.progress import DownloadColumn
-
-    with _bar(DownloadColumn(binary_units=True)) as progress:
-        task = progress.add_task("", total=stream.size)
-        for number, item in enumerate(stream):
-            if number % _STEP == 0:
-                progress.update(task, completed=stream.position)
+    number = 0
+    with _shown(noun, counted=True) as task:
+        for number, item in enumerate(stream, 1):
+            if number % _STEP == 1:
+                task.update(stream.position, stream.size, number)
             yield item
+    detail(f"{counted(number, noun)} read, {_megabytes(stream.position)}")
 
 
 @contextmanager
@@ -196,27 +491,20 @@ def running(n_jobs: int | None = None, *, bar: bool = True) -> Iterator[Callable
             stack.enter_context(config_context(n_jobs=n_jobs))
         yield stack.enter_context(_stages()) if bar else lambda name: None
     for message in dict.fromkeys(str(warning.message) for warning in caught):
-        click.echo(f"warning: {message}", err=True)
+        note(f"warning: {message}")
 
 
 @contextmanager
 def _stages() -> Iterator[Callable[[str], None]]:
-    from rich.progress import TaskProgressColumn, TextColumn
-
     from kernelwood import config_context
 
-    with _bar(TextColumn("{task.description}"), TaskProgressColumn()) as progress:
-        task = progress.add_task("", total=None)
+    with _shown("") as task:
 
         def begin(name: str) -> None:
-            nonlocal task
-            progress.remove_task(task)
-            task = progress.add_task(name, total=None)
+            detail(name)
+            task.begin(name)
 
-        def show(done: int, total: int) -> None:
-            progress.update(task, completed=done, total=total)
-
-        with _logged(begin), config_context(progress=show):
+        with _logged(task.begin), config_context(progress=task.update):
             yield begin
 
 
@@ -247,17 +535,95 @@ def reported() -> Iterator[None]:
     try:
         with _signals_exit():
             yield
-    except StructureError as failure:
-        raise click.ClickException(str(in_command_line_terms(failure))) from failure
-    except KernelwoodError as failure:
-        raise click.ClickException(str(failure)) from failure
-    except BrokenPipeError:  # the reader of a pipe has closed it; click exits silently
+    except click.ClickException as failure:
+        failure.message = printable(failure.message)  # type: ignore[misc]
         raise
-    except OSError as failure:
-        name = f"{failure.filename}: " if failure.filename else ""
-        raise click.ClickException(f"{name}{failure.strerror or failure}") from failure
+    except BrokenPipeError:  # the reader of a pipe has seen enough
+        _discard_output()
+        raise click.exceptions.Exit(0) from None
+    except (KernelwoodError, OSError) as failure:
+        if verbosity() >= DEBUG:
+            say("".join(traceback.format_exception(failure)), err=True)
+        raise click.ClickException(printable(_message(failure))) from failure
     except KeyboardInterrupt:
         raise click.exceptions.Exit(_INTERRUPTED) from None
+
+
+def _message(failure: Exception) -> str:
+    """Return the message of an expected error."""
+    if isinstance(failure, StructureError):
+        return str(in_command_line_terms(failure))
+    if not isinstance(failure, OSError):
+        return str(failure)
+    name = failure.filename
+    if name == _OUTPUT:
+        _discard_output()
+    return f"{'' if name is None else f'{name}: '}{failure.strerror or failure}"
+
+
+@contextmanager
+def flushed() -> Iterator[None]:
+    """Write standard output to its end, and report errors, before the process exits."""
+    _name_output()
+    try:
+        yield
+    except SystemExit as end:
+        failure = _output_failure()
+        if failure is None:
+            raise
+        _discard_output()
+        if isinstance(failure, BrokenPipeError):
+            raise
+        say(f"Error: {_message(failure)}", err=True)
+        raise SystemExit(end.code or 1) from None
+    except OSError:  # of standard error: the message is lost
+        raise SystemExit(1) from None
+
+
+class _Output(io.FileIO):
+    """Standard output, whose errors have a name."""
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            raise
+        except OSError as failure:
+            raise OSError(failure.errno, failure.strerror, _OUTPUT) from None
+
+
+def _name_output() -> None:
+    """Add its name to errors of standard output, unless that is a terminal or was replaced."""
+    old = sys.__stdout__
+    if old is None or sys.stdout is not old or old.isatty():
+        return
+    old.flush()
+    raw = _Output(old.fileno(), "wb", closefd=False)
+    unbuffered = isinstance(old.buffer, io.RawIOBase)  # python -u
+    buffer: Any = raw if unbuffered else io.BufferedWriter(raw)
+    sys.stdout = io.TextIOWrapper(
+        buffer, encoding=old.encoding, errors=old.errors, write_through=unbuffered
+    )
+
+
+def _output_failure() -> OSError | None:
+    """Return why standard output cannot be written."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError as failure:
+        return failure
+    return None
+
+
+def _discard_output() -> None:
+    """Discard what Python has not written yet, which would be an error at exit."""
+    try:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)
+    except (AttributeError, OSError, ValueError):  # not a file, as in tests
+        pass
 
 
 @contextmanager

@@ -6,14 +6,13 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from kernelwood.cli.console import in_command_line_terms, tracked, usage
+from kernelwood.cli.console import in_command_line_terms, nearest, tracked, usage
 from kernelwood.cli.options import CANDIDATES
 from kernelwood.errors import KernelInputError, ReadError, StructureError
 from kernelwood.io import ExampleStream, Tally, UsedIds, general_reason, iter_read, keep_views
@@ -172,7 +171,7 @@ class Texts:
             with usage():
                 stream = iter_read(path, "standoff", self._errors)
             with stream:
-                for example in tracked(stream):
+                for example in tracked(stream, "text"):
                     if used.add(example.id, 0) is not None:
                         raise StructureError(
                             f"two texts have the name {shorten(repr(example.id))}",
@@ -280,8 +279,7 @@ def _view_maker(names: tuple[str, ...]) -> Maker:
 
 def _unknown_view(example: Example, name: str, possible: list[str]) -> StructureError:
     known = [*example.views, *(possible if "sentence" in example.views else ())]
-    near = get_close_matches(name, known, n=1)
-    guess = f"did you mean {near[0]!r}? " if near else ""
+    guess = nearest(name, known, form="did you mean {!r}? ")
     return StructureError(
         f"example {shorten(repr(example.id))} has no view {name!r}"
         + (", and no sentence to make it from" if name in possible else ""),

@@ -12,11 +12,12 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import click
+
+from kernelwood.cli.console import nearest
 
 _COMMANDS = ("train", "crossval", "evaluate")  # which share a file
 # Parameters that are paths, relative to the folder of the file.
@@ -24,7 +25,7 @@ _PATHS = (
     *("corpus", "test", "model", "out", "kernel", "vectors"),
     *("errors_out", "report", "save_config"),
 )
-_OWN = ("config", "save_config", "help")  # not allowed in a file
+_OWN = ("config", "save_config", "help", "quiet", "verbose")  # not allowed in a file
 _MOMENTARY = ("n_jobs", "as_json")  # without influence on results, so not saved
 _TEXTS_OR_NUMBERS = ("threshold", "positive_rate")
 _STANDARD = "-"
@@ -127,8 +128,7 @@ def _unknown(key: str, value: Any, known: Iterable[str]) -> str:
         return f"sections are not allowed; move the keys of [{key}] to the top level"
     if key.replace("-", "_") in _OWN:
         return f"{key} is allowed on the command line only; remove it from the file"
-    near = get_close_matches(key.replace("_", "-"), known, n=1)
-    guess = f"; did you mean {near[0]!r}?" if near else ""
+    guess = nearest(key.replace("_", "-"), known)
     return f"unknown option {key!r}{guess} (options: {', '.join(sorted(known))})"
 
 

@@ -7,9 +7,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from kernelwood.cli.console import counted, results
+from kernelwood.cli.console import counted, results, say
 from kernelwood.structures import one_line, shorten
 
 if TYPE_CHECKING:
@@ -42,14 +40,17 @@ def show_explanation(
     wrapped : bool
         Whether to wrap lines in files and pipes, too.
     """
+    from kernelwood.relations import relation_name
+
     page = _Page(results(), wrapped=wrapped)
     evidence = told["evidence"]
     page.line(one_line(told["id"]), "bold")
     page.line(page.marked(_sentence(told)))
     decision, sign = ("positive", "≥") if told["positive"] else ("negative", "<")
-    label = f"; annotated as {told['label']}" if "label" in told else ""
+    relation = relation_name(told.get("relation", told["type"]))
+    label = f"; annotated as {relation_name(told['label'])}" if "label" in told else ""
     page.line(
-        f"{told['type']}: predicted {decision}, probability {told['probability']:.3f} {sign} "
+        f"{relation}: predicted {decision}, probability {told['probability']:.3f} {sign} "
         f"threshold {told['threshold']:.3f}{label}"
     )
     if evidence["path"]:
@@ -57,7 +58,7 @@ def show_explanation(
     for supports, title in ((True, "for"), (False, "against")):
         cases = [case for case in evidence["cases"] if case["supports"] is supports]
         page.line("")
-        page.line(_title(title, told["type"], cases), "bold")
+        page.line(_title(title, relation, cases), "bold")
         for case in cases:
             _show_case(page, told, case, fragments=fragments)
     page.line("")
@@ -170,7 +171,7 @@ class _Page:
         if self._wrapped and len(text) > self._console.width:
             lines = textwrap.wrap(text, self._console.width, subsequent_indent=" " * indent)
         for line in lines:
-            click.echo(line, file=self._console.file)
+            say(line)
 
     def marked(self, marked: MarkedText) -> str | Text:
         """Return a sentence in colors or with brackets."""

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from kernelwood.cli.console import counted, show_counts
-from kernelwood.cli.corpora import ExampleList, read_examples
+from kernelwood.cli.console import counted, nearest, note, show_counts
+from kernelwood.cli.corpora import ExampleList, annotated_view, read_examples
 from kernelwood.cli.options import GATED, refuse
 from kernelwood.errors import KernelInputError
+from kernelwood.structures import shorten
 
 if TYPE_CHECKING:
     from kernelwood import Kernel
     from kernelwood.arrays import Batch
     from kernelwood.relations import RelationExtractor
+    from kernelwood.text import Example
 
 T = TypeVar("T")
 
@@ -82,15 +83,10 @@ def load_parser(name: str, *, entities: bool = False) -> Any:
     Raises
     ------
     click.UsageError
-        If the name is unknown, or the parser does not recognize entities.
+        If the parser does not recognize entities.
     """
-    from kernelwood.parsing import BACKENDS, load_backend
+    from kernelwood.parsing import load_backend
 
-    kind = name.partition(":")[0]
-    if kind not in BACKENDS:
-        near = get_close_matches(kind, BACKENDS, n=1)
-        guess = f"; did you mean {near[0]!r}?" if near else ""
-        raise click.UsageError(f"unknown parser {name!r}{guess} ({', '.join(BACKENDS)})")
     backend = load_backend(name, entities=entities)
     if entities and not getattr(backend, "entities", False):
         raise click.UsageError(
@@ -127,6 +123,33 @@ def make_extractor(options: dict[str, Any]) -> RelationExtractor:
         description=options["description"] or "",
         random_state=options["seed"],
     )
+
+
+def check_types(options: dict[str, Any], documents: Iterable[Example]) -> None:
+    """Check that the types that options name occur in the corpus.
+
+    Raises
+    ------
+    KernelInputError
+        If an entity type or relation type does not occur.
+    """
+    named = {"--type": "types", "--relation": "relations", "--symmetric": "symmetric"}
+    if not any(options[name] for name in named.values()):
+        return
+    entities: set[str] = set()
+    relations: set[str] = set()
+    for annotated in map(annotated_view, documents):
+        entities.update(one.type for one in annotated.entities)
+        relations.update(one.type for one in annotated.relations)
+        relations.update(one.type for one in annotated.events)
+    for flag, name in named.items():
+        noun, known = ("entities", entities) if name == "types" else ("relations", relations)
+        for kind in options[name]:
+            if kind not in known:
+                raise KernelInputError(
+                    f"{flag}: the corpus has no {noun} of type {shorten(repr(kind))}"
+                    f"{nearest(kind, known)} (types: {shorten(', '.join(sorted(known)), 200)})"
+                )
 
 
 def _settings(recipe: str, given: Iterable[str]) -> dict[str, Any] | None:
@@ -168,7 +191,7 @@ class Compared:
 
     def show(self) -> None:
         """Print the number of examples and the kernel to standard error."""
-        click.echo(f"{counted(len(self.read.examples), 'example')}; {self.kernel!r}", err=True)
+        note(f"{counted(len(self.read.examples), 'example')}; {self.kernel!r}")
         show_counts(self.read.counts)
 
 

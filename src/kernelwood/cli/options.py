@@ -7,9 +7,9 @@ from functools import reduce
 from typing import Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
-from kernelwood.cli.console import usage
-from kernelwood.io import FORMATS
+from kernelwood.cli.console import nearest, usage
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -21,9 +21,73 @@ _SIMILARITIES = ("gaussian", "sigmoid", "exponential", "lexical", "compositional
 _THRESHOLDS = ("f1", "cautious", "half")
 # Value of --candidates -> the view that is compared unless --view names others.
 CANDIDATES = {"pairs": "path", "events": "trigger-path", "amr": "amr-path"}
-FORMAT = click.Choice([row.name for row in FORMATS])
+PARSERS = ("biomedical", "spacy", "stanza", "conllu")
 _OF_MODEL = "that of the model"
 _OF_RECIPE = "that of the recipe"
+
+
+class Choice(click.Choice):  # type: ignore[type-arg]
+    """A choice that suggests the most similar value."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return a value that is one of the choices."""
+        try:
+            return str(super().convert(value, param, ctx))
+        except click.BadParameter as failure:
+            text = failure.message.rstrip(".") + nearest(str(value), self.choices)
+            raise click.BadParameter(text, ctx, param) from failure
+
+
+class FormatChoice(Choice):
+    """The name of a file format; formats are imported when one is given, or for help."""
+
+    def __init__(self, *, written: bool = False) -> None:
+        super().__init__(())
+        self._written = written
+        del self.choices  # computed below
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "choices":
+            raise AttributeError(name)
+        from kernelwood.io import FORMATS
+
+        rows = [row for row in FORMATS if not self._written or row.write or row.write_files]
+        self.choices = tuple(row.name for row in rows)
+        return self.choices
+
+
+FORMAT = FormatChoice()
+
+
+class FileName(click.ParamType):  # type: ignore[type-arg]
+    """A text that shells complete as a file name."""
+
+    name = "text"
+
+    def __repr__(self) -> str:
+        return "FileName()"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Let the shell list files."""
+        return [CompletionItem(incomplete, type="file")]
+
+
+def adapt_types(command: click.Command) -> click.Command:
+    """Let choices of a command suggest values, and shells complete its file names."""
+    for param in command.params:
+        if type(param.type) is click.Choice:
+            param.type = Choice(param.type.choices, param.type.case_sensitive)
+        if param.type is click.STRING and _names_file(param):
+            param.type = FileName()
+    return command
+
+
+def _names_file(param: click.Parameter) -> bool:
+    if isinstance(param, click.Argument):
+        return param.name != "id"
+    return "FILE" in (param.metavar or "") or param.metavar == "CORPUS"
 
 
 def together(*options: Any) -> Callable[[F], F]:
@@ -68,6 +132,7 @@ def _word_or_fraction(text: str, words: tuple[str, ...]) -> str | float:
     if not 0 < number < 1:
         raise click.BadParameter(
             f"{text!r} is not a number between 0 and 1, and not one of: {', '.join(words)}"
+            f"{nearest(text, words)}"
         )
     return number
 
@@ -82,6 +147,7 @@ def _check_kernel(ctx: click.Context, param: click.Parameter, value: str | None)
     if value is not None and value not in KERNELS and not value.endswith(".kw"):
         raise click.BadParameter(
             f"{value!r} is not a file ending in .kw, and not one of: {', '.join(KERNELS)}"
+            f"{nearest(value, KERNELS)}"
         )
     return value
 
@@ -107,6 +173,17 @@ def _check_fact_types(
         if not name or not statement:
             raise click.BadParameter(f"{value!r} must be TYPE=STATEMENT")
     return {name: statement for name, _, statement in pairs}
+
+
+def check_parser(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Return the name of a parser, or raise a usage error with the nearest one."""
+    known = (*PARSERS, *(("auto", "given") if param.default == "auto" else ()))
+    kind = None if value is None else value.partition(":")[0]
+    if kind is not None and kind not in known:
+        raise click.BadParameter(
+            f"unknown parser {value!r}{nearest(kind, known)} ({', '.join(known)})"
+        )
+    return value
 
 
 def _check_settings(
@@ -175,7 +252,7 @@ case_option = click.option(
     help="Case of terms; smart: matters in short or mixed-case terms.",
 )  # fmt: skip
 parser_option = click.option(
-    "--parser", metavar="NAME", show_default=_OF_MODEL,
+    "--parser", metavar="NAME", callback=check_parser, show_default=_OF_MODEL,
     help="Parser: biomedical, spacy[:MODEL] or stanza[:LANGUAGE].",
 )  # fmt: skip
 
@@ -320,7 +397,7 @@ extractor_options = together(
         help="Number of folds used to set the decision threshold.",
     ),
     click.option(
-        "--parser", metavar="NAME", default="auto",
+        "--parser", metavar="NAME", callback=check_parser, default="auto",
         help="Parser: auto, given, biomedical, spacy[:MODEL] or stanza[:LANGUAGE].",
     ),
     click.option("--license", metavar="TEXT", help="License of the model."),

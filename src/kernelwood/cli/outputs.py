@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 import click
 
-from kernelwood.cli.console import counted, show_counts, show_table, usage, write_json
+from kernelwood.cli.console import counted, note, say, show_counts, show_table, usage, write_json
 from kernelwood.cli.corpora import Counts, annotated_view
 from kernelwood.cli.explanations import show_explanation
 from kernelwood.cli.options import exclusive
@@ -74,9 +74,9 @@ def check_files(
         If two paths are the same file, or an output is a folder or has a wrong suffix.
     FileNotFoundError
         If an input or the folder of an output does not exist.
+    PermissionError
+        If files cannot be created in the folder of an output.
     """
-    from kernelwood.io import check_parent
-
     inputs = {name: path for name, path in sources.items() if path not in (None, STANDARD)}
     named = {Path(str(path)).resolve(): name for name, path in inputs.items()}
     allowed = dict(suffixes or {})
@@ -95,10 +95,20 @@ def check_files(
             raise click.UsageError(f"{flag} {path} is a folder; give a file name")
         if flag in allowed and path.suffix.lower() not in allowed[flag]:
             raise click.UsageError(f"{flag} must end in one of {', '.join(allowed[flag])}")
-        check_parent(path)
+        check_writable(path)
         if flag == figure:
             check_figure(path)
     check_inputs(*inputs.values())
+
+
+def check_writable(target: Path) -> None:
+    """Raise FileNotFoundError or PermissionError if a file or folder cannot be created."""
+    from kernelwood.io import check_parent
+
+    check_parent(target)
+    special = target.exists() and not target.is_file()  # pipes and devices are not replaced
+    if not os.access(target if special else target.parent, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(target))
 
 
 def check_inputs(*paths: str | None) -> None:
@@ -134,6 +144,8 @@ def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 def use_utf8(target: str | None) -> None:
     """Encode standard output in UTF-8, if it is the target."""
+    if target == STANDARD and sys.stdout is None:
+        raise OSError(errno.EBADF, "closed", "standard output")
     if target == STANDARD and hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(encoding="utf-8", newline="\n")
 
@@ -183,7 +195,7 @@ def save_map(
     if n > _MOST_POINTS:
         drawn = child_generator(seed, _SAMPLED).permutation(n)[:_MOST_POINTS]
         shown = np.union1d(drawn, np.array(list(texts), dtype=np.int64))
-        click.echo(f"the map shows {len(shown):,} of {n:,} examples", err=True)
+        note(f"the map shows {len(shown):,} of {n:,} examples")
         title += f" ({len(shown):,} shown)"
     place = {int(number): position for position, number in enumerate(shown)}
     points = map_2d(vectors[shown], options["map_method"], seed=seed)
@@ -235,6 +247,8 @@ def check_prediction_files(
     if out is None and format is not None:
         raise click.UsageError("--to is the format of --out; give --out, too")
     check_inputs(*sources.values())
+    if out not in (None, STANDARD):
+        check_writable(Path(out))
     check_fact_files(sources, options, as_json=as_json)
     if is_report(out) and options["report"] is not None:
         raise click.UsageError("--out and --report are both reports; leave out one of them")
@@ -485,18 +499,22 @@ def show_predictions(
     elif shown:
         rows = [_row(prediction) for prediction, _ in shown]
         show_table(["document", "type", ">probability", "participants", "sentence"], rows)
-        click.echo()
+        say()
     relations, candidates = counts.types.total(), counts.n_candidates
-    click.echo(
+    show = note if out == STANDARD else say
+    show(
         f"{counted(relations, 'relation')} among {counted(candidates, 'candidate')} in "
-        f"{counted(counts.n_documents, 'document')}",
-        err=out == STANDARD,
+        f"{counted(counts.n_documents, 'document')}"
     )
     show_counts(counts)
 
 
 def _row(prediction: Prediction) -> list[str]:
-    participants = ", ".join(one_line(one.text) for one in prediction.participants)
+    from kernelwood.relations import describe
+
+    spans = [span for one in prediction.participants for span in one.spans]
+    place = f"{min(start for start, _ in spans)}-{max(end for _, end in spans)}"
+    participants = one_line(describe(prediction))
     kind = prediction.type if prediction.positive else f"not {prediction.type}"
     probability, text = f"{prediction.probability:.3f}", shorten(one_line(prediction.text), _WIDTH)
-    return [prediction.document, kind, probability, participants, text]
+    return [f"{prediction.document}:{place}", kind, probability, participants, text]

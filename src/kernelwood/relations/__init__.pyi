@@ -50,6 +50,7 @@ from .recipes import (
     kernel_on as kernel_on,
 )
 from .report import (
+    describe as describe,
     relation_name as relation_name,
     report_html as report_html,
     write_report as write_report,

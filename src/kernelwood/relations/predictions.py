@@ -228,8 +228,11 @@ class Evidence(Sequence[Case]):
             f"score {self.score:+.3f}: shown {sum(case.contribution for case in self):+.3f}, other "
             f"cases {self.others:+.3f}, intercept {self.intercept:+.3f}"
         )
+        from kernelwood.relations.report import relation_name
+
         rows = [
-            f"  {'for' if case.supports else 'against':<8}{case.contribution:+.3f}  {case.type}  "
+            f"  {'for' if case.supports else 'against':<8}{case.contribution:+.3f}  "
+            f"{relation_name(case.type)}  "
             f"{shorten(case.text)}"
             for case in self
         ]

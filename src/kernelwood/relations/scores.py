@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -124,7 +124,7 @@ class RelationScores:
         }
 
     def __str__(self) -> str:
-        lines = [str(self.scores), ""]
+        lines = [str(_with_arrows(self.scores)), ""]
         if self.auc is not None:
             lines.append(
                 f"AUC {self.auc:.3f}, average precision {self.average_precision:.3f} "
@@ -206,6 +206,17 @@ class RelationValidation:
 
     def __repr__(self) -> str:
         return f"<RelationValidation: F1 {self.pooled.f1:.3f}, {len(self.parts)} folds>"
+
+
+def _with_arrows(scores: Scores) -> Scores:
+    """Return scores whose classes have arrows for directions."""
+    from kernelwood.relations.report import relation_name
+
+    return replace(
+        scores,
+        classes=tuple(replace(one, label=relation_name(one.label)) for one in scores.classes),
+        positive=tuple(map(relation_name, scores.positive)),
+    )
 
 
 def score_predictions(

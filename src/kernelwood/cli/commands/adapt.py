@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kernelwood.cli.console import counted, running, show_counts, write_json
+from kernelwood.cli.console import counted, note, printable, running, say, show_counts, write_json
 from kernelwood.cli.corpora import Counts, Texts, annotated_view, read_documents
 from kernelwood.cli.model_files import load_extractor, load_parser
 from kernelwood.cli.options import (
@@ -108,8 +108,8 @@ def adapt(model: str, texts: tuple[str, ...], as_json: bool, **options: Any) -> 
         report = {"model": model, "out": options["out"], **summary.to_dict(), **counts.to_dict()}
         write_json({**report, "seconds": round(time.perf_counter() - started, 3)})
         return
-    click.echo(str(summary))
-    click.echo(f"{options['out']}: adapted model" if options["out"] else _unsaved(), err=True)
+    say(summary)
+    note(f"{options['out']}: adapted model" if options["out"] else _unsaved())
 
 
 def _unsaved() -> str:
@@ -176,10 +176,9 @@ def _write_template(path: str, chosen: Predictions, *, as_json: bool) -> None:
     if as_json:
         write_json({"labels": path, "n_candidates": len(rows)})
         return
-    click.echo(
+    note(
         f"{path}: {counted(len(rows), 'candidate')}; write the relation or {_NONE} in the column "
         "label, then give the file with --labels",
-        err=True,
     )
 
 
@@ -226,15 +225,19 @@ def _label_rows(path: str) -> Iterator[tuple[int, Any]]:
 
 def _ask(chosen: Predictions, relations: Sequence[str]) -> dict[str, str]:
     """Ask for the label of one candidate after the other."""
+    from kernelwood.relations import relation_name
+
     numbered = dict(enumerate(relations, 1)) if len(relations) > 1 else {}
-    keys = ", ".join([_KEYS, *(f"{number} {name}" for number, name in numbered.items())])
-    click.echo(f"Is the relation between the marked entities right? {keys}", err=True)
+    keys = ", ".join(
+        [_KEYS, *(f"{number} {relation_name(name)}" for number, name in numbered.items())]
+    )
+    say(f"Is the relation between the marked entities right? {keys}", err=True)
     labels: dict[str, str] = {}
     asked: list[str] = []  # candidates with an answer, skipped ones included
     while len(asked) < len(chosen):
         one = chosen[len(asked)]
-        click.echo(f"\n{len(asked) + 1}/{len(chosen)}  {_marked(one)}", err=True)
-        given = click.prompt(f"{one.relation}?", err=True).strip().lower()
+        say(f"\n{len(asked) + 1}/{len(chosen)}  {_marked(one)}", err=True)
+        given = click.prompt(printable(f"{relation_name(one.relation)}?"), err=True).strip().lower()
         if given == "q":
             break
         if given == "u":
@@ -245,7 +248,7 @@ def _ask(chosen: Predictions, relations: Sequence[str]) -> dict[str, str]:
         if given in known:
             labels[one.id] = known[given]
         elif given != "s":
-            click.echo(keys, err=True)
+            say(keys, err=True)
             continue
         asked.append(one.id)
     return labels

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kernelwood.cli.console import running, show_table, write_json
+from kernelwood.cli.console import running, say, show_table, write_json
 from kernelwood.cli.model_files import Compared, read_compared
 from kernelwood.cli.options import (
     corpus_options,
@@ -224,7 +224,7 @@ def _show(result: dict[str, Any]) -> None:
     show_table([*titles, "medoid", "fragments shared with neighbors"], rows)
     if labeled:
         scores = result["scores"]
-        click.echo(
+        say(
             f"\npurity {scores['purity']:.3f}, NMI {scores['nmi']:.3f}, ARI {scores['ari']:.3f} "
             f"for {scores['n_classes']:,} classes"
         )

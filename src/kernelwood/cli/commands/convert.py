@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from kernelwood.cli.console import counted, show_counts, tracked, usage, write_json
+from kernelwood.cli.console import counted, note, show_counts, tracked, usage, write_json
 from kernelwood.cli.corpora import (
     Counts,
     Maker,
@@ -17,11 +17,10 @@ from kernelwood.cli.corpora import (
     example_maker,
     open_corpus,
 )
-from kernelwood.cli.options import corpus_options, json_option
-from kernelwood.cli.outputs import STANDARD, check_inputs, use_utf8
+from kernelwood.cli.options import FormatChoice, corpus_options, json_option
+from kernelwood.cli.outputs import STANDARD, check_inputs, check_writable, use_utf8
 from kernelwood.errors import StructureError
 from kernelwood.io import (
-    FORMATS,
     ExampleStream,
     Format,
     UsedIds,
@@ -41,7 +40,7 @@ _WITHOUT_IDS = ("penn", "kelp")
 @click.argument("target", metavar="OUT")
 @click.option(
     "--to", "target_format",
-    type=click.Choice([row.name for row in FORMATS if row.write or row.write_files]),
+    type=FormatChoice(written=True),
     help="Output format, if the file name does not determine it.",
 )  # fmt: skip
 @corpus_options
@@ -62,6 +61,8 @@ def convert(source: str, target: str, as_json: bool, **options: Any) -> None:
     with usage():
         row = format_to_write(target, options["target_format"])
     check_inputs(source)
+    if target != STANDARD:
+        check_writable(Path(target))
     try:
         make = example_maker(options, sentences=options["sentences"])
         with open_corpus(source, options, qualify_ids=options["qualify_ids"]) as stream:
@@ -142,9 +143,9 @@ def _report(stream: ExampleStream, row: Format, counts: Counts) -> dict[str, Any
 
 def _show(report: dict[str, Any], counts: Counts) -> None:
     n_read, n_written, n_skipped = (report[name] for name in ("read", "written", "skipped"))
-    click.echo(f"{n_read:,} read, {n_written:,} written, {n_skipped:,} skipped", err=True)
+    note(f"{n_read:,} read, {n_written:,} written, {n_skipped:,} skipped")
     show_counts(counts)
     ignored = report["ignored"]
     if ignored:
         names = ", ".join(ignored[:_SHOWN]) + (", ..." if len(ignored) > _SHOWN else "")
-        click.echo(f"  {counted(len(ignored), 'file')} not read: {names}", err=True)
+        note(f"  {counted(len(ignored), 'file')} not read: {names}")

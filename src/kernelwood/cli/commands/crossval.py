@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from kernelwood.cli.console import running, show_counts, write_json
+from kernelwood.cli.console import running, say, show_counts, write_json
 from kernelwood.cli.corpora import read_documents
 from kernelwood.cli.experiment import Named, config_option
-from kernelwood.cli.model_files import make_extractor
+from kernelwood.cli.model_files import check_types, make_extractor
 from kernelwood.cli.options import (
     documents_options,
     extractor_options,
@@ -76,6 +76,7 @@ def crossval(
     )
     extractor = make_extractor(options)
     documents, counts = read_documents(corpus, options)
+    check_types(options, documents)
     if not as_json:
         show_counts(counts)
     with running(options["n_jobs"]) as begin:
@@ -100,6 +101,6 @@ def crossval(
             report["curve"] = learning.to_dict()
         write_json({**report, "seconds": round(time.perf_counter() - started, 3)})
         return
-    click.echo(str(validation))
+    say(validation)
     if learning is not None:
-        click.echo(f"\n{learning}")
+        say(f"\n{learning}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kernelwood.cli.console import counted, running, show_counts, write_json
+from kernelwood.cli.console import counted, note, running, say, show_counts, write_json
 from kernelwood.cli.corpora import read_documents
 from kernelwood.cli.experiment import Named, config_option
 from kernelwood.cli.model_files import load_extractor
@@ -88,10 +88,10 @@ def evaluate(model: str, test: tuple[str, ...], as_json: bool, **options: Any) -
         report = {"model": model, **scores.to_dict(), **counts.to_dict(), "errors": errors}
         write_json({**report, "seconds": round(time.perf_counter() - started, 3)})
         return
-    click.echo(str(scores))
+    say(scores)
     if errors is not None:
         shown = ", ".join(counted(n, kind) for kind, n in errors.items())
-        click.echo(f"{options['errors_out']}: {shown}", err=True)
+        note(f"{options['errors_out']}: {shown}")
 
 
 def _write_errors(

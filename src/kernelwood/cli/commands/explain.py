@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from kernelwood.cli.console import counted, running, tracked, write_json
+from kernelwood.cli.console import counted, nearest, running, tracked, write_json
 from kernelwood.cli.corpora import open_corpus
 from kernelwood.cli.explanations import show_explanation
 from kernelwood.cli.model_files import load_extractor, load_parser
@@ -139,8 +138,7 @@ def _in_corpus(
         return exact
     inside = [one for one in predictions if one.document == id or one.id.startswith(f"{id}.")]
     if not inside:
-        near = get_close_matches(id, [*(one.id for one in predictions), *names], n=1)
-        guess = f"; did you mean {near[0]!r}?" if near else ""
+        guess = nearest(id, [*(one.id for one in predictions), *names])
         raise KernelInputError(
             f"{corpus} has no candidate, and no document with candidates, with the id "
             f"{shorten(repr(id))}{guess}"
@@ -190,6 +188,7 @@ def _stored(corpus: str, id: str) -> list[dict[str, Any]] | None:
     if corpus == STANDARD or not corpus.lower().removesuffix(".gz").endswith(".jsonl"):
         return None
     found: list[dict[str, Any]] = []
+    names: list[str] = []
     begun = False
     with Source(corpus) as source:
         for line in source.lines():
@@ -201,10 +200,14 @@ def _stored(corpus: str, id: str) -> list[dict[str, Any]] | None:
             if value is None:
                 return None
             begun = True
+            if len(names) < _NAMES:
+                names += [str(value["id"]), str(value["document"])]
             if id in (value["id"], value["document"]):
                 found.append(value)
     if not found:
-        raise KernelInputError(f"{corpus} has no prediction with the id {shorten(repr(id))}")
+        raise KernelInputError(
+            f"{corpus} has no prediction with the id {shorten(repr(id))}{nearest(id, names)}"
+        )
     bare = next((one for one in found if not isinstance(one.get("evidence"), dict)), None)
     if bare is not None:
         problem = "has evidence of an older version" if "evidence" in bare else "has no evidence"

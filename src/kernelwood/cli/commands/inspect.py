@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from kernelwood.cli.console import counted, show_table, write_json
+from kernelwood.cli.console import VERBOSE, counted, note, say, show_table, verbosity, write_json
 from kernelwood.cli.options import json_option
 from kernelwood.cli.outputs import check_inputs
 from kernelwood.structures import one_line, shorten
@@ -19,22 +20,30 @@ _SHOWN = 50  # parts in the table
 _WIDTH = 80  # of a value in the table
 _FITTED = "fitted-"  # prefix of learned attributes
 _EXTRACTOR = "relation-extractor"
+_INDENT = 13  # columns of the titles of a card
+_MEASURES = {"f1": "F1", "auc": "AUC", "average_precision": "average precision"}
+_NONE, _RELATION, _EVENT = "none", "relation", "event"  # classes without a relation type
 
 
 @click.command()
 @click.argument("model")
+@click.option("--parts", is_flag=True, help="List all parts with sizes and parameters.")
 @json_option
-def inspect(model: str, as_json: bool) -> None:
+def inspect(model: str, parts: bool, as_json: bool) -> None:
     """Show the contents of a model file.
 
     MODEL is any file of kernelwood train or kw.save: an extractor, kernel, parser, index and so
-    on. Nothing in it is executed. All checksums are verified.
+    on. Nothing in it is executed. All checksums are verified. Of an extractor, the model card is
+    shown; --parts or --verbose adds the parts of its kernel and their parameters.
     """
     check_inputs(model)
     from kernelwood.persist import contents
 
     result = _result(model, contents(model))
-    write_json(result) if as_json else _show(result)
+    if as_json:
+        write_json(result)
+    else:
+        _show(result, parts=parts or "card" not in result or verbosity() >= VERBOSE)
 
 
 def _result(path: str, manifest: Manifest) -> dict[str, Any]:
@@ -105,19 +114,59 @@ def _plain(value: Any) -> Any:
     return value.get("value", value.get("name"))
 
 
-def _show(result: dict[str, Any]) -> None:
+def _show(result: dict[str, Any], *, parts: bool) -> None:
     from kernelwood.compute import format_bytes
 
     title = f"{result['model']} ({result['kind']})"
     size = format_bytes(result["size"])
-    click.echo(_line(f"{title}, saved by kernelwood {result['kernelwood']}, {size}") + "\n")
-    card = {name.replace("_", " "): value for name, value in result.get("card", {}).items()}
-    properties = card or result["parameters"]
-    rows = [[_line(name), _value(value)] for name, value in properties.items()]
-    if rows:
+    say(_line(f"{title}, saved by kernelwood {result['kernelwood']}, {size}") + "\n")
+    if "card" in result:
+        for name, text in _card_rows(result["card"]):
+            say(f"{name:<{_INDENT}}{text}".rstrip())
+        if not parts:
+            note(f"\n{counted(len(result['parts']), 'part')}; --parts lists them")
+            return
+        say()
+    elif result["parameters"]:
+        rows = [[_line(name), _value(value)] for name, value in result["parameters"].items()]
         show_table(["property", "value"], rows)
-        click.echo()
+        say()
     _show_sizes(result)
+
+
+def _card_rows(card: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the rows of a model card: a title, and a sentence or list."""
+    from kernelwood.relations import relation_name
+
+    for name in ("description", "license"):
+        if card[name]:
+            yield name, one_line(card[name])
+    directions = [relation_name(name) for name in card["classes"] if name != _NONE]
+    yield "relations", one_line(", ".join(card["relations"]))
+    if set(directions) - {*card["relations"], _RELATION, _EVENT}:
+        yield "classes", one_line(", ".join(directions))
+    kind = "pairs of entities" if card["candidates"] == "pairs" else "triggers with participants"
+    yield "candidates", kind
+    named = {"document": "documents", "sentence": "sentences"}
+    named |= {"candidate": "training_candidates", "relation": "training_relations"}
+    yield "trained on", ", ".join(counted(card[key], noun) for noun, key in named.items())
+    measured = {_MEASURES.get(name, name): value for name, value in card["held_out"].items()}
+    known = [f"{name} {value:.3f}" for name, value in measured.items() if value is not None]
+    if known:
+        yield "accuracy", f"on held-out documents: {', '.join(known)}"
+    yield "threshold", f"{card['threshold']:.3f}"
+    for number, (name, examples) in enumerate(card["type_examples"].items()):
+        f1 = card["type_f1"].get(name)
+        text = f"{relation_name(name)}: {counted(examples, 'example')}"
+        text += "" if f1 is None else f", F1 {f1:.3f}"
+        yield "" if number else "by type", one_line(text)
+    yield "recipe", one_line(f"{card['recipe']} ({card['learner']})")
+    yield "views", one_line(", ".join(card["views"]))
+    yield "parser", one_line(card["parser"])
+    for name in ("choices", "warnings"):
+        for number, text in enumerate(card[name]):
+            yield "" if number else name, one_line(text)
+    yield "seed", str(card["seed"])
 
 
 def _show_sizes(result: dict[str, Any]) -> None:
@@ -137,7 +186,7 @@ def _show_sizes(result: dict[str, Any]) -> None:
     if rows:
         show_table([">part", "name", ">size", "parameters"], rows)
     if len(parts) > _SHOWN:
-        click.echo(f"and {counted(len(parts) - _SHOWN, 'more part')}")
+        say(f"and {counted(len(parts) - _SHOWN, 'more part')}")
 
 
 def _value(value: Any) -> str:

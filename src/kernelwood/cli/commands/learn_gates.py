@@ -19,9 +19,12 @@ import click
 from kernelwood import __version__
 from kernelwood.cli.console import (
     counted,
+    note,
     plain_table,
+    printable,
     results,
     running,
+    say,
     show_counts,
     write_json,
 )
@@ -270,7 +273,7 @@ def _show_data(data: _Labeled, learner: GateLearner) -> None:
     if data.unlabelled is not None:
         use = "used, too" if learner.method == "information" else "ignored"
         text += f"; {counted(len(data.unlabelled), 'example')} without a label: {use}"
-    click.echo(text, err=True)
+    note(text)
     show_counts(data.counts)
 
 
@@ -373,7 +376,7 @@ def _fit(
     if checkpoint is not None:
         keep, earlier = checkpoint.add, checkpoint.earlier
         if earlier:
-            click.echo(f"resuming after {counted(len(earlier), 'decision')} in {path}", err=True)
+            note(f"resuming after {counted(len(earlier), 'decision')} in {path}")
     try:
         with running() as begin:
             begin("deciding")
@@ -387,7 +390,7 @@ def _fit(
     except (KeyboardInterrupt, SystemExit):
         if checkpoint is not None:
             done = counted(len(checkpoint.earlier) + checkpoint.added, "decision")
-            click.echo(f"stopped after {done}; run the same command to resume {path}", err=True)
+            note(f"stopped after {done}; run the same command to resume {path}")
         raise
 
 
@@ -594,7 +597,7 @@ def _show(learner: GateLearner) -> None:
     report = learner.report()
     console = results()
     if not console.is_terminal:  # not cut to the width of a terminal
-        click.echo(str(report))
+        say(report)
         return
     from rich.text import Text
 
@@ -602,6 +605,6 @@ def _show(learner: GateLearner) -> None:
     table = plain_table(first, *(f">{title}" for title in others))
     for row in report.labels:
         label, *cells = report.cells(row)
-        table.add_row(Text(label), *cells, style="" if row.ignored else "dim")
+        table.add_row(Text(printable(label)), *cells, style="" if row.ignored else "dim")
     console.print(table)
     console.print(Text(report.note()))

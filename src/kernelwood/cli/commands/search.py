@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import time
-from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from kernelwood.cli.console import counted, running, show_table, write_json
+from kernelwood.cli.console import counted, nearest, running, say, show_table, write_json
 from kernelwood.cli.corpora import is_saved
-from kernelwood.cli.model_files import Compared, read_compared, read_for
+from kernelwood.cli.model_files import Compared, load_parser, read_compared, read_for
 from kernelwood.cli.options import (
     FORMAT,
+    check_parser,
     corpus_options,
     jobs_option,
     json_option,
@@ -23,7 +25,7 @@ from kernelwood.cli.options import (
 from kernelwood.cli.outputs import STANDARD, check_files, check_inputs, compared_files
 from kernelwood.errors import KernelInputError
 from kernelwood.structures import shorten
-from kernelwood.text import Example
+from kernelwood.text import Document, Example
 
 if TYPE_CHECKING:
     from kernelwood.search import Match, SentenceIndex
@@ -33,10 +35,12 @@ _WIDTH = 80  # of a text in a table
 _ALL_PAIRS = 20_000  # number of examples up to which all pairs are compared for duplicates
 _FRAGMENTS = 3  # shared ones that are shown
 _TEXT = "text"
+_PACKINGS = (".gz", ".bz2", ".xz", ".zip", ".tar", ".tgz")
 _EPILOG = """\b
 Examples:
   kernelwood search corpus.conllu --save index.kw
   kernelwood search index.kw queries.conllu -k 5 --explain
+  kernelwood search index.kw "Raf is activated by Ras."
   kernelwood search index.kw --id s17 --id s23
   kernelwood search index.kw --add more.conllu --save index.kw
   kernelwood search corpus.conllu --duplicates 0.9
@@ -45,7 +49,7 @@ Examples:
 
 @click.command(epilog=_EPILOG)
 @click.argument("source", metavar="CORPUS|INDEX")
-@click.argument("queries", required=False)
+@click.argument("queries", metavar="[QUERIES|SENTENCE]", required=False)
 @click.option(
     "-k", "--top", "k", type=click.IntRange(min=1), metavar="K", default=10,
     help="Number of matches per query.",
@@ -67,6 +71,10 @@ Examples:
 @click.option(
     "--queries-from", type=FORMAT, show_default="that of --from", help="Format of QUERIES."
 )
+@click.option(
+    "--parser", metavar="NAME", default="biomedical", callback=check_parser,
+    help="Parser of SENTENCE: biomedical, spacy[:MODEL] or stanza[:LANGUAGE].",
+)  # fmt: skip
 @kernel_options
 @click.option(
     "--by", type=click.Choice(["vectors", "codes"]), show_default="vectors",
@@ -92,10 +100,12 @@ def search(source: str, queries: str | None, as_json: bool, **options: Any) -> N
 
     The first argument is a corpus (a file, folder or archive, or - for standard input), a file of
     kw.save with examples, or an index written by --save. The queries are the examples of the
-    corpus QUERIES, or with --id examples of the index.
+    corpus QUERIES, with --id examples of the index, or the sentences of a text, which is parsed.
     """
     started = time.perf_counter()
-    _check(source, queries, options)
+    text = queries if queries is not None and _is_text(queries) else None
+    queries = queries if text is None else None
+    _check(source, queries, text, options)
     index = _load_index(source, options)
     if index is None:
         check_files(compared_files(source, options), {"--save": options["save_to"]})
@@ -112,6 +122,8 @@ def search(source: str, queries: str | None, as_json: bool, **options: Any) -> N
             with_view["source_format"] = options["queries_from"]
         read = read_for(index.kernel_, queries, {**options, **with_view}, owner="the index")
         asked += _examples(read)
+    if text is not None:
+        asked += _parsed(index, text, options["parser"])
     with running(options["n_jobs"]) as begin:
         begin("searching")
         found = _search(index, asked, options)
@@ -132,15 +144,30 @@ def search(source: str, queries: str | None, as_json: bool, **options: Any) -> N
     write_json(result) if as_json else _show(result)
 
 
-def _check(source: str, queries: str | None, options: dict[str, Any]) -> None:
-    wanted = (queries, options["save_to"], options["threshold"])
+def _check(source: str, queries: str | None, text: str | None, options: dict[str, Any]) -> None:
+    wanted = (queries, text, options["save_to"], options["threshold"])
     if not options["ids"] and all(value is None for value in wanted):
-        raise click.UsageError("no task is given; give QUERIES, --id, --duplicates or --save")
+        raise click.UsageError(
+            "no task is given; give QUERIES, a sentence, --id, --duplicates or --save"
+        )
     if source == queries == STANDARD:
         raise click.UsageError("only one of the corpus and QUERIES can be standard input")
     added = {f"--add {name}": name for name in options["add"]}
     check_files({"QUERIES": queries, **added}, {"--save": options["save_to"]})
     check_inputs(source)
+
+
+def _is_text(given: str) -> bool:
+    """Return whether an argument is a text, not the name of a file."""
+    if given == STANDARD or Path(given).exists() or not re.search(r"\s", given.strip()):
+        return False
+    from kernelwood.io import FORMATS
+
+    suffixes = tuple(suffix for row in FORMATS for suffix in row.suffixes)
+    name = given.lower()
+    for packing in _PACKINGS:
+        name = name.removesuffix(packing)
+    return name == given.lower() and not name.endswith(suffixes)
 
 
 def _load_index(source: str, options: dict[str, Any]) -> SentenceIndex | None:
@@ -192,6 +219,32 @@ def _examples(data: Compared) -> list[Any]:
     ]
 
 
+def _parsed(index: SentenceIndex, text: str, parser: str) -> list[Any]:
+    """Return the sentences of a text with the views that the index compares."""
+    from kernelwood.kernels import needed_views
+    from kernelwood.parsing import analyze
+    from kernelwood.views import VIEWS, make_view
+
+    names = needed_views(index.kernel_) or (() if index.view_ is None else (index.view_,))
+    possible = [row.name for row in VIEWS.values() if row.subject == "sentence"]
+    lacking = [name for name in names if name not in possible]
+    if lacking or not names:
+        compared = f"the view {lacking[0]!r}" if lacking else "structures without a view"
+        raise KernelInputError(
+            f"the index compares {compared}, which cannot be made from a sentence (views of "
+            f"sentences: {', '.join(possible)}); give QUERIES as a corpus"
+        )
+    [sentences] = analyze(load_parser(parser), [Document(text)])
+    return [
+        Example(
+            f"sentence {number}" if len(sentences) > 1 else "sentence",
+            None,
+            {_TEXT: sentence.text, **{name: make_view(name, sentence)[0] for name in names}},
+        )
+        for number, sentence in enumerate(sentences, 1)
+    ]
+
+
 def _queries_by_id(index: SentenceIndex, ids: tuple[str, ...]) -> list[Any]:
     if not ids:
         return []
@@ -200,9 +253,9 @@ def _queries_by_id(index: SentenceIndex, ids: tuple[str, ...]) -> list[Any]:
     queries = []
     for name in ids:
         if name not in places:
-            near = get_close_matches(name, places, n=1)
-            guess = f"; did you mean {near[0]!r}?" if near else ""
-            raise KernelInputError(f"the index has no example {shorten(repr(name))}{guess}")
+            raise KernelInputError(
+                f"the index has no example {shorten(repr(name))}{nearest(name, places)}"
+            )
         place = places[name]
         queries.append(_Indexed(name, texts[place], int(index.ids_[place]), place))
     return queries
@@ -303,7 +356,7 @@ def _duplicates(index: SentenceIndex, threshold: float | None) -> dict[str, Any]
 
 def _show(result: dict[str, Any]) -> None:
     for query in result["queries"]:
-        click.echo(f"{query['id']}  {shorten(query['text'], _WIDTH)}")
+        say(f"{query['id']}  {shorten(query['text'], _WIDTH)}")
         rows = []
         for match in query["matches"]:
             rows.append([f"{match['similarity']:.4f}", match["id"], shorten(match["text"], _WIDTH)])
@@ -311,11 +364,11 @@ def _show(result: dict[str, Any]) -> None:
                 text = " ".join(fragment["text"].split())
                 rows.append(["", "", f"  shares {shorten(text, _WIDTH)}"])
         show_table([">similarity", "id", "text"], rows)
-        click.echo()
+        say()
     if result["duplicates"] is not None:
         _show_duplicates(result["duplicates"])
     if not result["queries"] and result["duplicates"] is None:
-        click.echo(f"{counted(result['n_examples'], 'example')} in the index")
+        say(f"{counted(result['n_examples'], 'example')} in the index")
 
 
 def _show_duplicates(found: dict[str, Any]) -> None:
@@ -329,4 +382,4 @@ def _show_duplicates(found: dict[str, Any]) -> None:
     ]
     show_table([">similarity", "id", "id", "text", "text"], rows)
     pairs, groups = counted(len(found["pairs"]), "pair"), counted(len(found["groups"]), "group")
-    click.echo(f"\n{pairs} in {groups}")
+    say(f"\n{pairs} in {groups}")

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kernelwood.cli.console import running, show_counts, show_table, write_json
+from kernelwood.cli.console import running, say, show_counts, show_table, write_json
 from kernelwood.cli.corpora import Counts, read_documents
 from kernelwood.cli.experiment import Named, config_option, effective, write_settings
-from kernelwood.cli.model_files import make_extractor
+from kernelwood.cli.model_files import check_types, make_extractor
 from kernelwood.cli.options import (
     documents_options,
     extractor_options,
@@ -70,6 +70,7 @@ def train(corpus: tuple[str, ...], as_json: bool, **options: Any) -> None:
     )
     extractor = make_extractor(options)
     documents, counts = read_documents(corpus, options)
+    check_types(options, documents)
     if not as_json:
         show_counts(counts)
     with running(options["n_jobs"]) as begin:
@@ -122,12 +123,12 @@ def _show(result: dict[str, Any]) -> None:
     )
     held_out = result["held_out"]
     if held_out:
-        click.echo("\non held-out documents")
+        say("\non held-out documents")
         cells = [_measure(held_out.get(name)) for name in _MEASURES]
         titles = [f">{title}" for title in _MEASURES.values()]
         show_table([*titles, ">threshold"], [[*cells, f"{result['threshold']:.3f}"]])
     size = format_bytes(result["size"])
-    click.echo(f"\n{result['model']}: {size}, in {result['seconds']:.1f} seconds")
+    say(f"\n{result['model']}: {size}, in {result['seconds']:.1f} seconds")
 
 
 def _measure(value: float | None) -> str:

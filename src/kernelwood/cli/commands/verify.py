@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kernelwood.cli.console import counted, running, show_table, tracked, usage, write_json
+from kernelwood.cli.console import (
+    counted,
+    note,
+    running,
+    say,
+    show_table,
+    tracked,
+    usage,
+    write_json,
+)
 from kernelwood.cli.model_files import load_extractor, load_parser
 from kernelwood.cli.options import (
     errors_option,
@@ -132,11 +141,12 @@ def _show(report: dict[str, Any], shown: list[dict[str, Any]], *, as_json: bool)
         show_table(
             ["claim", "relation", "verdict", ">probability", "note"], [_row(one) for one in shown]
         )
-        click.echo()
+        say()
     verdicts = ", ".join(f"{report[name]:,} {name}" for name in _VERDICTS)
-    click.echo(f"{counted(report['n_claims'], 'claim')}: {verdicts}", err=report["out"] == STANDARD)
+    show = note if report["out"] == STANDARD else say
+    show(f"{counted(report['n_claims'], 'claim')}: {verdicts}")
     for reason, count in report["skipped"].items():
-        click.echo(f"  skipped: {count:,} × {reason}", err=True)
+        note(f"  skipped: {count:,} × {reason}")
 
 
 def _row(line: dict[str, Any]) -> list[str]:
