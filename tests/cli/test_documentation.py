@@ -25,7 +25,7 @@ def check_commands(text):
         assert shown, (command, result.output)
 
 
-@pytest.mark.parametrize("name", ["command-line.md", "command-line-relations.md"])
+@pytest.mark.parametrize("name", ["command-line.md", "command-line-relations.md", "verifying.md"])
 def test_commands_print_what_the_page_shows(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     names = {}

@@ -5,14 +5,17 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 from functools import partial
 
+import jsonschema
 import pytest
 from cli.interactions import a_sentence, some_documents
 from cli.running import answer, invoke, wrong_data
 
 import kernelwood as kw
-from kernelwood.io import read_claims
+from kernelwood.cli.commands.verify import _SOURCES
+from kernelwood.io import CLAIM_SOURCES, claim_schema, read_claims
 from kernelwood.relations import RelationExtractor
 from kernelwood.relations.verification import verify
 
@@ -97,7 +100,7 @@ def test_standard_output_gets_json_lines(model, claims):
 
 def test_a_table_shows_claims_and_verdicts(model, claims):
     shown = run(model, claims).stdout
-    assert "binds(Pten, Akt)" in shown and "unsupported" in shown
+    assert "Pten —binds→ Akt" in shown and "unsupported" in shown
     assert "the model does not know 'cuts'" in shown
 
 
@@ -109,6 +112,81 @@ def test_the_size_of_batches_changes_nothing(model, claims, tmp_path, monkeypatc
     assert (tmp_path / "whole.jsonl").read_bytes() == (tmp_path / "parts.jsonl").read_bytes()
 
 
+# Other tools.
+
+
+def triples(path, *rows, text="Pten binds Akt . Raf sits beside Ras ."):
+    relations = [dict(zip(("subject", "predicate", "object"), row, strict=True)) for row in rows]
+    return write(path / "triples.jsonl", {"text": text, "relations": relations})
+
+
+def test_triples_are_located_and_checked(model, tmp_path):
+    rows = [("PTEN", "Binds", "akt"), ("Raf", "binds", "Ras"), ("Raf", "binds", "Akt"),
+            ("Raf", "binds", "Erk")]  # fmt: skip
+    report = verified(model, triples(tmp_path, *rows), "--from", "triples", "--type", "protein")
+    assert [one["verdict"] for one in report["verdicts"]] == [
+        "supported", "unsupported", "not checkable", "not checkable",
+    ]  # fmt: skip
+    reasons = [one.get("reason", "") for one in report["verdicts"]]
+    assert "different sentences" in reasons[2]
+    assert reasons[3] == "mention not in the text: 'Erk'"
+    assert report["verdicts"][0]["entities"][0]["start"] == 0
+
+
+def test_verdicts_of_another_tool_are_claims_again(model, tmp_path):
+    path = triples(tmp_path, ("Pten", "binds", "Akt"))
+    [line] = verified(model, path, "--from", "triples", "--evidence", 0)["verdicts"]
+    claim = {name: line[name] for name in ("id", "text", "entities", "relation")}
+    jsonschema.validate(claim, claim_schema())
+    again = verified(model, write(tmp_path / "again.jsonl", claim), "--evidence", 0)
+    assert again["verdicts"] == [line]
+
+
+def test_predicates_are_mapped_to_relation_types(model, tmp_path):
+    path = triples(tmp_path, ("Pten", "attaches to", "Akt"))
+    plain = verified(model, path, "--from", "triples")
+    mapped = verified(model, path, "--from", "triples", "--map", "attaches to=binds")
+    assert (plain["other"], mapped["supported"]) == (1, 1)
+    assert mapped["verdicts"][0]["checked_as"] == "binds"
+    assert mapped["types"] == {
+        "binds": {"supported": 1, "unsupported": 0, "other": 0, "not_checkable": 0}
+    }
+
+
+def test_the_summary_counts_by_type_and_names_unknown_types(model, tmp_path):
+    path = triples(tmp_path, ("Pten", "binds", "Akt"), ("Pten", "bound", "Akt"))
+    result = run(model, path, "--from", "triples", "--evidence", 0)
+    assert re.search(r"^binds +1 +1 +0 +0 +0$", result.stdout, re.MULTILINE)
+    assert "2 claims: 1 supported, 0 unsupported, 1 other" in result.stdout
+    assert "unknown to the model: 'bound'; give its type with --map bound=binds" in result.stderr
+
+
+def test_the_only_entity_type_of_a_model_is_used(tmp_path):
+    made = RelationExtractor(views="context", types="protein", random_state=0)
+    kw.save(made.fit(some_documents()), tmp_path / "model.kw")
+    path = triples(tmp_path, ("Pten", "binds", "Akt"))
+    assert verified(tmp_path / "model.kw", path, "--from", "triples")["supported"] == 1
+
+
+def test_invalid_claims_are_counted_and_named_with_their_lines(model, tmp_path):
+    path = write(tmp_path / "in.jsonl", a_line("a", 0), {"text": "Raf"}, a_line("a", 0))
+    report = verified(model, path, "--errors", "skip")
+    assert report["n_claims"] == 1 and sum(report["skipped"].values()) == 2
+    assert [line.rpartition("in.jsonl:")[2][:2] for line in report["invalid"]] == ["2:", "3:"]
+    assert (
+        "in.jsonl:2: the claim has no key 'entities'" in run(model, path, "--errors", "skip").stderr
+    )
+
+
+def test_the_schema_is_printed_without_a_model():
+    result = run("--schema")
+    assert result.exit_code == 0 and json.loads(result.stdout) == claim_schema()
+
+
+def test_sources_are_those_of_the_library():
+    assert set(_SOURCES) == {"claims", *CLAIM_SOURCES}
+
+
 # Wrong usage and data.
 
 
@@ -118,6 +196,9 @@ def test_the_size_of_batches_changes_nothing(model, claims, tmp_path, monkeypatc
         (["-o", "out.tsv"], "must end in one of .jsonl"),
         (["-o", "-", "--json"], "both write to standard output"),
         (["--parser", "spicy"], "did you mean 'spacy'?"),
+        (["--from", "tripels"], "did you mean 'triples'?"),
+        (["--map", "binds"], "is not of the form PREDICATE=TYPE"),
+        (["--map", "attaches=bind"], "no relation type 'bind'; did you mean 'binds'?"),
     ],
 )
 def test_wrong_usage_is_explained(model, claims, arguments, message):

@@ -8,7 +8,7 @@ import pytest
 
 import kernelwood as kw
 from kernelwood.io import Claim
-from kernelwood.relations import RelationExtractor, iter_verdicts
+from kernelwood.relations import RelationExtractor, iter_verdicts, map_types
 from kernelwood.relations.verification import verify
 
 NAMES = ["Raf", "Ras", "Mek", "Erk", "Sos", "Grb", "Src", "Abl"]
@@ -177,7 +177,7 @@ def test_entities_of_two_sentences_are_not_judged(words_only):
     line["entities"][1].update(start=14, end=18)
     [verdict] = verify(words_only, [Claim.from_object(line)])
     assert (verdict.opinion, verdict.probability, list(verdict.evidence)) == (
-        "unsupported",
+        "not checkable",
         None,
         [],
     )
@@ -240,3 +240,31 @@ def test_a_model_of_events_is_refused():
     events = RelationExtractor(candidates="events")
     with pytest.raises(kw.errors.KernelInputError, match="predicts events"):
         verify(events, [])
+
+
+# Names of relations.
+
+
+def claims_of(*kinds):
+    return [Claim(kind, kind, "a", "b", kw.text.Document("")) for kind in kinds]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("Binds", "Binds"), ("binds", "Binds"), ("BINDS", "Binds"), ("part_of", "part-of"),
+     ("is bound by", "Binds"), ("IS-BOUND-BY", "Binds"), ("other", "other")],
+)  # fmt: skip
+def test_names_become_types_of_the_model(name, kind):
+    mapped = map_types(claims_of(name), ["Binds", "part-of"], {"is bound by": "Binds"})
+    assert [claim.type for claim in mapped] == [kind]
+
+
+def test_types_that_differ_in_case_only_are_kept():
+    known = ["binds", "Binds"]
+    assert [claim.type for claim in map_types(claims_of(*known), known)] == known
+
+
+def test_a_claim_with_a_problem_is_not_checkable(extractor):
+    claim = Claim("c", "binds", "Raf", "Ras", kw.text.Document("x"), problem="no such mention")
+    [verdict] = verify(extractor, [claim])
+    assert (verdict.opinion, verdict.reason) == ("not checkable", "no such mention")

@@ -8,9 +8,11 @@ from .atomic import (
 )
 from .containers.limits import LimitError as LimitError, Limits as Limits
 from .convert import fit_to_format as fit_to_format, keep_views as keep_views, left_out as left_out
+from .formats.claim_sources import CLAIM_SOURCES as CLAIM_SOURCES
 from .formats.claims import (
     Claim as Claim,
     Claims as Claims,
+    claim_schema as claim_schema,
     iter_claims as iter_claims,
     read_claims as read_claims,
 )

@@ -61,7 +61,11 @@ from .scores import (
     RelationScores as RelationScores,
     RelationValidation as RelationValidation,
 )
-from .verification import Verdict as Verdict, iter_verdicts as iter_verdicts
+from .verification import (
+    Verdict as Verdict,
+    iter_verdicts as iter_verdicts,
+    map_types as map_types,
+)
 from .wording import MarkedText as MarkedText, path_text as path_text
 from .writers import (
     DocumentPredictions as DocumentPredictions,

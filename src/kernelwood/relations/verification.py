@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Literal, TypeAlias
 
@@ -11,9 +12,10 @@ from kernelwood.errors import KernelInputError
 from kernelwood.io import Claim
 from kernelwood.relations.predictions import Evidence, Prediction
 from kernelwood.relations.relation_classes import type_of
+from kernelwood.structures import shorten
 from kernelwood.text import Document, Example, Sentence
 
-Opinion: TypeAlias = Literal["supported", "unsupported", "other"]
+Opinion: TypeAlias = Literal["supported", "unsupported", "other", "not checkable"]
 _Key: TypeAlias = tuple[Document | Sentence, frozenset[str]]
 
 _AT_ONCE = 256  # claims scored together
@@ -26,9 +28,9 @@ class Verdict:
     Attributes
     ----------
     claim : Claim
-    opinion : {"supported", "unsupported", "other"}
-        The claimed relation is predicted; no relation is; or another one is, which may be the
-        same relation in the other direction.
+    opinion : {"supported", "unsupported", "other", "not checkable"}
+        The claimed relation is predicted; no relation is; another one is, which may be the
+        same relation in the other direction; or there is no prediction, see ``reason``.
     probability : float or None
         Of the claimed relation, 0 if the model does not know its type; None if the entities are
         not a candidate.
@@ -53,8 +55,14 @@ class Verdict:
         return Evidence() if self.prediction is None else self.prediction.evidence
 
     def to_dict(self, *, evidence: Evidence | None = None) -> dict[str, Any]:
-        """Return the line of the claim with the verdict, and with evidence if there is any."""
+        """Return the line of the claim with the verdict, and with evidence if there is any.
+
+        ``checked_as`` is the relation type of the model if the claim has another name for it.
+        """
         made: dict[str, Any] = {"id": self.claim.id, **self.claim.given}
+        relation = made.get("relation")
+        if isinstance(relation, dict) and relation.get("type") != self.claim.type:
+            made["checked_as"] = self.claim.type
         made |= {
             "verdict": self.opinion,
             "probability": self.probability,
@@ -90,6 +98,42 @@ def verify(extractor: Any, claims: Iterable[Claim], *, parser: Any = None) -> li
     return list(iter_verdicts(extractor, claims, parser=parser))
 
 
+def map_types(
+    claims: Iterable[Claim], known: Iterable[str], mapping: Mapping[str, str] | None = None
+) -> Iterator[Claim]:
+    """Yield claims with relation types of a model in place of the names of another tool.
+
+    A name is replaced by that in the mapping, or else by the type that differs in case, blanks,
+    hyphens and underscores only; other names are kept.
+
+    Parameters
+    ----------
+    claims : iterable of Claim
+    known : iterable of str
+        Relation types of the model.
+    mapping : mapping of str to str, optional
+        Relation types by names of the other tool.
+
+    Examples
+    --------
+    >>> from kernelwood.text import Document
+    >>> claims = [Claim("c", kind, "a", "b", Document("")) for kind in ("BINDS", "activated by")]
+    >>> [claim.type for claim in map_types(claims, ["Binds", "Activates"])]
+    ['Binds', 'activated by']
+    """
+    types = tuple(known)
+    plain = {_plain(name): name for name in types}
+    chosen = {_plain(name): kind for name, kind in (mapping or {}).items()}
+    for claim in claims:
+        name = _plain(claim.type)
+        kind = chosen.get(name) or (claim.type if claim.type in types else plain.get(name))
+        yield claim if kind in (None, claim.type) else replace(claim, type=kind)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s_-]+", "", name).casefold()
+
+
 def iter_verdicts(
     extractor: Any, claims: Iterable[Claim], *, parser: Any = None
 ) -> Iterator[Verdict]:
@@ -104,12 +148,13 @@ def iter_verdicts(
         found = _predictions(extractor, some, parser)
         for claim in some:
             ends = frozenset((claim.first, claim.second))
-            yield _verdict(extractor, claim, found.get((claim.annotated, ends)))
+            known = None if claim.problem else found.get((claim.annotated, ends))
+            yield _verdict(extractor, claim, known)
 
 
 def _predictions(extractor: Any, claims: list[Claim], parser: Any) -> dict[_Key, Prediction]:
     """Return the predictions for all pairs of entities of the texts; each text is parsed once."""
-    texts = {claim.annotated: f"text{n}" for n, claim in enumerate(claims)}
+    texts = {claim.annotated: f"text{n}" for n, claim in enumerate(claims) if not claim.problem}
     names = {name: annotated for annotated, name in texts.items()}
     found: dict[_Key, Prediction] = {}
     for kind, view in ((Sentence, "sentence"), (Document, "document")):
@@ -133,8 +178,8 @@ def _predictions(extractor: Any, claims: list[Claim], parser: Any) -> dict[_Key,
 def _verdict(extractor: Any, claim: Claim, prediction: Prediction | None) -> Verdict:
     threshold = float(extractor.threshold_)
     if prediction is None:
-        reason = _why_not_a_candidate(extractor, claim)
-        return Verdict(claim, "unsupported", None, threshold, None, reason)
+        reason = claim.problem or _why_not_a_candidate(extractor, claim)
+        return Verdict(claim, "not checkable", None, threshold, None, reason)
     first, second = (entity for _, entity in prediction.candidate.participants)
     directed = f"{claim.type}({'e1,e2' if first.id == claim.first else 'e2,e1'})"
     claimed = extractor._classes().of(directed, first.type, second.type)
@@ -143,7 +188,7 @@ def _verdict(extractor: Any, claim: Claim, prediction: Prediction | None) -> Ver
     # With one class for all relations there are no types to tell apart.
     if type_of(claimed) not in extractor.relations_:
         known = ", ".join(extractor.relations_)
-        reason = f"the model does not know {claim.type!r}; it knows {known}"
+        reason = f"the model does not know {shorten(repr(claim.type))}; it knows {known}"
     return Verdict(
         claim,
         opinion if prediction.positive else "unsupported",

@@ -33,8 +33,8 @@ def inspect(model: str, parts: bool, as_json: bool) -> None:
     """Show the contents of a model file.
 
     MODEL is any file of kernelwood train or kw.save: an extractor, kernel, parser, index and so
-    on. Nothing in it is executed. All checksums are verified. Of an extractor, the model card is
-    shown; --parts or --verbose adds the parts of its kernel and their parameters.
+    on. Nothing in it is executed. All checksums are verified. The output for an extractor is
+    its model card; --parts or --verbose adds the parts of its kernel and their parameters.
     """
     check_inputs(model)
     from kernelwood.persist import contents

@@ -16,20 +16,30 @@ on. The ``text`` of an entity is optional and must be that at its offsets.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
-from kernelwood.errors import StructureError
+from kernelwood.errors import ReadError, StructureError
 from kernelwood.io.alignment import guess_unit
 from kernelwood.io.formats.jsonl import decode_line
+from kernelwood.io.ids import UsedIds
 from kernelwood.io.lines import read_lines
 from kernelwood.io.source import Readable, Source
 from kernelwood.io.streams import ErrorPolicy, Input, ReadList, ReadStream, check_policy
-from kernelwood.structures import check_integer, check_list, check_object, describe, shorten
+from kernelwood.structures import (
+    check_integer,
+    check_list,
+    check_object,
+    decode_json,
+    describe,
+    shorten,
+)
 from kernelwood.text import Document, Entity, Origin, Sentence, sentence_from_object
 
+_WHOLE = 1 << 28  # bytes of a file that is one JSON value
 _PARSES = ("tokens", "dependencies", "tree")
 
 
@@ -51,6 +61,9 @@ class Claim:
         The decoded line of the file.
     origin : Origin, optional
         Where the claim was read.
+    problem : str
+        Why the claim cannot be checked, such as a mention that is not in the text; ``first`` and
+        ``second`` are the mentions then.
     """
 
     id: str
@@ -60,6 +73,7 @@ class Claim:
     annotated: Document | Sentence
     given: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
     origin: Origin | None = None
+    problem: str = ""
 
     @classmethod
     def from_object(cls, value: object, id: str = "claim", origin: Origin | None = None) -> Claim:
@@ -174,9 +188,20 @@ class ClaimStream(ReadStream[Claim]):
     """Claims one at a time; made by :func:`iter_claims`."""
 
 
-def iter_claims(path: Readable, errors: ErrorPolicy = "raise") -> ClaimStream:
+def iter_claims(
+    path: Readable,
+    errors: ErrorPolicy = "raise",
+    *,
+    format: str = "claims",
+    entity_type: str = "",
+) -> ClaimStream:
     """Read claims one at a time; takes what :func:`read_claims` takes."""
+    from kernelwood.io.formats.claim_sources import CLAIM_SOURCES
+
     check_policy(errors)
+    if format != "claims" and format not in CLAIM_SOURCES:
+        known = ", ".join(("claims", *CLAIM_SOURCES))
+        raise ValueError(f"format must be one of {known}; got {format!r}")
     source = Source(path)
 
     def parse(number: int, text: str) -> Claim:
@@ -184,10 +209,105 @@ def iter_claims(path: Readable, errors: ErrorPolicy = "raise") -> ClaimStream:
             decode_line(text), f"{source.stem}:{number}", source.origin(number)
         )
 
-    return ClaimStream(Input(read_lines(source, parse), [source]), errors)
+    found: Iterator[Claim | ReadError] = (
+        read_lines(source, parse)
+        if format == "claims"
+        else _converted(source, CLAIM_SOURCES[format], entity_type)
+    )
+    return ClaimStream(Input(found, [source]), errors)
 
 
-def read_claims(path: Readable, errors: ErrorPolicy = "raise") -> Claims:
+def _converted(
+    source: Source, convert: Callable[[object], list[Any]], entity_type: str
+) -> Iterator[Claim | ReadError]:
+    """Yield the claims in the output of another tool."""
+    from kernelwood.io.formats.claim_sources import record_claims
+
+    used = UsedIds()
+    for number, (line, value) in enumerate(_values(source), 1):
+        try:
+            if isinstance(value, StructureError):
+                raise value
+            for place, record in enumerate(convert(value)):
+                name = f"{source.stem}:{line or number}" + (f".{place}" if place else "")
+                origin = Origin(source.name, line)
+                for made in record_claims(record, name, origin, entity_type):
+                    if isinstance(made, StructureError):
+                        yield _located(source, made, line, number)
+                    else:
+                        yield used.check(made.id, line or number, source) or made
+        except ReadError as failure:
+            yield failure
+        except StructureError as failure:
+            yield _located(source, failure, line, number)
+
+
+def _located(source: Source, failure: StructureError, line: int | None, number: int) -> ReadError:
+    """Return an error with its line, or with the number of its record in an array."""
+    where = "" if line else f"record {number}: "
+    return source.error(
+        f"{where}{failure.problem}", line=line, column=failure.column, hint=failure.hint
+    )
+
+
+def _values(source: Source) -> Iterator[tuple[int | None, Any]]:
+    """Yield the values of JSON lines with their lines, or those of one JSON array or object."""
+    begun = False
+    for number, text, problem in source.lines():
+        if problem is not None:
+            yield number, problem
+        elif not text.strip():
+            continue
+        elif not begun and (text.lstrip().startswith("[") or text.strip() == "{"):
+            yield from ((None, value) for value in _whole(source, number, text))
+            return
+        else:
+            try:
+                value = decode_line(text)
+            except StructureError as failure:
+                value = failure
+            yield number, value
+        begun = True
+
+
+def _whole(source: Source, line: int, first: str) -> list[Any]:
+    """Return the values of an array, or the object, that begins in a line of a file."""
+    blank = "\n" * (line - 1)
+    try:
+        value = decode_json(f"{blank}{first}\n{source.read_text(_WHOLE)}")
+    except ReadError:
+        raise
+    except StructureError as failure:
+        raise source.locate(failure, 1) from failure
+    if isinstance(value, dict) and isinstance(value.get("statements"), (list, dict)):
+        value = value["statements"]  # of INDRA, perhaps by hashes
+        value = list(value.values()) if isinstance(value, dict) else value
+    return value if isinstance(value, list) else [value]
+
+
+def claim_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a line of a file of claims.
+
+    It describes keys and types. Offsets outside the text, overlapping entities and ids that are
+    not those of entities are errors, too.
+
+    Examples
+    --------
+    >>> claim_schema()["required"]
+    ['text', 'entities', 'relation']
+    """
+    file = Path(__file__).with_name("claim.schema.json")
+    schema: dict[str, Any] = decode_json(file.read_text(encoding="utf-8"))
+    return schema
+
+
+def read_claims(
+    path: Readable,
+    errors: ErrorPolicy = "raise",
+    *,
+    format: str = "claims",
+    entity_type: str = "",
+) -> Claims:
     """Read a file of claims.
 
     Parameters
@@ -197,6 +317,12 @@ def read_claims(path: Readable, errors: ErrorPolicy = "raise") -> Claims:
     errors : {"raise", "skip", "collect"}
         Treatment of a bad line: raise a ``ReadError`` with its number, leave it out and count it,
         or also keep the error in ``tally.problems``.
+    format : {"claims", "triples", "rebel", "glirel", "indra"}
+        Claims, or the output of another tool: JSON lines, or one JSON array, of texts with
+        relations. Mentions without offsets are found in the text; a claim whose mentions are not
+        there has a ``problem``.
+    entity_type : str
+        Type of mentions without one.
 
     Returns
     -------
@@ -208,6 +334,10 @@ def read_claims(path: Readable, errors: ErrorPolicy = "raise") -> Claims:
     >>> import io
     >>> read_claims(io.StringIO('{"text": "Raf"}'), errors="skip").tally
     <Tally: 0 read, 1 skipped (1 × the claim has no key …)>
+    >>> found = '{"text": "Raf binds Ras.", "relations": [["Raf", "binds", "Ras"]]}'
+    >>> [claim] = read_claims(io.StringIO(found), format="triples")
+    >>> claim.annotated.entities[1].spans
+    ((10, 13),)
     """
-    with iter_claims(path, errors) as stream:
+    with iter_claims(path, errors, format=format, entity_type=entity_type) as stream:
         return Claims(list(stream), stream.tally)

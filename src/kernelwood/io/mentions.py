@@ -1,0 +1,121 @@
+"""Quoted mentions: the places of names in a text that another tool has read."""
+
+from __future__ import annotations
+
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+
+from kernelwood.text import Document, Span
+
+_MOST = 1000  # occurrences of a mention that are considered
+
+
+class MentionFinder:
+    """Finds mentions in a text.
+
+    A mention begins and ends at the boundary of a word. If it does not occur as it is quoted, case,
+    whitespace and hyphens are ignored.
+
+    Parameters
+    ----------
+    text : str
+
+    Examples
+    --------
+    >>> finder = MentionFinder("Raf-1 binds Ras. RAF1 is a kinase.")
+    >>> finder.find("Ras"), finder.find("raf1"), finder.find("af")
+    ([(12, 15)], [(0, 5), (17, 21)], [])
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._found: dict[str, list[Span]] = {}
+
+    def find(self, mention: str) -> list[Span]:
+        """Return the spans of a mention, from left to right; at most 1,000."""
+        mention = mention.strip()
+        if not any(map(str.isalnum, mention)):
+            return []
+        if mention not in self._found:
+            exact = _occurrences(self.text, mention, self.text, None)
+            self._found[mention] = exact or self._find_folded(mention)
+        return self._found[mention]
+
+    def _find_folded(self, mention: str) -> list[Span]:
+        text, places = self._folded
+        return _occurrences(text, _fold(mention)[0], self.text, places)
+
+    @cached_property
+    def _folded(self) -> tuple[str, list[int]]:
+        return _fold(self.text)
+
+    def find_pair(self, first: Sequence[Span], second: Sequence[Span]) -> tuple[Span, Span] | None:
+        """Return the nearest two spans that do not overlap, in one sentence if possible.
+
+        Examples
+        --------
+        >>> finder = MentionFinder("Raf is old. Ras binds Raf.")
+        >>> finder.find_pair(finder.find("Raf"), finder.find("Ras"))
+        ((22, 25), (12, 15))
+        """
+        ordered = sorted(second)
+        best: tuple[bool, int, Span, Span] | None = None
+        for one in first:
+            place = bisect_left(ordered, one)
+            # The nearest on both sides, and the next if that overlaps.
+            for other in ordered[max(place - 2, 0) : place + 2]:
+                distance = max(other[0] - one[1], one[0] - other[1])
+                if distance >= 0:
+                    apart = self._sentence(one) != self._sentence(other)
+                    found = (apart, distance, one, other)
+                    best = found if best is None else min(best, found)
+        return None if best is None else best[2:]
+
+    def _sentence(self, span: Span) -> int:
+        """Return the number of the sentence in which a span begins."""
+        return bisect_left(self._starts, span[0] + 1)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [sentence.start for sentence in Document(self.text).sentences()]
+
+
+def _occurrences(text: str, mention: str, whole: str, places: Sequence[int] | None) -> list[Span]:
+    """Return the places of a mention between boundaries of words of the whole text."""
+    found: list[Span] = []
+    start = text.find(mention) if mention else -1
+    while start >= 0 and len(found) < _MOST:
+        end = start + len(mention)
+        span = (start, end) if places is None else (places[start], places[end - 1] + 1)
+        if _is_boundary(whole, span[0]) and _is_boundary(whole, span[1]):
+            found.append(span)
+        start = text.find(mention, start + 1)
+    return found
+
+
+def _is_boundary(text: str, place: int) -> bool:
+    return not (0 < place < len(text) and text[place - 1].isalnum() and text[place].isalnum())
+
+
+def _fold(text: str) -> tuple[str, list[int]]:
+    """Return a text without case, whitespace and hyphens, and the places of its characters."""
+    folded: list[str] = []
+    places: list[int] = []
+    for place, character in enumerate(text):
+        for one in _fold_character(character):
+            folded.append(one)
+            places.append(place)
+    return "".join(folded), places
+
+
+@lru_cache(4096)
+def _fold_character(character: str) -> str:
+    if (
+        character.isspace()
+        or unicodedata.category(character) == "Pd"
+        or character == "\N{SOFT HYPHEN}"
+    ):
+        return ""
+    return character.casefold()
