@@ -23,6 +23,8 @@ from .example import (
     Structure as Structure,
     View as View,
 )
+from .joining import join_across as join_across, join_parses as join_parses
+from .parsed_objects import from_spacy as from_spacy, spacy_sentences as spacy_sentences
 from .sentence import Sentence as Sentence
 from .sentence_json import (
     document_from_object as document_from_object,
