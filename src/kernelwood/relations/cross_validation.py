@@ -57,7 +57,7 @@ class Folds:
         """Return folds of documents; warn if there is only one."""
         dropped: Counter[str] = Counter()
         with extractor._threads():
-            entries = example_entries(documents)
+            entries = example_entries(documents, owner="cross_validate")
             sentences, used = extractor._sentences(entries, extractor.parser, dropped)
         groups = sentences.groups()
         if len(set(groups)) == 1 < len(sentences):

@@ -162,11 +162,12 @@ def to_spacy(annotated: Document | Sentence, vocab: Any = None) -> Any:
         raise KernelInputError(
             f"to_spacy takes a Document or a Sentence, got {type(annotated).__name__}"
         )
-    is_sentence = isinstance(annotated, Sentence)
-    sentences = (annotated,) if is_sentence else annotated.sentences()
     columns = _SpacyColumns(annotated.text)
-    for sentence in sentences:
-        columns.add(sentence, 0 if is_sentence else sentence.start)
+    if isinstance(annotated, Sentence):
+        columns.add(annotated, 0)
+    else:
+        for sentence in annotated.sentences():
+            columns.add(sentence, sentence.start)
     columns.fill(len(annotated.text))
     tokens = install("spacy", "tokens")
     if vocab is None:
