@@ -11,7 +11,7 @@ import numpy as np
 
 from kernelwood.errors import StructureError
 from kernelwood.structures import Forest, Graph, Sequence, Tree, show
-from kernelwood.text import Document, Example, Sentence, adapt, adaptable, is_a, is_missing
+from kernelwood.text import Document, Example, Sentence, adapt, adaptable, is_frame, is_missing
 
 _VIEWS = (Sequence, Tree, Forest, Graph, Sentence, Document, str, tuple, list, dict, np.ndarray)
 
@@ -28,7 +28,7 @@ def as_rows(table: Any) -> Any:
         return table
     if isinstance(table, np.ndarray):
         return _column(table)
-    if is_a(table, "pandas", "DataFrame") or is_a(table, "polars", "DataFrame"):
+    if is_frame(table):
         return rows_of_frame(table)
     return table
 

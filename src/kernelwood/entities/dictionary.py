@@ -14,7 +14,7 @@ from kernelwood.entities.pieces import Pieces, cut_pieces
 from kernelwood.errors import ModelFormatError, StructureError
 from kernelwood.io import Line, Readable, Source, Tally, cycles_ignored, in_one_line
 from kernelwood.structures import check_label, share, shorten, show
-from kernelwood.text import Attribute, Document, Entity, Sentence, Span, is_a, is_missing
+from kernelwood.text import Attribute, Document, Entity, Sentence, Span, is_frame, is_missing
 
 _A = TypeVar("_A", bound="Document | Sentence")
 Case: TypeAlias = Literal["smart", "exact", "ignore"]
@@ -107,6 +107,12 @@ class Dictionary:
             raise ValueError(f"case must be one of {', '.join(_CASES)}; got {case!r}")
         self.case = case
         self.variants = bool(variants)
+        other = isinstance(terms, (str, bytes, os.PathLike, Mapping)) or is_frame(terms)
+        if other or not isinstance(terms, Iterable):
+            raise StructureError(
+                f"terms must be pairs of term and type, got {type(terms).__name__}",
+                hint="Dictionary.of(terms) takes a file, a mapping or a DataFrame, too",
+            )
         self._start: _Node = {}
         kept: list[Term] = []
         refused: Counter[str] = Counter()
@@ -200,7 +206,7 @@ class Dictionary:
                 ) from None
         if isinstance(terms, Mapping):
             rows: Any = _terms_of_mapping(terms)
-        elif is_a(terms, "pandas", "DataFrame") or is_a(terms, "polars", "DataFrame"):
+        elif is_frame(terms):
             rows = _terms_of_frame(terms)
         elif isinstance(terms, (bytes, set, frozenset)) or not isinstance(terms, Iterable):
             raise StructureError(

@@ -29,6 +29,7 @@ from kernelwood.text import (
     adapt,
     adaptable,
     adapting_hint,
+    is_frame,
     is_missing,
 )
 
@@ -302,7 +303,10 @@ def documents_from(given: Any, owner: str, *, texts: bool = False) -> Iterator[E
     KernelInputError
         If an item is nothing of the kind, or a path does not exist.
     """
-    listed: Any = [given] if _is_one(given) else as_rows(given)
+    try:
+        listed: Any = [given] if _is_one(given) else as_rows(given)
+    except StructureError as failure:
+        raise KernelInputError(f"{owner}: {failure}") from None
     unordered = isinstance(listed, (bytes, bytearray, Mapping, set, frozenset))
     matrix = getattr(listed, "ndim", 1) != 1
     if unordered or matrix or adapting_hint(listed) or not isinstance(listed, Iterable):
@@ -371,7 +375,7 @@ def _exists(path: Any) -> bool:
 
 
 def _missing(path: str, owner: str, *, texts: bool = False) -> KernelInputError:
-    shown = shorten(repr(path))
+    shown = shorten(repr(path), 300)
     if texts:
         return KernelInputError(
             f"{owner}: the path {shown} does not exist; if it is a text, give "
@@ -393,7 +397,7 @@ def _no_document(value: object, what: str, owner: str, texts: bool) -> KernelInp
         hint = "a set has no order; give a list"
     elif isinstance(adapt(value), Tree):
         hint = "a tree is a sentence without entities: kernelwood.Sentence.from_tree(tree)"
-    elif hasattr(value, "columns"):
+    elif is_frame(value):
         hint = 'give the column of documents: frame["text"]'
     elif is_missing(value) and what != "got":
         hint = "leave out missing values"
@@ -419,6 +423,14 @@ def _annotated(example: Example, view: str | None = None) -> Document | Sentence
 
 def _is_parsed(sentence: Sentence) -> bool:
     return bool(sentence.dependencies) or sentence.tree is not None
+
+
+def check_sentences(table: SentenceTable) -> None:
+    """Raise KernelInputError if there are no sentences to learn from."""
+    if not len(table):
+        raise KernelInputError(
+            "there are no sentences to learn from; a generator of documents can be read only once"
+        )
 
 
 def warn_of_parser(learned: str, used: str) -> None:

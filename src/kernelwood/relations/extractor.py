@@ -52,6 +52,7 @@ from kernelwood.relations.candidates import (
 from kernelwood.relations.corpus import (
     AUTO,
     SentenceTable,
+    check_sentences,
     example_entries,
     read_sentences,
     text_entries,
@@ -348,10 +349,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         for name in self._fitted:  # should training fail, no part of it is left
             self.__dict__.pop(name, None)
-        if not len(sentences):
-            raise KernelInputError(
-                "there are no sentences to learn from; a generator of documents can be read once"
-            )
+        check_sentences(sentences)
         seed = resolve_seed(self.random_state)
         views = self._views()
         classes = classes or self._learn_classes(sentences)
@@ -686,7 +684,8 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         """
         self._check_is_fitted()
         one = isinstance(predictions, Prediction)
-        listed = [predictions] if one else list(predictions)
+        listed = [predictions] if one or not isinstance(predictions, Iterable) else predictions
+        listed = list(listed)
         for prediction in listed:
             if not isinstance(prediction, Prediction):
                 raise KernelInputError(

@@ -28,6 +28,7 @@ from .objects import (
     adapt as adapt,
     adaptable as adaptable,
     adapting_hint as adapting_hint,
+    is_frame as is_frame,
     is_missing as is_missing,
 )
 from .parsed_objects import (

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from kernelwood.text.parsed_objects import from_conllu, from_spacy, from_stanza
-from kernelwood.text.structure_objects import from_networkx, from_nltk, from_penman
+from kernelwood.text.structure_objects import from_networkx, from_nltk, from_penman, is_a
 
 # Package and class -> the function that converts its objects.
 _ADAPTERS: dict[tuple[str, str], Callable[[Any], Any]] = {
@@ -73,6 +73,11 @@ def adapting_hint(value: object) -> str | None:
     'make it a Doc: span.as_doc()'
     """
     return _lookup(type(value), _HINTS)
+
+
+def is_frame(value: object) -> bool:
+    """Return whether a value is a DataFrame of pandas or polars."""
+    return is_a(value, "pandas", "DataFrame") or is_a(value, "polars", "DataFrame")
 
 
 def is_missing(value: object) -> bool:
