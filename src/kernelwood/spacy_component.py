@@ -109,9 +109,18 @@ def make_component(
         if path is not None and Path(path).exists():
             component.take(part, Path(path).read_bytes(), path)
     if listed:
-        rows = ("\t".join(term).rstrip("\t") for term in Dictionary.of(entities).terms)
-        component.take(_TERMS, "\n".join(rows).encode())
+        component.take(_TERMS, _terms_file(name, Dictionary.of(entities)))
     return component
+
+
+def _terms_file(name: str, dictionary: Dictionary) -> bytes:
+    """Return the content of a file of terms."""
+    for term in dictionary.terms:
+        if term.term.startswith("#"):
+            raise KernelInputError(
+                f"{name}: the term {term.term!r} would be a comment in a file of terms"
+            )
+    return "".join("\t".join(term).rstrip("\t") + "\n" for term in dictionary.terms).encode()
 
 
 class RelationComponent:
