@@ -21,7 +21,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kernelwood.errors import StructureError
-from kernelwood.structures.structure_base import error_at, shorten
+from kernelwood.structures.structure_base import error_at, shorten, show
 
 if TYPE_CHECKING:
     from kernelwood.structures.graph import Edge, Graph, NodeId
@@ -114,6 +114,35 @@ def parse_penman(lines: Sequence[str]) -> PenmanGraph:
     return _interpret(tree.node[0], list(_mentions(tree.node)))
 
 
+def penman_graph_of(decoded: Any) -> PenmanGraph:
+    """Return a ``Graph`` or ``Tree`` of ``penman`` as nodes, edges and root.
+
+    Edges of a ``Graph`` have the direction of its triples.
+
+    Examples
+    --------
+    >>> import penman
+    >>> penman_graph_of(penman.decode("(d / dog :quant 3)")).nodes
+    {'d': 'dog', 'd.quant': '3'}
+    """
+    if hasattr(decoded, "node"):
+        return _interpret(decoded.node[0], list(_mentions(decoded.node)))
+    variables = decoded.variables()
+    if not variables:
+        raise StructureError("the graph of penman has no nodes")
+    for name in variables:
+        if not isinstance(name, str):
+            raise StructureError(f"the id {show(name)} of a node of penman must be a string")
+    triples = list(decoded.triples)
+    named = {source for source, role, _ in triples if role in _CONCEPT_ROLES}
+    triples += [(name, "/", None) for name in sorted(variables - named)]
+    mentions = [
+        _Mention(str(source), str(role), "" if target is None else str(target), target in variables)
+        for source, role, target in triples
+    ]
+    return _interpret(str(decoded.top), mentions, directed=True)
+
+
 def _check_layout(text: str) -> None:
     """Raise for text that ``penman`` repairs or skips, or that exceeds its recursion limit."""
     opened: list[int] = []
@@ -186,9 +215,10 @@ def _with_concept(node: Any) -> tuple[str, Iterator[tuple[str, Any]]]:
     return variable, iter(edges)
 
 
-def _interpret(root: str, mentions: list[_Mention]) -> PenmanGraph:
+def _interpret(root: str, mentions: list[_Mention], *, directed: bool = False) -> PenmanGraph:
+    """Return the graph of mentions; ``directed`` if inverted roles are already reversed."""
     variables = {root} | {mention.target for mention in mentions if mention.opens}
-    nodes = _concepts(mentions)
+    nodes = _concepts(mentions, directed)
     fresh = _FreshIds(nodes)
     edges: list[Edge] = []
     aligned: dict[NodeId, set[int]] = {}
@@ -196,12 +226,13 @@ def _interpret(root: str, mentions: list[_Mention]) -> PenmanGraph:
     for variable, written, target, opens in mentions:
         role, _, mark = written.partition("~")
         n_aligned_roles += bool(mark)
-        atom, indices = (target, []) if opens else _split_alignment(target)
+        plain = opens or directed  # graphs of penman have alignments of their own
+        atom, indices = (target, []) if plain else _split_alignment(target)
         end: NodeId = atom
         if role in _CONCEPT_ROLES:
             end = variable
         elif atom in variables:
-            turned = _is_inverted(role)
+            turned = not directed and _is_inverted(role)
             edges.append((atom, role[1:-3], variable) if turned else (variable, role[1:], atom))
         else:
             end = fresh.name(_constant_name(variable, role[1:]))
@@ -223,12 +254,12 @@ def _constant_name(variable: str, role: str) -> str:
     return f"{variable}.{role}"
 
 
-def _concepts(mentions: list[_Mention]) -> dict[NodeId, str]:
+def _concepts(mentions: list[_Mention], directed: bool) -> dict[NodeId, str]:
     nodes: dict[NodeId, str] = {}
     for variable, role, target, _ in mentions:
         if role.partition("~")[0] not in _CONCEPT_ROLES:
             continue
-        label = _plain(_split_alignment(target)[0])
+        label = _plain(target if directed else _split_alignment(target)[0])
         if nodes.setdefault(variable, label) != label:
             raise StructureError(
                 f"node {shorten(repr(variable))} has two concepts, "
