@@ -19,8 +19,11 @@ from kernelwood.io.source import Item, Source
 from kernelwood.structures import check_object, decode_json
 from kernelwood.text import Example
 
-# A string ends with its line: JSON has no line ends in strings, and a quote may be missing.
-_MARK = re.compile(rb'"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*("|\\?\n)?|[\[\]{}]')
+# A bracket, some strings, or the beginning of a string that is not complete in memory. A string
+# ends with its line: JSON has no line ends in strings, and a quotation mark may be missing.
+_MARK = re.compile(
+    rb'[\[\]{}]|(?:"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*(?:"|\\?\n)[^"\[\]{}]*){1,200}|"'
+)
 _PLAIN = re.compile(rb"[^,\[\]{}\n]*")
 _SPACE = re.compile(rb"[ \t\r\n]*")
 _BLANKS = b" \t\r\n"
@@ -215,7 +218,7 @@ class _Scanner:
                     depth -= 1
                     if not depth:
                         return mark.end() - shift
-                elif mark[1] is None:  # a string that is not complete in memory
+                elif mark.end() == mark.start() + 1:  # a string that is not complete
                     place = mark.start() - shift
                     break
             else:
