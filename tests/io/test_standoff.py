@@ -517,8 +517,8 @@ def test_damaged_documents_are_read_whole_or_not_at_all(made, data):
 @pytest.mark.parametrize("written", ["alpha-adrenergic", "alpha- adrenergic", "alpha-...adrenergic"])
 def test_parts_of_an_entity_may_be_joined_in_other_ways(written):
     text = "alpha- and beta-adrenergic receptors"
-    made = document(f"T1\tProtein 0 6;16 26\t{written}\n", text)
-    assert made.entities == (Entity("T1", "Protein", ((0, 6), (16, 26)), written),)
+    *_, example = items(f"T1\tProtein 0 6;16 26\t{written}\n", text)
+    assert example.view("document").entities == (Entity("T1", "Protein", ((0, 6), (16, 26)), written),)
 
 
 def test_an_entity_joined_without_a_blank_is_remarked():
@@ -527,8 +527,8 @@ def test_an_entity_joined_without_a_blank_is_remarked():
 
 
 def test_an_entity_joined_without_a_blank_reads_back():
-    made = document("T1\tProtein 0 1;2 3\tRf\n")
-    assert written(made)["d.ann"] == "T1\tProtein 0 1;2 3\tRf\n"
+    *_, example = items("T1\tProtein 0 1;2 3\tRf\n")
+    assert written(example.view("document"))["d.ann"] == "T1\tProtein 0 1;2 3\tRf\n"
 
 
 def test_letters_between_the_parts_of_an_entity_are_an_error():
