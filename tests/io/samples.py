@@ -162,6 +162,21 @@ SAMPLES = {
         n_left=2,
         lines=True,
     ),
+    "pubtator": Sample(
+        text="27|t|Naproxen and ülcers\n27|a|Naproxen may cause ülcers or pain.\n"
+        "27\t0\t8\tNaproxen\tChemical\tMESH:D009288\n"
+        "27\t20\t28\tNaproxen\tChemical\tMESH:D009288\n"
+        "27\t39\t45\tülcers\tDisease\tD014456|D010146\tülcers|pain\n"
+        "27\t49\t53\tpain\tDisease\t-1\n"
+        "27\tCID\tMESH:D009288\tD014456\tNovel\n\n"
+        "28|t|We go.\n28|a|\n",
+        n_examples=2,
+        broken="1|t|Raf\n1\t0\t3\tRaf\tGene\t-\n\n2|t|Ras\n2\t0\t3\tRaf\tGene\t-\n\n"
+        "3|t|MEK\n3\t0\t3\tMEK\tGene\t5604\n",
+        line=5,
+        column=3,
+        n_left=2,
+    ),
     "kelp": Sample(
         text="NUM |BS:text| how many |ES| |BT:tree| (A(B)(Ç)) |ET|\n\nLOC |BT:tree| (A(D)) |ET|\n",
         n_examples=2,

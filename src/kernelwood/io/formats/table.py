@@ -19,7 +19,18 @@ from difflib import get_close_matches
 from functools import partial
 from typing import Any, TypeAlias
 
-from kernelwood.io.formats import conllu, jsonl, kelp, penman, penn, ppi, semeval, srl, standoff
+from kernelwood.io.formats import (
+    conllu,
+    jsonl,
+    kelp,
+    penman,
+    penn,
+    ppi,
+    pubtator,
+    semeval,
+    srl,
+    standoff,
+)
 from kernelwood.io.source import Item, Source, encoding_hint
 
 Views: TypeAlias = "tuple[str, ...] | None"
@@ -156,6 +167,15 @@ FORMATS: tuple[Format, ...] = (
         views=("document",),
         companions=(".txt", ".ann", ".a1", ".a2"),
         write_files=standoff.standoff_files,
+    ),
+    Format(
+        name="pubtator",
+        summary="PubTator: abstracts with mentions of concepts, and relations between concepts",
+        suffixes=(".pubtator", ".pubtator.txt"),
+        sniff=pubtator.looks_like_pubtator,
+        read=pubtator.read_pubtator,
+        write=pubtator.pubtator_text,
+        views=("document",),
     ),
     Format(
         name="kelp",
