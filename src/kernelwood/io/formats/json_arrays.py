@@ -22,9 +22,7 @@ from kernelwood.text import Example
 
 # A bracket, some strings, or the beginning of a string that is not complete in memory. A string
 # ends with its line: JSON has no line ends in strings, and a quotation mark may be missing.
-_MARK = re.compile(
-    rb'[\[\]{}]|(?:"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*(?:"|\\?\n)[^"\[\]{}]*){1,200}|"'
-)
+_MARK = re.compile(rb'[\[\]{}]|(?:"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*(?:"|\\?\n)[^"\[\]{}]*){1,200}|"')
 _PLAIN = re.compile(rb"[^,\[\]{}\n]*")
 _SPACE = re.compile(rb"[ \t\r\n]*")
 _BLANKS = b" \t\r\n"

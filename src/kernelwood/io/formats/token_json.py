@@ -20,8 +20,8 @@ format        an object of the file
 A file is an array of such objects or has one in each line. Words are joined by blanks and kept as
 they are, ``-LRB-`` included. The tokens of a sentence, and in TACRED its parse, are those of the
 file. Sentences have the id of their document, if it is given, as metadata ``document``. Arguments
-have the roles ``Arg1`` and ``Arg2``, in the order of the file. The label of a TACRED sentence is its
-relation; ``no_relation`` is a sentence without one.
+have the roles ``Arg1`` and ``Arg2``, in the order of the file. The label of a TACRED sentence is
+its relation; ``no_relation`` is a sentence without one.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from itertools import accumulate
 from typing import Any
 
 from kernelwood.errors import StructureError
-from kernelwood.io.formats.concepts import ROLES, ConceptRelation, ground_relations
+from kernelwood.io.formats.annotation_json import check_id, check_text, pair
+from kernelwood.io.formats.concepts import ConceptRelation, ground_relations
 from kernelwood.io.formats.json_arrays import JsonObject, first_object, read_objects
 from kernelwood.io.source import Item, Remark, Source
 from kernelwood.structures import check_integer, check_list, check_object, describe
 from kernelwood.text import (
     ROOT,
-    Argument,
     Dependency,
     Document,
     Entity,
@@ -137,7 +137,8 @@ def _spert(source: Source, shown: bool, part: JsonObject) -> Iterator[Item]:
     asked = _rows(known.get("relations"), "relation", ("type", "head", "tail"))
     for number, what, row in asked:
         ends = [_index(row[key], entities, f"{key!r} of {what}") for key in ("head", "tail")]
-        relations.append(_relation(number, _text(row["type"], f"type of {what}"), *ends))
+        kind = check_text(row["type"], f"type of {what}")
+        relations.append(pair(f"R{number}", kind, ends[0].id, ends[1].id))
     document = _name(known.get("orig_id"), "'orig_id'")
     sentence = places.sentence(
         0,
@@ -167,7 +168,7 @@ def _tacred(source: Source, shown: bool, part: JsonObject) -> Iterator[Item]:
     )
     label = known.get("relation")
     if label is not None:
-        label = _text(label, "'relation'")
+        label = check_text(label, "'relation'")
     held = label not in (None, _NO_RELATION)
     document = _name(known.get("docid"), "'docid'")
     sentence = places.sentence(
@@ -175,7 +176,7 @@ def _tacred(source: Source, shown: bool, part: JsonObject) -> Iterator[Item]:
         tags=_column(known, "stanford_pos", places.words[0]),
         dependencies=_dependencies(known, len(places.words[0])),
         entities=entities,
-        relations=(_relation(1, str(label), *entities),) if held else (),
+        relations=(pair("R1", str(label), "subj", "obj"),) if held else (),
         metadata=(("document", document),) if document else (),
     )
     yield Example(
@@ -226,8 +227,8 @@ def _scierc(source: Source, shown: bool, part: JsonObject) -> Iterator[Item]:
         if ends[0] is None or ends[1] is None:
             yield _UNKNOWN_SPAN
         else:
-            kind = _text(row[4], f"type of {what}")
-            relations.append(_relation(len(relations) + 1, kind, ends[0], ends[1]))
+            kind = check_text(row[4], f"type of {what}")
+            relations.append(pair(f"R{len(relations) + 1}", kind, ends[0].id, ends[1].id))
     if any(check_list(known.get("events", []), "'events'")):
         yield _EVENTS
     name = _name(known.get("doc_key"), "'doc_key'")
@@ -274,7 +275,8 @@ def _docred(source: Source, shown: bool, part: JsonObject) -> Iterator[Item]:
         for end in ends:
             if not 0 <= end < len(mentions):
                 raise StructureError(f"{what} names entity {end}, there are {len(mentions)}")
-        asked.append(ConceptRelation(_text(row["r"], f"'r' of {what}"), *map(str, ends)))
+        kind = check_text(row["r"], f"'r' of {what}")
+        asked.append(ConceptRelation(kind, str(ends[0]), str(ends[1])))
     grounded = ground_relations(
         places.text, entities, mentions, asked, sentences=places.sentence_spans
     )
@@ -321,7 +323,7 @@ class _Places:
         words = tuple(check_integer(index, what) for index in span)
         self.check((words[0], words[1]), what)
         place = (self.spans[words[0]][0], self.spans[words[1] - 1][1])
-        return Entity(name, _text(kind, f"type of {what}"), (place,), self.text[slice(*place)])
+        return Entity(name, check_text(kind, f"type of {what}"), (place,), self.text[slice(*place)])
 
     def mention(self, name: str, row: dict[str, Any], what: str) -> Entity:
         """Return a mention of DocRED, whose words are counted in its sentence."""
@@ -368,12 +370,6 @@ class _Places:
         )
 
 
-def _relation(number: int, kind: str, first: Entity, second: Entity) -> Relation:
-    return Relation(
-        f"R{number}", kind, (Argument(ROLES[0], first.id), Argument(ROLES[1], second.id))
-    )
-
-
 def _rows(
     value: object, what: str, required: tuple[str, ...]
 ) -> Iterator[tuple[int, str, dict[str, Any]]]:
@@ -414,17 +410,11 @@ def _last(value: object, what: str) -> int:
     return check_integer(value, what) + 1
 
 
-def _text(value: object, what: str) -> str:
-    if type(value) is not str:
-        raise StructureError(f"{what} must be a string, got {describe(value)}")
-    return value
-
-
 def _name(value: object, what: str) -> str:
     """Return an id as a string, empty if there is none."""
     if value is None:
         return ""
-    return _text(str(value) if type(value) is int else value, what)
+    return check_id(value, what)
 
 
 def _index(value: object, items: list[Any], what: str, place: bool = False) -> Any:
