@@ -98,8 +98,8 @@ def _entities(value: object, text: str) -> Iterator[Entity]:
         known = check_object(row, what, needed, None)
         span = check_span(known["start_offset"], known["end_offset"], len(text), what)
         kind = check_text(known["label"], f"'label' of {what}")
-        name = f"T{check_id(known['id'], f"'id' of {what}")}"
-        yield Entity(name, kind, (span,), text[slice(*span)])
+        number = check_id(known["id"], f"'id' of {what}")
+        yield Entity(f"T{number}", kind, (span,), text[slice(*span)])
 
 
 def _rows(value: object, text: str) -> Iterator[Entity]:

@@ -251,7 +251,7 @@ class _Scanner:
 
     def _read_more(self) -> bool:
         kept = len(self._data) - self._at
-        if kept > self._source.limits.line:
+        if kept > self._source.meter.limits.line:
             raise self._source.too_long(self._line, "object")
         # Steps grow with the element, so that a long string is not scanned again and again.
         chunk = self._source.stream.read(min(max(CHUNK, kept), _MAX_STEP))
