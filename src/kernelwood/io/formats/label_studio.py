@@ -35,7 +35,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from functools import partial
-from itertools import accumulate, chain
+from itertools import accumulate, chain, count
 from math import isfinite
 from typing import IO, Any
 from xml.sax.saxutils import quoteattr
@@ -385,15 +385,17 @@ def label_studio_text(
     --------
     >>> document = Document("Raf binds.", [Entity("T1", "protein", ((0, 3),))])
     >>> tasks = "".join(label_studio_text([Example("a", views={"document": document})]))
-    >>> tasks.startswith('[\n{"data":{"text":"Raf binds.","id":"a"},"annotations":[{"result":[')
+    >>> tasks.startswith('[\n{"id":1,"data":{"text":"Raf binds.","id":"a"},"annotations":[')
     True
     """
+    numbers = count(1)
 
     def write(example: Example) -> str:
         annotated = annotated_to_write(example, view)
         results, scores = _results(annotated)
         fields = metadata_fields(annotated.metadata, ("text", "id"))
-        task: dict[str, object] = {"data": {"text": annotated.text, "id": example.id, **fields}}
+        data = {"text": annotated.text, "id": example.id, **fields}
+        task: dict[str, object] = {"id": next(numbers), "data": data}
         made: dict[str, object] = {"result": results}
         if predictions:
             made = {"model_version": model_version, **made}
@@ -510,7 +512,7 @@ def write_label_studio(
     >>> out = io.StringIO()
     >>> write_label_studio([Example("a", views={"document": Document("Raf")})], out)
     >>> out.getvalue()
-    '[\n{"data":{"text":"Raf","id":"a"},"annotations":[{"result":[]}]}\n]\n'
+    '[\n{"id":1,"data":{"text":"Raf","id":"a"},"annotations":[{"result":[]}]}\n]\n'
     """
     options: dict[str, Any] = {"predictions": predictions, "model_version": model_version}
     write_text(path, label_studio_text(examples, view=view, **options))
