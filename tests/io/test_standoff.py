@@ -514,11 +514,15 @@ def test_damaged_documents_are_read_whole_or_not_at_all(made, data):
     assert broken != any(isinstance(item, Example) for item in found)
 
 
-@pytest.mark.parametrize("written", ["alpha-adrenergic", "alpha- adrenergic", "alpha-...adrenergic"])
+@pytest.mark.parametrize(
+    "written", ["alpha-adrenergic", "alpha- adrenergic", "alpha-...adrenergic"]
+)
 def test_parts_of_an_entity_may_be_joined_in_other_ways(written):
     text = "alpha- and beta-adrenergic receptors"
     *_, example = items(f"T1\tProtein 0 6;16 26\t{written}\n", text)
-    assert example.view("document").entities == (Entity("T1", "Protein", ((0, 6), (16, 26)), written),)
+    assert example.view("document").entities == (
+        Entity("T1", "Protein", ((0, 6), (16, 26)), written),
+    )
 
 
 def test_an_entity_joined_without_a_blank_is_remarked():

@@ -35,7 +35,9 @@ separated by commas or semicolons where an entity is discontinuous. The head of 
 A pair is a relation from ``e1`` to ``e2`` that holds or does not, its arguments without roles. Its
 type is ``"interaction"`` in the first dialect and the attribute ``type`` in the second. There a
 negative pair has the type ``"ddi"``, and a positive pair without ``type`` has the type ``"int"``,
-which in that corpus is an interaction without further information, with a remark.
+which in that corpus is an interaction without further information, with a remark. The values of
+``interaction`` and ``ddi`` are ``true`` and ``false`` in either case. A pair with neither attribute
+has the label that its type tells, or else none: it is left out. Both are remarked.
 
 An entity that differs from the characters at its offsets is an error, unless all offsets are one
 character too low or too high; then they are corrected, with a remark.
@@ -85,11 +87,10 @@ _DDI = re.compile(_PROLOG + r"<document[\s>]")
 _TOKEN_DIFFERS = Remark("token text differs from the characters at its offsets")
 _SHIFTED = Remark("entity stands one character beside its offsets; corrected")
 _UNTYPED = Remark("interaction without a type; read as 'int'")
-# The attribute that tells whether a pair interacts, in each dialect, and its values.
-_HOLDS = {
-    "interaction": {"True": True, "False": False},
-    "ddi": {"true": True, "false": False},
-}
+_UNLABELED = Remark("pair without the attribute ddi or interaction; left out")
+_ONLY_TYPED = Remark("pair without the attribute ddi; labeled by its type")
+_LABELS = ("ddi", "interaction")  # attributes that tell whether a pair interacts, by dialect
+_NO_TYPES = frozenset(["none", "null", "no", "false", "negative", "ddi"])
 _PREFERRED = ("split_parse", "split")  # parser and tokenizer
 _MAX_BYTES = 1 << 22  # of one tag, and of one sentence with all its analyses
 _MAX_DEPTH = 250_000
@@ -282,18 +283,10 @@ def _relations(
     made: dict[str, Relation] = {}
     for element in elements:
         name = _unused(element, made, "pair")
-        kind = "ddi" if "ddi" in element.attributes else "interaction"
-        values, value = _HOLDS[kind], _need(element, kind)
-        if value not in values:
-            raise _problem(
-                f"{kind} is {shorten(repr(value))}", element, f"write {' or '.join(values)}"
-            )
-        holds = values[value]
-        if kind == "ddi" and holds:
-            kind = element.attributes.get("type", "")
-            if not kind:
-                kind = "int"
-                remarks.append(_UNTYPED)
+        label = _label(element, remarks)
+        if label is None:
+            continue
+        kind, holds = label
         targets = [(role, _need(element, role)) for role in ("e1", "e2")]
         for role, target in targets:
             if target not in entities:
@@ -306,6 +299,30 @@ def _relations(
         arguments = tuple([Argument("", target) for _, target in targets])
         made[name] = Relation(name, kind, arguments, holds)
     return tuple(made.values())
+
+
+def _label(element: _Element, remarks: list[Remark]) -> tuple[str, bool] | None:
+    """Return the type of a pair and whether it interacts; None if it is not labeled."""
+    attributes = element.attributes
+    kind = next((key for key in _LABELS if key in attributes), None)
+    if kind is None and not attributes.get("type"):
+        remarks.append(_UNLABELED)
+        return None
+    if kind is None:  # the type tells
+        remarks.append(_ONLY_TYPED)
+        holds = attributes["type"].lower() not in _NO_TYPES
+    else:
+        value = attributes[kind]
+        if value.lower() not in ("true", "false"):
+            raise _problem(f"{kind} is {shorten(repr(value))}", element, "write true or false")
+        holds = value.lower() == "true"
+    if kind == "interaction":
+        return kind, holds
+    if not holds:
+        return "ddi", False
+    if not attributes.get("type"):
+        remarks.append(_UNTYPED)
+    return attributes.get("type") or "int", True
 
 
 def _analysis(
