@@ -20,7 +20,7 @@ from typing import IO, BinaryIO, NamedTuple, TypeAlias, TypeVar
 
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io.containers.compression import CHUNK, ChunkReader, peek, plain_name, unpack
-from kernelwood.io.containers.limits import Meter, format_size
+from kernelwood.io.containers.limits import Limits, Meter, format_size
 from kernelwood.text import Example, Origin
 
 C = TypeVar("C", bound="Closing")
@@ -196,7 +196,7 @@ class Source(Closing):
         A carriage return before the line feed belongs to the line end. Other characters that
         Unicode calls line breaks are ordinary text, as they are in every corpus format.
         """
-        offset = self._start
+        offset = 0
         limit = self._meter.limits.line
         read_line = partial(self.stream.readline, limit + 2)  # the line end does not count
         for number, raw in enumerate(iter(read_line, b""), start=1):
@@ -212,7 +212,7 @@ class Source(Closing):
             try:
                 yield Line(number, bare.decode("utf-8"))
             except UnicodeDecodeError as failure:
-                problem = self._undecodable(number, bare, failure.start, offset)
+                problem = self.undecodable(number, bare, failure.start, offset)
                 yield Line(number, bare.decode("utf-8", "replace"), problem)
             offset += len(raw)
 
@@ -230,9 +230,7 @@ class Source(Closing):
             start = data.rfind(b"\n", 0, failure.start) + 1
             bare = data[start:].partition(b"\n")[0].removesuffix(b"\r")
             number = data.count(b"\n", 0, start) + 1
-            raise self._undecodable(
-                number, bare, failure.start - start, self._start + start
-            ) from failure
+            raise self.undecodable(number, bare, failure.start - start, start) from failure
 
     def is_blank(self) -> bool:
         """Return whether only blanks follow; damaged data raise an error."""
@@ -249,10 +247,20 @@ class Source(Closing):
             skipped += len(raw)
         return skipped
 
-    def _undecodable(self, number: int, bare: bytes, place: int, offset: int) -> ReadError:
-        """Return the error for the byte at ``place`` in a line that begins at ``offset``."""
+    @property
+    def limits(self) -> Limits:
+        """The limits that apply to this source."""
+        return self._meter.limits
+
+    def too_long(self, line: int, what: str) -> ReadError:
+        """Return the error for a part of the file that is longer than a line may be."""
+        return self._meter.long_line(line, self.name, what)
+
+    def undecodable(self, number: int, bare: bytes, place: int, offset: int) -> ReadError:
+        """Return the error for the byte at ``place`` of a line that begins at ``offset``."""
+        byte, position = bare[place], self._start + offset + place
         return self.error(
-            f"byte 0x{bare[place]:02x} at byte offset {offset + place} is not valid UTF-8",
+            f"byte 0x{byte:02x} at byte offset {position} is not valid UTF-8",
             line=number,
             column=len(bare[:place].decode("utf-8")) + 1,
             snippet=bare.decode("utf-8", "replace"),

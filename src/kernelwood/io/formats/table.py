@@ -6,13 +6,17 @@ an ``Example`` for each good part and a ``ReadError`` (as a value) for each brok
 it can continue. It *raises* ``ReadError`` only if it cannot continue. The ``errors`` argument of
 :func:`kernelwood.io.read` decides how broken parts are treated. A writer takes examples and yields
 text, line ends included; it does not open files.
+
+A reader may take keyword options, such as the column of the text. The row lists their names with a
+line of help for each; :func:`kernelwood.io.read` passes on only those. The reader checks values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import partial
 from typing import Any, TypeAlias
 
 from kernelwood.io.formats import (
@@ -31,6 +35,9 @@ from kernelwood.io.source import Item, Source, encoding_hint
 
 Views: TypeAlias = "tuple[str, ...] | None"
 
+# Arguments of `read` itself, which may be misspelled.
+_ARGUMENTS = ("format", "errors", "views", "only", "limits", "qualify_ids")
+
 
 @dataclass(frozen=True)
 class Format:
@@ -43,11 +50,12 @@ class Format:
     summary : str
         One line for help pages.
     suffixes : tuple of str
-        Ends of file names, in lower case with the dot, before ``.gz`` and the like.
+        Ends of file names, in lower case with the dot, before ``.gz`` and the like. If formats
+        share one, the content decides.
     sniff : callable
         Returns whether a file that begins with a given text may be in this format.
     read : callable
-        ``read(source, views)``; see the module text.
+        ``read(source, views, **options)``; see the module text.
     write : callable, optional
         ``write(examples, **options)`` yields text; None if there is no writer.
     views : tuple of str, optional
@@ -58,17 +66,36 @@ class Format:
     write_files : callable, optional
         For such a format: ``write_files(examples, **options)`` yields pairs of a relative file
         name and its text; they are written into a folder.
+    options : mapping of str to str
+        Names of the keyword options of ``read``, each with a line of help.
+    general : bool
+        Whether the format is recognized by its content only if no other format is, as records
+        with any fields.
     """
 
     name: str
     summary: str
     suffixes: tuple[str, ...]
     sniff: Callable[[str], bool]
-    read: Callable[[Any, Views], Iterator[Item]]
+    read: Callable[..., Iterator[Item]]
     write: Callable[..., Iterator[str]] | None = None
     views: Views = None
     companions: tuple[str, ...] = ()
     write_files: Callable[..., Iterator[tuple[str, str]]] | None = None
+    options: Mapping[str, str] = field(default_factory=dict, hash=False)
+    general: bool = False
+
+    def reader(self, options: Mapping[str, Any]) -> Callable[[Any, Views], Iterator[Item]]:
+        """Return ``read`` with options; those that are None keep their defaults.
+
+        Raises
+        ------
+        ValueError
+            If the format does not have one of the options.
+        """
+        given = {name: value for name, value in options.items() if value is not None}
+        check_options(given, self)
+        return partial(self.read, **given) if given else self.read
 
 
 FORMATS: tuple[Format, ...] = (
@@ -185,15 +212,45 @@ def find_format(name: str) -> Format:
     raise ValueError(f"unknown format {name!r}{guess} (known formats: {_listing()})")
 
 
-def format_by_suffix(file_name: str) -> Format | None:
-    """Return the format whose suffix ends ``file_name`` (in lower case, without ``.gz``)."""
-    fitting = [
-        (len(suffix), row)
+def check_options(options: Iterable[str], form: Format | None = None) -> None:
+    """Raise ``ValueError`` if a format, or every format if None, lacks one of the options.
+
+    Examples
+    --------
+    >>> check_options(["text_field"], find_format("penn"))
+    Traceback (most recent call last):
+    ...
+    ValueError: the penn format has no option 'text_field' (it has none)
+    """
+    rows = FORMATS if form is None else (form,)
+    known = list(dict.fromkeys(name for row in rows for name in row.options))
+    listed = ", ".join(known) or "none"
+    for name in options:
+        if name in known:
+            continue
+        near = get_close_matches(name, [*known, *_ARGUMENTS], n=1)
+        guess = f"; did you mean {near[0]!r}?" if near else ""
+        if form is None:
+            raise ValueError(f"no format has the option {name!r}{guess} (options: {listed})")
+        raise ValueError(f"the {form.name} format has no option {name!r}{guess} (it has {listed})")
+
+
+def formats_by_suffix(file_name: str) -> list[Format]:
+    """Return the formats whose suffix ends ``file_name`` (in lower case, without ``.gz``).
+
+    Only the longest suffix counts, but several formats may share it.
+    """
+    lengths = [
+        max((len(suffix) for suffix in row.suffixes if file_name.endswith(suffix)), default=0)
         for row in FORMATS
-        for suffix in row.suffixes
-        if file_name.endswith(suffix)
     ]
-    return max(fitting, key=lambda pair: pair[0])[1] if fitting else None
+    longest = max(lengths)
+    return [r for r, length in zip(FORMATS, lengths, strict=True) if 0 < length == longest]
+
+
+def format_by_suffix(file_name: str) -> Format | None:
+    """Return the format whose suffix ends ``file_name``, the first of the table if several do."""
+    return next(iter(formats_by_suffix(file_name)), None)
 
 
 def formats_by_content(head: bytes) -> list[Format]:
@@ -206,7 +263,8 @@ def formats_by_content(head: bytes) -> list[Format]:
     """
     # The last character may be cut; recognition needs only ASCII.
     text = head.decode("utf-8", "replace")
-    return [row for row in FORMATS if row.sniff(text)]
+    fitting = [row for row in FORMATS if row.sniff(text)]
+    return [row for row in fitting if not row.general] or fitting
 
 
 def recognize(source: Source) -> Format | None:
@@ -214,12 +272,14 @@ def recognize(source: Source) -> Format | None:
 
     None if the source is empty, so that every format would give the same result.
     """
-    named = format_by_suffix(source.suffix)
-    if named is not None:
-        return named
+    named = formats_by_suffix(source.suffix)
+    if len(named) == 1:
+        return named[0]
     if not source.head.strip() and source.is_blank():
         return None
     fitting = formats_by_content(source.head)
+    if named:  # the formats that share the suffix; the first reports what is wrong
+        fitting = [row for row in fitting if row in named] or named[:1]
     if len(fitting) == 1:
         return fitting[0]
     found = " or ".join(row.name for row in fitting)
