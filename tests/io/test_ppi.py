@@ -8,7 +8,7 @@ from processes import run_python
 from sizes import DEPTH
 
 from kernelwood.errors import ReadError
-from kernelwood.io import iter_read, read
+from kernelwood.io import iter_read, read, xml
 from kernelwood.io.formats import ppi
 from kernelwood.text import Argument, Dependency, Entity, Relation, Token
 
@@ -355,13 +355,13 @@ def test_deep_nesting_does_not_overflow(inside):
 
 @pytest.mark.parametrize("name", ["a", "token", "document"])
 def test_nesting_without_end_is_refused(name, monkeypatch):
-    monkeypatch.setattr(ppi, "_MAX_DEPTH", 1000)
+    monkeypatch.setattr(xml, "_MAX_DEPTH", 1000)
     reasons = parse(b"<corpus>" + f"<{name}>".encode() * 3_000, "skip").tally.reasons
     assert any("nested more than" in reason for reason in reasons)
 
 
 def test_a_tag_without_end_is_refused(monkeypatch):
-    monkeypatch.setattr(ppi, "_MAX_BYTES", 1 << 18)
+    monkeypatch.setattr(xml, "_MAX_TAG", 1 << 18)
 
     class Endless(io.RawIOBase):
         served = 0
