@@ -9,7 +9,8 @@ unless its brackets do not match.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from kernelwood.errors import ReadError, StructureError
@@ -29,6 +30,9 @@ _BLANKS = b" \t\r\n"
 _OPEN, _CLOSE = b"[{", b"]}"
 _MAX_STEP = 16 << 20  # bytes
 _PRETTY = ("{", "[", ",")  # ends of the first line of an object that is written in several lines
+_FIRST = re.compile(r"\s*(?:\[\s*)?\{")
+_TOKEN = re.compile(r'[\[\]{}:]|"[^"\\\n]*(?:\\.[^"\\\n]*)*"')
+_GLIMPSE, _VALUE = 100, 10  # characters looked at of the value of a key, and kept
 _SHOWN = 1000  # characters of a line before an element that are kept for messages
 
 
@@ -70,6 +74,10 @@ def read_objects(source: Source, parse: Callable[[JsonObject], Iterable[Item]]) 
             yield source.error(
                 failure.problem, line=part.line, column=part.column, hint=failure.hint
             )
+            continue
+        except RecursionError:  # in a message that shows hundreds of nested lists
+            problem = "lists or objects are nested too deeply"
+            yield source.error(problem, line=part.line, column=part.column)
             continue
         for item in items:
             repeated = None
@@ -318,7 +326,7 @@ class _Scanner:
 
     def _read_more(self) -> bool:
         kept = len(self._data) - self._at
-        if kept > self._source.limits.line:
+        if kept > self._source.meter.limits.line:
             raise self._source.too_long(self._line, "object")
         # Steps grow with the element, so that a long string is not scanned again and again.
         chunk = self._source.stream.read(min(max(CHUNK, kept), _MAX_STEP))
@@ -365,3 +373,43 @@ class _Scanner:
             snippet=None if self._before is None else f"{self._before}{rest}".rstrip("\r"),
             hint=hint,
         )
+
+
+@lru_cache(maxsize=8)
+def first_object(head: str) -> Mapping[str, str]:
+    """Return the keys of the first object of a file, each with the beginning of its value.
+
+    Parameters
+    ----------
+    head : str
+        The beginning of the file, which may be cut anywhere. Keys after the cut are missing.
+
+    Returns
+    -------
+    mapping of str to str
+        Beginnings of values are without blanks. Empty if the file does not begin with an object,
+        or with an array of objects.
+
+    Examples
+    --------
+    >>> dict(first_object('[{"id": 7, "label": [ [0, 3, "drug"] ], "te'))
+    {'id': '7,', 'label': '[[0,3,"dru'}
+    """
+    begun = _FIRST.match(head)
+    found: dict[str, str] = {}
+    if begun is None:
+        return found
+    depth, key = 1, None
+    for mark in _TOKEN.finditer(head, begun.end()):
+        sign = mark[0]
+        if sign in "[{":
+            depth += 1
+        elif sign in "]}":
+            depth -= 1
+            if not depth:
+                break
+        elif depth == 1 and sign == ":" and key is not None:
+            start = mark.end()
+            found[key] = "".join(head[start : start + _GLIMPSE].split())[:_VALUE]
+        key = sign[1:-1] if depth == 1 and len(sign) > 1 else None
+    return found

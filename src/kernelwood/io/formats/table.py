@@ -23,20 +23,27 @@ from kernelwood.io.formats import (
     bioc_json,
     bioc_xml,
     conllu,
+    doccano,
     jsonl,
     kelp,
+    label_studio,
     penman,
     penn,
     ppi,
+    prodigy,
     pubtator,
     semeval,
+    spacy_docbin,
     srl,
     standoff,
+    token_json,
 )
 from kernelwood.io.source import Item, Source, encoding_hint
 
 Views: TypeAlias = "tuple[str, ...] | None"
 
+# Shared by several formats; a file with another suffix may have any JSON format.
+_JSON_LINES = (".jsonl", ".ndjson")
 # Arguments of `read` itself, which may be misspelled.
 _ARGUMENTS = ("format", "errors", "views", "only", "limits", "qualify_ids")
 
@@ -73,6 +80,8 @@ class Format:
     general : bool
         Whether the format is recognized by its content only if no other format is, as records
         with any fields.
+    binary : bool
+        Whether files are binary data, not text.
     """
 
     name: str
@@ -86,6 +95,7 @@ class Format:
     write_files: Callable[..., Iterator[tuple[str, str]]] | None = None
     options: Mapping[str, str] = field(default_factory=dict, hash=False)
     general: bool = False
+    binary: bool = False
 
     def reader(self, options: Mapping[str, Any]) -> Callable[[Any, Views], Iterator[Item]]:
         """Return ``read`` with options; those that are None keep their defaults.
@@ -208,10 +218,79 @@ FORMATS: tuple[Format, ...] = (
     Format(
         name="jsonl",
         summary="JSON lines, one example each with views of every kind",
-        suffixes=(".jsonl", ".ndjson"),
+        suffixes=_JSON_LINES,
         sniff=jsonl.looks_like_jsonl,
         read=jsonl.read_jsonl,
         write=jsonl.jsonl_text,
+    ),
+    Format(
+        name="spert",
+        summary="SpERT JSON (CoNLL04): tokens of a sentence, entities, relations",
+        suffixes=_JSON_LINES,
+        sniff=token_json.looks_like_spert,
+        read=token_json.read_spert,
+        views=("sentence",),
+    ),
+    Format(
+        name="tacred",
+        summary="TACRED JSON: tokens of a sentence, a pair of entities, its relation, a parse",
+        suffixes=_JSON_LINES,
+        sniff=token_json.looks_like_tacred,
+        read=token_json.read_tacred,
+        views=("sentence",),
+    ),
+    Format(
+        name="scierc",
+        summary="SciERC and DyGIE++ JSON: sentences of tokens, entities, relations",
+        suffixes=_JSON_LINES,
+        sniff=token_json.looks_like_scierc,
+        read=token_json.read_scierc,
+        views=("document",),
+    ),
+    Format(
+        name="docred",
+        summary="DocRED JSON: sentences of tokens, clusters of mentions, their relations",
+        suffixes=_JSON_LINES,
+        sniff=token_json.looks_like_docred,
+        read=token_json.read_docred,
+        views=("document",),
+    ),
+    Format(
+        name="labelstudio",
+        summary="Label Studio JSON: texts with entities and relations",
+        suffixes=_JSON_LINES,
+        sniff=label_studio.looks_like_label_studio,
+        read=label_studio.read_label_studio,
+        write=label_studio.label_studio_text,
+        views=("document",),
+        options={"text_field": "Field of the data that holds the text."},
+    ),
+    Format(
+        name="doccano",
+        summary="doccano JSON lines: texts with entities and relations",
+        suffixes=_JSON_LINES,
+        sniff=doccano.looks_like_doccano,
+        read=doccano.read_doccano,
+        write=doccano.doccano_text,
+        views=("document",),
+    ),
+    Format(
+        name="prodigy",
+        summary="Prodigy JSON lines: texts with spans and relations",
+        suffixes=_JSON_LINES,
+        sniff=prodigy.looks_like_prodigy,
+        read=prodigy.read_prodigy,
+        write=prodigy.prodigy_text,
+        views=("document",),
+    ),
+    Format(
+        name="spacy",
+        summary="spaCy DocBin: documents with parses, entities and relations",
+        suffixes=(".spacy",),
+        sniff=spacy_docbin.looks_like_docbin,
+        read=spacy_docbin.read_docbin,
+        views=("document",),
+        binary=True,
     ),
 )
 
