@@ -260,9 +260,11 @@ def several_concepts(
     ids : mapping of str to sequence of str
         The concepts of each entity.
     """
+    values: dict[int, str] = {}  # one string for all mentions, since ids may be long
     for relation, source in zip(grounded.relations, grounded.sources, strict=True):
         if any(len(ids.get(target, ())) > 1 for _, target in relation.arguments):
-            yield relation.id, concept_pair(asked[source].first, asked[source].second)
+            value = values.get(source) or concept_pair(asked[source].first, asked[source].second)
+            yield relation.id, values.setdefault(source, value)
 
 
 def database_ids(attributes: Iterable[Attribute]) -> dict[str, list[tuple[str, str]]]:

@@ -20,6 +20,8 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from kernelwood.io.formats import (
+    bioc_json,
+    bioc_xml,
     conllu,
     doccano,
     jsonl,
@@ -185,6 +187,24 @@ FORMATS: tuple[Format, ...] = (
         sniff=pubtator.looks_like_pubtator,
         read=pubtator.read_pubtator,
         write=pubtator.pubtator_text,
+        views=("document",),
+    ),
+    Format(
+        name="bioc",
+        summary="BioC XML: passages with annotations and relations",
+        suffixes=(".bioc.xml", ".bioc"),
+        sniff=bioc_xml.looks_like_bioc,
+        read=bioc_xml.read_bioc,
+        write=bioc_xml.bioc_text,
+        views=("document",),
+    ),
+    Format(
+        name="bioc-json",
+        summary="BioC JSON, also of PubTator3: passages with annotations and relations",
+        suffixes=(".bioc.json", ".bioc.jsonl"),
+        sniff=bioc_json.looks_like_bioc_json,
+        read=bioc_json.read_bioc_json,
+        write=bioc_json.bioc_json_text,
         views=("document",),
     ),
     Format(
