@@ -19,7 +19,22 @@ from difflib import get_close_matches
 from functools import partial
 from typing import Any, TypeAlias
 
-from kernelwood.io.formats import conllu, jsonl, kelp, penman, penn, ppi, semeval, srl, standoff
+from kernelwood.io.formats import (
+    conllu,
+    delimited,
+    jats,
+    jsonl,
+    kelp,
+    parquet,
+    penman,
+    penn,
+    ppi,
+    pubmed,
+    records,
+    semeval,
+    srl,
+    standoff,
+)
 from kernelwood.io.source import Item, Source, encoding_hint
 
 Views: TypeAlias = "tuple[str, ...] | None"
@@ -172,6 +187,78 @@ FORMATS: tuple[Format, ...] = (
         sniff=jsonl.looks_like_jsonl,
         read=jsonl.read_jsonl,
         write=jsonl.jsonl_text,
+    ),
+    Format(
+        name="pubmed",
+        summary="PubMed XML: titles and abstracts with their sections",
+        suffixes=(),
+        sniff=pubmed.looks_like_pubmed,
+        read=pubmed.read_pubmed,
+        views=("document",),
+    ),
+    Format(
+        name="medline",
+        summary="MEDLINE lines of PubMed: titles and abstracts",
+        suffixes=(".nbib", ".medline"),
+        sniff=pubmed.looks_like_medline,
+        read=pubmed.read_medline,
+        views=("document",),
+    ),
+    Format(
+        name="jats",
+        summary="JATS XML of PubMed Central: full articles by sections",
+        suffixes=(".nxml",),
+        sniff=jats.looks_like_jats,
+        read=jats.read_jats,
+        views=("document",),
+    ),
+    Format(
+        name="records",
+        summary="JSON objects, as lines or one array, with a field for the text",
+        suffixes=(".jsonl", ".ndjson"),
+        sniff=records.looks_like_records,
+        read=records.read_records,
+        views=("document",),
+        options=records.OPTIONS,
+        general=True,
+    ),
+    Format(
+        name="csv",
+        summary="table with a header and a column for the text; comma, semicolon or tab",
+        suffixes=(".csv",),
+        sniff=delimited.looks_like_csv,
+        read=delimited.read_csv,
+        views=("document",),
+        options={**records.OPTIONS, "delimiter": "Character between fields."},
+        general=True,
+    ),
+    Format(
+        name="tsv",
+        summary="table with a header and a column for the text; tabs",
+        suffixes=(".tsv",),
+        sniff=delimited.looks_like_tsv,
+        read=delimited.read_tsv,
+        views=("document",),
+        options=records.OPTIONS,
+        general=True,
+    ),
+    Format(
+        name="parquet",
+        summary="Parquet table with a column for the text (extra arrow)",
+        suffixes=(".parquet",),
+        sniff=parquet.looks_like_parquet,
+        read=parquet.read_parquet,
+        views=("document",),
+        options=records.OPTIONS,
+    ),
+    Format(
+        name="text",
+        summary="plain text, one document a file",
+        suffixes=(),
+        sniff=lambda head: False,  # any file might be; `kernelwood.io.iter_texts` decides
+        read=standoff.read_text,
+        views=("document",),
+        companions=(".txt",),
     ),
 )
 
