@@ -25,6 +25,7 @@ from kernelwood.io.formats.table import (
     check_options,
     formats_by_content,
     formats_by_suffix,
+    given_options,
     recognize,
 )
 from kernelwood.io.source import Item, Readable, Source, encoding_hint
@@ -57,8 +58,7 @@ def open_input(
     ``text_format`` returns the format of a file if the user gave none; with it, files ending in
     .txt may be plain text.
     """
-    options = options or {}
-    check_options(options, form)
+    options = given_options(options or {}, form)
     meter = Meter(limits)
     container: Container
     place = as_path(path)
@@ -214,8 +214,11 @@ class _ContainerInput(Input[Example]):
         except ReadError:
             return _single_part(name, None)  # reported when the part is read
         rows = [row for row in rows if not row.companions]
-        if not rows and self._options:  # options may name the columns of a table
-            rows = formats_by_suffix(plain_name(name).lower())
+        named = formats_by_suffix(plain_name(name).lower())
+        # A table or JSON file need not hold texts, and texts may not be asked for.
+        rows = [row for row in rows if not row.general or (row in named and self._text_format)]
+        if not rows and self._options:  # which may name the columns of a table
+            rows = named
         if not rows:
             may_be_text = self._text_format and plain_name(name).lower().endswith(".txt")
             return _single_part(name, None) if may_be_text else None

@@ -12,10 +12,10 @@ from kernelwood.io.containers.limits import LimitError, Limits
 from kernelwood.io.formats.delimited import looks_like_table
 from kernelwood.io.formats.table import (
     Format,
-    check_options,
     find_format,
     formats_by_content,
     formats_by_suffix,
+    given_options,
     recognize,
 )
 from kernelwood.io.ids import UsedIds
@@ -57,6 +57,8 @@ _SIGNS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
     )
 )  # fmt: skip
 _LISTED = 200
+_TREE = re.compile(r"\s*\(\s*(?:\(\s*)?[^\s()]+\s*\(")  # a node and its first child
+_BRACKETS = 0.3  # for each word; a tree has one for every two or three words and labels
 _ANNOTATED = (Document, Sentence)
 
 
@@ -85,7 +87,7 @@ def iter_texts(
     """
     check_policy(errors)
     form = None if format is None else find_format(format)
-    check_options(options, form)
+    options = given_options(options, form)
     one = isinstance(paths, (str, os.PathLike)) or hasattr(paths, "read")
     listed: list[Any] = [paths] if one else list(paths)  # type: ignore[arg-type]
     settings = {"only": only, "limits": limits, "options": options}
@@ -163,7 +165,7 @@ def recognize_text(source: Source) -> Format:
     if formats_by_suffix(source.suffix):
         found = recognize(source)
     else:
-        fitting = formats_by_content(source.head)
+        fitting = [row for row in formats_by_content(source.head) if _is_sure(row, source.head)]
         found = fitting[0] if len(fitting) == 1 else recognize(source) if fitting else None
         if found is not None and found.companions:
             raise source.error(
@@ -177,6 +179,14 @@ def recognize_text(source: Source) -> Format:
             raise source.error(f"this is {said[0]}, not plain text", line=1, hint=said[1])
         return find_format("standoff")  # which reads text with the annotation beside it
     return found
+
+
+def _is_sure(form: Format, head: bytes) -> bool:
+    """Return whether a format that fits is not prose that begins with a bracket."""
+    if form.name != "penn":
+        return True
+    text = head.decode("utf-8", "replace")
+    return bool(_TREE.match(text)) and text.count("(") > _BRACKETS * len(text.split())
 
 
 def not_prose(head: bytes) -> tuple[str, str] | None:

@@ -77,9 +77,9 @@ def extract(model: str, texts: tuple[str, ...], as_json: bool, **options: Any) -
 
     MODEL is a file of kernelwood train. TEXT is a file of plain text, articles, records or
     annotated text, a folder or archive of such files, or - for standard input. Tables and JSON
-    records need a column for the text (--text-field). Entities are the terms of a list (--entities), the annotation in name.ann
-    beside name.txt, or entities that the parser recognizes (--ner). The output file is created or
-    replaced only when it is complete.
+    records need a column for the text (--text-field). Entities are the terms of a list
+    (--entities), the annotation of the texts, or entities that the parser recognizes (--ner). The
+    output file is created or replaced only when it is complete.
     """
     started = time.perf_counter()
     entities = options["entities"]

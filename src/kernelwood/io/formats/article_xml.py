@@ -321,9 +321,6 @@ def _articles(
         blank = blank and not chunk.strip()
         if blank and not chunk:
             return
-        if blank:
-            chunk = b" "  # an XML declaration must stand first; line numbers suffer
-            continue
         problem = _feed(parser, collector, chunk)
         finished, collector.finished = collector.finished, []
         yield from finished

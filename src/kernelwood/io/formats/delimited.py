@@ -69,7 +69,7 @@ def header_of(head: str, delimiter: str) -> list[str]:
     >>> header_of("id;text\n", ";"), header_of("id;text\n", ",")
     (['id', 'text'], [])
     """
-    first = head.lstrip("\ufeff\r\n").partition("\n")[0].rstrip("\r")
+    first = head.lstrip("\ufeff \t\r\n").partition("\n")[0].rstrip("\r")
     if delimiter not in first:
         return []
     try:
@@ -183,7 +183,7 @@ class _Rows:
                 continue
             if self._problem is not None:
                 yield self._problem
-            elif row and not (len(row) == 1 and not row[0].strip()):
+            elif any(map(str.strip, row)):  # spreadsheets write rows of empty fields
                 yield self._first, row
 
     def _lines(self) -> Iterator[str]:
@@ -216,7 +216,7 @@ class _Rows:
 
 
 def _find_delimiter(head: bytes) -> str:
-    first = head.lstrip(b"\r\n").partition(b"\n")[0].decode("utf-8", "replace")
+    first = head.lstrip().partition(b"\n")[0].decode("utf-8", "replace")
     if "\t" in first:
         return "\t"
     counts = {mark: len(header_of(first, mark)) for mark in _DELIMITERS}

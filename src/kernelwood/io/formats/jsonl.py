@@ -79,10 +79,12 @@ def looks_like_jsonl(head: str) -> bool:
 
     Examples
     --------
-    >>> looks_like_jsonl(' {"id": "s1"}'), looks_like_jsonl("(S (NP we))")
+    >>> looks_like_jsonl(' {"id": "s1", "views": {}}'), looks_like_jsonl('{"text": "Raf"}')
     (True, False)
     """
-    return head.lstrip().startswith("{")
+    first = head.lstrip().partition("\n")[0]
+    forest = all(f'"{key}"' in first for key in _BARE)
+    return first.startswith("{") and ('"views"' in first or forest)
 
 
 def read_jsonl(source: Source, views: tuple[str, ...] | None = None) -> Iterator[Item]:

@@ -90,16 +90,9 @@ class Format:
     general: bool = False
 
     def reader(self, options: Mapping[str, Any]) -> Callable[[Any, Views], Iterator[Item]]:
-        """Return ``read`` with options; those that are None keep their defaults.
-
-        Raises
-        ------
-        ValueError
-            If the format does not have one of the options.
-        """
-        given = {name: value for name, value in options.items() if value is not None}
-        check_options(given, self)
-        return partial(self.read, **given) if given else self.read
+        """Return ``read`` with options; ``ValueError`` if the format lacks one of them."""
+        check_options(options, self)
+        return partial(self.read, **options) if options else self.read
 
 
 FORMATS: tuple[Format, ...] = (
@@ -300,6 +293,13 @@ def check_options(options: Iterable[str], form: Format | None = None) -> None:
         if form is None:
             raise ValueError(f"no format has the option {name!r}{guess} (options: {listed})")
         raise ValueError(f"the {form.name} format has no option {name!r}{guess} (it has {listed})")
+
+
+def given_options(options: Mapping[str, Any], form: Format | None) -> dict[str, Any]:
+    """Return the options that are not None, after `check_options`."""
+    given = {name: value for name, value in options.items() if value is not None}
+    check_options(given, form)
+    return given
 
 
 def formats_by_suffix(file_name: str) -> list[Format]:
