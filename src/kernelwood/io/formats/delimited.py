@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io.containers.limits import format_size
@@ -29,6 +30,7 @@ _DELIMITERS = (",", ";", "\t", "|")
 _MAX_RECORD = 1 << 26  # characters; a text has to be in memory as a whole
 _MAX_COLUMNS = 10_000
 _LONGEST_NAME = 60
+_CUT = 10_000  # characters; a longer text may be the beginning of a file
 _UNCLOSED = "unexpected end of data"
 
 
@@ -58,7 +60,8 @@ def _names_text(head: str, delimiter: str) -> bool:
     columns = header_of(head, delimiter)
     if not usual(columns, TEXT_NAMES):
         return False
-    return all(0 < len(name.strip()) <= _LONGEST_NAME for name in columns)
+    named = all(0 < len(name.strip()) <= _LONGEST_NAME for name in columns)
+    return named and _is_regular(head, delimiter, len(columns), least=1, most=1)
 
 
 def header_of(head: str, delimiter: str) -> list[str]:
@@ -243,7 +246,7 @@ def looks_like_table(head: str) -> list[str]:
             continue
         if usual(columns, TEXT_NAMES) and usual(columns, ID_NAMES):
             return columns
-        if len(columns) > 2 and _is_regular(head, delimiter, len(columns)):
+        if len(columns) > 2 and _is_regular(head, delimiter, len(columns), least=2, most=20):
             return columns
     return []
 
@@ -254,12 +257,14 @@ def _is_name(text: str) -> bool:
     return 0 < len(name) <= _LONGEST_NAME and len(name.split()) <= 3 and name[-1] not in ".!?:;"
 
 
-def _is_regular(head: str, delimiter: str, n_columns: int) -> bool:
-    lines = [line for line in head.splitlines()[:-1] if line.strip()][1:20]
-    if len(lines) < 2:
-        return False
+def _is_regular(head: str, delimiter: str, n_columns: int, *, least: int, most: int) -> bool:
+    """Return whether the records after the header have as many fields; the last may be cut."""
+    lines = head.lstrip("\ufeff \t\r\n").splitlines(keepends=True)[1:]
     try:
-        rows = list(csv.reader(lines, delimiter=delimiter))
+        rows = list(islice(filter(None, csv.reader(lines, delimiter=delimiter)), most + 1))
     except csv.Error:
         return False
-    return all(len(row) == n_columns for row in rows)
+    complete = rows if len(head) < _CUT and len(rows) <= most else rows[:-1]
+    if len(rows) == 1 and not complete:
+        return least == 1  # a long first record
+    return len(complete) >= least and all(len(row) == n_columns for row in complete)
