@@ -24,6 +24,7 @@ from .formats.label_studio import (
 )
 from .formats.penman import write_penman as write_penman
 from .formats.penn import write_penn as write_penn
+from .formats.sections import Section as Section, sections_of as sections_of
 from .formats.semeval import write_semeval as write_semeval
 from .formats.srl import VERB_ROLES as VERB_ROLES, write_srl as write_srl
 from .formats.standoff import (
@@ -45,4 +46,5 @@ from .streams import (
     cycles_ignored as cycles_ignored,
     general_reason as general_reason,
 )
+from .texts import iter_texts as iter_texts, not_prose as not_prose, read_texts as read_texts
 from .writing import format_to_write as format_to_write, write as write
