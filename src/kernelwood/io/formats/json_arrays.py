@@ -387,8 +387,8 @@ def first_object(head: str) -> Mapping[str, str]:
     Returns
     -------
     mapping of str to str
-        Values are without blanks, and what follows a short one belongs to the text. Empty if the file does not begin with an object,
-        or with an array of objects.
+        A few characters from the beginning of the value on, without blanks. Empty if the file
+        does not begin with an object, or with an array of objects.
 
     Examples
     --------
