@@ -218,12 +218,13 @@ class _Draft:
             entities.append(Entity(name, kind, (span,), text[slice(*span)]))
             attributes += _notes(region, name)
         relations = self._made_relations(attributes)
-        ids = unused_ids("A", {*self._regions, *(relation.id for relation in relations)})
+        taken = {*self._regions, *(relation.id for relation in relations)}
+        ids = {letter: unused_ids(letter, taken) for letter in ("N", "#", "A")}
         return Document(
             text,
             tuple(entities),
             tuple(relations),
-            attributes=tuple(item._replace(id=next(ids)) for item in attributes),
+            attributes=tuple(item._replace(id=next(ids[item.id])) for item in attributes),
             metadata=field_metadata(data, (chosen, "id") if _has_id(data) else (chosen,)),
         )
 
@@ -338,21 +339,21 @@ def _has_id(data: dict[str, Any]) -> bool:
 
 
 def _notes(region: dict[str, Any], target: str) -> Iterator[Attribute]:
-    """Yield the score and the notes of a region as attributes."""
+    """Yield the score and the notes of a region as attributes; ids are their letter as in brat."""
     yield from _score(region, target)
     meta = region.get("meta")
     notes = meta.get("text") if isinstance(meta, dict) else None
     for note in notes if isinstance(notes, list) else [notes]:
         if isinstance(note, str) and note.startswith(_REFERENCE):
-            yield Attribute("", "Reference", target, note[len(_REFERENCE) :])
+            yield Attribute("N", "Reference", target, note[len(_REFERENCE) :])
         elif isinstance(note, str):
-            yield Attribute("", "AnnotatorNotes", target, note)
+            yield Attribute("#", "AnnotatorNotes", target, note)
 
 
 def _score(result: dict[str, Any], target: str) -> Iterator[Attribute]:
     score = result.get("score")
     if type(score) in (int, float):
-        yield Attribute("", "probability", target, repr(score))
+        yield Attribute("A", "probability", target, repr(score))
 
 
 def label_studio_text(
