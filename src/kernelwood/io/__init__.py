@@ -13,7 +13,7 @@ writing                `writing` (`write`), `convert` (views that a format can h
 
 >>> from kernelwood.io import FORMATS
 >>> ", ".join(row.name for row in FORMATS)
-'penn, conllu, srl, penman, ppi, ddi, semeval, standoff, kelp, jsonl'
+'penn, conllu, srl, penman, ppi, ddi, semeval, standoff, pubtator, bioc, bioc-json, kelp, jsonl'
 """
 
 import lazy_loader

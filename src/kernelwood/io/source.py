@@ -27,7 +27,7 @@ from kernelwood.io.containers.compression import (
     spooled,
     unpack,
 )
-from kernelwood.io.containers.limits import Limits, Meter, format_size
+from kernelwood.io.containers.limits import Meter, format_size
 from kernelwood.text import Example, Origin
 
 C = TypeVar("C", bound="Closing")
@@ -116,6 +116,8 @@ class Source(Closing):
         Number of bytes read, before decompression.
     size : int or None
         Size of the file in bytes; None for a stream.
+    meter : Meter
+        Counts decompressed bytes and applies the limits.
     head : bytes
         The first decompressed bytes, for format recognition; they stay in the stream.
     stream : BinaryIO
@@ -150,7 +152,7 @@ class Source(Closing):
         self.position = 0
         self.size: int | None = None
         self._path: Path | None = None
-        self._meter = Meter() if meter is None else meter
+        self.meter = Meter() if meter is None else meter
         self._opened = ExitStack()
         stream = self._open(origin)
         try:
@@ -174,7 +176,7 @@ class Source(Closing):
         return self._opened.enter_context(self._path.open("rb"))
 
     def _look_ahead(self, stream: IO[str] | IO[bytes], packed_name: str | None) -> None:
-        chunks = unpack(self._chunks(stream), self.name, self._meter, packed_name=packed_name)
+        chunks = unpack(self._chunks(stream), self.name, self.meter, packed_name=packed_name)
         head, chunks = peek(chunks, _HEAD)
         self._start = len(_BOM) if head.startswith(_BOM) else 0
         self.head = head[self._start : _HEAD]
@@ -206,7 +208,7 @@ class Source(Closing):
         Unicode calls line breaks are ordinary text, as they are in every corpus format.
         """
         offset = 0
-        limit = self._meter.limits.line
+        limit = self.meter.limits.line
         read_line = partial(self.stream.readline, limit + 2)  # the line end does not count
         for number, raw in enumerate(iter(read_line, b""), start=1):
             ended = raw.endswith(b"\n")
@@ -215,7 +217,7 @@ class Source(Closing):
                 bare = bare[:-1]
             if not ended and len(bare) > limit:
                 offset += len(raw) + self._skip_line(raw)
-                problem = self._meter.long_line(number, self.name)
+                problem = self.meter.long_line(number, self.name)
                 yield Line(number, bare[:_SHOWN].decode("utf-8", "replace"), problem)
                 continue
             try:
@@ -252,7 +254,7 @@ class Source(Closing):
                 file.seek(0)
                 return file
             file.close()
-        return spooled(self.stream, self.name, self._meter)
+        return spooled(self.stream, self.name, self.meter)
 
     def is_blank(self) -> bool:
         """Return whether only blanks follow; damaged data raise an error."""
@@ -269,14 +271,9 @@ class Source(Closing):
             skipped += len(raw)
         return skipped
 
-    @property
-    def limits(self) -> Limits:
-        """The limits that apply to this source."""
-        return self._meter.limits
-
     def too_long(self, line: int, what: str) -> ReadError:
         """Return the error for a part of the file that is longer than a line may be."""
-        return self._meter.long_line(line, self.name, what)
+        return self.meter.long_line(line, self.name, what)
 
     def undecodable(self, number: int, bare: bytes, place: int, offset: int) -> ReadError:
         """Return the error for the byte at ``place`` of a line that begins at ``offset``."""

@@ -11,19 +11,26 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import combinations, count, product
 from typing import NamedTuple
 
 from kernelwood.errors import StructureError
 from kernelwood.io.source import Remark
 from kernelwood.structures import shorten
-from kernelwood.text import Argument, Entity, Relation, Span, find_sentences
+from kernelwood.text import Argument, Attribute, Entity, Relation, Span, find_sentences
 
 ROLES = ("Arg1", "Arg2")
 APART = Remark("relation between concepts that share no sentence")
 UNMENTIONED = Remark("relation of a concept without a mention")
 REPEATED = Remark("relation between concepts that was given before")
+REFERENCES = ("Reference", "Normalization")  # types of attributes that hold a database id
+CONCEPTS = "Concepts"  # attribute of a relation: which of several concepts its arguments are
+_NO_IDS = frozenset(["", "-", "-1", "None", "null"])
+_PLAIN_ID = re.compile(r"[\w.:#*-]{0,100}[0-9][\w.:*-]{0,100}", re.ASCII)
+_LONG_ID = 200
+_SEPARATOR = re.compile("[;,|+]")
 _BLANKS = re.compile(r"\s*")
 _MAX_RELATIONS = 100_000  # of a document; mentions of two concepts can be many in one sentence
 
@@ -195,3 +202,112 @@ def _too_many(relation: ConceptRelation) -> StructureError:
         f"with the one of {shorten(repr(relation.first))} and {shorten(repr(relation.second))}",
         hint="cut the document, or leave out concepts that are mentioned very often",
     )
+
+
+def split_ids(written: str) -> tuple[str, ...]:
+    """Return the database ids of a mention, which files separate by ``;``, ``,``, ``|`` or ``+``.
+
+    Ids that hold such a character themselves, such as those of variants, are separated by ``;``
+    only. Marks for a missing id, such as ``-1``, are left out.
+
+    Examples
+    --------
+    >>> split_ids("MESH:D008687|MESH:D011374"), split_ids("-1")
+    (('MESH:D008687', 'MESH:D011374'), ())
+    >>> split_ids("tmVar:p|SUB|V|600|E;CorrespondingGene:673")
+    ('tmVar:p|SUB|V|600|E', 'CorrespondingGene:673')
+    """
+    # The same ids appear again and again; only short ones are kept, to bound the memory.
+    return _cached_ids(written) if len(written) < _LONG_ID else _split_ids(written)
+
+
+def _split_ids(written: str) -> tuple[str, ...]:
+    parts = _SEPARATOR.split(written)
+    if not all(_PLAIN_ID.fullmatch(part) or part in _NO_IDS for part in parts):
+        parts = written.split(";")
+    found = (part.strip() for part in parts)
+    return tuple(dict.fromkeys(part for part in found if part not in _NO_IDS))
+
+
+_cached_ids = lru_cache(maxsize=1 << 14)(_split_ids)
+
+
+def find_concept(written: str, mentions: Container[str]) -> str:
+    """Return the concept that a relation names, which may follow its type: ``Chemical|D000068``.
+
+    Examples
+    --------
+    >>> find_concept("Gene|5894", {"5894": ["T1"]}), find_concept("-1", {})
+    ('5894', '-1')
+    """
+    if written in mentions:
+        return written
+    shorter = (written.partition(mark)[2].strip() for mark in "|,:")
+    return next((name for name in shorter if name in mentions), written)
+
+
+def several_concepts(
+    grounded: Grounded, asked: Sequence[ConceptRelation], ids: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[str, str]]:
+    """Yield relation and value of the attribute `CONCEPTS`, where an argument has several ids.
+
+    Parameters
+    ----------
+    grounded : Grounded
+        The result of `ground_relations`.
+    asked : sequence of ConceptRelation
+        What it was made of.
+    ids : mapping of str to sequence of str
+        The concepts of each entity.
+    """
+    values: dict[int, str] = {}  # one string for all mentions, since ids may be long
+    for relation, source in zip(grounded.relations, grounded.sources, strict=True):
+        if any(len(ids.get(target, ())) > 1 for _, target in relation.arguments):
+            value = values.get(source) or concept_pair(asked[source].first, asked[source].second)
+            yield relation.id, values.setdefault(source, value)
+
+
+def database_ids(attributes: Iterable[Attribute]) -> dict[str, list[tuple[str, str]]]:
+    r"""Return id and name of all database references, by the annotation they belong to.
+
+    Examples
+    --------
+    >>> database_ids([Attribute("N1", "Reference", "T1", "NCBIGene:5894\tRAF1")])
+    {'T1': [('NCBIGene:5894', 'RAF1')]}
+    """
+    found: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    for attribute in attributes:
+        if attribute.type in REFERENCES:
+            name, _, term = attribute.value.partition("\t")
+            found[attribute.target].append((name, term))
+    return dict(found)
+
+
+def concepts_of(
+    relation: Relation,
+    references: Mapping[str, Sequence[tuple[str, str]]],
+    chosen: str | None,
+) -> tuple[str, str] | None:
+    """Return the concepts of the two arguments of a relation; None if one has no database id.
+
+    Parameters
+    ----------
+    relation : Relation
+        With two arguments.
+    references : mapping
+        The result of `database_ids`.
+    chosen : str, optional
+        The value of the attribute `CONCEPTS`, for mentions of several concepts.
+    """
+    first, second = (
+        [name for name, _ in references.get(target, ())] for _, target in relation.arguments
+    )
+    for pair in product(first, second):
+        if chosen is None or concept_pair(*pair) == chosen:
+            return pair
+    return None
+
+
+def concept_pair(first: str, second: str) -> str:
+    """Return the value of the attribute `CONCEPTS`."""
+    return f"{first} {second}"

@@ -9,7 +9,8 @@ unless its brackets do not match.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from kernelwood.errors import ReadError, StructureError
@@ -21,15 +22,17 @@ from kernelwood.text import Example
 
 # A bracket, some strings, or the beginning of a string that is not complete in memory. A string
 # ends with its line: JSON has no line ends in strings, and a quotation mark may be missing.
-_MARK = re.compile(
-    rb'[\[\]{}]|(?:"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*(?:"|\\?\n)[^"\[\]{}]*){1,200}|"'
-)
+_MARK = re.compile(rb'[\[\]{}]|(?:"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*(?:"|\\?\n)[^"\[\]{}]*){1,200}|"')
+_STRING = re.compile(rb'"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*["\n]')
 _PLAIN = re.compile(rb"[^,\[\]{}\n]*")
 _SPACE = re.compile(rb"[ \t\r\n]*")
 _BLANKS = b" \t\r\n"
 _OPEN, _CLOSE = b"[{", b"]}"
 _MAX_STEP = 16 << 20  # bytes
 _PRETTY = ("{", "[", ",")  # ends of the first line of an object that is written in several lines
+_FIRST = re.compile(r"\s*(?:\[\s*)?\{")
+_TOKEN = re.compile(r'[\[\]{}:]|"[^"\\\n]*(?:\\.[^"\\\n]*)*"')
+_GLIMPSE, _VALUE = 100, 10  # characters looked at of the value of a key, and kept
 _SHOWN = 1000  # characters of a line before an element that are kept for messages
 
 
@@ -72,6 +75,10 @@ def read_objects(source: Source, parse: Callable[[JsonObject], Iterable[Item]]) 
                 failure.problem, line=part.line, column=part.column, hint=failure.hint
             )
             continue
+        except RecursionError:  # in a message that shows hundreds of nested lists
+            problem = "lists or objects are nested too deeply"
+            yield source.error(problem, line=part.line, column=part.column)
+            continue
         for item in items:
             repeated = None
             if isinstance(item, Example):
@@ -79,8 +86,17 @@ def read_objects(source: Source, parse: Callable[[JsonObject], Iterable[Item]]) 
             yield repeated or item
 
 
-def iter_objects(source: Source) -> Iterator[JsonObject | ReadError]:
+def iter_objects(
+    source: Source, keys: Container[str] | None = None
+) -> Iterator[JsonObject | ReadError]:
     r"""Yield the objects of a file, and an error for each that is broken.
+
+    Parameters
+    ----------
+    source : Source
+        A JSON array of objects, JSON lines, or objects written in several lines each.
+    keys : container of str, optional
+        Yield the objects in arrays with these keys instead, as in ``{"documents": [...]}``.
 
     Examples
     --------
@@ -97,7 +113,9 @@ def iter_objects(source: Source) -> Iterator[JsonObject | ReadError]:
     head = source.head.lstrip(_BLANKS)
     first = head.partition(b"\n")[0].decode("utf-8", "replace").rstrip()
     pretty = first.endswith(_PRETTY) and b"\n" in head
-    if head.startswith(b"["):
+    if keys:
+        elements = _Scanner(source).nested(keys)
+    elif head.startswith(b"["):
         elements = _Scanner(source).array()
     else:
         elements = _Scanner(source).values() if pretty else _lines(source)
@@ -159,15 +177,65 @@ class _Scanner:
         self._cut = False  # whether the file ends inside an element
 
     def array(self) -> Iterator[_Element | ReadError]:
-        """Yield the elements of an array."""
+        """Yield the elements of the array that is the file."""
         self._skip_blanks()
+        yield from self._members()
+        if self._skip_blanks():
+            yield self._error("the array ends before this", "a file holds one array")
+
+    def nested(self, keys: Container[str]) -> Iterator[_Element | ReadError]:
+        """Yield the elements of arrays with one of these keys in top-level objects."""
+        in_array = self._skip_blanks() == b"["
+        if in_array:
+            self._advance(1)
+        while sign := self._skip_blanks():
+            if sign == b"{":
+                self._advance(1)
+                yield from self._fields(keys)
+                if in_array and self._skip_blanks() == b",":
+                    self._advance(1)
+            elif in_array and sign == b"]":
+                self._advance(1)
+                in_array = False
+            else:
+                raise self._error("expected an object", "a file holds objects, or an array of them")
+            if self._cut:
+                return
+        if in_array:
+            raise self._error("the array is never closed", "the file seems to be cut off")
+
+    def _fields(self, keys: Container[str]) -> Iterator[_Element | ReadError]:
+        """Yield the elements of arrays with one of these keys, up to the end of the object."""
+        sign = self._skip_blanks()
+        while sign != b"}" and not self._cut:
+            if not sign:
+                raise self._error("the object is never closed", "the file seems to be cut off")
+            key = self._element(sign)
+            if isinstance(key, ReadError):
+                raise key
+            if self._skip_blanks() != b":":
+                raise self._error("expected a key and a colon", "the rest cannot be read")
+            self._advance(1)
+            sign = self._skip_blanks()
+            if sign == b"[" and key.text.strip('"') in keys:
+                yield from self._members()
+            elif sign and isinstance(problem := self._element(sign), ReadError):
+                raise problem
+            sign = self._skip_blanks()
+            if sign == b",":
+                self._advance(1)
+                sign = self._skip_blanks()
+            elif sign not in (b"", b"}"):
+                raise self._error("expected a comma, or the end of the object")
+        self._advance(len(sign))
+
+    def _members(self) -> Iterator[_Element | ReadError]:
+        """Yield the elements of the array that begins here."""
         self._advance(1)  # the bracket
         first = True
         while sign := self._skip_blanks():
             if sign == b"]":
                 self._advance(1)
-                if self._skip_blanks():
-                    yield self._error("the array ends before this", "a file holds one array")
                 return
             if not first and sign == b",":
                 self._advance(1)
@@ -181,6 +249,7 @@ class _Scanner:
             yield self._element(sign)
         if not self._cut:
             yield self._error("the array is never closed", "the file seems to be cut off")
+            self._cut = True
 
     def values(self) -> Iterator[_Element | ReadError]:
         """Yield values that follow each other."""
@@ -188,7 +257,10 @@ class _Scanner:
             yield self._element(sign)
 
     def _element(self, sign: bytes) -> _Element | ReadError:
-        length = self._length() if sign in (b"[", b"{") else self._junk_length()
+        if sign == b'"':
+            length = self._string_length()
+        else:
+            length = self._length() if sign in (b"[", b"{") else self._junk_length()
         if length is None:
             problem = self._error(
                 "the object that begins here is never closed",
@@ -226,6 +298,15 @@ class _Scanner:
             if not self._read_more():
                 return None
 
+    def _string_length(self) -> int | None:
+        """Return the length of the string that begins here; None if it has no end."""
+        while True:
+            found = _STRING.match(self._data, self._at)
+            if found is not None:
+                return found.end() - self._at
+            if not self._read_more():
+                return None
+
     def _junk_length(self) -> int:
         """Return the length of a number or the like, which no corpus has as an element."""
         while True:
@@ -245,7 +326,7 @@ class _Scanner:
 
     def _read_more(self) -> bool:
         kept = len(self._data) - self._at
-        if kept > self._source.limits.line:
+        if kept > self._source.meter.limits.line:
             raise self._source.too_long(self._line, "object")
         # Steps grow with the element, so that a long string is not scanned again and again.
         chunk = self._source.stream.read(min(max(CHUNK, kept), _MAX_STEP))
@@ -292,3 +373,43 @@ class _Scanner:
             snippet=None if self._before is None else f"{self._before}{rest}".rstrip("\r"),
             hint=hint,
         )
+
+
+@lru_cache(maxsize=8)
+def first_object(head: str) -> Mapping[str, str]:
+    """Return the keys of the first object of a file, each with the beginning of its value.
+
+    Parameters
+    ----------
+    head : str
+        The beginning of the file, which may be cut anywhere. Keys after the cut are missing.
+
+    Returns
+    -------
+    mapping of str to str
+        Beginnings of values are without blanks. Empty if the file does not begin with an object,
+        or with an array of objects.
+
+    Examples
+    --------
+    >>> dict(first_object('[{"id": 7, "label": [ [0, 3, "drug"] ], "te'))
+    {'id': '7,', 'label': '[[0,3,"dru'}
+    """
+    begun = _FIRST.match(head)
+    found: dict[str, str] = {}
+    if begun is None:
+        return found
+    depth, key = 1, None
+    for mark in _TOKEN.finditer(head, begun.end()):
+        sign = mark[0]
+        if sign in "[{":
+            depth += 1
+        elif sign in "]}":
+            depth -= 1
+            if not depth:
+                break
+        elif depth == 1 and sign == ":" and key is not None:
+            start = mark.end()
+            found[key] = "".join(head[start : start + _GLIMPSE].split())[:_VALUE]
+        key = sign[1:-1] if depth == 1 and len(sign) > 1 else None
+    return found

@@ -20,25 +20,35 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from kernelwood.io.formats import (
+    bioc_json,
+    bioc_xml,
     conllu,
     delimited,
+    doccano,
     jats,
     jsonl,
     kelp,
+    label_studio,
     parquet,
     penman,
     penn,
     ppi,
+    prodigy,
     pubmed,
+    pubtator,
     records,
     semeval,
+    spacy_docbin,
     srl,
     standoff,
+    token_json,
 )
 from kernelwood.io.source import Item, Source, encoding_hint
 
 Views: TypeAlias = "tuple[str, ...] | None"
 
+# Shared by several formats; a file with another suffix may have any JSON format.
+_JSON_LINES = (".jsonl", ".ndjson")
 # Arguments of `read` itself, which may be misspelled.
 _ARGUMENTS = ("format", "errors", "views", "only", "limits", "qualify_ids")
 
@@ -75,6 +85,8 @@ class Format:
     general : bool
         Whether the format is recognized by its content only if no other format is, as records
         with any fields.
+    binary : bool
+        Whether files are binary data, not text.
     """
 
     name: str
@@ -88,6 +100,7 @@ class Format:
     write_files: Callable[..., Iterator[tuple[str, str]]] | None = None
     options: Mapping[str, str] = field(default_factory=dict, hash=False)
     general: bool = False
+    binary: bool = False
 
     def reader(self, options: Mapping[str, Any]) -> Callable[[Any, Views], Iterator[Item]]:
         """Return ``read`` with options; ``ValueError`` if the format lacks one of them."""
@@ -166,6 +179,33 @@ FORMATS: tuple[Format, ...] = (
         write_files=standoff.standoff_files,
     ),
     Format(
+        name="pubtator",
+        summary="PubTator: abstracts with mentions of concepts, and relations between concepts",
+        suffixes=(".pubtator", ".pubtator.txt"),
+        sniff=pubtator.looks_like_pubtator,
+        read=pubtator.read_pubtator,
+        write=pubtator.pubtator_text,
+        views=("document",),
+    ),
+    Format(
+        name="bioc",
+        summary="BioC XML: passages with annotations and relations",
+        suffixes=(".bioc.xml", ".bioc"),
+        sniff=bioc_xml.looks_like_bioc,
+        read=bioc_xml.read_bioc,
+        write=bioc_xml.bioc_text,
+        views=("document",),
+    ),
+    Format(
+        name="bioc-json",
+        summary="BioC JSON, also of PubTator3: passages with annotations and relations",
+        suffixes=(".bioc.json", ".bioc.jsonl"),
+        sniff=bioc_json.looks_like_bioc_json,
+        read=bioc_json.read_bioc_json,
+        write=bioc_json.bioc_json_text,
+        views=("document",),
+    ),
+    Format(
         name="kelp",
         summary="KeLP examples, one line each with named representations",
         suffixes=(".klp", ".kelp"),
@@ -176,10 +216,79 @@ FORMATS: tuple[Format, ...] = (
     Format(
         name="jsonl",
         summary="JSON lines, one example each with views of every kind",
-        suffixes=(".jsonl", ".ndjson"),
+        suffixes=_JSON_LINES,
         sniff=jsonl.looks_like_jsonl,
         read=jsonl.read_jsonl,
         write=jsonl.jsonl_text,
+    ),
+    Format(
+        name="spert",
+        summary="SpERT JSON (CoNLL04): tokens of a sentence, entities, relations",
+        suffixes=_JSON_LINES,
+        sniff=token_json.looks_like_spert,
+        read=token_json.read_spert,
+        views=("sentence",),
+    ),
+    Format(
+        name="tacred",
+        summary="TACRED JSON: tokens of a sentence, a pair of entities, its relation, a parse",
+        suffixes=_JSON_LINES,
+        sniff=token_json.looks_like_tacred,
+        read=token_json.read_tacred,
+        views=("sentence",),
+    ),
+    Format(
+        name="scierc",
+        summary="SciERC and DyGIE++ JSON: sentences of tokens, entities, relations",
+        suffixes=_JSON_LINES,
+        sniff=token_json.looks_like_scierc,
+        read=token_json.read_scierc,
+        views=("document",),
+    ),
+    Format(
+        name="docred",
+        summary="DocRED JSON: sentences of tokens, clusters of mentions, their relations",
+        suffixes=_JSON_LINES,
+        sniff=token_json.looks_like_docred,
+        read=token_json.read_docred,
+        views=("document",),
+    ),
+    Format(
+        name="labelstudio",
+        summary="Label Studio JSON: texts with entities and relations",
+        suffixes=_JSON_LINES,
+        sniff=label_studio.looks_like_label_studio,
+        read=label_studio.read_label_studio,
+        write=label_studio.label_studio_text,
+        views=("document",),
+        options={"text_field": "Field of the data that holds the text."},
+    ),
+    Format(
+        name="doccano",
+        summary="doccano JSON lines: texts with entities and relations",
+        suffixes=_JSON_LINES,
+        sniff=doccano.looks_like_doccano,
+        read=doccano.read_doccano,
+        write=doccano.doccano_text,
+        views=("document",),
+    ),
+    Format(
+        name="prodigy",
+        summary="Prodigy JSON lines: texts with spans and relations",
+        suffixes=_JSON_LINES,
+        sniff=prodigy.looks_like_prodigy,
+        read=prodigy.read_prodigy,
+        write=prodigy.prodigy_text,
+        views=("document",),
+    ),
+    Format(
+        name="spacy",
+        summary="spaCy DocBin: documents with parses, entities and relations",
+        suffixes=(".spacy",),
+        sniff=spacy_docbin.looks_like_docbin,
+        read=spacy_docbin.read_docbin,
+        views=("document",),
+        binary=True,
     ),
     Format(
         name="pubmed",
@@ -208,7 +317,7 @@ FORMATS: tuple[Format, ...] = (
     Format(
         name="records",
         summary="JSON objects, as lines or one array, with a field for the text",
-        suffixes=(".jsonl", ".ndjson"),
+        suffixes=_JSON_LINES,
         sniff=records.looks_like_records,
         read=records.read_records,
         views=("document",),
@@ -243,6 +352,7 @@ FORMATS: tuple[Format, ...] = (
         read=parquet.read_parquet,
         views=("document",),
         options=records.OPTIONS,
+        binary=True,
     ),
     Format(
         name="text",
