@@ -83,6 +83,32 @@ SEEDS: dict[str, list[str]] = {
         "E1\tBinding:T2 Theme:T1 Theme2:T3\nE2\tRegulation:T2 Theme:E1\nM1\tNegation E1\n"
         "R1\tPart Arg1:T1 Arg2:T3\n*\tEquiv T1 T3\n#1\tAnnotatorNotes T1\tnote\n",
     ],
+    "pubmed": [
+        "<!DOCTYPE PubmedArticleSet PUBLIC 'a' 'b'><PubmedArticleSet><PubmedArticle>"
+        "<MedlineCitation><PMID>1</PMID><Article><Journal><Title>J</Title></Journal>"
+        "<ArticleTitle>On <i>Raf</i> &alpha;</ArticleTitle><Abstract>"
+        "<AbstractText Label='AIM'>We ask <mml:math><mml:mi>x</mml:mi></mml:math>.</AbstractText>"
+        "</Abstract><AuthorList><Author/></AuthorList></Article></MedlineCitation><PubmedData>"
+        "<ArticleIdList><ArticleId IdType='doi'>10.1/a</ArticleId></ArticleIdList></PubmedData>"
+        "</PubmedArticle><DeleteCitation><PMID>2</PMID></DeleteCitation></PubmedArticleSet>",
+    ],
+    "medline": [
+        "PMID- 1\nTI  - On\n      Raf.\nAB  - AIM: We ask.\nLID - 10.1/a [doi]\n\nPMID- 2\n"
+    ],
+    "jats": [
+        "<pmc-articleset><article><front><article-meta><article-id pub-id-type='pmc'>1"
+        "</article-id><title-group><article-title>Raf</article-title></title-group><abstract>"
+        "<sec><title>Aim</title><p>We ask.</p></sec></abstract></article-meta></front><body><sec>"
+        "<title>Results</title><p>Raf [<xref ref-type='bibr'>1</xref>] <list><list-item><p>one</p>"
+        "</list-item></list> binds <fig><label>1</label><caption><p>Cap</p></caption></fig>.</p>"
+        "</sec></body><back><ref-list/></back></article></pmc-articleset>",
+    ],
+    "records": [
+        '{"pmid": 1, "title": "On Raf", "abstract": "It binds.", "n": [1.5]}\n{"pmid": 2}\n',
+        '[{"id": "a", "text": "Raf"}, {"id": "b", "text": "Ras"}]',
+    ],
+    "csv": ['id,text,year\n1,"Raf, ""binds""\nRas",2001\n2,b,\n', "id;text\n1;Raf\n"],
+    "tsv": ['id\ttext\n1\tRaf binds\n2\t"Ras\t"\n'],
 }
 TEXT = b"Raf binds Ras now.\n"
 
@@ -104,6 +130,22 @@ TOKENS = [
     b"[", b"null", b"true", b",", b";", b"T1", b"E1", b"|BT|", b"|ET|", b"\x1f\x8b",
     b"PK\x03\x04",
 ]  # fmt: skip
+
+
+def parquet_seeds() -> list[bytes]:
+    """Return small Parquet tables; none if pyarrow is not installed."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        return []
+    table = pyarrow.table({"id": [1, 2], "text": ["Raf binds", "Ras"], "n": [0.5, None]})
+    made = []
+    for compression in ("none", "snappy", "gzip"):
+        out = io.BytesIO()
+        parquet.write_table(table, out, compression=compression, row_group_size=1)
+        made.append(out.getvalue())
+    return made
 
 
 def real_piece(place: str, data: str | None) -> bytes | None:
@@ -244,8 +286,9 @@ def main() -> None:
     for name, place in REAL.items():
         piece = real_piece(place, options.data)
         seeds[name] += [piece] if piece else []
+    seeds["parquet"] = parquet_seeds()
     seeds["archives"] = [seed for several in seeds.values() for seed in several]
-    chosen = {k: run for k, run in readers().items() if options.only in (None, k)}
+    chosen = {k: run for k, run in readers().items() if options.only in (None, k) and seeds.get(k)}
     rows = []
     for name, run in chosen.items():
         rng = random.Random(f"{options.seed} {name}")

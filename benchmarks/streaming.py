@@ -20,6 +20,7 @@ from measure import show_table
 
 from kernelwood.io import iter_read
 
+PROSE = "Raf binds Ras in most of the cells, and the two leave the membrane together. " * 12
 # A part of a file; {n} is its number.
 PARTS = {
     "penn": "( (S (NP (DT the) (NN cat)) (VP (VBD sat) (PP (IN on) (NP (DT the) (NN mat{n}))))))\n",
@@ -45,10 +46,31 @@ PARTS = {
     "ddi": '<sentence id="{n}" text="Raf binds Ras."><entity id="{n}a" charOffset="0-2" '
     'text="Raf" type="drug"/><entity id="{n}b" charOffset="10-12" text="Ras" type="drug"/>'
     '<pair id="{n}p" e1="{n}a" e2="{n}b" ddi="true" type="int"/></sentence>\n',
+    "pubmed": "<PubmedArticle><MedlineCitation><PMID>{n}</PMID><Article><Journal><Title>Letters"
+    "</Title></Journal><ArticleTitle>On <i>Raf</i>.</ArticleTitle><Abstract><AbstractText "
+    f"Label='AIM'>{PROSE}</AbstractText></Abstract><AuthorList>"
+    + "<Author><LastName>Poe</LastName><ForeName>Ann</ForeName></Author>" * 5
+    + "</AuthorList></Article><MeshHeadingList>"
+    + "<MeshHeading><DescriptorName UI='D1'>Cells</DescriptorName></MeshHeading>" * 8
+    + "</MeshHeadingList></MedlineCitation></PubmedArticle>\n",
+    "medline": f"PMID- {{n}}\nTI  - On Raf.\nAB  - AIM: {PROSE}\nFAU - Poe, Ann\n\n",
+    "jats": "<article><front><article-meta><article-id pub-id-type='pmc'>{n}</article-id>"
+    "<title-group><article-title>On Raf</article-title></title-group></article-meta></front><body>"
+    + f"<sec><title>Results</title><p>{PROSE} [<xref ref-type='bibr'>1</xref>].</p></sec>" * 10
+    + "</body><back><ref-list>"
+    + "<ref><name><surname>Poe</surname></name></ref>" * 20
+    + "</ref-list></back></article>\n",
+    "records": f'{{{{"pmid": {{n}}, "title": "On Raf", "abstract": "{PROSE}", "year": 2001}}}}\n',
+    "csv": f'{{n}},On Raf,"{PROSE}",2001\n',
+    "tsv": f"{{n}}\tOn Raf\t{PROSE}\t2001\n",
 }
 AROUND = {
     "ppi": ('<corpus source="x"><document id="d">\n', "</document></corpus>\n"),
     "ddi": ('<document id="d">\n', "</document>\n"),
+    "pubmed": ("<PubmedArticleSet>\n", "</PubmedArticleSet>\n"),
+    "jats": ("<pmc-articleset>\n", "</pmc-articleset>\n"),
+    "csv": ("pmid,title,abstract,year\n", ""),
+    "tsv": ("pmid\ttitle\tabstract\tyear\n", ""),
 }
 
 
