@@ -442,7 +442,7 @@ SAMPLES = {
         n_left=2,
     ),
     "tsv": Sample(
-        text='id\ttext\n1\tÆrø, and Raf\n2\t"Ras\tbinds"\n',
+        text='id\ttext\n1\tÆrø, and Raf\n2\t"Ras ""binds"""\n',
         n_examples=2,
         broken="id\ttext\n1\ta\n2\n3\td\n",
         line=3,

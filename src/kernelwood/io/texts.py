@@ -57,6 +57,7 @@ _SIGNS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
     )
 )  # fmt: skip
 _LISTED = 200
+_OBJECT = re.compile(r'\s*\{\s*["}]')
 _TREE = re.compile(r"\s*\(\s*(?:\(\s*)?[^\s()]+\s*\(")  # a node and its first child
 _BRACKETS = 0.3  # for each word; a tree has one for every two or three words and labels
 _ANNOTATED = (Document, Sentence)
@@ -183,10 +184,12 @@ def recognize_text(source: Source) -> Format:
 
 def _is_sure(form: Format, head: bytes) -> bool:
     """Return whether a format that fits is not prose that begins with a bracket."""
-    if form.name != "penn":
-        return True
     text = head.decode("utf-8", "replace")
-    return bool(_TREE.match(text)) and text.count("(") > _BRACKETS * len(text.split())
+    if form.name == "jsonl":
+        return bool(_OBJECT.match(text))
+    if form.name == "penn":
+        return bool(_TREE.match(text)) and text.count("(") > _BRACKETS * len(text.split())
+    return True
 
 
 def not_prose(head: bytes) -> tuple[str, str] | None:

@@ -142,7 +142,8 @@ def _records(
         line, values = row
         if len(values) != len(columns):
             yield source.error(
-                f"the record has {len(values)} fields, the header {len(columns)}",
+                f"the record has {len(values)} field{'s' * (len(values) != 1)}, "
+                f"the header {len(columns)}",
                 line=line,
                 column=1,
                 hint="fields that contain the delimiter or quotation marks need quotation marks",

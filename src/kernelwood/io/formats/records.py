@@ -22,7 +22,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from kernelwood.errors import StructureError
-from kernelwood.io.formats.json_arrays import JsonObject, read_objects
+from kernelwood.io.formats.json_arrays import JsonObject, first_object, read_objects
 from kernelwood.io.formats.sections import join_sections
 from kernelwood.io.source import Item, Remark, Source
 from kernelwood.structures import describe, encode_json, shorten
@@ -46,7 +46,6 @@ _LISTED = 400  # characters of a list of columns in a message
 _NO_TEXT = Remark("record without text was left out")
 _LONG_VALUE = Remark("value of more than 1,000 characters is not in the metadata")
 _MANY_VALUES = Remark(f"only {_MAX_COLUMNS} columns are in the metadata")
-_KEY = re.compile(r'"((?:[^"\\]|\\.){1,60})"\s*:')
 
 
 class Fields(NamedTuple):
@@ -238,11 +237,7 @@ def looks_like_records(head: str) -> bool:
     >>> looks_like_records('{"pmid": "1", "abstract": "Raf"}'), looks_like_records('{"a": 1}')
     (True, False)
     """
-    text = head.lstrip("\ufeff \t\r\n")
-    start = text[1:].lstrip() if text.startswith("[") else text
-    if not start.startswith("{"):
-        return False
-    return bool(usual(_KEY.findall(start), TEXT_NAMES))
+    return bool(usual(first_object(head), TEXT_NAMES))
 
 
 def read_records(
