@@ -20,6 +20,7 @@ import sys
 import tarfile
 import time
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -83,6 +84,76 @@ SEEDS: dict[str, list[str]] = {
         "E1\tBinding:T2 Theme:T1 Theme2:T3\nE2\tRegulation:T2 Theme:E1\nM1\tNegation E1\n"
         "R1\tPart Arg1:T1 Arg2:T3\n*\tEquiv T1 T3\n#1\tAnnotatorNotes T1\tnote\n",
     ],
+    "pubmed": [
+        "<!DOCTYPE PubmedArticleSet PUBLIC 'a' 'b'><PubmedArticleSet><PubmedArticle>"
+        "<MedlineCitation><PMID>1</PMID><Article><Journal><Title>J</Title></Journal>"
+        "<ArticleTitle>On <i>Raf</i> &alpha;</ArticleTitle><Abstract>"
+        "<AbstractText Label='AIM'>We ask <mml:math><mml:mi>x</mml:mi></mml:math>.</AbstractText>"
+        "</Abstract><AuthorList><Author/></AuthorList></Article></MedlineCitation><PubmedData>"
+        "<ArticleIdList><ArticleId IdType='doi'>10.1/a</ArticleId></ArticleIdList></PubmedData>"
+        "</PubmedArticle><DeleteCitation><PMID>2</PMID></DeleteCitation></PubmedArticleSet>",
+    ],
+    "medline": [
+        "PMID- 1\nTI  - On\n      Raf.\nAB  - AIM: We ask.\nLID - 10.1/a [doi]\n\nPMID- 2\n"
+    ],
+    "jats": [
+        "<pmc-articleset><article><front><article-meta><article-id pub-id-type='pmc'>1"
+        "</article-id><title-group><article-title>Raf</article-title></title-group><abstract>"
+        "<sec><title>Aim</title><p>We ask.</p></sec></abstract></article-meta></front><body><sec>"
+        "<title>Results</title><p>Raf [<xref ref-type='bibr'>1</xref>] <list><list-item><p>one</p>"
+        "</list-item></list> binds <fig><label>1</label><caption><p>Cap</p></caption></fig>.</p>"
+        "</sec></body><back><ref-list/></back></article></pmc-articleset>",
+    ],
+    "records": [
+        '{"pmid": 1, "title": "On Raf", "abstract": "It binds.", "n": [1.5]}\n{"pmid": 2}\n',
+        '[{"id": "a", "text": "Raf"}, {"id": "b", "text": "Ras"}]',
+    ],
+    "csv": ['id,text,year\n1,"Raf, ""binds""\nRas",2001\n2,b,\n', "id;text\n1;Raf\n"],
+    "tsv": ['id\ttext\n1\tRaf binds\n2\t"Ras\t"\n'],
+}
+SEEDS |= {
+    "spert": [
+        '[{"tokens":["Ann","left","Ærø"],"entities":[{"type":"Peop","start":0,"end":1},'
+        '{"type":"Loc","start":2,"end":3}],"relations":[{"type":"Left","head":0,"tail":1}],'
+        '"orig_id":7},\n{"tokens":["no"],"entities":[],"relations":[]}]\n',
+    ],
+    "tacred": [
+        '[{"id":"a","docid":"d","relation":"per:origin","token":["Åse","is","Danish"],'
+        '"subj_start":0,"subj_end":0,"obj_start":2,"obj_end":2,"subj_type":"PERSON",'
+        '"obj_type":"MISC","stanford_pos":["NNP","VBZ","JJ"],"stanford_head":[3,3,0],'
+        '"stanford_deprel":["nsubj","cop","ROOT"]}]\n',
+    ],
+    "scierc": [
+        '{"doc_key":"d","sentences":[["Trees","help"],["They","do"]],"ner":[[[0,0,"M"]],'
+        '[[2,2,"G"],[3,3,"T"]]],"relations":[[],[[2,2,3,3,"USED-FOR"]]],"clusters":[[[0,0],[2,2]]]}\n',
+    ],
+    "docred": [
+        '[{"vertexSet":[[{"name":"Ann","sent_id":0,"pos":[0,1],"type":"PER"},{"name":"She",'
+        '"sent_id":1,"pos":[0,1],"type":"PER"}],[{"name":"Ærø","sent_id":1,"pos":[2,3],"type":"LOC"}]],'
+        '"labels":[{"h":0,"t":1,"r":"P19","evidence":[1]}],"title":"Ann",'
+        '"sents":[["Ann","writes"],["She","left","Ærø"]]}]\n',
+    ],
+    "labelstudio": [
+        '[{"id":7,"annotations":[{"was_cancelled":false,"result":[{"id":"a","type":"labels",'
+        '"score":0.5,"value":{"start":0,"end":3,"text":"Räf","labels":["p"]}},{"id":"b",'
+        '"type":"labels","meta":{"text":["Reference: X:1"]},"value":{"start":10,"end":13,'
+        '"text":"Ras","labels":["p"]}},{"type":"relation","from_id":"a","to_id":"b",'
+        '"direction":"left","labels":["binds"]}]}],"data":{"text":"Räf binds Ras 😀","x":"y"}}]\n',
+        '[{"id":5,"text":"Raf","annotation_id":2,"lead_time":1.5,"label":[{"start":0,"end":3,'
+        '"text":"Raf","labels":["p"]}]}]\n',
+    ],
+    "doccano": [
+        '{"id":7,"text":"Räf binds Ras","entities":[{"id":1,"label":"p","start_offset":0,'
+        '"end_offset":3},{"id":2,"label":"p","start_offset":10,"end_offset":13}],'
+        '"relations":[{"id":1,"from_id":1,"to_id":2,"type":"binds"}]}\n'
+        '{"id":8,"text":"MEK acts","label":[[0,3,"p"]]}\n',
+    ],
+    "prodigy": [
+        '{"text":"Räf binds Ras","tokens":[{"text":"Räf","start":0,"end":3,"id":0},{"text":"Ras",'
+        '"start":10,"end":13,"id":1}],"spans":[{"start":0,"end":3,"label":"p"}],"relations":['
+        '{"head":0,"child":1,"head_span":{"start":0,"end":3,"label":"p"},"label":"binds"}],'
+        '"answer":"accept","meta":{"a":"b"}}\n{"text":"a","answer":"reject"}\n',
+    ],
 }
 TEXT = b"Raf binds Ras now.\n"
 
@@ -104,6 +175,22 @@ TOKENS = [
     b"[", b"null", b"true", b",", b";", b"T1", b"E1", b"|BT|", b"|ET|", b"\x1f\x8b",
     b"PK\x03\x04",
 ]  # fmt: skip
+
+
+def parquet_seeds() -> list[bytes]:
+    """Return small Parquet tables; none if pyarrow is not installed."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        return []
+    table = pyarrow.table({"id": [1, 2], "text": ["Raf binds", "Ras"], "n": [0.5, None]})
+    made = []
+    for compression in ("none", "snappy", "gzip"):
+        out = io.BytesIO()
+        parquet.write_table(table, out, compression=compression, row_group_size=1)
+        made.append(out.getvalue())
+    return made
 
 
 def real_piece(place: str, data: str | None) -> bytes | None:
@@ -161,6 +248,21 @@ def packed(content: bytes, rng: random.Random) -> bytes:
                 archive.addfile(info, io.BytesIO(content))
     made = out.getvalue()
     return damage([made], rng) if rng.random() < 0.7 else made
+
+
+def docbins() -> list[bytes]:
+    """Return the content of spaCy files before compression; none without spaCy."""
+    try:
+        from spacy.tokens import Doc, DocBin, Span
+        from spacy.vocab import Vocab
+    except ImportError:
+        return []
+    heads, deps = [1, 1, 1], ["nsubj", "ROOT", "obj"]
+    doc = Doc(Vocab(), words=["Raf", "binds", "Ras"], heads=heads, deps=deps)
+    doc.ents = [Span(doc, 0, 1, "protein", kb_id="X:1"), Span(doc, 2, 3, "protein")]
+    doc.user_data["._.", "rel", None, None] = {(0, 2): {"binds": 0.75}}
+    stored = DocBin(docs=[doc, doc], store_user_data=True).to_bytes()
+    return [zlib.decompress(stored)]
 
 
 def readers() -> dict[str, Callable[[bytes, str], int]]:
@@ -244,8 +346,10 @@ def main() -> None:
     for name, place in REAL.items():
         piece = real_piece(place, options.data)
         seeds[name] += [piece] if piece else []
+    seeds["parquet"] = parquet_seeds()
+    seeds["spacy"] = docbins()
     seeds["archives"] = [seed for several in seeds.values() for seed in several]
-    chosen = {k: run for k, run in readers().items() if options.only in (None, k)}
+    chosen = {k: run for k, run in readers().items() if options.only in (None, k) and seeds.get(k)}
     rows = []
     for name, run in chosen.items():
         rng = random.Random(f"{options.seed} {name}")
@@ -253,6 +357,8 @@ def main() -> None:
         make = (
             (lambda rng=rng, pool=pool: packed(rng.choice(pool), rng))
             if name == "archives"
+            else (lambda rng=rng, pool=pool: zlib.compress(damage(pool, rng)))
+            if name == "spacy"
             else (lambda rng=rng, pool=pool: damage(pool, rng))
         )
         rows.append(fuzz(name, run, make, time.monotonic() + options.seconds / len(chosen)))

@@ -1,9 +1,15 @@
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
 from cli.questions import TEXTS, an_example
 
 import kernelwood as kw
+
+# Samples of all formats.
+sys.path.insert(0, str(Path(__file__).parents[1] / "io"))
 
 
 @pytest.fixture(scope="module")
