@@ -26,11 +26,10 @@ from threadpoolctl import threadpool_limits
 from kernelwood.compute import config_context
 from kernelwood.entities import Dictionary
 from kernelwood.errors import KernelInputError
-from kernelwood.parsing import sentences_of_doc
 from kernelwood.persist import load
 from kernelwood.relations import GIVEN, Prediction, RelationExtractor, needs_parse
 from kernelwood.structures import shorten
-from kernelwood.text import Attribute, Document, Entity, Example, Sentence
+from kernelwood.text import Document, Example, from_spacy
 
 Doc: TypeAlias = Any
 Language: TypeAlias = Any
@@ -195,29 +194,26 @@ class RelationComponent:
 
     def _predict(self, docs: Sequence[Doc]) -> None:
         extractor = self._ready()
-        view = "document" if self.settings.parser else "sentence"
         examples = [
-            Example(f"{place}.{number}", views={view: part})
+            Example(str(place), views={"document": self._document(doc, extractor)})
             for place, doc in enumerate(docs)
-            for number, part in enumerate(self._parts(doc, extractor))
         ]
         found: list[list[dict[str, Any]]] = [[] for _ in docs]
         with _one_thread_in_workers():
             predictions = extractor.extract(examples, parser=self.settings.parser or GIVEN)
             reasons = self._reasons(extractor, predictions)
         for prediction, reason in zip(predictions, reasons, strict=True):
-            place = int(prediction.document.partition(".")[0])
-            found[place].append(_plain(prediction) | reason)
+            found[int(prediction.document)].append(_plain(prediction) | reason)
         for doc, relations in zip(docs, found, strict=True):
             doc._.set(EXTENSION, relations)
 
-    def _parts(self, doc: Doc, extractor: RelationExtractor) -> Sequence[Sentence | Document]:
-        """Return the sentences of a document, or the whole document if it is parsed again."""
+    def _document(self, doc: Doc, extractor: RelationExtractor) -> Document:
+        """Return a document with its entities and, unless it is parsed again, its parse."""
         document = self._annotated(doc)
         if self.settings.parser:
-            return [document]
+            return document._with(parse=())
         self._check_parsed(doc, document, extractor)
-        return sentences_of_doc(doc, document)
+        return document
 
     def _reasons(
         self, extractor: RelationExtractor, predictions: Sequence[Prediction]
@@ -252,20 +248,12 @@ class RelationComponent:
                 f"    it has {', '.join(map(repr, doc.spans)) or 'none'}; "
                 "add the component that sets it before this one"
             )
-        if key is None and self._dictionary is not None:
-            return self._dictionary.annotate(Document(doc.text))
-        spans = doc.ents if key is None else doc.spans[key]
-        entities = tuple(
-            Entity(f"T{number}", span.label_, ((span.start_char, span.end_char),), span.text)
-            for number, span in enumerate(spans, start=1)
-        )
-        references = tuple(
-            Attribute(f"N{number}", "Reference", f"T{number}", span.kb_id_ or span.id_)
-            for number, span in enumerate(spans, start=1)
-            if span.kb_id_ or span.id_
-        )
-        document = Document(doc.text, entities, attributes=references)
-        return document if self._dictionary is None else self._dictionary.annotate(document)
+        document = from_spacy(doc, spans=key)
+        if self._dictionary is None:
+            return document
+        # Terms are the entities instead of doc.ents, and are added to spans.
+        bare = document if key is not None else Document(doc.text, parse=document.parse)
+        return self._dictionary.annotate(bare)
 
     def _check_parsed(self, doc: Doc, document: Document, extractor: RelationExtractor) -> None:
         if len(document.entities) < 2:

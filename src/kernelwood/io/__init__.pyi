@@ -1,4 +1,4 @@
-from .alignment import guess_unit as guess_unit
+from .alignment import guess_unit as guess_unit, in_one_line as in_one_line
 from .atomic import (
     check_parent as check_parent,
     check_vacant as check_vacant,
@@ -22,7 +22,6 @@ from .formats.penn import write_penn as write_penn
 from .formats.semeval import write_semeval as write_semeval
 from .formats.srl import VERB_ROLES as VERB_ROLES, write_srl as write_srl
 from .formats.standoff import (
-    in_one_line as in_one_line,
     standoff_files as standoff_files,
     write_standoff as write_standoff,
 )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from kernelwood.errors import ReadError
 from kernelwood.io.containers.compression import CHUNK, PACKED_SUFFIXES, plain_name
@@ -22,8 +22,9 @@ from kernelwood.io.formats import table
 from kernelwood.io.formats.table import (
     Format,
     Views,
-    format_by_suffix,
+    check_options,
     formats_by_content,
+    formats_by_suffix,
     recognize,
 )
 from kernelwood.io.source import Item, Readable, Source, encoding_hint
@@ -33,7 +34,7 @@ from kernelwood.text import Example
 
 _SHOWN = 5  # files named in a message
 # Suffixes that are not specific to a format: the content decides.
-_SNIFFED = (".txt", ".xml")
+_SNIFFED = (".txt", ".xml", ".json")
 _ARCHIVES = (".zip", ".tar", ".tgz", ".tbz2", ".txz", ".7z", ".rar", ".jar")
 
 
@@ -45,8 +46,11 @@ def open_input(
     only: str | None = None,
     limits: Limits | None = None,
     qualify_ids: bool = False,
+    options: Mapping[str, Any] | None = None,
 ) -> Input[Example]:
     """Open a file, stream, folder or archive; archives are recognized by their content."""
+    options = options or {}
+    check_options(options, form)
     meter = Meter(limits)
     container: Container
     place = _as_path(path)
@@ -65,10 +69,12 @@ def open_input(
                     f"only= chooses files of a folder or an archive; {source.name} is a single file"
                 )
             else:
-                made = _open_file(source, place, form, views=views, meter=meter)
+                made = _open_file(source, place, form, views=views, meter=meter, options=options)
                 opened.pop_all()
                 return made
-    return _ContainerInput(container, meter, form, views=views, only=only, qualify_ids=qualify_ids)
+    return _ContainerInput(
+        container, meter, form, views=views, only=only, qualify_ids=qualify_ids, options=options
+    )
 
 
 def _as_path(origin: Readable) -> Path | None:
@@ -104,20 +110,26 @@ def _random_access(place: Path | None) -> BinaryIO | None:
 
 
 def _open_file(
-    source: Source, place: Path | None, form: Format | None, *, views: Views, meter: Meter
+    source: Source,
+    place: Path | None,
+    form: Format | None,
+    *,
+    views: Views,
+    meter: Meter,
+    options: Mapping[str, Any],
 ) -> Input[Example]:
     """Return the input of one file, with its companions if its format has any."""
     form = recognize(source) if form is None else form
     if form is None:
         return Input(iter(()), [source])
     _check_views(form, views)
+    read = form.reader(options)
     if not form.companions:
-        return Input(_with_format_hint(form.read(source, views), source, form), [source])
+        return Input(_with_format_hint(read(source, views), source, form), [source])
     own = companion_suffix(source.suffix, form)
     if own is None:  # a stream without a name is either the text or its annotation
         sniffed = form.sniff(source.head.decode("utf-8", "replace"))
-        others = [suffix for suffix in form.companions if suffix not in form.suffixes]
-        own = others[0] if others and not sniffed else form.suffixes[0]
+        own = form.suffixes[0] if sniffed else form.companions[0]
     files = {own: source}
     with ExitStack() as opened:
         if place is not None and source.suffix.endswith(own):
@@ -127,7 +139,7 @@ def _open_file(
                 if beside is not None:
                     files[suffix] = opened.enter_context(Source(beside, meter=meter))
         opened.pop_all()
-    return Input(form.read(files, views), list(files.values()))
+    return Input(read(files, views), list(files.values()))
 
 
 def _first_file(path: Path) -> Path | None:
@@ -147,9 +159,10 @@ class _ContainerInput(Input[Example]):
         views: Views,
         only: str | None,
         qualify_ids: bool,
+        options: Mapping[str, Any],
     ) -> None:
         self._container, self._meter, self._views = container, meter, views
-        self._qualify_ids = qualify_ids
+        self._qualify_ids, self._options = qualify_ids, options
         self._done = 0
         super().__init__(self._all_items(), [])
         try:
@@ -160,6 +173,7 @@ class _ContainerInput(Input[Example]):
             for row in {part.format for part in self._plan.parts}:
                 if row is not None:
                     _check_views(row, views)
+                    check_options(options, row)
         except BaseException:
             container.close()
             raise
@@ -220,12 +234,13 @@ class _ContainerInput(Input[Example]):
             form = part.format or recognize(sources[part.names[0]])
             if form is None:
                 return
+            read = form.reader(self._options)
             if part.format is not None and form.companions:
                 files = {companion_suffix(name, form): sources[name] for name in part.names}
-                yield from form.read(files, self._views)
+                yield from read(files, self._views)
             else:
                 source = sources[part.names[0]]
-                yield from _with_format_hint(form.read(source, self._views), source, form)
+                yield from _with_format_hint(read(source, self._views), source, form)
 
     def _open(self, name: str, stem: str | None) -> _MemberSource:
         return _MemberSource(self._container, name, stem, self._meter)
@@ -408,22 +423,24 @@ def companion_suffix(name: str, row: Format) -> str | None:
 
 def _part_of(name: str, sniff: Callable[[str], Part | None]) -> Part | None:
     plain = plain_name(name).lower()
-    row = format_by_suffix(plain)
-    if row is not None and not row.companions:
-        return _single_part(name, row)
-    return sniff(name) if row is None and plain.endswith(_SNIFFED) else None
+    rows = [row for row in formats_by_suffix(plain) if not row.companions]
+    if len(rows) == 1:
+        return _single_part(name, rows[0])
+    if rows:  # their content decides, when they are read
+        return _single_part(name, None)
+    return sniff(name) if plain.endswith(_SNIFFED) else None
 
 
 def _in_format(names: list[str], form: Format) -> Iterator[str]:
     """Yield the files to read in the format that the user asked for."""
     if form.companions:
         return
-    rows = {name: format_by_suffix(plain_name(name).lower()) for name in names}
-    own = [name for name, row in rows.items() if row is form]
+    rows = {name: formats_by_suffix(plain_name(name).lower()) for name in names}
+    own = [name for name, fitting in rows.items() if form in fitting]
     unclaimed = [
         name
-        for name, row in rows.items()
-        if row is None and not plain_name(name).lower().endswith(_ARCHIVES)
+        for name, fitting in rows.items()
+        if not fitting and not plain_name(name).lower().endswith(_ARCHIVES)
     ]
     yield from own or unclaimed
 

@@ -30,6 +30,16 @@ from .example import (
     Structure as Structure,
     View as View,
 )
+from .joining import join_across as join_across, join_parses as join_parses
+from .objects import adapt as adapt, adapting_hint as adapting_hint, is_foreign as is_foreign
+from .parsed_objects import (
+    from_conllu as from_conllu,
+    from_spacy as from_spacy,
+    from_stanza as from_stanza,
+    spacy_sentences as spacy_sentences,
+    stanza_document as stanza_document,
+    to_spacy as to_spacy,
+)
 from .sentence import Sentence as Sentence
 from .sentence_json import (
     document_from_object as document_from_object,
@@ -38,6 +48,14 @@ from .sentence_json import (
     sentence_object as sentence_object,
 )
 from .splitter import find_sentences as find_sentences
+from .structure_objects import (
+    from_networkx as from_networkx,
+    from_nltk as from_nltk,
+    from_penman as from_penman,
+    is_a as is_a,
+    to_networkx as to_networkx,
+    to_nltk as to_nltk,
+)
 from .tokenizer import tokenize as tokenize
 from .tree_dependencies import (
     NOUNS as NOUNS,
