@@ -383,4 +383,70 @@ SAMPLES = {
         n_left=2,
         lines=True,
     ),
+    "pubmed": Sample(
+        text="<!DOCTYPE PubmedArticleSet PUBLIC '-//NLM//DTD' 'https://dtd.example/a.dtd'>\n"
+        "<PubmedArticleSet>\n<PubmedArticle><MedlineCitation><PMID>1</PMID><Article>"
+        "<ArticleTitle>Ærø &amp; <i>Raf</i></ArticleTitle><Abstract>"
+        '<AbstractText Label="AIM">We ask.</AbstractText></Abstract></Article></MedlineCitation>'
+        "</PubmedArticle>\n<PubmedArticle><MedlineCitation><PMID>2</PMID><Article>"
+        "<ArticleTitle>Ras</ArticleTitle></Article></MedlineCitation></PubmedArticle>\n"
+        "</PubmedArticleSet>\n",
+        n_examples=2,
+        broken="<PubmedArticleSet>\n<PubmedArticle><PMID>1</PMID><ArticleTitle>a</ArticleTitle>"
+        "</PubmedArticle>\n <PubmedArticle><ArticleTitle>b</ArticleTitle></PubmedArticle>\n"
+        "<PubmedArticle><PMID>3</PMID><ArticleTitle>c</ArticleTitle></PubmedArticle>\n"
+        "</PubmedArticleSet>\n",
+        line=3,
+        column=2,
+        n_left=2,
+        closed=True,
+    ),
+    "medline": Sample(
+        text="PMID- 1\nTI  - Ærø and\n      Raf.\nAB  - AIM: We ask.\n\nPMID- 2\nTI  - Ras\n",
+        n_examples=2,
+        broken="PMID- 1\nTI  - a\n\nPMID- 2\nTitle\n\nPMID- 3\nTI  - c\n",
+        line=5,
+        column=1,
+        n_left=2,
+    ),
+    "jats": Sample(
+        text='<pmc-articleset>\n<article article-type="a"><front><article-meta>'
+        '<article-id pub-id-type="pmc">1</article-id><title-group><article-title>Ærø'
+        "</article-title></title-group></article-meta></front><body><sec><title>Results</title>"
+        '<p>Raf [<xref ref-type="bibr">1</xref>].</p></sec></body></article>\n'
+        "<article><body><p>Ras</p></body></article>\n</pmc-articleset>\n",
+        n_examples=2,
+        broken="<pmc-articleset>\n<article><body><p>a</p></body></article>\n"
+        "<article><body><p>b</p></body></article>\n<article></body></article>\n"
+        "</pmc-articleset>\n",
+        line=4,
+        column=12,
+        n_left=2,
+        closed=True,
+    ),
+    "records": Sample(
+        text='{"pmid": 1, "abstract": "Ærø", "year": 2001}\n\n{"pmid": 2, "abstract": "Ras"}\n',
+        n_examples=2,
+        broken='{"id": 1, "text": "a"}\n{"id": 2, "text" "b"}\n{"id": 3, "text": "c"}\n',
+        line=2,
+        column=18,
+        n_left=2,
+        lines=True,
+    ),
+    "csv": Sample(
+        text='id,text,year\n1,"Ærø, and ""Raf""",2001\n2,"Ras binds",2002\n',
+        n_examples=2,
+        broken="id,text\n1,a\n2,b,c\n3,d\n",
+        line=3,
+        column=1,
+        n_left=2,
+    ),
+    "tsv": Sample(
+        text='id\ttext\n1\tÆrø, and Raf\n2\t"Ras\tbinds"\n',
+        n_examples=2,
+        broken="id\ttext\n1\ta\n2\n3\td\n",
+        line=3,
+        column=1,
+        n_left=2,
+    ),
 }

@@ -166,6 +166,16 @@ corpus_options = together(
     ),
     click.option("--sentences", is_flag=True, help="Split documents into sentences."),
 )  # fmt: skip
+text_options = together(
+    documents_options,
+    click.option(
+        "--text-field", metavar="NAME", multiple=True,
+        help="Column of the text in tables and JSON records (repeatable).",
+    ),
+    click.option(
+        "--id-field", metavar="NAME", help="Column of the id in tables and JSON records."
+    ),
+)  # fmt: skip
 entities_option = click.option(
     "--entities", metavar="FILE",
     help="Terms to mark as entities; tab-separated: term, type, optional id.",

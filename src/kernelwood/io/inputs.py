@@ -9,15 +9,15 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeAlias
 
 from kernelwood.errors import ReadError
-from kernelwood.io.containers.compression import CHUNK, PACKED_SUFFIXES, plain_name
+from kernelwood.io.containers.compression import CHUNK, PACKED_SUFFIXES, plain_name, spooled
 from kernelwood.io.containers.container import Container
 from kernelwood.io.containers.folders import Folder
 from kernelwood.io.containers.limits import LimitError, Limits, Meter
 from kernelwood.io.containers.tar import TarArchive, looks_like_tar
-from kernelwood.io.containers.zip import ZipArchive, looks_like_zip, spooled
+from kernelwood.io.containers.zip import ZipArchive, looks_like_zip
 from kernelwood.io.formats import table
 from kernelwood.io.formats.table import (
     Format,
@@ -25,12 +25,16 @@ from kernelwood.io.formats.table import (
     check_options,
     formats_by_content,
     formats_by_suffix,
+    given_options,
     recognize,
 )
 from kernelwood.io.source import Item, Readable, Source, encoding_hint
 from kernelwood.io.streams import Input
 from kernelwood.structures import shorten
 from kernelwood.text import Example
+
+# Returns the format of a file, None if it is empty; raises if it cannot be told.
+Recognizer: TypeAlias = Callable[[Source], Format | None]
 
 _SHOWN = 5  # files named in a message
 # Suffixes that are not specific to a format: the content decides.
@@ -47,13 +51,17 @@ def open_input(
     limits: Limits | None = None,
     qualify_ids: bool = False,
     options: Mapping[str, Any] | None = None,
+    text_format: Recognizer | None = None,
 ) -> Input[Example]:
-    """Open a file, stream, folder or archive; archives are recognized by their content."""
-    options = options or {}
-    check_options(options, form)
+    """Open a file, stream, folder or archive; archives are recognized by their content.
+
+    ``text_format`` returns the format of a file if the user gave none; with it, files ending in
+    .txt may be plain text.
+    """
+    options = given_options(options or {}, form)
     meter = Meter(limits)
     container: Container
-    place = _as_path(path)
+    place = as_path(path)
     if place is not None and place.is_dir():
         container = Folder(place)
     else:
@@ -69,15 +77,29 @@ def open_input(
                     f"only= chooses files of a folder or an archive; {source.name} is a single file"
                 )
             else:
-                made = _open_file(source, place, form, views=views, meter=meter, options=options)
+                made = _open_file(
+                    source,
+                    place,
+                    (text_format or recognize)(source) if form is None else form,
+                    views=views,
+                    meter=meter,
+                    options=options,
+                )
                 opened.pop_all()
                 return made
     return _ContainerInput(
-        container, meter, form, views=views, only=only, qualify_ids=qualify_ids, options=options
+        container,
+        meter,
+        form,
+        views=views,
+        only=only,
+        qualify_ids=qualify_ids,
+        options=options,
+        text_format=text_format,
     )
 
 
-def _as_path(origin: Readable) -> Path | None:
+def as_path(origin: Readable) -> Path | None:
     """Return the path of a file or folder, having checked it; None for streams."""
     if not isinstance(origin, (str, os.PathLike)) or origin == "-":
         return None
@@ -119,7 +141,6 @@ def _open_file(
     options: Mapping[str, Any],
 ) -> Input[Example]:
     """Return the input of one file, with its companions if its format has any."""
-    form = recognize(source) if form is None else form
     if form is None:
         return Input(iter(()), [source])
     _check_views(form, views)
@@ -160,7 +181,9 @@ class _ContainerInput(Input[Example]):
         only: str | None,
         qualify_ids: bool,
         options: Mapping[str, Any],
+        text_format: Recognizer | None,
     ) -> None:
+        self._text_format = text_format
         self._container, self._meter, self._views = container, meter, views
         self._qualify_ids, self._options = qualify_ids, options
         self._done = 0
@@ -190,8 +213,14 @@ class _ContainerInput(Input[Example]):
         except ReadError:
             return _single_part(name, None)  # reported when the part is read
         rows = [row for row in rows if not row.companions]
+        named = formats_by_suffix(plain_name(name).lower())
+        # A table or JSON file need not hold texts, and texts may not be asked for.
+        rows = [row for row in rows if not row.general or (row in named and self._text_format)]
+        if not rows and self._options:  # which may name the columns of a table
+            rows = named
         if not rows:
-            return None
+            may_be_text = self._text_format and plain_name(name).lower().endswith(".txt")
+            return _single_part(name, None) if may_be_text else None
         return _single_part(name, rows[0] if len(rows) == 1 else None)
 
     def _nothing(self, only: str | None) -> ReadError:
@@ -231,11 +260,11 @@ class _ContainerInput(Input[Example]):
             for name in part.names:
                 sources[name] = opened.enter_context(self._open(name, part.stem))
                 self._sources = [*self._sources, sources[name]]
-            form = part.format or recognize(sources[part.names[0]])
+            form = part.format or (self._text_format or recognize)(sources[part.names[0]])
             if form is None:
                 return
             read = form.reader(self._options)
-            if part.format is not None and form.companions:
+            if form.companions and (part.format or self._text_format):
                 files = {companion_suffix(name, form): sources[name] for name in part.names}
                 yield from read(files, self._views)
             else:
@@ -424,11 +453,11 @@ def companion_suffix(name: str, row: Format) -> str | None:
 def _part_of(name: str, sniff: Callable[[str], Part | None]) -> Part | None:
     plain = plain_name(name).lower()
     rows = [row for row in formats_by_suffix(plain) if not row.companions]
-    if len(rows) == 1:
+    if len(rows) == 1 and not rows[0].general:
         return _single_part(name, rows[0])
-    if rows:  # their content decides, when they are read
+    if len(rows) > 1:  # their content decides, when they are read
         return _single_part(name, None)
-    return sniff(name) if plain.endswith(_SNIFFED) else None
+    return sniff(name) if rows or plain.endswith(_SNIFFED) else None
 
 
 def _in_format(names: list[str], form: Format) -> Iterator[str]:

@@ -19,7 +19,14 @@ from types import TracebackType
 from typing import IO, BinaryIO, NamedTuple, TypeAlias, TypeVar
 
 from kernelwood.errors import ReadError, StructureError
-from kernelwood.io.containers.compression import CHUNK, ChunkReader, peek, plain_name, unpack
+from kernelwood.io.containers.compression import (
+    CHUNK,
+    ChunkReader,
+    peek,
+    plain_name,
+    spooled,
+    unpack,
+)
 from kernelwood.io.containers.limits import Meter, format_size
 from kernelwood.text import Example, Origin
 
@@ -144,6 +151,7 @@ class Source(Closing):
         self.stem = stem or Path(plain).stem or self.name.strip("<>")
         self.position = 0
         self.size: int | None = None
+        self._path: Path | None = None
         self.meter = Meter() if meter is None else meter
         self._opened = ExitStack()
         stream = self._open(origin)
@@ -163,8 +171,9 @@ class Source(Closing):
         if origin == "-":
             # Tests and notebooks replace sys.stdin by objects without a buffer.
             return getattr(sys.stdin, "buffer", sys.stdin)
-        self.size = Path(origin).stat().st_size
-        return self._opened.enter_context(Path(origin).open("rb"))
+        self._path = Path(origin)
+        self.size = self._path.stat().st_size
+        return self._opened.enter_context(self._path.open("rb"))
 
     def _look_ahead(self, stream: IO[str] | IO[bytes], packed_name: str | None) -> None:
         chunks = unpack(self._chunks(stream), self.name, self.meter, packed_name=packed_name)
@@ -233,6 +242,19 @@ class Source(Closing):
             bare = data[start:].partition(b"\n")[0].removesuffix(b"\r")
             number = data.count(b"\n", 0, start) + 1
             raise self.undecodable(number, bare, failure.start - start, start) from failure
+
+    def random_access(self) -> IO[bytes]:
+        """Return a new file with all decompressed bytes, in which one can seek.
+
+        It is the file itself, or a temporary copy if that is compressed or a stream.
+        """
+        if self._path is not None:
+            file = self._path.open("rb")
+            if file.read(_HEAD) == self.head:
+                file.seek(0)
+                return file
+            file.close()
+        return spooled(self.stream, self.name, self.meter)
 
     def is_blank(self) -> bool:
         """Return whether only blanks follow; damaged data raise an error."""

@@ -91,7 +91,8 @@ def spacy_sentences(doc: Any) -> list[Sentence]:
 def _spacy_sentence(span: Any) -> Sentence | None:
     """Return a sentence of spaCy, None if it has only blanks."""
     listed = list(span)
-    words = [token for token in listed if not token.is_space]
+    # Not token.is_space, which a vocabulary without a language does not know.
+    words = [token for token in listed if not token.text.isspace()]
     if not words:
         return None
     numbers = {token.i: place for place, token in enumerate(words)}
@@ -150,7 +151,7 @@ def to_spacy(annotated: Document | Sentence, vocab: Any = None) -> Any:
     ------
     StructureError
         If tokens overlap, as words written as one do, or the dependencies of a sentence are not a
-        tree.
+        tree, or only some sentences have dependencies.
 
     Examples
     --------
@@ -162,11 +163,12 @@ def to_spacy(annotated: Document | Sentence, vocab: Any = None) -> Any:
         raise KernelInputError(
             f"to_spacy takes a Document or a Sentence, got {type(annotated).__name__}"
         )
-    is_sentence = isinstance(annotated, Sentence)
-    sentences = (annotated,) if is_sentence else annotated.sentences()
     columns = _SpacyColumns(annotated.text)
-    for sentence in sentences:
-        columns.add(sentence, 0 if is_sentence else sentence.start)
+    if isinstance(annotated, Sentence):
+        columns.add(annotated, 0)
+    else:
+        for sentence in annotated.sentences():
+            columns.add(sentence, sentence.start)
     columns.fill(len(annotated.text))
     tokens = install("spacy", "tokens")
     if vocab is None:
@@ -202,6 +204,7 @@ class _SpacyColumns:
         self._heads: list[int] = []
         self._labels: list[str] = []
         self._starts: list[bool] = []
+        self._unparsed: str | None = None  # a sentence without dependencies
 
     def add(self, sentence: Sentence, start: int) -> None:
         numbers = []
@@ -223,13 +226,15 @@ class _SpacyColumns:
                 f"the dependencies of {shorten(repr(sentence.text))} are not a tree of all tokens",
                 hint="remove them: sentence.with_parts(dependencies=())",
             )
+        if heads is None and numbers:
+            self._unparsed = sentence.text
         labels = {edge.dependent: edge.relation for edge in sentence.dependencies}
         for place, number in enumerate(numbers):
             self._starts[number] = place == 0
-            head = ROOT if heads is None else heads[place]
-            # Tokens without a head depend on the first one, so that the sentence stays one.
-            self._heads[number] = numbers[place if heads else 0] if head == ROOT else numbers[head]
-            self._labels[number] = ("ROOT" if head == ROOT else labels[place]) if heads else ""
+            if heads is not None:
+                is_root = heads[place] == ROOT
+                self._heads[number] = number if is_root else numbers[heads[place]]
+                self._labels[number] = "ROOT" if is_root else labels[place]
 
     def fill(self, end: int) -> None:
         """Add tokens for the characters before ``end`` that belong to no token."""
@@ -266,6 +271,12 @@ class _SpacyColumns:
         named = {"tags": tags, "pos": pos, "lemmas": lemmas, "morphs": features}
         named = {name: column for name, column in named.items() if any(column)}
         if any(self._labels):
+            if self._unparsed is not None:
+                raise StructureError(
+                    f"the sentence {shorten(repr(self._unparsed))} has no dependencies, and others "
+                    "have some: a Doc is parsed as a whole",
+                    hint="parse all sentences, or none",
+                )
             named |= {"heads": self._heads, "deps": self._labels}
         else:
             named["sent_starts"] = self._starts
@@ -460,8 +471,9 @@ def from_conllu(tokens: Any) -> Sentence:
             if row.get("head") is not None
         ),
         enhanced=tuple(
-            Dependency(_node(nodes, head), relation, place)
-            for place, row in enumerate([*words, *empty])
+            Dependency(_node(nodes, head), relation, nodes[row["id"]])
+            for row in tokens
+            if row["id"] in nodes
             for relation, head in _enhanced(row)
         ),
         empty=tuple(EmptyNode(row["id"][0] - 1, row["form"], *_fields(row)) for row in empty),
@@ -496,7 +508,8 @@ def _columns(row: Mapping[str, Any], name: str) -> str:
     value = row.get(name)
     if isinstance(value, Mapping):
         return "|".join(f"{k}" if v is None else f"{k}={v}" for k, v in value.items())
-    return "" if value is None or (value == "_" and name != "lemma") else str(value)
+    unknown = value is None or (value == "_" and row["form"] != "_")
+    return "" if unknown else str(value)
 
 
 def _placed(units: list[tuple[str, bool]], text: str | None) -> tuple[str, list[Span]]:

@@ -140,6 +140,16 @@ def read_standoff(
     yield Example(source.stem, views=shown, origin=source.origin(1))
 
 
+def read_text(
+    files: Mapping[str, Source] | Source, views: tuple[str, ...] | None = None
+) -> Iterator[Item]:
+    """Yield the document of a plain text file, its id being the name of the file."""
+    source = files if isinstance(files, Source) else files[".txt"]
+    text = source.read_text(_TEXT_LIMIT)
+    shown = {"document": Document(text)} if views is None or "document" in views else {}
+    yield Example(source.stem, views=shown, origin=source.origin(1))
+
+
 def _problems(draft: _Draft, files: Mapping[str, Source]) -> Iterator[ReadError]:
     whole = True
     for suffix in _ANNOTATIONS:

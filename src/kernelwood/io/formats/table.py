@@ -24,15 +24,20 @@ from kernelwood.io.formats import (
     bioc_xml,
     chemprot,
     conllu,
+    delimited,
     doccano,
+    jats,
     jsonl,
     kelp,
     label_studio,
+    parquet,
     penman,
     penn,
     ppi,
     prodigy,
+    pubmed,
     pubtator,
+    records,
     semeval,
     spacy_docbin,
     srl,
@@ -99,16 +104,9 @@ class Format:
     binary: bool = False
 
     def reader(self, options: Mapping[str, Any]) -> Callable[[Any, Views], Iterator[Item]]:
-        """Return ``read`` with options; those that are None keep their defaults.
-
-        Raises
-        ------
-        ValueError
-            If the format does not have one of the options.
-        """
-        given = {name: value for name, value in options.items() if value is not None}
-        check_options(given, self)
-        return partial(self.read, **given) if given else self.read
+        """Return ``read`` with options; ``ValueError`` if the format lacks one of them."""
+        check_options(options, self)
+        return partial(self.read, **options) if options else self.read
 
 
 FORMATS: tuple[Format, ...] = (
@@ -302,6 +300,79 @@ FORMATS: tuple[Format, ...] = (
         views=("document",),
         binary=True,
     ),
+    Format(
+        name="pubmed",
+        summary="PubMed XML: titles and abstracts with their sections",
+        suffixes=(),
+        sniff=pubmed.looks_like_pubmed,
+        read=pubmed.read_pubmed,
+        views=("document",),
+    ),
+    Format(
+        name="medline",
+        summary="MEDLINE lines of PubMed: titles and abstracts",
+        suffixes=(".nbib", ".medline"),
+        sniff=pubmed.looks_like_medline,
+        read=pubmed.read_medline,
+        views=("document",),
+    ),
+    Format(
+        name="jats",
+        summary="JATS XML of PubMed Central: full articles by sections",
+        suffixes=(".nxml",),
+        sniff=jats.looks_like_jats,
+        read=jats.read_jats,
+        views=("document",),
+    ),
+    Format(
+        name="records",
+        summary="JSON objects, as lines or one array, with a field for the text",
+        suffixes=_JSON_LINES,
+        sniff=records.looks_like_records,
+        read=records.read_records,
+        views=("document",),
+        options=records.OPTIONS,
+        general=True,
+    ),
+    Format(
+        name="csv",
+        summary="table with a header and a column for the text; comma, semicolon or tab",
+        suffixes=(".csv",),
+        sniff=delimited.looks_like_csv,
+        read=delimited.read_csv,
+        views=("document",),
+        options={**records.OPTIONS, "delimiter": "Character between fields."},
+        general=True,
+    ),
+    Format(
+        name="tsv",
+        summary="table with a header and a column for the text; tabs",
+        suffixes=(".tsv",),
+        sniff=delimited.looks_like_tsv,
+        read=delimited.read_tsv,
+        views=("document",),
+        options=records.OPTIONS,
+        general=True,
+    ),
+    Format(
+        name="parquet",
+        summary="Parquet table with a column for the text (extra arrow)",
+        suffixes=(".parquet",),
+        sniff=parquet.looks_like_parquet,
+        read=parquet.read_parquet,
+        views=("document",),
+        options=records.OPTIONS,
+        binary=True,
+    ),
+    Format(
+        name="text",
+        summary="plain text, one document a file",
+        suffixes=(),
+        sniff=lambda head: False,  # any file might be; `kernelwood.io.iter_texts` decides
+        read=standoff.read_text,
+        views=("document",),
+        companions=(".txt",),
+    ),
 )
 
 
@@ -342,6 +413,13 @@ def check_options(options: Iterable[str], form: Format | None = None) -> None:
         if form is None:
             raise ValueError(f"no format has the option {name!r}{guess} (options: {listed})")
         raise ValueError(f"the {form.name} format has no option {name!r}{guess} (it has {listed})")
+
+
+def given_options(options: Mapping[str, Any], form: Format | None) -> dict[str, Any]:
+    """Return the options that are not None, after `check_options`."""
+    given = {name: value for name, value in options.items() if value is not None}
+    check_options(given, form)
+    return given
 
 
 def formats_by_suffix(file_name: str) -> list[Format]:
@@ -401,4 +479,6 @@ def recognize(source: Source) -> Format | None:
 
 
 def _listing() -> str:
-    return ", ".join(f"{row.name} ({' '.join(row.suffixes)})" for row in FORMATS)
+    return ", ".join(
+        f"{row.name} ({' '.join(row.suffixes)})" if row.suffixes else row.name for row in FORMATS
+    )
