@@ -349,14 +349,40 @@ def test_every_format_of_documents_is_an_output_format():
     assert writable - {"standoff"} <= output_formats().keys()
 
 
+def test_a_suffix_of_several_formats_determines_none():
+    suffixes = [suffix for some in output_formats().values() for suffix in some]
+    assert len(set(suffixes)) == len(suffixes)
+
+
+@pytest.mark.filterwarnings("ignore:the format .* cannot store")
 @pytest.mark.parametrize("name", sorted(output_formats().keys() - {"jsonl", "tsv", "ann"}))
 def test_what_is_written_is_read(name, tmp_path):
     """The text, the entities and the relation are read back by the reader of the format."""
-    predicted = DocumentPredictions("10213", DOCUMENT, [a_prediction()])
+    references = [
+        kw.text.Attribute(f"N{n}", "Reference", entity.id, f"DB:{n}")
+        for n, entity in enumerate(ENTITIES)
+    ]
+    document = kw.Document(TEXT, ENTITIES, attributes=references)
+    predicted = DocumentPredictions("10213", document, [a_prediction()])
     path = tmp_path / f"out{next(iter(output_formats()[name]), '')}"
     write_predictions([predicted], path, format=name)
     [example] = kw.read(path, format={"documents": "jsonl"}.get(name, name))
     made = example.view("document")
-    assert made.text.startswith("Raf binds Ras. Mek was seen.")
+    assert made.text.startswith(TEXT)
     assert [entity.spans for entity in made.entities] == [entity.spans for entity in ENTITIES]
     assert [relation.type for relation in made.relations] == ["binds"]
+
+
+@pytest.mark.filterwarnings("ignore:the format .* cannot store")
+@pytest.mark.parametrize("name", sorted(output_formats().keys() - {"jsonl", "tsv", "ann"}))
+def test_texts_with_line_ends_and_tabs_are_written(name, tmp_path):
+    document = kw.Document("a\tb\n\nc\nRaf", [kw.text.Entity("T1", "x", ((7, 10),), "Raf")])
+    write_predictions([DocumentPredictions("1", document, [])], tmp_path / "out", format=name)
+    assert "Raf" in (tmp_path / "out").read_text(encoding="utf-8")
+
+
+def test_parts_that_a_format_cannot_store_are_named(tmp_path, monkeypatch):
+    monkeypatch.setattr("kernelwood.relations.writers.left_out", lambda *_: ["events"])
+    predicted = [DocumentPredictions(name, DOCUMENT, []) for name in "ab"]
+    with pytest.warns(UserWarning, match="the format jsonl cannot store events of 2 documents"):
+        write_predictions(predicted, tmp_path / "out", format="documents")

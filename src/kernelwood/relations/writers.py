@@ -14,12 +14,24 @@ Documents are written one by one; a file or folder appears only when it is compl
 from __future__ import annotations
 
 import os
+import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from inspect import signature
 from itertools import count
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from kernelwood.io import FORMATS, check_vacant, write, write_folder, write_text
+from kernelwood.io import (
+    FORMATS,
+    check_vacant,
+    fit_to_format,
+    format_to_write,
+    left_out,
+    write,
+    write_folder,
+    write_text,
+)
 from kernelwood.relations.brat_folder import NOTE, PROBABILITY, BratFolder
 from kernelwood.relations.frames import separated_lines
 from kernelwood.relations.predictions import Case, Evidence, Participant, Prediction
@@ -42,6 +54,8 @@ OUTPUTS = {
     "ann": "folder of texts with standoff annotation (brat)",
 }
 _WRITERS = {"documents": "jsonl"}  # names of output formats -> other names in `io.FORMATS`
+# Options of writers: change what the format cannot store, such as line ends; mark as predictions.
+_WRITER_OPTIONS = ("adapt", "predictions")
 _PARTICIPANT = ("role", "id", "type", "text", "spans", "reference")
 _MOST = {False: 2, True: 3}  # participants of a pair, and of an event
 # Argument names of brat, for roles that the annotation does not name.
@@ -118,11 +132,17 @@ def output_formats() -> dict[str, tuple[str, ...]]:
     ('.tsv',)
     """
     own: dict[str, tuple[str, ...]] = {name: (f".{name}",) for name in OUTPUTS}
-    taken = {suffix for some in own.values() for suffix in some}
-    for row in FORMATS:
-        writes = row.write is not None or row.write_files is not None
-        if writes and "document" in (row.views or ()) and row.name != "standoff":
-            own[row.name] = tuple(one for one in row.suffixes if one not in taken)
+    rows = [
+        row
+        for row in FORMATS
+        if (row.write or row.write_files) and "document" in (row.views or ())
+        if row.name != "standoff"
+    ]
+    # Suffixes of several formats, such as those of JSON lines, do not determine one.
+    counts = Counter(suffix for row in rows for suffix in row.suffixes)
+    counts.update(suffix for some in own.values() for suffix in some)
+    for row in rows:
+        own[row.name] = tuple(suffix for suffix in row.suffixes if counts[suffix] == 1)
     return own | dict.fromkeys(_WRITERS, ())
 
 
@@ -158,6 +178,11 @@ def write_predictions(
     FileExistsError
         If ``path`` exists where a folder is to be written.
 
+    Warns
+    -----
+    UserWarning
+        If the format cannot store parts of the documents.
+
     Examples
     --------
     >>> import io
@@ -178,8 +203,29 @@ def write_predictions(
         check_vacant(Path(path))
         write_folder(path, BratFolder().files((one.id, *_annotated(one)) for one in predicted))
     else:
-        examples = (Example(one.id, views={"document": _annotated(one)[0]}) for one in predicted)
-        write(examples, path, _WRITERS.get(chosen, chosen))
+        _write_documents(predicted, path, _WRITERS.get(chosen, chosen))
+
+
+def _write_documents(
+    predicted: Iterable[DocumentPredictions],
+    path: str | os.PathLike[str] | IO[str],
+    format: str,
+) -> None:
+    """Write annotated documents; warn of parts that the format cannot store."""
+    lost: Counter[str] = Counter()
+
+    def examples() -> Iterator[Example]:
+        for one in predicted:
+            example = Example(one.id, views={"document": _annotated(one)[0]})
+            lost.update(left_out(example, format))
+            yield fit_to_format(example, format)
+
+    row = format_to_write(path, format)
+    takes = signature(row.write or row.write_files or write).parameters
+    write(examples(), path, format, **{name: True for name in _WRITER_OPTIONS if name in takes})
+    if lost:
+        listed = ", ".join(f"{part} of {n} documents" for part, n in lost.most_common())
+        warnings.warn(f"the format {format} cannot store {listed}", stacklevel=3)
 
 
 def json_lines(predicted: Iterable[DocumentPredictions]) -> Iterator[str]:
