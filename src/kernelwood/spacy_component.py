@@ -26,11 +26,10 @@ from threadpoolctl import threadpool_limits
 from kernelwood.compute import config_context
 from kernelwood.entities import Dictionary
 from kernelwood.errors import KernelInputError
-from kernelwood.parsing import sentences_of_doc
 from kernelwood.persist import load
 from kernelwood.relations import GIVEN, Prediction, RelationExtractor, needs_parse
 from kernelwood.structures import shorten
-from kernelwood.text import Attribute, Document, Entity, Example, Sentence
+from kernelwood.text import Document, Example, from_spacy
 
 Doc: TypeAlias = Any
 Language: TypeAlias = Any
@@ -60,7 +59,7 @@ def make_component(
     nlp: Language,
     name: str,
     model: str | None,
-    entities: str | None,
+    entities: Any,
     spans_key: str | None,
     parser: str | None,
     threshold: float | None,
@@ -77,8 +76,9 @@ def make_component(
     model : str
         File of a `RelationExtractor`. Not needed for a pipeline loaded from disk, which includes
         the model.
-    entities : str or None
-        File of terms for `Dictionary.read`, which are the entities instead of ``doc.ents``. With
+    entities : str, dict, list or None
+        Terms for `Dictionary.of`, which are the entities instead of ``doc.ents``: a file, a
+        mapping of terms to types or of types to lists of terms, or pairs of term and type. With
         ``spans_key``, terms that do not overlap its spans are added.
     spans_key : str or None
         Use ``doc.spans[spans_key]`` as entities instead of ``doc.ents``.
@@ -102,12 +102,25 @@ def make_component(
         raise KernelInputError(f"{name}: evidence must be at least 0, got {evidence!r}")
     settings = Settings(spans_key, parser, threshold, evidence)
     parsed_by = f"spacy:{nlp.meta.get('lang', '')}_{nlp.meta.get('name', 'pipeline')}"
-    named = {_MODEL: model, _TERMS: entities}
+    listed = entities is not None and not isinstance(entities, str)
+    named = {_MODEL: model, _TERMS: None if listed else entities}
     component = RelationComponent(name, settings, parsed_by, named)
     for part, path in named.items():
         if path is not None and Path(path).exists():
             component.take(part, Path(path).read_bytes(), path)
+    if listed:
+        component.take(_TERMS, _terms_file(name, Dictionary.of(entities)))
     return component
+
+
+def _terms_file(name: str, dictionary: Dictionary) -> bytes:
+    """Return the content of a file of terms."""
+    for term in dictionary.terms:
+        if term.term.startswith("#"):
+            raise KernelInputError(
+                f"{name}: the term {term.term!r} would be a comment in a file of terms"
+            )
+    return "".join("\t".join(term).rstrip("\t") + "\n" for term in dictionary.terms).encode()
 
 
 class RelationComponent:
@@ -195,29 +208,26 @@ class RelationComponent:
 
     def _predict(self, docs: Sequence[Doc]) -> None:
         extractor = self._ready()
-        view = "document" if self.settings.parser else "sentence"
         examples = [
-            Example(f"{place}.{number}", views={view: part})
+            Example(str(place), views={"document": self._document(doc, extractor)})
             for place, doc in enumerate(docs)
-            for number, part in enumerate(self._parts(doc, extractor))
         ]
         found: list[list[dict[str, Any]]] = [[] for _ in docs]
         with _one_thread_in_workers():
             predictions = extractor.extract(examples, parser=self.settings.parser or GIVEN)
             reasons = self._reasons(extractor, predictions)
         for prediction, reason in zip(predictions, reasons, strict=True):
-            place = int(prediction.document.partition(".")[0])
-            found[place].append(_plain(prediction) | reason)
+            found[int(prediction.document)].append(_plain(prediction) | reason)
         for doc, relations in zip(docs, found, strict=True):
             doc._.set(EXTENSION, relations)
 
-    def _parts(self, doc: Doc, extractor: RelationExtractor) -> Sequence[Sentence | Document]:
-        """Return the sentences of a document, or the whole document if it is parsed again."""
+    def _document(self, doc: Doc, extractor: RelationExtractor) -> Document:
+        """Return a document with its entities and, unless it is parsed again, its parse."""
         document = self._annotated(doc)
         if self.settings.parser:
-            return [document]
+            return document._with(parse=())
         self._check_parsed(doc, document, extractor)
-        return sentences_of_doc(doc, document)
+        return document
 
     def _reasons(
         self, extractor: RelationExtractor, predictions: Sequence[Prediction]
@@ -252,20 +262,12 @@ class RelationComponent:
                 f"    it has {', '.join(map(repr, doc.spans)) or 'none'}; "
                 "add the component that sets it before this one"
             )
-        if key is None and self._dictionary is not None:
-            return self._dictionary.annotate(Document(doc.text))
-        spans = doc.ents if key is None else doc.spans[key]
-        entities = tuple(
-            Entity(f"T{number}", span.label_, ((span.start_char, span.end_char),), span.text)
-            for number, span in enumerate(spans, start=1)
-        )
-        references = tuple(
-            Attribute(f"N{number}", "Reference", f"T{number}", span.kb_id_ or span.id_)
-            for number, span in enumerate(spans, start=1)
-            if span.kb_id_ or span.id_
-        )
-        document = Document(doc.text, entities, attributes=references)
-        return document if self._dictionary is None else self._dictionary.annotate(document)
+        document = from_spacy(doc, spans=key)
+        if self._dictionary is None:
+            return document
+        # Terms are the entities instead of doc.ents, and are added to spans.
+        bare = document if key is not None else Document(doc.text, parse=document.parse)
+        return self._dictionary.annotate(bare)
 
     def _check_parsed(self, doc: Doc, document: Document, extractor: RelationExtractor) -> None:
         if len(document.entities) < 2:

@@ -173,7 +173,6 @@ def test_wrong_json_lines_have_a_line_number(model, texts, tmp_path, content):
         (["--labels", "a.tsv", "--label", 3], "leave out --label"),
         (["--write-labels", "b.tsv", "-o", "c.kw"], "leave out --out"),
         (["--write-labels", "b.csv"], "must end in one of .tsv, .jsonl"),
-        (["--entities", "terms.tsv", "--from", "jsonl"], "leave out --from"),
     ],
 )
 def test_options_that_exclude_each_other(model, texts, arguments, message):

@@ -183,7 +183,7 @@ def test_texts_without_relations_are_in_the_folder_too(model, tmp_path, terms):
         (tmp_path / "in" / f"{name}.txt").write_text(content)
     run(model, tmp_path / "in", "--entities", terms, "-o", tmp_path / "out.ann")
     assert sorted(path.name for path in (tmp_path / "out.ann").iterdir()) == [
-        "a.ann", "a.txt", "b.ann", "b.txt", "c.ann", "c.txt",
+        "a.ann", "a.txt", "annotation.conf", "b.ann", "b.txt", "c.ann", "c.txt", "visual.conf",
     ]  # fmt: skip
 
 

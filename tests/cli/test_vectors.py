@@ -54,9 +54,7 @@ def test_texts_may_be_folders_files_and_standard_input(folder, tmp_path):
 
 
 def test_a_format_may_be_given(folder, tmp_path):
-    result = learned(
-        folder / "parsed.jsonl", "-o", tmp_path / "v.npz", "--from", "standoff", *QUICK
-    )
+    result = learned(folder / "parsed.jsonl", "-o", tmp_path / "v.npz", "--from", "text", *QUICK)
     assert result["n_texts"] == 1  # JSON as plain text
 
 
@@ -74,7 +72,7 @@ def test_too_few_words_are_an_error(tmp_path):
 
 def test_a_corpus_without_text_is_an_error(tmp_path):
     (tmp_path / "a.mrg").write_text("(S (NP we) (VP go))")
-    assert "no sentence and no document" in wrong_data(
+    assert "has no text; it has tree" in wrong_data(
         run(tmp_path / "a.mrg", "-o", tmp_path / "v.npz")
     )
 

@@ -46,6 +46,33 @@ def test_a_drug_interaction_without_a_type_has_the_general_one_and_a_remark():
     assert examples.tally.remarks == {"interaction without a type; read as 'int'": 1}
 
 
+@pytest.mark.parametrize(
+    ("attributes", "label"),
+    [
+        ('interaction="true"', ("interaction", True)),
+        ('interaction="False"', ("interaction", False)),
+        ('ddi="True" type="effect"', ("effect", True)),
+        ('type="effect"', ("effect", True)),
+        ('type="none"', ("ddi", False)),
+    ],
+)
+def test_labels_of_other_versions_are_read(attributes, label):
+    [example] = ddi(DRUGS + pair(attributes))
+    [relation] = example.view("sentence").relations
+    assert (relation.type, relation.holds) == label
+
+
+def test_a_pair_without_a_label_is_left_out_with_a_remark():
+    examples = ddi(DRUGS + pair(""))
+    assert examples[0].view("sentence").relations == ()
+    assert examples.tally.remarks == {"pair without the attribute ddi or interaction; left out": 1}
+
+
+def test_a_pair_labeled_by_its_type_is_remarked():
+    found = ddi(DRUGS + pair('type="int"')).tally.remarks
+    assert found == {"pair without the attribute ddi; labeled by its type": 1}
+
+
 def test_sentences_of_a_document_of_drugs_are_grouped():
     assert documents(ddi(DRUGS)) == ["d7"]
 
@@ -61,9 +88,8 @@ def test_drugs_may_be_discontinuous_with_a_semicolon():
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        (DRUGS + pair('ddi="True"'), "ddi is 'True'"),
+        (DRUGS + pair('ddi="yes"'), "ddi is 'yes'"),
         (DRUGS + pair('ddi="true"').replace("e0", "e5"), "there is no entity 'e5'"),
-        (DRUGS + pair(""), "the attribute interaction is missing"),
         (DRUGS.replace("8-15", "8-16"), "the offsets '8-16' do not fit"),
     ],
 )

@@ -8,7 +8,7 @@ from processes import run_python
 from sizes import DEPTH
 
 from kernelwood.errors import ReadError
-from kernelwood.io import iter_read, read
+from kernelwood.io import iter_read, read, xml
 from kernelwood.io.formats import ppi
 from kernelwood.text import Argument, Dependency, Entity, Relation, Token
 
@@ -227,9 +227,8 @@ def test_a_token_that_differs_is_kept_with_a_remark():
         (ENTITIES + entity("0-2", "Raf", "e0"), "the id 'e0' belongs to another entity"),
         ('<entity id="e" text="Raf" />', "the attribute charOffset is missing"),
         ('<entity charOffset="0-2" text="Raf" />', "the attribute id is missing"),
-        (ENTITIES + '<pair id="p" e1="e0" e2="e1" />', "the attribute interaction is missing"),
         (ENTITIES + '<pair id="p" e1="e0" e2="e9" interaction="True" />', "no entity 'e9'"),
-        (ENTITIES + '<pair id="p" e1="e0" e2="e1" interaction="true" />', "interaction is 'true'"),
+        (ENTITIES + '<pair id="p" e1="e0" e2="e1" interaction="yes" />', "interaction is 'yes'"),
         (ENTITIES + '<pair id="e0" e1="e0" e2="e1" interaction="True" />', "the id 'e0'"),
         (SPLIT, "there is no tokenization 'split'"),
         (SPLIT.replace("t1=", "t0=") + SPLIT_TOKENS, "the attribute t1 is missing"),
@@ -356,13 +355,13 @@ def test_deep_nesting_does_not_overflow(inside):
 
 @pytest.mark.parametrize("name", ["a", "token", "document"])
 def test_nesting_without_end_is_refused(name, monkeypatch):
-    monkeypatch.setattr(ppi, "_MAX_DEPTH", 1000)
+    monkeypatch.setattr(xml, "_MAX_DEPTH", 1000)
     reasons = parse(b"<corpus>" + f"<{name}>".encode() * 3_000, "skip").tally.reasons
     assert any("nested more than" in reason for reason in reasons)
 
 
 def test_a_tag_without_end_is_refused(monkeypatch):
-    monkeypatch.setattr(ppi, "_MAX_BYTES", 1 << 18)
+    monkeypatch.setattr(xml, "_MAX_TAG", 1 << 18)
 
     class Endless(io.RawIOBase):
         served = 0

@@ -170,7 +170,7 @@ def test_a_blank_may_stand_for_a_line_end_in_an_entity(text, line):
 
 def test_other_blanks_in_an_entity_are_remarked():
     remark, example = items("T1\tPair 0 7\tRaf Ras", text="Raf\u00a0Ras")
-    assert remark == Remark("blanks in the text of an entity differ from the document")
+    assert remark == Remark("blanks or joints in the text of an entity differ from the document")
     assert example.view("document").entities[0].text == "Raf Ras"
 
 
@@ -512,3 +512,29 @@ def test_damaged_documents_are_read_whole_or_not_at_all(made, data):
     found = items(damaged, made.text)
     broken = any(isinstance(item, ReadError) for item in found)
     assert broken != any(isinstance(item, Example) for item in found)
+
+
+@pytest.mark.parametrize(
+    "written", ["alpha-adrenergic", "alpha- adrenergic", "alpha-...adrenergic"]
+)
+def test_parts_of_an_entity_may_be_joined_in_other_ways(written):
+    text = "alpha- and beta-adrenergic receptors"
+    *_, example = items(f"T1\tProtein 0 6;16 26\t{written}\n", text)
+    assert example.view("document").entities == (
+        Entity("T1", "Protein", ((0, 6), (16, 26)), written),
+    )
+
+
+def test_an_entity_joined_without_a_blank_is_remarked():
+    remark, _ = items("T1\tProtein 0 1;2 3\tRf\n")
+    assert remark == Remark("blanks or joints in the text of an entity differ from the document")
+
+
+def test_an_entity_joined_without_a_blank_reads_back():
+    *_, example = items("T1\tProtein 0 1;2 3\tRf\n")
+    assert written(example.view("document"))["d.ann"] == "T1\tProtein 0 1;2 3\tRf\n"
+
+
+def test_letters_between_the_parts_of_an_entity_are_an_error():
+    found = problem("T1\tProtein 0 1;2 3\tR f x\n")
+    assert "UTF" not in found.hint

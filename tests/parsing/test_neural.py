@@ -11,9 +11,17 @@ from parsing.stanza_stand_in import Pipeline, node
 
 from kernelwood.errors import KernelInputError
 from kernelwood.parsing import analyze, load_backend
-from kernelwood.parsing.neural import cut_text, join_across
+from kernelwood.parsing.neural import cut_text
 from kernelwood.structures import Tree
-from kernelwood.text import ROOT, Dependency, Document, Entity, Multiword, Sentence
+from kernelwood.text import (
+    ROOT,
+    Dependency,
+    Document,
+    Entity,
+    Multiword,
+    Sentence,
+    join_across,
+)
 
 texts = st.text(alphabet="ab. \nA", max_size=60)
 
@@ -51,12 +59,12 @@ def test_an_empty_text_has_no_parts():
 
 def test_sentences_without_entities_across_stay_apart():
     document = Document("aa bb", [Entity("T1", "P", ((0, 2),)), Entity("T2", "P", ((3, 5),))])
-    assert join_across([(0, 2), (3, 5)], document) == [(0, 2), (3, 5)]
+    assert join_across([(0, 2), (3, 5)], document.entities) == [(0, 2), (3, 5)]
 
 
 def test_an_entity_across_three_sentences_joins_them():
     document = Document("aa bb cc", [Entity("T1", "P", ((1, 7),))])
-    assert join_across([(0, 2), (3, 5), (6, 8)], document) == [(0, 8)]
+    assert join_across([(0, 2), (3, 5), (6, 8)], document.entities) == [(0, 8)]
 
 
 DOCUMENT = Document("We go. Cannot.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kernelwood.errors import KernelInputError
-from kernelwood.parsing import analyze, load_backend, sentences_of_doc
+from kernelwood.parsing import analyze, load_backend
 from kernelwood.parsing.neural import MODELS, SpacyBackend
 from kernelwood.text import ROOT, Document, Entity, Sentence
 
@@ -82,21 +82,6 @@ def test_entities_of_the_model_are_left_out_otherwise(backend):
 def test_documents_without_words_have_no_sentences(backend):
     found = analyze(backend, [Document(""), Document(" \n "), Document("Raf binds.")])
     assert [len(sentences) for sentences in found] == [0, 0, 1]
-
-
-def test_a_parsed_doc_has_the_same_sentences(backend):
-    document = Document(TEXT, [Entity("T1", "Protein", ((13, 16),), "Ras")])
-    assert sentences_of_doc(backend._model(TEXT), document) == analyze(backend, [document])[0]
-
-
-def test_entities_of_a_doc_are_those_of_its_sentences(backend):
-    [first, _] = sentences_of_doc(backend._model(TEXT))
-    assert "London" in [entity.text for entity in first.entities]
-
-
-def test_a_doc_of_another_text_is_refused(backend):
-    with pytest.raises(KernelInputError, match="differs from that of the Doc"):
-        sentences_of_doc(backend._model(TEXT), Document("Ras"))
 
 
 def test_a_model_that_is_not_installed_is_named_with_the_way_to_install_it():

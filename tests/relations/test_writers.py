@@ -18,9 +18,10 @@ from kernelwood.relations import (
     Participant,
     Prediction,
     output_format,
+    output_formats,
     write_predictions,
 )
-from kernelwood.relations.writers import annotated_document, titles
+from kernelwood.relations.writers import annotated_document, prediction_columns
 
 TEXT = "Raf binds Ras. Mek was seen."
 ENTITIES = (
@@ -152,7 +153,7 @@ def test_participants_have_columns_of_their_own():
 
 
 def test_an_empty_table_has_its_titles():
-    assert written([], format="tsv").rstrip("\n").split("\t") == titles()
+    assert written([], format="tsv").rstrip("\n").split("\t") == list(prediction_columns())
 
 
 def test_events_have_columns_for_the_trigger_and_a_third_participant():
@@ -167,7 +168,7 @@ def test_any_text_stays_in_its_cell(text):
     object.__setattr__(one, "text", text)
     lines = written([DocumentPredictions("doc", DOCUMENT, [one])], format="tsv")
     rows = list(csv.reader(io.StringIO(lines), delimiter="\t"))
-    assert [len(row) for row in rows] == [len(titles())] * 2
+    assert [len(row) for row in rows] == [len(prediction_columns())] * 2
     assert lines.count("\n") == 2
 
 
@@ -199,7 +200,7 @@ def test_probabilities_are_notes(tmp_path):
         [DocumentPredictions("doc", DOCUMENT, [a_prediction()])], tmp_path / "out.ann"
     )
     lines = (tmp_path / "out.ann" / "doc.ann").read_text().splitlines()
-    assert lines[-1] == "#1\tAnnotatorNotes R1\tprobability 0.900"
+    assert lines[-1] == "#1\tAnnotatorNotes R1\tprobability 0.9"
 
 
 def test_evidence_is_a_further_note():
@@ -207,7 +208,7 @@ def test_evidence_is_a_further_note():
         DocumentPredictions("doc", DOCUMENT, [a_prediction()], [EVIDENCE])
     )
     assert [note.value for note in document.attributes] == [
-        "probability 0.900", "for: d1.p0 (binds, +0.500): [Sos] binds [Grb]",
+        "0.9", "for: d1.p0 (binds, +0.500): [Sos] binds [Grb]",
         "against: d2.p1 (none, -0.250): [Sos], [Grb]",
     ]  # fmt: skip
 
@@ -232,10 +233,24 @@ def test_references_of_entities_are_kept():
     assert annotated_document(DocumentPredictions("doc", document, [])).attributes == (reference,)
 
 
-def test_notes_take_no_id_that_is_used():
+def test_notes_take_no_id_that_is_used(tmp_path):
     document = kw.Document(TEXT, ENTITIES, attributes=[("#1", "AnnotatorNotes", "T1", "new")])
+    predicted = DocumentPredictions("doc", document, [a_prediction()], [EVIDENCE])
+    assert [item.id for item in annotated_document(predicted).attributes] == [
+        "#1",
+        "A1",
+        "#2",
+        "#3",
+    ]
+    write_predictions([predicted], tmp_path / "out.ann")
+    [example] = kw.read(tmp_path / "out.ann")
+    assert len({item.id for item in example.view("document").attributes}) == 4
+
+
+def test_relations_take_no_id_of_an_entity():
+    document = kw.Document(TEXT, [ENTITIES[2]._replace(id="R1"), *ENTITIES[:2]])
     made = annotated_document(DocumentPredictions("doc", document, [a_prediction()]))
-    assert [item.id for item in made.attributes] == ["#1", "#2"]
+    assert [relation.id for relation in made.relations] == ["R2"]
 
 
 def test_roles_of_the_annotation_are_kept():
@@ -312,3 +327,36 @@ def test_a_failure_leaves_nothing_behind(tmp_path, name):
     with pytest.raises(KeyboardInterrupt):
         write_predictions(documents(), tmp_path / name)
     assert list(tmp_path.iterdir()) == []
+
+
+# Annotated documents in other formats.
+
+
+def test_documents_are_written_with_probabilities(tmp_path):
+    document = kw.Document(TEXT, ENTITIES, metadata=[("title", "of the text")])
+    predicted = DocumentPredictions("doc", document, [a_prediction(kind="binds to")])
+    write_predictions([predicted], tmp_path / "out.jsonl", format="documents")
+    [example] = kw.read(tmp_path / "out.jsonl")
+    made = example.view("document")
+    assert made.relations[0].type == "binds to"
+    assert made.attributes == (kw.text.Attribute("A1", "probability", "R1", "0.9"),)
+    assert made.metadata == document.metadata
+
+
+def test_every_format_of_documents_is_an_output_format():
+    rows = [row for row in kw.io.FORMATS if "document" in (row.views or ())]
+    writable = {row.name for row in rows if row.write or row.write_files}
+    assert writable - {"standoff"} <= output_formats().keys()
+
+
+@pytest.mark.parametrize("name", sorted(output_formats().keys() - {"jsonl", "tsv", "ann"}))
+def test_what_is_written_is_read(name, tmp_path):
+    """The text, the entities and the relation are read back by the reader of the format."""
+    predicted = DocumentPredictions("10213", DOCUMENT, [a_prediction()])
+    path = tmp_path / f"out{next(iter(output_formats()[name]), '')}"
+    write_predictions([predicted], path, format=name)
+    [example] = kw.read(path, format={"documents": "jsonl"}.get(name, name))
+    made = example.view("document")
+    assert made.text.startswith("Raf binds Ras. Mek was seen.")
+    assert [entity.spans for entity in made.entities] == [entity.spans for entity in ENTITIES]
+    assert [relation.type for relation in made.relations] == ["binds"]

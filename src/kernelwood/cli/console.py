@@ -34,6 +34,7 @@ _OPTIONS = (
     (re.compile(r"\bgive format= "), "give --to "),
     (re.compile(r"\bformat='(\w+)'"), r"--from \1"),
     (re.compile(r"\bformat=\.\.\."), "--from FORMAT"),
+    (re.compile(r"\b(text|id)_field=\.\.\."), r"--\1-field NAME"),
     (re.compile(r'\berrors="skip"'), "--errors skip"),
     (re.compile(r"\bonly='"), "--only '"),
     (re.compile(r"\bonly= "), "--only "),

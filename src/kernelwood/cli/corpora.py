@@ -16,7 +16,14 @@ import click
 from kernelwood.cli.console import in_command_line_terms, tracked, usage
 from kernelwood.cli.options import CANDIDATES
 from kernelwood.errors import KernelInputError, ReadError, StructureError
-from kernelwood.io import ExampleStream, Tally, UsedIds, general_reason, iter_read, keep_views
+from kernelwood.io import (
+    ExampleStream,
+    Tally,
+    general_reason,
+    iter_read,
+    iter_texts,
+    keep_views,
+)
 from kernelwood.structures import Forest, Sequence, Tree, one_line, shorten
 from kernelwood.text import Document, Example, Sentence, View
 
@@ -26,6 +33,7 @@ if TYPE_CHECKING:
 _SAVED = {"manifest.json", "card.md"}  # members of every file of kw.save
 _COMPARABLE = (Sequence, Tree, Forest)
 _READABLE = ("words", "tree")  # views that make the best text if an example has none
+_NOT_A_TEXT = "file of a folder or archive is not a text"
 _ANNOTATED = "annotated text, such as brat standoff, interaction corpora (ppi, ddi) or CoNLL-U"
 
 
@@ -86,19 +94,25 @@ def read_documents(sources: Iterable[str], options: dict[str, Any]) -> tuple[lis
     examples: list[Example] = []
     counts = Counts()
     for source in sources:
-        if is_saved(source):
-            raise KernelInputError(
-                f"{source} is a file of kw.save without annotated sentences; give the corpus itself"
-            )
+        check_unsaved(source)
         with open_corpus(source, options) as stream:
             found = list(tracked(stream))
             counts.add(stream.tally)
-        _check_annotation(source, found, counts)
+        check_annotation(source, found, counts)
         examples += found
     return examples, counts
 
 
-def _check_annotation(source: str, examples: list[Example], counts: Counts) -> None:
+def check_unsaved(source: str) -> None:
+    """Raise ``KernelInputError`` if a path is a file of ``kw.save``."""
+    if is_saved(source):
+        raise KernelInputError(
+            f"{source} is a file of kw.save without annotated sentences; give the corpus itself"
+        )
+
+
+def check_annotation(source: str, examples: list[Example], counts: Counts) -> None:
+    """Raise ``KernelInputError`` if the examples of a corpus have no entities."""
     if not examples:
         raise _empty(source, counts)
     annotated = [
@@ -141,16 +155,16 @@ def annotated_view(example: Example) -> Document | Sentence:
 
 
 class Texts:
-    """Plain texts, read one after the other as examples with entities.
+    """Texts, read one after the other as examples with entities.
 
     Parameters
     ----------
     paths : iterable of str
         Files, folders and archives; ``-`` for standard input.
-    errors : {"raise", "skip"}
-        Whether to stop at invalid input or skip it.
+    options : dict
+        With ``errors``, ``source_format``, ``only``, ``text_field`` and ``id_field``.
     annotate : callable, optional
-        Adds entities to a document.
+        Adds entities to a document or sentence.
     counts : Counts
         Updated while texts are read.
     """
@@ -158,35 +172,38 @@ class Texts:
     def __init__(
         self,
         paths: Iterable[str],
-        errors: Any,
-        annotate: Callable[[Document], Document] | None,
+        options: dict[str, Any],
+        annotate: Callable[[Any], Any] | None,
         counts: Counts,
     ) -> None:
         self.paths = list(paths)
-        self._errors, self._annotate, self._counts = errors, annotate, counts
+        self._options, self._annotate, self._counts = options, annotate, counts
 
     def __iter__(self) -> Iterator[Example]:
-        used = UsedIds()
-        for path in self.paths:
-            # The standoff reader finds the entities in name.ann beside name.txt, if any.
-            with usage():
-                stream = iter_read(path, "standoff", self._errors)
-            with stream:
-                for example in tracked(stream):
-                    if used.add(example.id, 0) is not None:
-                        raise StructureError(
-                            f"two texts have the name {shorten(repr(example.id))}",
-                            hint="give the folder that contains both: texts are then named by "
-                            "their paths",
-                        )
-                    yield self._annotated(example)
-                self._counts.add(stream.tally)
+        # Usage errors may come up at every file, such as a field that a format does not have.
+        with usage(), self._open() as stream:
+            for example in tracked(stream):
+                yield self._annotated(example)
+            self._counts.add(stream.tally)
+            if n_ignored := len(stream.tally.ignored):
+                self._counts.remarks[_NOT_A_TEXT] += n_ignored
+
+    def _open(self) -> ExampleStream:
+        options = self._options
+        return iter_texts(
+            self.paths,
+            options["source_format"],
+            options["errors"],
+            only=options["only"],
+            text_field=options["text_field"] or None,
+            id_field=options["id_field"],
+        )
 
     def _annotated(self, example: Example) -> Example:
-        document = example.view("document")
-        if self._annotate is None or not isinstance(document, Document):
+        if self._annotate is None:
             return example
-        return example.with_views({"document": self._annotate(document)})
+        name = "document" if "document" in example.views else "sentence"
+        return example.with_views({name: self._annotate(annotated_view(example))})
 
 
 # Views and candidates of examples.

@@ -98,6 +98,17 @@ def _check_views(
     return value
 
 
+def _check_fact_types(
+    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
+) -> dict[str, str]:
+    """Return statement types by relation type."""
+    pairs = [value.rpartition("=") for value in values]
+    for value, (name, _, statement) in zip(values, pairs, strict=True):
+        if not name or not statement:
+            raise click.BadParameter(f"{value!r} must be TYPE=STATEMENT")
+    return {name: statement for name, _, statement in pairs}
+
+
 def _check_settings(
     ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
 ) -> tuple[str, ...]:
@@ -105,6 +116,12 @@ def _check_settings(
         name, _, given = text.partition("=")
         if not (name and given):
             raise click.BadParameter(f"{text!r} is not of the form NAME=VALUE, such as C=10")
+    return value
+
+
+def _check_report(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    if value is not None and not value.lower().endswith(".html"):
+        raise click.BadParameter(f"{value!r} does not end in .html")
     return value
 
 
@@ -154,6 +171,16 @@ corpus_options = together(
         default="binary", help="Labels of candidate pairs.",
     ),
     click.option("--sentences", is_flag=True, help="Split documents into sentences."),
+)  # fmt: skip
+text_options = together(
+    documents_options,
+    click.option(
+        "--text-field", metavar="NAME", multiple=True,
+        help="Column of the text in tables and JSON records (repeatable).",
+    ),
+    click.option(
+        "--id-field", metavar="NAME", help="Column of the id in tables and JSON records."
+    ),
 )  # fmt: skip
 entities_option = click.option(
     "--entities", metavar="FILE",
@@ -209,15 +236,31 @@ positive_rate_option = click.option(
     ),
     help="Fraction of candidates to predict positive; trained: as in training data.",
 )  # fmt: skip
+facts_options = together(
+    click.option(
+        "--facts", metavar="FILE", multiple=True,
+        help="Unique relations: .tsv, .json, .sif, .cx2, .graphml, .indra.json, .bel, .neo4j.",
+    ),
+    click.option(
+        "--facts-by", type=click.Choice(["text", "id"]), default="text",
+        help="Identify the entities of --facts by text or database id.",
+    ),
+    click.option(
+        "--facts-type", "fact_types", metavar="TYPE=STATEMENT", multiple=True,
+        callback=_check_fact_types,
+        help="INDRA statement for a relation type, such as treats=Inhibition (repeatable).",
+    ),
+)  # fmt: skip
 prediction_options = together(
     click.option(
         "-o", "--out", metavar="FILE", show_default="table on standard output",
-        help="Output: .jsonl, .tsv, .ann (standoff folder), .html, or - (standard output).",
+        help="Output: .jsonl, .tsv, .html, .ann (brat folder), other formats, or -.",
     ),
     click.option(
-        "--to", "target_format", type=click.Choice(["jsonl", "tsv", "ann"]),
+        "--to", "target_format", metavar="FORMAT",
         help="Output format, if the file name does not determine it.",
     ),
+    facts_options,
     click.option(
         "--all", "every", is_flag=True, help="Include candidates that are predicted negative."
     ),
@@ -229,7 +272,7 @@ prediction_options = together(
     positive_rate_option,
 )  # fmt: skip
 report_option = click.option(
-    "--report", metavar="FILE.html",
+    "--report", metavar="FILE.html", callback=_check_report,
     help="Also write an HTML report: facts, texts with relations, evidence.",
 )  # fmt: skip
 extractor_options = together(

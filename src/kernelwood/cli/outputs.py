@@ -24,14 +24,14 @@ from kernelwood.cli.console import counted, show_counts, show_table, usage, writ
 from kernelwood.cli.corpora import Counts, annotated_view
 from kernelwood.cli.explanations import show_explanation
 from kernelwood.cli.options import exclusive
-from kernelwood.cli.reports import SUFFIX, Report, is_report
+from kernelwood.cli.reports import Report, is_report
 from kernelwood.errors import KernelInputError
 from kernelwood.structures import one_line, shorten
 from kernelwood.text import Example
 
 if TYPE_CHECKING:
     from kernelwood import RelationExtractor
-    from kernelwood.relations import DocumentPredictions, Prediction, Predictions
+    from kernelwood.relations import DocumentPredictions, FactCounter, Prediction, Predictions
 
 # A function from examples to these, perhaps with more entities, and all predictions for them.
 Predictor: TypeAlias = "Callable[[list[Example]], tuple[list[Example], Predictions]]"
@@ -235,32 +235,82 @@ def check_prediction_files(
     if out is None and format is not None:
         raise click.UsageError("--to is the format of --out; give --out, too")
     check_inputs(*sources.values())
-    if is_report(out) and options["report"] is not None:
-        raise click.UsageError("--out and --report are both reports; leave out one of them")
+    check_fact_files(sources, options, as_json=as_json)
+    check_files(sources, {"--report": options["report"]})
+    if out is None:
+        return None
     if is_report(out):
-        if format is not None:
-            raise click.UsageError(f"{out} is the name of a report; rename it or leave out --to")
-        format = "html"
-    if out is not None and format is None:
-        format = "jsonl" if out == STANDARD else _format_of(out)
-    if options["report"] is not None:
-        check_files(sources, {"--report": options["report"]}, suffixes={"--report": [SUFFIX]})
-    if format != "ann":
-        check_files(sources, {"--out": out, "--report": options["report"]})
-        return str(format) if format else None
+        return _check_report(sources, options)
+    format = "jsonl" if out == STANDARD and format is None else _format_of(out, format)
+    if format in ("jsonl", "tsv"):
+        check_files(sources, {"--out": out})
+        return format
     if options["every"]:
-        raise click.UsageError("standoff annotation contains relations only; leave out --all")
+        kind = "standoff annotation" if format == "ann" else f"the format {format}"
+        raise click.UsageError(f"{kind} contains relations only; leave out --all")
+    if format != "ann":
+        check_files(sources, {"--out": out})
+        return format
     if out == STANDARD:
         raise click.UsageError("standoff annotation consists of several files; give a folder")
     check_vacant(Path(out))
     return "ann"
 
 
-def _format_of(out: str) -> str:
+def _check_report(sources: dict[str, str | None], options: dict[str, Any]) -> str:
+    """Check the options and the file of a report that is the only output; return the format."""
+    out = options["out"]
+    if options["report"] is not None:
+        raise click.UsageError("--out and --report are both reports; leave out one of them")
+    if options["target_format"] is not None:
+        raise click.UsageError(f"{out} is the name of a report; rename it or leave out --to")
+    check_files(sources, {"--out": out})
+    return "html"
+
+
+def _format_of(out: str, format: str | None) -> str:
     from kernelwood.relations import output_format
 
     with usage():
-        return output_format(out)
+        return output_format(out, format)
+
+
+def check_fact_files(
+    sources: dict[str, str | None], options: dict[str, Any], *, as_json: bool
+) -> None:
+    """Check the files of ``--facts``: known formats, different files, folders that are new."""
+    from kernelwood.io import check_parent, check_vacant
+
+    paths = options["facts"]
+    if not paths:
+        return
+    from kernelwood.relations import FACT_FORMATS, check_statement_types, fact_format
+
+    with usage():
+        check_statement_types(options["fact_types"])
+    if STANDARD in paths:
+        raise click.UsageError("--facts needs a file name, whose suffix determines the format")
+    if len({Path(path).resolve() for path in (*paths, options["out"] or STANDARD)}) <= len(paths):
+        raise click.UsageError("--out and --facts name the same file twice; rename one")
+    for path in paths:
+        with usage():
+            row = FACT_FORMATS[fact_format(path)]
+        if row.is_folder:
+            check_parent(Path(path))
+            check_vacant(Path(path))
+        else:
+            check_files(sources, {"--facts": path})
+
+
+def write_facts(counter: FactCounter, options: dict[str, Any]) -> None:
+    """Write the facts to each file; INDRA Statements, which not all facts can be, come last."""
+    from kernelwood.relations import FACT_FORMATS, fact_format
+
+    facts = counter.facts()
+    for path in sorted(options["facts"], key=lambda path: fact_format(path) == "indra"):
+        typed = FACT_FORMATS[fact_format(path)].typed
+        facts.write(path, types=options["fact_types"] if typed else None)
+        click.echo(f"{counted(len(facts), 'fact')}: {path}", err=True)
 
 
 def positive_rate_of(extractor: RelationExtractor, rate: str | float) -> float:
@@ -293,7 +343,7 @@ def write_predictions(
     counts : PredictionCounts
         Updated on the way.
     options : dict
-        With ``out``, ``n_evidence``, ``every`` and ``positive_rate``.
+        With ``out``, ``facts``, ``facts_by``, ``n_evidence``, ``every`` and ``positive_rate``.
     format : str or None
         Of the file.
     advice : str
@@ -304,10 +354,14 @@ def write_predictions(
     """
     from kernelwood import relations
 
+    counter = relations.FactCounter(options["facts_by"])
     results = _predicted(extractor, examples, predict, counts, options, advice)
+    if options["facts"]:
+        results = _counted(results, counter)
     if report is not None:
         results = report.collected(results)
-    out, shown = options["out"], []
+    out = options["out"]
+    shown = []
     if out is None:
         shown = [pair for one in results for pair in one.explained()]
     elif format == "html":
@@ -322,9 +376,18 @@ def write_predictions(
             events=extractor.candidates == "events",
             evidence=options["n_evidence"] > 0,
         )
+    write_facts(counter, options)
     if report is not None:
         report.write(extractor)
     return shown
+
+
+def _counted(
+    results: Iterable[DocumentPredictions], counter: FactCounter
+) -> Iterator[DocumentPredictions]:
+    for one in results:
+        counter.add(one.predictions)
+        yield one
 
 
 def _predicted(

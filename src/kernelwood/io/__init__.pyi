@@ -1,4 +1,4 @@
-from .alignment import guess_unit as guess_unit
+from .alignment import guess_unit as guess_unit, in_one_line as in_one_line
 from .atomic import (
     check_parent as check_parent,
     check_vacant as check_vacant,
@@ -15,14 +15,19 @@ from .formats.claims import (
     read_claims as read_claims,
 )
 from .formats.conllu import write_conllu as write_conllu
+from .formats.doccano import write_doccano as write_doccano
 from .formats.jsonl import write_jsonl as write_jsonl
 from .formats.kelp import write_kelp as write_kelp
+from .formats.label_studio import (
+    label_studio_config as label_studio_config,
+    write_label_studio as write_label_studio,
+)
 from .formats.penman import write_penman as write_penman
 from .formats.penn import write_penn as write_penn
+from .formats.sections import Section as Section, sections_of as sections_of
 from .formats.semeval import write_semeval as write_semeval
 from .formats.srl import VERB_ROLES as VERB_ROLES, write_srl as write_srl
 from .formats.standoff import (
-    in_one_line as in_one_line,
     standoff_files as standoff_files,
     write_standoff as write_standoff,
 )
@@ -41,4 +46,5 @@ from .streams import (
     cycles_ignored as cycles_ignored,
     general_reason as general_reason,
 )
+from .texts import iter_texts as iter_texts, not_prose as not_prose, read_texts as read_texts
 from .writing import format_to_write as format_to_write, write as write

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import NamedTuple, TypeVar
 
 from kernelwood.errors import StructureError
+from kernelwood.io.formats.annotation_json import pairs_of, single_spans
+from kernelwood.io.formats.concepts import ROLES
 from kernelwood.io.formats.conllu import find_cycle
 from kernelwood.io.selection import list_views
 from kernelwood.structures import Forest, Graph, Tree, shorten
@@ -23,6 +26,9 @@ _HELD = {
     "srl": (("tree", "predicates", "metadata"), ("lemma", "tag")),
     "penman": (("amr", "alignments", "metadata"), ()),
     "standoff": (("entities", "relations", "events", "attributes"), ()),
+    "labelstudio": (("entities", "relations", "attributes", "metadata"), ()),
+    "doccano": (("entities", "relations", "metadata"), ()),
+    "prodigy": (("entities", "relations", "metadata"), ()),
     "kelp": (("tree",), ("tag",)),
 }
 _PARTS = (
@@ -31,6 +37,9 @@ _PARTS = (
 )  # fmt: skip
 _TOKEN_PARTS = ("lemma", "pos", "tag", "features", "misc")
 _WITH_LABELS = ("kelp", "semeval")
+# Formats of annotation tools, which hold entities of one span and pairs of them.
+_TOOLS = ("labelstudio", "doccano", "prodigy")
+_NOTES = ("Reference", "AnnotatorNotes", "probability")  # attributes that Label Studio holds
 _WORDS = "a sentence, or a tree over words"
 
 
@@ -124,6 +133,32 @@ def left_out(example: Example, format: str) -> list[str]:
     sentence = views.get("sentence") if isinstance(used[0], Tree) else used[0]
     if isinstance(sentence, Sentence) and format in _HELD:
         lost += _parts_left_out(sentence, format)
+    elif isinstance(sentence, Document) and format in _TOOLS:
+        parts, _ = _HELD[format]
+        lost += [
+            name
+            for name in ("events", "attributes")
+            if name not in parts and getattr(sentence, name)
+        ]
+        lost += ["the parse"] if sentence.parse else []
+    if isinstance(sentence, (Sentence, Document)) and format in _TOOLS:
+        lost += _annotation_left_out(sentence, format)
+    return lost
+
+
+def _annotation_left_out(annotated: Sentence | Document, format: str) -> list[str]:
+    """Return the entities, relations and attributes that an annotation tool does not have."""
+    lost = []
+    entities = single_spans(annotated)
+    if len(entities) < len(annotated.entities):
+        lost.append("entities of several spans, or of none")
+    if sum(1 for _ in pairs_of(annotated, entities)) < len(annotated.relations):
+        lost.append("relations that are negative or not pairs of such entities")
+    roles = {part.role for item in annotated.relations for part in item.arguments}
+    if not roles <= {*ROLES}:
+        lost.append("roles of arguments")
+    if format == "labelstudio" and any(item.type not in _NOTES for item in annotated.attributes):
+        lost.append("attributes other than database ids, notes and probabilities")
     return lost
 
 
@@ -195,11 +230,11 @@ def _semeval(example: Example) -> _Fit:
     return _Fit({"sentence": sentence}, (sentence,))
 
 
-def _standoff(example: Example) -> _Fit:
+def _annotated(format: str, example: Example) -> _Fit:
     document = _pick(example, Document, "document")
     if document is not None:
         return _Fit({"document": document}, (document,))
-    sentence, used = _sentence(example, "document", "standoff", f"a document, {_WORDS}")
+    sentence, used = _sentence(example, "document", format, f"a document, {_WORDS}")
     return _Fit({"sentence": sentence}, (used,))
 
 
@@ -256,7 +291,7 @@ _FITS: dict[str, Callable[[Example], _Fit]] = {
     "conllu": _conllu,
     "srl": _srl,
     "semeval": _semeval,
-    "standoff": _standoff,
+    **{name: partial(_annotated, name) for name in ("standoff", *_TOOLS)},
     "kelp": _kelp,
 }
 

@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
+from typing import Any, BinaryIO, TypeAlias
 
 from kernelwood.errors import ReadError
-from kernelwood.io.containers.compression import CHUNK, PACKED_SUFFIXES, plain_name
+from kernelwood.io.containers.compression import CHUNK, PACKED_SUFFIXES, plain_name, spooled
 from kernelwood.io.containers.container import Container
 from kernelwood.io.containers.folders import Folder
 from kernelwood.io.containers.limits import LimitError, Limits, Meter
 from kernelwood.io.containers.tar import TarArchive, looks_like_tar
-from kernelwood.io.containers.zip import ZipArchive, looks_like_zip, spooled
+from kernelwood.io.containers.zip import ZipArchive, looks_like_zip
 from kernelwood.io.formats import table
 from kernelwood.io.formats.table import (
     Format,
     Views,
-    format_by_suffix,
+    check_options,
     formats_by_content,
+    formats_by_suffix,
+    given_options,
     recognize,
 )
 from kernelwood.io.source import Item, Readable, Source, encoding_hint
@@ -31,9 +33,12 @@ from kernelwood.io.streams import Input
 from kernelwood.structures import shorten
 from kernelwood.text import Example
 
+# Returns the format of a file, None if it is empty; raises if it cannot be told.
+Recognizer: TypeAlias = Callable[[Source], Format | None]
+
 _SHOWN = 5  # files named in a message
 # Suffixes that are not specific to a format: the content decides.
-_SNIFFED = (".txt", ".xml")
+_SNIFFED = (".txt", ".xml", ".json")
 _ARCHIVES = (".zip", ".tar", ".tgz", ".tbz2", ".txz", ".7z", ".rar", ".jar")
 
 
@@ -45,11 +50,18 @@ def open_input(
     only: str | None = None,
     limits: Limits | None = None,
     qualify_ids: bool = False,
+    options: Mapping[str, Any] | None = None,
+    text_format: Recognizer | None = None,
 ) -> Input[Example]:
-    """Open a file, stream, folder or archive; archives are recognized by their content."""
+    """Open a file, stream, folder or archive; archives are recognized by their content.
+
+    ``text_format`` returns the format of a file if the user gave none; with it, files ending in
+    .txt may be plain text.
+    """
+    options = given_options(options or {}, form)
     meter = Meter(limits)
     container: Container
-    place = _as_path(path)
+    place = as_path(path)
     if place is not None and place.is_dir():
         container = Folder(place)
     else:
@@ -65,13 +77,29 @@ def open_input(
                     f"only= chooses files of a folder or an archive; {source.name} is a single file"
                 )
             else:
-                made = _open_file(source, place, form, views=views, meter=meter)
+                made = _open_file(
+                    source,
+                    place,
+                    (text_format or recognize)(source) if form is None else form,
+                    views=views,
+                    meter=meter,
+                    options=options,
+                )
                 opened.pop_all()
                 return made
-    return _ContainerInput(container, meter, form, views=views, only=only, qualify_ids=qualify_ids)
+    return _ContainerInput(
+        container,
+        meter,
+        form,
+        views=views,
+        only=only,
+        qualify_ids=qualify_ids,
+        options=options,
+        text_format=text_format,
+    )
 
 
-def _as_path(origin: Readable) -> Path | None:
+def as_path(origin: Readable) -> Path | None:
     """Return the path of a file or folder, having checked it; None for streams."""
     if not isinstance(origin, (str, os.PathLike)) or origin == "-":
         return None
@@ -104,20 +132,25 @@ def _random_access(place: Path | None) -> BinaryIO | None:
 
 
 def _open_file(
-    source: Source, place: Path | None, form: Format | None, *, views: Views, meter: Meter
+    source: Source,
+    place: Path | None,
+    form: Format | None,
+    *,
+    views: Views,
+    meter: Meter,
+    options: Mapping[str, Any],
 ) -> Input[Example]:
     """Return the input of one file, with its companions if its format has any."""
-    form = recognize(source) if form is None else form
     if form is None:
         return Input(iter(()), [source])
     _check_views(form, views)
+    read = form.reader(options)
     if not form.companions:
-        return Input(_with_format_hint(form.read(source, views), source, form), [source])
+        return Input(_with_format_hint(read(source, views), source, form), [source])
     own = companion_suffix(source.suffix, form)
     if own is None:  # a stream without a name is either the text or its annotation
         sniffed = form.sniff(source.head.decode("utf-8", "replace"))
-        others = [suffix for suffix in form.companions if suffix not in form.suffixes]
-        own = others[0] if others and not sniffed else form.suffixes[0]
+        own = form.suffixes[0] if sniffed else form.companions[0]
     files = {own: source}
     with ExitStack() as opened:
         if place is not None and source.suffix.endswith(own):
@@ -127,7 +160,7 @@ def _open_file(
                 if beside is not None:
                     files[suffix] = opened.enter_context(Source(beside, meter=meter))
         opened.pop_all()
-    return Input(form.read(files, views), list(files.values()))
+    return Input(read(files, views), list(files.values()))
 
 
 def _first_file(path: Path) -> Path | None:
@@ -147,9 +180,12 @@ class _ContainerInput(Input[Example]):
         views: Views,
         only: str | None,
         qualify_ids: bool,
+        options: Mapping[str, Any],
+        text_format: Recognizer | None,
     ) -> None:
+        self._text_format = text_format
         self._container, self._meter, self._views = container, meter, views
-        self._qualify_ids = qualify_ids
+        self._qualify_ids, self._options = qualify_ids, options
         self._done = 0
         super().__init__(self._all_items(), [])
         try:
@@ -160,6 +196,7 @@ class _ContainerInput(Input[Example]):
             for row in {part.format for part in self._plan.parts}:
                 if row is not None:
                     _check_views(row, views)
+                    check_options(options, row)
         except BaseException:
             container.close()
             raise
@@ -176,8 +213,14 @@ class _ContainerInput(Input[Example]):
         except ReadError:
             return _single_part(name, None)  # reported when the part is read
         rows = [row for row in rows if not row.companions]
+        named = formats_by_suffix(plain_name(name).lower())
+        # A table or JSON file need not hold texts, and texts may not be asked for.
+        rows = [row for row in rows if not row.general or (row in named and self._text_format)]
+        if not rows and self._options:  # which may name the columns of a table
+            rows = named
         if not rows:
-            return None
+            may_be_text = self._text_format and plain_name(name).lower().endswith(".txt")
+            return _single_part(name, None) if may_be_text else None
         return _single_part(name, rows[0] if len(rows) == 1 else None)
 
     def _nothing(self, only: str | None) -> ReadError:
@@ -217,15 +260,16 @@ class _ContainerInput(Input[Example]):
             for name in part.names:
                 sources[name] = opened.enter_context(self._open(name, part.stem))
                 self._sources = [*self._sources, sources[name]]
-            form = part.format or recognize(sources[part.names[0]])
+            form = part.format or (self._text_format or recognize)(sources[part.names[0]])
             if form is None:
                 return
-            if part.format is not None and form.companions:
+            read = form.reader(self._options)
+            if form.companions and (part.format or self._text_format):
                 files = {companion_suffix(name, form): sources[name] for name in part.names}
-                yield from form.read(files, self._views)
+                yield from read(files, self._views)
             else:
                 source = sources[part.names[0]]
-                yield from _with_format_hint(form.read(source, self._views), source, form)
+                yield from _with_format_hint(read(source, self._views), source, form)
 
     def _open(self, name: str, stem: str | None) -> _MemberSource:
         return _MemberSource(self._container, name, stem, self._meter)
@@ -408,22 +452,24 @@ def companion_suffix(name: str, row: Format) -> str | None:
 
 def _part_of(name: str, sniff: Callable[[str], Part | None]) -> Part | None:
     plain = plain_name(name).lower()
-    row = format_by_suffix(plain)
-    if row is not None and not row.companions:
-        return _single_part(name, row)
-    return sniff(name) if row is None and plain.endswith(_SNIFFED) else None
+    rows = [row for row in formats_by_suffix(plain) if not row.companions]
+    if len(rows) == 1 and not rows[0].general:
+        return _single_part(name, rows[0])
+    if len(rows) > 1:  # their content decides, when they are read
+        return _single_part(name, None)
+    return sniff(name) if rows or plain.endswith(_SNIFFED) else None
 
 
 def _in_format(names: list[str], form: Format) -> Iterator[str]:
     """Yield the files to read in the format that the user asked for."""
     if form.companions:
         return
-    rows = {name: format_by_suffix(plain_name(name).lower()) for name in names}
-    own = [name for name, row in rows.items() if row is form]
+    rows = {name: formats_by_suffix(plain_name(name).lower()) for name in names}
+    own = [name for name, fitting in rows.items() if form in fitting]
     unclaimed = [
         name
-        for name, row in rows.items()
-        if row is None and not plain_name(name).lower().endswith(_ARCHIVES)
+        for name, fitting in rows.items()
+        if not fitting and not plain_name(name).lower().endswith(_ARCHIVES)
     ]
     yield from own or unclaimed
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from kernelwood.io.containers.limits import Limits
 from kernelwood.io.formats.table import find_format
@@ -33,6 +34,7 @@ def iter_read(
     only: str | None = None,
     limits: Limits | None = None,
     qualify_ids: bool = False,
+    **options: Any,
 ) -> ExampleStream:
     """Read examples one at a time, for files larger than memory.
 
@@ -60,6 +62,7 @@ def iter_read(
         only=only,
         limits=limits,
         qualify_ids=qualify_ids,
+        options=options,
     )
     return ExampleStream(opened, errors)
 
@@ -73,6 +76,7 @@ def read(
     only: str | None = None,
     limits: Limits | None = None,
     qualify_ids: bool = False,
+    **options: Any,
 ) -> Examples:
     r"""Read all examples of a file, a folder or an archive.
 
@@ -99,6 +103,9 @@ def read(
         In a folder or an archive, begin every id with the path of its file there, as in
         ``"train/a:s1"``; otherwise only in files without ids of their own. Ids must be unique to
         be written into one file, and files often number their sentences alike.
+    **options
+        Options of the format, such as ``text_field="abstract"``; see
+        :attr:`~kernelwood.io.Format.options`.
 
     Returns
     -------
@@ -125,7 +132,14 @@ def read(
     (1, 1)
     """
     with iter_read(
-        path, format, errors, views=views, only=only, limits=limits, qualify_ids=qualify_ids
+        path,
+        format,
+        errors,
+        views=views,
+        only=only,
+        limits=limits,
+        qualify_ids=qualify_ids,
+        **options,
     ) as stream:
         with cycles_ignored():
             examples = list(stream)

@@ -9,7 +9,7 @@ from typing import TypeVar, overload
 from kernelwood.errors import StructureError
 from kernelwood.io.ids import UsedIds
 from kernelwood.structures import shorten
-from kernelwood.text import Example, View
+from kernelwood.text import Document, Example, Sentence, View
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -70,6 +70,27 @@ def view_to_write(example: Example, name: str, *kinds: type[object]) -> object:
     raise StructureError(
         f"it has no {wanted} in view {name!r}",
         hint=f"it has {list_views(example)}; choose one with view=...",
+    )
+
+
+def annotated_to_write(example: Example, view: str | None) -> Document | Sentence:
+    """Return the view to write in a format of annotated text.
+
+    Without a name it is "document", else "sentence", else the only document or sentence.
+    """
+    if view is not None:
+        return view_to_write(example, view, Document, Sentence)
+    fitting = {
+        name: made for name, made in example.views.items() if isinstance(made, (Document, Sentence))
+    }
+    for name in ("document", "sentence", *(fitting if len(fitting) == 1 else ())):
+        if name in fitting:
+            return fitting[name]
+    raise StructureError(
+        f"it has {len(fitting)} views that are documents or sentences",
+        hint=f"say which with view=...: {', '.join(fitting)}"
+        if fitting
+        else "annotated text needs a document or a sentence",
     )
 
 

@@ -19,7 +19,14 @@ from types import TracebackType
 from typing import IO, BinaryIO, NamedTuple, TypeAlias, TypeVar
 
 from kernelwood.errors import ReadError, StructureError
-from kernelwood.io.containers.compression import CHUNK, ChunkReader, peek, plain_name, unpack
+from kernelwood.io.containers.compression import (
+    CHUNK,
+    ChunkReader,
+    peek,
+    plain_name,
+    spooled,
+    unpack,
+)
 from kernelwood.io.containers.limits import Meter, format_size
 from kernelwood.text import Example, Origin
 
@@ -109,6 +116,8 @@ class Source(Closing):
         Number of bytes read, before decompression.
     size : int or None
         Size of the file in bytes; None for a stream.
+    meter : Meter
+        Counts decompressed bytes and applies the limits.
     head : bytes
         The first decompressed bytes, for format recognition; they stay in the stream.
     stream : BinaryIO
@@ -142,7 +151,8 @@ class Source(Closing):
         self.stem = stem or Path(plain).stem or self.name.strip("<>")
         self.position = 0
         self.size: int | None = None
-        self._meter = Meter() if meter is None else meter
+        self._path: Path | None = None
+        self.meter = Meter() if meter is None else meter
         self._opened = ExitStack()
         stream = self._open(origin)
         try:
@@ -161,11 +171,12 @@ class Source(Closing):
         if origin == "-":
             # Tests and notebooks replace sys.stdin by objects without a buffer.
             return getattr(sys.stdin, "buffer", sys.stdin)
-        self.size = Path(origin).stat().st_size
-        return self._opened.enter_context(Path(origin).open("rb"))
+        self._path = Path(origin)
+        self.size = self._path.stat().st_size
+        return self._opened.enter_context(self._path.open("rb"))
 
     def _look_ahead(self, stream: IO[str] | IO[bytes], packed_name: str | None) -> None:
-        chunks = unpack(self._chunks(stream), self.name, self._meter, packed_name=packed_name)
+        chunks = unpack(self._chunks(stream), self.name, self.meter, packed_name=packed_name)
         head, chunks = peek(chunks, _HEAD)
         self._start = len(_BOM) if head.startswith(_BOM) else 0
         self.head = head[self._start : _HEAD]
@@ -196,8 +207,8 @@ class Source(Closing):
         A carriage return before the line feed belongs to the line end. Other characters that
         Unicode calls line breaks are ordinary text, as they are in every corpus format.
         """
-        offset = self._start
-        limit = self._meter.limits.line
+        offset = 0
+        limit = self.meter.limits.line
         read_line = partial(self.stream.readline, limit + 2)  # the line end does not count
         for number, raw in enumerate(iter(read_line, b""), start=1):
             ended = raw.endswith(b"\n")
@@ -206,13 +217,13 @@ class Source(Closing):
                 bare = bare[:-1]
             if not ended and len(bare) > limit:
                 offset += len(raw) + self._skip_line(raw)
-                problem = self._meter.long_line(number, self.name)
+                problem = self.meter.long_line(number, self.name)
                 yield Line(number, bare[:_SHOWN].decode("utf-8", "replace"), problem)
                 continue
             try:
                 yield Line(number, bare.decode("utf-8"))
             except UnicodeDecodeError as failure:
-                problem = self._undecodable(number, bare, failure.start, offset)
+                problem = self.undecodable(number, bare, failure.start, offset)
                 yield Line(number, bare.decode("utf-8", "replace"), problem)
             offset += len(raw)
 
@@ -230,9 +241,20 @@ class Source(Closing):
             start = data.rfind(b"\n", 0, failure.start) + 1
             bare = data[start:].partition(b"\n")[0].removesuffix(b"\r")
             number = data.count(b"\n", 0, start) + 1
-            raise self._undecodable(
-                number, bare, failure.start - start, self._start + start
-            ) from failure
+            raise self.undecodable(number, bare, failure.start - start, start) from failure
+
+    def random_access(self) -> IO[bytes]:
+        """Return a new file with all decompressed bytes, in which one can seek.
+
+        It is the file itself, or a temporary copy if that is compressed or a stream.
+        """
+        if self._path is not None:
+            file = self._path.open("rb")
+            if file.read(_HEAD) == self.head:
+                file.seek(0)
+                return file
+            file.close()
+        return spooled(self.stream, self.name, self.meter)
 
     def is_blank(self) -> bool:
         """Return whether only blanks follow; damaged data raise an error."""
@@ -249,10 +271,15 @@ class Source(Closing):
             skipped += len(raw)
         return skipped
 
-    def _undecodable(self, number: int, bare: bytes, place: int, offset: int) -> ReadError:
-        """Return the error for the byte at ``place`` in a line that begins at ``offset``."""
+    def too_long(self, line: int, what: str) -> ReadError:
+        """Return the error for a part of the file that is longer than a line may be."""
+        return self.meter.long_line(line, self.name, what)
+
+    def undecodable(self, number: int, bare: bytes, place: int, offset: int) -> ReadError:
+        """Return the error for the byte at ``place`` of a line that begins at ``offset``."""
+        byte, position = bare[place], self._start + offset + place
         return self.error(
-            f"byte 0x{bare[place]:02x} at byte offset {offset + place} is not valid UTF-8",
+            f"byte 0x{byte:02x} at byte offset {position} is not valid UTF-8",
             line=number,
             column=len(bare[:place].decode("utf-8")) + 1,
             snippet=bare.decode("utf-8", "replace"),

@@ -5,6 +5,5 @@ from .backends import (
     load_backend as load_backend,
 )
 from .bundled import load_grammar as load_grammar
-from .neural import sentences_of_doc as sentences_of_doc
 from .parser import ForestParser as ForestParser
 from .preparsed_backend import PreparsedBackend as PreparsedBackend, preparsed as preparsed

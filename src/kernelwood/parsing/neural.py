@@ -5,21 +5,20 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterable, Iterator, Sequence as Listing
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from kernelwood.errors import KernelInputError
 from kernelwood.parsing.backends import replace_parse
-from kernelwood.structures import Tree, make_node
 from kernelwood.text import (
-    ROOT,
-    Dependency,
     Document,
     Entity,
-    Multiword,
     Sentence,
     Span,
-    Token,
     find_sentences,
+    from_spacy,
+    join_parses,
+    spacy_sentences,
+    stanza_document,
 )
 
 # Tried in this order when no name is given.
@@ -66,8 +65,12 @@ class SpacyBackend:
         """Return the sentences with tokens, parts of speech, lemmas and dependencies."""
         return _parse_sentences(sentences, self._parse, entities=self.entities)
 
-    def _parse(self, texts: list[str]) -> Iterator[_ParsedText]:
-        return map(_from_spacy, self._model.pipe(texts, disable=self._disabled))
+    def _parse(self, texts: list[str]) -> Iterator[Document]:
+        for doc in self._model.pipe(texts, disable=self._disabled):
+            document = from_spacy(doc)
+            # Without sentence boundaries the text, a sentence, has its tokens all the same.
+            bounded = document.parse or not len(doc)
+            yield document if bounded else document._with(parse=tuple(spacy_sentences(doc)))
 
 
 class StanzaBackend:
@@ -103,79 +106,15 @@ class StanzaBackend:
         """Return the sentences with tokens, parts of speech, lemmas and dependencies."""
         return _parse_sentences(sentences, self._parse, entities=self.entities)
 
-    def _parse(self, texts: list[str]) -> Iterator[_ParsedText]:
+    def _parse(self, texts: list[str]) -> Iterator[Document]:
         for text in texts:
             blank = not text.strip()
-            yield _ParsedText([], []) if blank else _from_stanza(self._pipeline(text))
-
-
-def sentences_of_doc(doc: Any, document: Document | None = None) -> list[Sentence]:
-    """Return the sentences of a ``Doc`` that spaCy has parsed.
-
-    Sentences that share an entity are joined.
-
-    Parameters
-    ----------
-    doc : spacy.tokens.Doc
-        With sentences, tags and dependencies, as far as they are known.
-    document : Document, optional
-        The same text with annotation; by default one with the entities of ``doc.ents``.
-    """
-    parsed = _from_spacy(doc)
-    if document is None:
-        document = Document(doc.text, _recognized(doc.text, parsed, 0))
-    elif document.text != doc.text:
-        raise KernelInputError("the text of the document differs from that of the Doc")
-    bounds = [(a, b) for a, b in pairwise([0, *parsed.ends]) if a < b]
-    tokens = [word.token for word in parsed.words]
-    spans = [(tokens[a].start, max(token.end for token in tokens[a:b])) for a, b in bounds]
-    bare = []
-    at = 0
-    for start, end in join_across(spans, document):
-        first = at
-        while at < len(spans) and spans[at][1] <= end:
-            at += 1
-        words = parsed.words[bounds[first][0] : bounds[at - 1][1]]
-        parts = _tokens_and_edges(words, bounds[first][0], start)
-        bare.append(Sentence(document.text[start:end], **parts))
-    return list(document.annotate(bare).sentences)
-
-
-class _Word(NamedTuple):
-    """A word; its head is an index of all words of the text, or ``ROOT``."""
-
-    token: Token
-    head: int
-    relation: str
-
-
-class _ParsedText(NamedTuple):
-    """A parsed text.
-
-    Attributes
-    ----------
-    words : list of _Word
-        All words in order, without blanks.
-    ends : list of int
-        Number of words up to the end of each sentence.
-    entities : list of (str, int, int)
-        Type, start and end of recognized entities.
-    trees : list of Tree or None
-        Tree of each sentence; may be empty.
-    multiwords : list of Multiword
-        Words that are written as one.
-    """
-
-    words: list[_Word]
-    ends: list[int]
-    entities: list[tuple[str, int, int]] = []  # noqa: RUF012
-    trees: list[Tree | None] = []  # noqa: RUF012
-    multiwords: list[Multiword] = []  # noqa: RUF012
+            yield Document(text) if blank else stanza_document(self._pipeline(text), text)
 
 
 def _parse_sentences(
     sentences: Listing[Sentence],
-    parse: Callable[[list[str]], Iterable[_ParsedText]],
+    parse: Callable[[list[str]], Iterable[Document]],
     *,
     entities: bool,
 ) -> list[Sentence]:
@@ -193,56 +132,29 @@ def _parse_sentences(
     parsed = iter(parse(texts))
     made = []
     for sentence, spans in pairs:
-        whole = _concatenate([(start, next(parsed)) for start, _ in spans])
-        found = _tokens_and_edges(whole.words, 0, 0)
-        ends = pairwise([0, *whole.ends])
-        trees = [tree for tree, (a, b) in zip(whole.trees, ends, strict=False) if a < b]
-        found["tree"] = trees[0] if len(trees) == 1 else None
-        found["multiwords"] = tuple(whole.multiwords)
+        parts: list[Sentence] = []
+        found: list[tuple[int, int, str]] = []
+        for shift, _ in spans:
+            document = next(parsed)
+            parts += [part._with(start=part.start + shift) for part in document.parse]
+            found += [(one.start + shift, one.end + shift, one.type) for one in document.entities]
+        layers = join_parses(parts)
         if entities and not sentence.entities:
-            found["entities"] = _recognized(sentence.text, whole, sentence.start)
-        made.append(replace_parse(sentence, **found))
+            layers["entities"] = _recognized(sentence.text, found, sentence.start)
+        made.append(replace_parse(sentence, **layers))
     return made
 
 
-def _concatenate(parts: list[tuple[int, _ParsedText]]) -> _ParsedText:
-    """Return the parse of a text that was parsed in parts, each given with its start."""
-    whole = _ParsedText([], [], [], [], [])
-    for shift, part in parts:
-        first = len(whole.words)
-        for token, head, relation in part.words:
-            moved = token._replace(start=token.start + shift, end=token.end + shift)
-            whole.words.append(_Word(moved, head if head == ROOT else head + first, relation))
-        whole.ends.extend(end + first for end in part.ends)
-        whole.entities.extend((kind, a + shift, b + shift) for kind, a, b in part.entities)
-        whole.trees.extend(part.trees)
-        whole.multiwords.extend(
-            m._replace(first=m.first + first, end=m.end + first) for m in part.multiwords
-        )
-    return whole
-
-
-def _tokens_and_edges(words: list[_Word], first: int, start: int) -> dict[str, Any]:
-    """Return the tokens and dependencies of a sentence.
-
-    ``first`` is the index of its first word, and ``start`` its offset in the text.
-    """
-    tokens, edges = [], []
-    for place, (token, head, relation) in enumerate(words):
-        tokens.append(token._replace(start=token.start - start, end=token.end - start))
-        if relation:
-            edges.append(Dependency(ROOT if head == ROOT else head - first, relation, place))
-    return {"tokens": tuple(tokens), "dependencies": tuple(edges)}
-
-
-def _recognized(text: str, parsed: _ParsedText, origin: int) -> tuple[Entity, ...]:
+def _recognized(
+    text: str, found: Iterable[tuple[int, int, str]], origin: int
+) -> tuple[Entity, ...]:
     """Return recognized entities, with ids by their offset in the document.
 
     So ids are unique in a document, whichever of its sentences are parsed together.
     """
     entities = []
     number = -1
-    for start, end, kind in sorted((a, b, kind) for kind, a, b in parsed.entities):
+    for start, end, kind in sorted(found):
         number = max(number + 1, origin + start)
         entities.append(Entity(f"T{number}", kind, ((start, end),), text[start:end]))
     return tuple(entities)
@@ -288,121 +200,6 @@ def _cut_inside(text: str, start: int, most: int, barred: list[Span]) -> int:
 def _around(place: int, spans: list[Span]) -> list[int]:
     """Return the starts of the spans that contain a place and do not begin there."""
     return [start for start, end in spans if start < place < end]
-
-
-def join_across(spans: Iterable[Span], document: Document) -> list[Span]:
-    """Return the spans of sentences, with those joined that share an entity.
-
-    Examples
-    --------
-    >>> from kernelwood.text import Entity
-    >>> document = Document("Fig. 2 shows", [Entity("T1", "Figure", ((0, 6),))])
-    >>> join_across([(0, 4), (5, 12)], document)
-    [(0, 12)]
-    """
-    entities = sorted((entity.start, entity.end) for entity in document.entities if entity.spans)
-    joined: list[Span] = []
-    reach = at = 0  # largest end of the entities that began so far
-    for start, end in spans:
-        if joined and reach > start:
-            joined[-1] = (joined[-1][0], end)
-        else:
-            joined.append((start, end))
-        while at < len(entities) and entities[at][0] < end:
-            reach = max(reach, entities[at][1])
-            at += 1
-    return joined
-
-
-def _from_spacy(doc: Any) -> _ParsedText:
-    numbers: dict[int, int] = {}  # token of spaCy -> word; spaCy has tokens for blanks
-    for token in doc:
-        if not token.is_space:
-            numbers[token.i] = len(numbers)
-    heads = [ROOT if token.head.i == token.i else token.head.i for token in doc]
-    words = []
-    for token in doc:
-        if token.i not in numbers:
-            continue
-        head = heads[token.i]
-        steps = 0
-        while head != ROOT and head not in numbers:
-            head = heads[head]
-            steps += 1
-            if steps > len(heads):
-                raise KernelInputError("the heads of the tokens of the Doc form a cycle")
-        made = Token(
-            token.text,
-            token.idx,
-            token.idx + len(token.text),
-            token.lemma_,
-            token.pos_,
-            token.tag_,
-            str(token.morph),
-        )
-        relation = ("root" if head == ROOT else token.dep_) if token.dep_ else ""
-        words.append(_Word(made, ROOT if head == ROOT else numbers[head], relation))
-    ends: list[int] = []
-    if len(doc):
-        for sentence in doc.sents if doc.has_annotation("SENT_START") else [doc[:]]:
-            n_words = sum(token.i in numbers for token in sentence)
-            ends.append(n_words + (ends[-1] if ends else 0))
-    return _ParsedText(words, ends, [(s.label_, s.start_char, s.end_char) for s in doc.ents])
-
-
-def _from_stanza(doc: Any) -> _ParsedText:
-    words: list[_Word] = []
-    ends: list[int] = []
-    trees: list[Tree | None] = []
-    multiwords: list[Multiword] = []
-    for sentence in doc.sentences:
-        first = len(words)
-        for token in sentence.tokens:
-            if len(token.words) > 1:
-                at = len(words)
-                multiwords.append(Multiword(at, at + len(token.words), token.text))
-            words += [_stanza_word(word, token, first) for word in token.words]
-        ends.append(len(words))
-        trees.append(_stanza_tree(getattr(sentence, "constituency", None), len(words) - first))
-    spans = getattr(doc, "ents", None) or ()
-    entities = [(span.type, span.start_char, span.end_char) for span in spans]
-    return _ParsedText(words, ends, entities, trees, multiwords)
-
-
-def _stanza_word(word: Any, token: Any, first: int) -> _Word:
-    # The words of a multiword token share its offsets.
-    made = Token(
-        word.text,
-        token.start_char,
-        token.end_char,
-        word.lemma or "",
-        word.upos or "",
-        word.xpos or "",
-        word.feats or "",
-    )
-    if word.head is None:
-        return _Word(made, ROOT, "")
-    return _Word(made, first + word.head - 1 if word.head else ROOT, word.deprel or "dep")
-
-
-def _stanza_tree(root: Any, n_words: int) -> Tree | None:
-    """Return the tree of a Stanza tree, None if its leaves are not the words."""
-    if root is None:
-        return None
-    order, waiting = [], [root]
-    while waiting:
-        node = waiting.pop()
-        order.append(node)
-        waiting += node.children
-    ready: list[Tree] = []
-    n_leaves = 0
-    for node in reversed(order):  # children before parents, from left to right
-        count = len(node.children)
-        children = tuple(ready[len(ready) - count :])
-        del ready[len(ready) - count :]
-        n_leaves += not count
-        ready.append(make_node(str(node.label), children, ""))
-    return ready[0] if n_leaves == n_words else None
 
 
 def _version_of(package: str) -> str:

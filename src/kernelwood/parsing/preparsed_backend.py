@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 from kernelwood.errors import KernelInputError, StructureError
 from kernelwood.parsing.backends import replace_parse
 from kernelwood.structures import shorten
-from kernelwood.text import ROOT, Document, Example, Sentence
+from kernelwood.text import Document, Example, Sentence, join_parses
 
 _NEW_DOCUMENT = "newdoc id"
-_PARSE = ("tokens", "dependencies", "tree", "enhanced", "empty", "multiwords")
 
 
 def preparsed(
@@ -131,31 +129,9 @@ def _with_parses(sentence: Sentence, parses: list[Sentence]) -> Sentence:
         return sentence
     if len(parts) == 1:
         [part] = parts
-        parse = {name: getattr(part, name) for name in _PARSE}
-        return replace_parse(sentence, **parse, metadata=(*sentence.metadata, *part.metadata))
-    n_tokens = sum(len(part.tokens) for part in parts)
-    joined: dict[str, list[Any]] = {name: [] for name in _PARSE if name != "tree"}
-    for part in parts:
-        first = len(joined["tokens"])
-        # Heads and dependents of enhanced dependencies are tokens, then empty nodes.
-        nodes = [*range(first, first + len(part.tokens))]
-        nodes += [n_tokens + len(joined["empty"]) + place for place in range(len(part.empty))]
-        nodes.append(ROOT)  # at index -1
-        for name in ("dependencies", "enhanced"):
-            joined[name] += [
-                edge._replace(head=nodes[edge.head], dependent=nodes[edge.dependent])
-                for edge in getattr(part, name)
-            ]
-        joined["tokens"] += [
-            token._replace(start=token.start + part.start, end=token.end + part.start)
-            for token in part.tokens
-        ]
-        joined["empty"] += [node._replace(after=node.after + first) for node in part.empty]
-        joined["multiwords"] += [
-            word._replace(first=word.first + first, end=word.end + first)
-            for word in part.multiwords
-        ]
-    return replace_parse(sentence, **{k: tuple(v) for k, v in joined.items()}, tree=None)
+        metadata = (*sentence.metadata, *part.metadata)
+        return replace_parse(sentence, **join_parses(parts), metadata=metadata)
+    return replace_parse(sentence, **join_parses(parts))
 
 
 def _as_text(item: object, place: int) -> Document | Sentence:

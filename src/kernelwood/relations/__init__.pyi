@@ -23,6 +23,8 @@ from .corpus import (
     needs_parse as needs_parse,
 )
 from .extractor import RelationExtractor as RelationExtractor
+from .fact_files import FACT_FORMATS as FACT_FORMATS, fact_format as fact_format
+from .fact_statements import check_statement_types as check_statement_types
 from .facts import (
     Fact as Fact,
     FactCounter as FactCounter,
@@ -63,6 +65,7 @@ from .wording import MarkedText as MarkedText, path_text as path_text
 from .writers import (
     DocumentPredictions as DocumentPredictions,
     output_format as output_format,
+    output_formats as output_formats,
     prediction_object as prediction_object,
     write_predictions as write_predictions,
 )

@@ -227,6 +227,11 @@ class Candidates(Sequence[Candidate]):
     def __repr__(self) -> str:
         return f"<Candidates: {len(self)}, {self.tally.skipped} dropped>"
 
+    def _repr_html_(self) -> str:
+        from kernelwood.relations.notebook import candidates_html
+
+        return candidates_html(self)
+
     def viewed(self, *names: str, **makers: ViewMaker) -> Viewed:
         """Return the table of the candidates' views, labels and documents.
 
@@ -369,7 +374,7 @@ def pair_candidates(
     <Candidates: 1, 0 dropped>
     """
     dropped: Counter[str] = Counter()
-    table = SentenceTable.read(example_entries(examples, view), dropped)
+    table = SentenceTable.read(example_entries(examples, view, owner="pair_candidates"), dropped)
     found = pairs_in(
         table,
         types=types,
@@ -562,7 +567,7 @@ def event_candidates(
         ``missed``.
     """
     dropped: Counter[str] = Counter()
-    table = SentenceTable.read(example_entries(examples, view), dropped)
+    table = SentenceTable.read(example_entries(examples, view, owner="event_candidates"), dropped)
     found = events_in(
         table,
         source=source,

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import math
+import os
 from bisect import insort
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, TypeAlias, overload
+from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
 
 from kernelwood.entities import folded_name
 from kernelwood.errors import KernelInputError
+from kernelwood.relations.frames import pandas_frame, polars_frame
 from kernelwood.relations.predictions import Participant, Prediction
 from kernelwood.relations.wording import MarkedText
 from kernelwood.structures import shorten
 from kernelwood.text import Span
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
 
 By: TypeAlias = Literal["text", "id"]
 # Folded name, type and reference of an entity; those that do not identify it are empty.
@@ -217,6 +223,83 @@ class Facts(Sequence[Fact]):
     def entities(self) -> list[FactEntity]:
         """The entities of all facts, without repetition, in the order of the facts."""
         return list(dict.fromkeys(entity for fact in self for entity in fact.entities))
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return a DataFrame of pandas with the columns of a ``.tsv`` file, one row per fact.
+
+        Examples
+        --------
+        >>> list(Facts().to_pandas().columns)[:7]
+        ['first', 'first_type', 'first_id', 'type', 'second', 'second_type', 'second_id']
+        """
+        from kernelwood.relations.fact_files import FACT_COLUMNS, fact_row
+
+        return pandas_frame(FACT_COLUMNS, map(fact_row, self))
+
+    def to_polars(self) -> polars.DataFrame:
+        """Return a DataFrame of Polars, with the same columns as `to_pandas`.
+
+        Examples
+        --------
+        >>> Facts().to_polars().shape
+        (0, 14)
+        """
+        from kernelwood.relations.fact_files import FACT_COLUMNS, fact_row
+
+        return polars_frame(FACT_COLUMNS, map(fact_row, self))
+
+    def write(
+        self,
+        path: str | os.PathLike[str] | IO[str],
+        format: str | None = None,
+        *,
+        types: Mapping[str, str] | None = None,
+    ) -> None:
+        r"""Write the facts to a file or folder, completely or not at all.
+
+        Parameters
+        ----------
+        path : str, PathLike or text stream
+            Output file, or a new or empty folder for ``"neo4j"``; ``"-"`` is standard output. A
+            name ending in ``.gz`` is compressed.
+        format : str, optional
+            ``"tsv"``, ``"json"``, ``"jsonl"``, ``"sif"``, ``"cx2"``, ``"graphml"``, ``"indra"``,
+            ``"bel"`` or ``"neo4j"``; by default that of the suffix: ``.tsv``, ``.json``,
+            ``.jsonl``, ``.sif``, ``.cx2``, ``.graphml``, ``.indra.json``, ``.bel`` or ``.neo4j``.
+        types : mapping of str to str, optional
+            Types of INDRA Statements by relation type, for ``"indra"`` and ``"bel"``, such as
+            ``{"treats": "Inhibition"}``. Types with known names, such as *binds*, need none.
+
+        Raises
+        ------
+        ValueError
+            If the format is unknown, or `types` has an unknown statement type.
+        StructureError
+            If no fact can be written as an INDRA Statement.
+        FileExistsError
+            If ``path`` exists where a folder is to be written.
+
+        Warns
+        -----
+        UserWarning
+            If some facts cannot be written as INDRA Statements.
+
+        Examples
+        --------
+        >>> import io
+        >>> out = io.StringIO()
+        >>> Facts().write(out, "tsv")
+        >>> out.getvalue().split("\t")[:4]
+        ['first', 'first_type', 'first_id', 'type']
+        """
+        from kernelwood.relations.fact_files import write_facts
+
+        write_facts(self, path, format, types=types)
+
+    def _repr_html_(self) -> str:
+        from kernelwood.relations.notebook import facts_html
+
+        return facts_html(self)
 
     def __repr__(self) -> str:
         facts = f"{len(self)} fact{'s' * (len(self) != 1)}"

@@ -19,9 +19,12 @@ from kernelwood.relations.candidates import NONE, Candidates
 from kernelwood.relations.relation_classes import RelationClasses, type_of
 from kernelwood.relations.wording import MarkedText, SpelledPath, path_text
 from kernelwood.structures import shorten
-from kernelwood.text import Candidate, Entity, Sentence, Span
+from kernelwood.text import Candidate, DisplacyStyle, Entity, Sentence, Span
 
 if TYPE_CHECKING:
+    import pandas
+    import polars
+
     from kernelwood.relations.facts import Facts
 
 
@@ -214,6 +217,11 @@ class Evidence(Sequence[Case]):
     def __repr__(self) -> str:
         sides = f"{len(self.supporting)} supporting and {len(self.opposing)} opposing"
         return f"<Evidence: score {self.score:+.3f}, {sides} cases>"
+
+    def _repr_html_(self) -> str:
+        from kernelwood.relations.notebook import evidence_html
+
+        return evidence_html(self)
 
     def __str__(self) -> str:
         head = (
@@ -580,6 +588,62 @@ class Predictions(Sequence[Prediction]):
         counter = FactCounter(by, all=all, n_sentences=n_sentences)
         counter.add(self if all else self.relations)
         return counter.facts()
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return a DataFrame of pandas, one row for each candidate.
+
+        Its columns are those of a ``.tsv`` file of predictions. ``positive`` is boolean,
+        probabilities and offsets are numbers, and texts are strings, which may be missing.
+
+        Examples
+        --------
+        >>> list(Predictions().to_pandas().columns)[:4]
+        ['document', 'id', 'type', 'positive']
+        """
+        from kernelwood.relations.frames import pandas_frame
+
+        return pandas_frame(*self._table())
+
+    def to_polars(self) -> polars.DataFrame:
+        """Return a DataFrame of Polars, with the same columns as `to_pandas`.
+
+        Examples
+        --------
+        >>> Predictions().to_polars().shape
+        (0, 22)
+        """
+        from kernelwood.relations.frames import polars_frame
+
+        return polars_frame(*self._table())
+
+    def to_displacy(self, style: DisplacyStyle = "ent") -> list[dict[str, Any]]:
+        """Return a dictionary for each sentence with a relation, for displaCy of spaCy.
+
+        ``spacy.displacy.render(predictions.to_displacy("dep"), style="dep", manual=True)`` draws
+        them.
+
+        Parameters
+        ----------
+        style : {"ent", "span", "dep"}
+            Entities of relations that do not overlap, all entities of relations by tokens, or arcs
+            for the relations: from the first to the second entity, or from the trigger of an event
+            to each participant.
+
+        Examples
+        --------
+        >>> Predictions().to_displacy()
+        []
+        """
+        from kernelwood.relations.prediction_displacy import displacy_objects
+
+        return displacy_objects(self.relations, style)
+
+    def _table(self) -> tuple[dict[str, type], list[list[Any]]]:
+        from kernelwood.relations.writers import prediction_columns, prediction_row
+
+        events = any(trigger is not None for trigger in self.candidates.triggers)
+        rows = [prediction_row(one, events=events) for one in self]
+        return prediction_columns(events=events), rows
 
     @staticmethod
     def concatenate(parts: Iterable[Predictions]) -> Predictions:

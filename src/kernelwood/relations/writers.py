@@ -1,10 +1,11 @@
-"""Files of predictions: JSON lines, tables and standoff annotation.
+"""Files of predictions: JSON lines, tables, and annotated documents.
 
 ==========  ======================================================================================
 ``.jsonl``  one prediction per line, as returned by `Prediction.to_dict`
 ``.tsv``    one prediction per line, below a header
 ``.ann``    a folder in the format of brat, with the text and the annotation of each document: all
-            entities, and the predicted relations or events
+            entities, and the predicted relations or events; with configuration files
+others      annotated documents in any format that can store them, with the same content
 ==========  ======================================================================================
 
 Documents are written one by one; a file or folder appears only when it is complete.
@@ -12,16 +13,15 @@ Documents are written one by one; a file or folder appears only when it is compl
 
 from __future__ import annotations
 
-import csv
-import io
 import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from kernelwood.io import check_vacant, standoff_files, write_folder, write_text
+from kernelwood.io import FORMATS, check_vacant, write, write_folder, write_text
+from kernelwood.relations.brat_folder import NOTE, PROBABILITY, BratFolder
+from kernelwood.relations.frames import separated_lines
 from kernelwood.relations.predictions import Case, Evidence, Participant, Prediction
 from kernelwood.structures import encode_json, one_line, shorten
 from kernelwood.text import (
@@ -41,11 +41,11 @@ OUTPUTS = {
     "tsv": "tab-separated table, one prediction per line",
     "ann": "folder of texts with standoff annotation (brat)",
 }
+_WRITERS = {"documents": "jsonl"}  # names of output formats -> other names in `io.FORMATS`
 _PARTICIPANT = ("role", "id", "type", "text", "spans", "reference")
 _MOST = {False: 2, True: 3}  # participants of a pair, and of an event
 # Argument names of brat, for roles that the annotation does not name.
 _ROLES = {"first": "Arg1", "second": "Arg2", "participant": "Theme", "catalyst": "Cause"}
-_SEPARATORS = re.compile(r"[\s:;]+")  # of standoff annotation
 
 
 class DocumentPredictions(NamedTuple):
@@ -89,14 +89,41 @@ def output_format(path: str | os.PathLike[str], format: str | None = None) -> st
     >>> output_format("found.jsonl.gz"), output_format("found", "ann")
     ('jsonl', 'ann')
     """
+    known = output_formats()
+    if format is not None:
+        if format not in known:
+            listed = ", ".join(known)
+            raise ValueError(f"unknown output format {format!r}; choose one of {listed}")
+        return format
     name = Path(path).name.lower().removesuffix(".gz")
-    found = format if format is not None else name.rpartition(".")[2]
-    if found not in OUTPUTS:
-        listed = ", ".join(f".{known}" for known in OUTPUTS)
-        raise ValueError(
-            f"unknown output format of {os.fspath(path)!r}; the name must end in one of {listed}"
-        )
-    return found
+    suffixes = {suffix: found for found, some in known.items() for suffix in some}
+    for suffix in sorted(suffixes, key=len, reverse=True):
+        if name.endswith(suffix):
+            return suffixes[suffix]
+    listed = ", ".join(suffixes)
+    raise ValueError(
+        f"unknown output format of {os.fspath(path)!r}; the name must end in one of {listed}"
+    )
+
+
+def output_formats() -> dict[str, tuple[str, ...]]:
+    """Return the suffixes of each output format, by its name.
+
+    Besides ``jsonl``, ``tsv`` and ``ann``, these are all formats of `kernelwood.io.FORMATS` that
+    can store documents; ``documents`` are the JSON lines that `kernelwood.read` reads.
+
+    Examples
+    --------
+    >>> output_formats()["tsv"]
+    ('.tsv',)
+    """
+    own: dict[str, tuple[str, ...]] = {name: (f".{name}",) for name in OUTPUTS}
+    taken = {suffix for some in own.values() for suffix in some}
+    for row in FORMATS:
+        writes = row.write is not None or row.write_files is not None
+        if writes and "document" in (row.views or ()) and row.name != "standoff":
+            own[row.name] = tuple(one for one in row.suffixes if one not in taken)
+    return own | dict.fromkeys(_WRITERS, ())
 
 
 def write_predictions(
@@ -115,8 +142,10 @@ def write_predictions(
         Read one by one, so they need not fit in memory together.
     path : str, PathLike or text stream
         Output file, or a new or empty folder for ``"ann"``; ``"-"`` is standard output.
-    format : {"jsonl", "tsv", "ann"}, optional
-        Output format; by default the suffix of the path.
+    format : str, optional
+        ``"jsonl"``, ``"tsv"``, ``"ann"``, ``"documents"``, or a format of
+        `kernelwood.io.FORMATS` that stores documents; by default that of the suffix. The formats
+        besides ``"jsonl"`` and ``"tsv"`` contain only positive predictions.
     events : bool
         Whether predictions are events; adds columns to a table.
     evidence : bool
@@ -139,17 +168,18 @@ def write_predictions(
     """
     named = path if isinstance(path, (str, os.PathLike)) else ""
     chosen = output_format(named, format)
-    if chosen == "ann":
+    if chosen == "jsonl":
+        write_text(path, json_lines(predicted))
+    elif chosen == "tsv":
+        write_text(path, table_lines(predicted, events=events, evidence=evidence))
+    elif chosen == "ann":
         if not isinstance(path, (str, os.PathLike)) or path == "-":
             raise ValueError("standoff annotation has several files; name a folder")
         check_vacant(Path(path))
-        examples = (_written_example(one) for one in predicted)
-        write_folder(path, standoff_files(examples, adapt=True))
-        return
-    if chosen == "jsonl":
-        write_text(path, json_lines(predicted))
+        write_folder(path, BratFolder().files((one.id, *_annotated(one)) for one in predicted))
     else:
-        write_text(path, table_lines(predicted, events=events, evidence=evidence))
+        examples = (Example(one.id, views={"document": _annotated(one)[0]}) for one in predicted)
+        write(examples, path, _WRITERS.get(chosen, chosen))
 
 
 def json_lines(predicted: Iterable[DocumentPredictions]) -> Iterator[str]:
@@ -169,52 +199,56 @@ def prediction_object(
     return made
 
 
-def titles(*, events: bool = False, evidence: bool = False) -> list[str]:
-    """Return the titles of the columns of a table.
+def prediction_columns(*, events: bool = False, evidence: bool = False) -> dict[str, type]:
+    """Return the titles of the columns of a table, and the types of their values.
 
     Examples
     --------
-    >>> titles()[6:12]
+    >>> list(prediction_columns())[6:12]
     ['role1', 'id1', 'type1', 'text1', 'spans1', 'reference1']
     """
     parts = [f"{name}{n + 1}" for n in range(_MOST[events]) for name in _PARTICIPANT]
     trigger = [f"trigger_{name}" for name in ("id", "type", "text", "spans")] if events else []
-    first = ["document", "id", "type", "positive", "probability", "threshold"]
-    last = ["label", "start", "end", "sentence"]
-    return [*first, *parts, *trigger, *last, *(["evidence"] if evidence else [])]
+    return {
+        **dict.fromkeys(("document", "id", "type"), str),
+        "positive": bool,
+        **dict.fromkeys(("probability", "threshold"), float),
+        **dict.fromkeys((*parts, *trigger, "label"), str),
+        **dict.fromkeys(("start", "end"), int),
+        **dict.fromkeys(("sentence", *(["evidence"] if evidence else [])), str),
+    }
 
 
 def table_lines(
     predicted: Iterable[DocumentPredictions], *, events: bool = False, evidence: bool = False
 ) -> Iterator[str]:
-    """Yield the lines of a tab-separated table, header first.
-
-    Cells with quotation marks are quoted as in spreadsheets. Tabs and line ends in texts become
-    spaces. Numbers have full precision.
-    """
-    yield _separated(titles(events=events, evidence=evidence))
-    for one in predicted:
-        for prediction, cases in one.explained():
-            row = _row(prediction, events=events)
-            if evidence:
-                row.append("; ".join(map(_short_case, cases or ())))
-            yield _separated([one_line(cell) if isinstance(cell, str) else cell for cell in row])
+    """Yield the lines of a tab-separated table, header first."""
+    rows = (
+        [
+            *prediction_row(prediction, events=events),
+            *(["; ".join(map(_short_case, cases or ()))] if evidence else []),
+        ]
+        for one in predicted
+        for prediction, cases in one.explained()
+    )
+    return separated_lines(prediction_columns(events=events, evidence=evidence), rows)
 
 
-def _row(prediction: Prediction, *, events: bool) -> list[Any]:
+def prediction_row(prediction: Prediction, *, events: bool = False) -> list[Any]:
+    """Return the values of the columns of a prediction, without evidence."""
     row: list[Any] = [prediction.document, prediction.id, prediction.type]
-    row += ["yes" if prediction.positive else "no", prediction.probability, prediction.threshold]
+    row += [prediction.positive, prediction.probability, prediction.threshold]
     for place in range(_MOST[events]):
         if place < len(prediction.participants):
             one = prediction.participants[place]
-            row += [one.role, one.id, one.type, one.text, _spans(one), one.reference]
+            row += [one.role, one.id, one.type, one.text, _spans(one), one.reference or None]
         else:
-            row += [""] * len(_PARTICIPANT)
+            row += [None] * len(_PARTICIPANT)
     if events:
         trigger = prediction.trigger
-        row += [""] * 4 if trigger is None else [trigger.id, trigger.type, trigger.text]
+        row += [None] * 4 if trigger is None else [trigger.id, trigger.type, trigger.text]
         row += [] if trigger is None else [_spans(trigger)]
-    return [*row, prediction.label or "", *prediction.sentence, prediction.text]
+    return [*row, prediction.label, *prediction.sentence, prediction.text]
 
 
 def _spans(participant: Participant) -> str:
@@ -225,50 +259,61 @@ def _short_case(case: Case) -> str:
     return f"{case.id} ({case.type}, {case.contribution:+.3f})"
 
 
-def _separated(cells: Sequence[Any]) -> str:
-    buffer = io.StringIO()
-    csv.writer(buffer, delimiter="\t", lineterminator="\n").writerow(cells)
-    return buffer.getvalue()
-
-
-def _written_example(predicted: DocumentPredictions) -> Example:
-    return Example(predicted.id, views={"document": annotated_document(predicted)})
-
-
 def annotated_document(predicted: DocumentPredictions) -> Document:
     """Return a text with its entities and the predicted relations or events.
 
-    Notes give the probability and the training cases of each relation or event. Spaces, colons and
-    semicolons in types and roles become ``_``, because they separate fields of standoff annotation.
-    Participants that are not entities of the text, such as detected triggers, are added.
+    The attribute ``probability`` of each relation or event is its probability; notes give training
+    cases. Participants that are not entities of the text, such as detected triggers, are added.
 
     Examples
     --------
     >>> document = Document("Raf.", [("T1", "Gene product", [(0, 3)])])
     >>> annotated_document(DocumentPredictions("a", document, ())).entities[0].type
-    'Gene_product'
+    'Gene product'
     """
+    return _annotated(predicted)[0]
+
+
+def _annotated(predicted: DocumentPredictions) -> tuple[Document, frozenset[str]]:
+    """Return the document, and the ids of relations with a direction."""
     given = predicted.annotated
     entities = _Entities(given)
     attributes = [item for item in given.attributes if item.target in entities.ids]
-    used = {item.id for item in attributes}
-    free = (name for name in map("#{}".format, count(1)) if name not in used)
+    used = {*entities.ids, *(item.id for item in attributes)}
+    names = {letter: _unused(letter, used) for letter in "REA#"}
     relations: list[Relation] = []
     events: list[Event] = []
+    directed: set[str] = set()
     for prediction, cases in predicted.explained():
         if not prediction.positive:
             continue
-        kind, arguments = _word(prediction.type), _arguments(prediction, entities)
+        arguments = _arguments(prediction, entities)
         if prediction.trigger is None:
-            name = f"R{len(relations) + 1}"
-            relations.append(Relation(name, kind, arguments))
+            name = next(names["R"])
+            relations.append(Relation(name, prediction.type, arguments))
+            directed.update([name] if prediction.directed else [])
         else:
-            name = f"E{len(events) + 1}"
-            events.append(Event(name, kind, entities.name(prediction.trigger), arguments))
-        for note in _notes(prediction, cases or ()):
-            attributes.append(Attribute(next(free), "AnnotatorNotes", name, note))
-    listed = tuple(entities.listed)
-    return Document(given.text, listed, tuple(relations), tuple(events), tuple(attributes))
+            name = next(names["E"])
+            trigger = entities.name(prediction.trigger)
+            events.append(Event(name, prediction.type, trigger, arguments))
+        probability = f"{prediction.probability:.6g}"
+        attributes.append(Attribute(next(names["A"]), PROBABILITY, name, probability))
+        for note in map(_note, cases or ()):
+            attributes.append(Attribute(next(names["#"]), NOTE, name, note))
+    metadata = given.metadata if isinstance(given, Document) else ()
+    document = Document(
+        given.text,
+        tuple(entities.listed),
+        tuple(relations),
+        tuple(events),
+        tuple(attributes),
+        metadata,
+    )
+    return document, frozenset(directed)
+
+
+def _unused(letter: str, used: set[str]) -> Iterator[str]:
+    return (name for name in (f"{letter}{n}" for n in count(1)) if name not in used)
 
 
 class _Entities:
@@ -276,9 +321,9 @@ class _Entities:
 
     def __init__(self, annotated: Document | Sentence) -> None:
         self._shift = annotated.start if isinstance(annotated, Sentence) else 0
-        self.listed = [entity._replace(type=_word(entity.type)) for entity in annotated.entities]
+        self.listed = list(annotated.entities)
         self.ids = {entity.id for entity in self.listed}
-        self._names = {(entity.id, entity.spans): entity.id for entity in self.listed}
+        self._names = {(item.id, item.spans): item.id for item in self.listed}
 
     def name(self, participant: Participant) -> str:
         """Return the entity id of a participant; add an entity if necessary."""
@@ -287,7 +332,7 @@ class _Entities:
         if key not in self._names:
             names = (f"{participant.id}{'~' * n}" for n in count())
             name = next(name for name in names if name not in self.ids)
-            entity = Entity(name, _word(participant.type), spans, participant.text)
+            entity = Entity(name, participant.type, spans, participant.text)
             self.listed.append(entity)
             self.ids.add(name)
             self._names[key] = name
@@ -295,30 +340,17 @@ class _Entities:
 
 
 def _arguments(prediction: Prediction, entities: _Entities) -> tuple[Argument, ...]:
-    """Return the participants; repeated roles are numbered as in brat."""
+    """Return the participants; repeated roles are numbered, as in brat."""
     arguments: list[Argument] = []
     used: dict[str, int] = {}
     for one in prediction.participants:
-        role = _word(_ROLES.get(one.role, one.role))
+        role = _ROLES.get(one.role, one.role)
         used[role] = used.get(role, 0) + 1
         numbered = role if used[role] == 1 else f"{role}{used[role]}"
         arguments.append(Argument(numbered, entities.name(one)))
     return tuple(arguments)
 
 
-def _notes(prediction: Prediction, cases: Iterable[Case]) -> Iterator[str]:
-    yield f"probability {prediction.probability:.3f}"
-    for case in cases:
-        side = "for" if case.supports else "against"
-        yield one_line(f"{side}: {_short_case(case)}: {shorten(case.text, 200)}")
-
-
-def _word(text: str) -> str:
-    """Return a name without separators of standoff annotation.
-
-    Examples
-    --------
-    >>> _word("small molecule"), _word("")
-    ('small_molecule', '_')
-    """
-    return _SEPARATORS.sub("_", text) or "_"
+def _note(case: Case) -> str:
+    side = "for" if case.supports else "against"
+    return one_line(f"{side}: {_short_case(case)}: {shorten(case.text, 200)}")

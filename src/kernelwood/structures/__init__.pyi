@@ -16,6 +16,7 @@ from .graph import Graph as Graph, NodeId as NodeId
 from .penman_notation import (
     PenmanGraph as PenmanGraph,
     parse_penman as parse_penman,
+    penman_graph_of as penman_graph_of,
     write_penman as write_penman,
 )
 from .pictures import (

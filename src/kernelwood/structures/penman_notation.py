@@ -114,6 +114,32 @@ def parse_penman(lines: Sequence[str]) -> PenmanGraph:
     return _interpret(tree.node[0], list(_mentions(tree.node)))
 
 
+def penman_graph_of(decoded: Any) -> PenmanGraph:
+    """Return a ``Graph`` or ``Tree`` of ``penman`` as nodes, edges and root.
+
+    Edges of a ``Graph`` have the direction of its triples.
+
+    Examples
+    --------
+    >>> import penman
+    >>> penman_graph_of(penman.decode("(d / dog :quant 3)")).nodes
+    {'d': 'dog', 'd.quant': '3'}
+    """
+    if hasattr(decoded, "node"):
+        return _interpret(decoded.node[0], list(_mentions(decoded.node)))
+    variables = decoded.variables()
+    if not variables:
+        raise StructureError("the graph of penman has no nodes")
+    triples = list(decoded.triples)
+    named = {source for source, role, _ in triples if role in _CONCEPT_ROLES}
+    triples += [(name, "/", None) for name in sorted(variables - named)]
+    mentions = [
+        _Mention(str(source), str(role), "" if target is None else str(target), target in variables)
+        for source, role, target in triples
+    ]
+    return _interpret(str(decoded.top), mentions, directed=True)
+
+
 def _check_layout(text: str) -> None:
     """Raise for text that ``penman`` repairs or skips, or that exceeds its recursion limit."""
     opened: list[int] = []
@@ -186,7 +212,8 @@ def _with_concept(node: Any) -> tuple[str, Iterator[tuple[str, Any]]]:
     return variable, iter(edges)
 
 
-def _interpret(root: str, mentions: list[_Mention]) -> PenmanGraph:
+def _interpret(root: str, mentions: list[_Mention], *, directed: bool = False) -> PenmanGraph:
+    """Return the graph of mentions; ``directed`` if inverted roles are already reversed."""
     variables = {root} | {mention.target for mention in mentions if mention.opens}
     nodes = _concepts(mentions)
     fresh = _FreshIds(nodes)
@@ -201,7 +228,7 @@ def _interpret(root: str, mentions: list[_Mention]) -> PenmanGraph:
         if role in _CONCEPT_ROLES:
             end = variable
         elif atom in variables:
-            turned = _is_inverted(role)
+            turned = not directed and _is_inverted(role)
             edges.append((atom, role[1:-3], variable) if turned else (variable, role[1:], atom))
         else:
             end = fresh.name(_constant_name(variable, role[1:]))

@@ -15,6 +15,13 @@ from .annotation import (
     Token as Token,
 )
 from .candidate import Candidate as Candidate
+from .displacy import (
+    DisplacyStyle as DisplacyStyle,
+    check_displacy_style as check_displacy_style,
+    displacy_arc as displacy_arc,
+    displacy_object as displacy_object,
+    displacy_words as displacy_words,
+)
 from .document import Cut as Cut, Document as Document
 from .example import (
     Example as Example,
@@ -22,6 +29,22 @@ from .example import (
     Origin as Origin,
     Structure as Structure,
     View as View,
+)
+from .joining import join_across as join_across, join_parses as join_parses
+from .objects import (
+    adapt as adapt,
+    adaptable as adaptable,
+    adapting_hint as adapting_hint,
+    is_frame as is_frame,
+    is_missing as is_missing,
+)
+from .parsed_objects import (
+    from_conllu as from_conllu,
+    from_spacy as from_spacy,
+    from_stanza as from_stanza,
+    spacy_sentences as spacy_sentences,
+    stanza_document as stanza_document,
+    to_spacy as to_spacy,
 )
 from .sentence import Sentence as Sentence
 from .sentence_json import (
@@ -31,6 +54,14 @@ from .sentence_json import (
     sentence_object as sentence_object,
 )
 from .splitter import find_sentences as find_sentences
+from .structure_objects import (
+    from_networkx as from_networkx,
+    from_nltk as from_nltk,
+    from_penman as from_penman,
+    is_a as is_a,
+    to_networkx as to_networkx,
+    to_nltk as to_nltk,
+)
 from .tokenizer import tokenize as tokenize
 from .tree_dependencies import (
     NOUNS as NOUNS,

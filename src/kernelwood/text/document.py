@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from kernelwood.errors import StructureError
 from kernelwood.structures import shorten
@@ -26,9 +26,13 @@ from kernelwood.text.annotation import (
     counted,
     replace_unchecked,
 )
+from kernelwood.text.joining import join_across, join_parses
 from kernelwood.text.sentence import Sentence
 from kernelwood.text.splitter import find_sentences
 from kernelwood.text.tokenizer import tokenize as default_tokenize
+
+if TYPE_CHECKING:
+    from kernelwood.text.displacy import DisplacyStyle
 
 Tokenizer: TypeAlias = Callable[[str, Iterable[int]], Iterable[Token]]
 
@@ -65,11 +69,15 @@ class Document:
         Annotations that refer to entities by id.
     metadata : iterable of (str, str or None)
         Keys and values.
+    parse : iterable of Sentence
+        The sentences with their parses, in order, if the text is parsed. They have no entities or
+        other annotation, and ``start`` is their offset in the text.
 
     Raises
     ------
     StructureError
-        If a span lies outside the text, an id is used twice, or a target does not exist.
+        If a span lies outside the text, an id is used twice, a target does not exist, or the
+        parsed sentences are not parts of the text.
 
     Examples
     --------
@@ -83,12 +91,15 @@ class Document:
     events: tuple[Event, ...] = ()
     attributes: tuple[Attribute, ...] = ()
     metadata: Metadata = ()
+    parse: tuple[Sentence, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.text, str):
             raise StructureError(f"the text must be a string, got {type(self.text).__name__}")
         convert_parts(self, (*_STANDOFF, "metadata"))
         check_standoff(self.text, self.entities, self.relations, self.events, self.attributes)
+        if self.parse != ():
+            object.__setattr__(self, "parse", _checked_parse(self.parse, self.text))
 
     def sentences(
         self, spans: Iterable[Span] | None = None, *, tokenize: Tokenizer | None = None
@@ -114,12 +125,13 @@ class Document:
         Parameters
         ----------
         spans : iterable of (start, end), optional
-            Sentence spans, in order. By default they are found by rules for scientific English,
-            never ending inside an entity; see `kernelwood.text.find_sentences`.
+            Sentence spans, in order. By default those of ``parse``, with sentences joined that
+            share an entity; without a parse they are found by rules for scientific English, never
+            ending inside an entity; see `kernelwood.text.find_sentences`.
         tokenize : callable, optional
             ``tokenize(text, boundaries)`` returns the tokens of a sentence; tokens should end at
-            the boundaries, which are the starts and ends of entities. By default
-            `kernelwood.text.tokenize`.
+            the boundaries, which are the starts and ends of entities. By default the tokens of
+            ``parse``, or those of `kernelwood.text.tokenize`.
 
         Returns
         -------
@@ -143,6 +155,8 @@ class Document:
         >>> dict(lost)
         {'relation spans sentences': 1}
         """
+        if self.parse and spans is None and tokenize is None:
+            return self._split_parse()
         cut_words = default_tokenize if tokenize is None else tokenize
         if spans is None:
             protected = [(item.start, item.end) for item in self.entities if item.spans]
@@ -218,6 +232,26 @@ class Document:
             filled.append(sentence._with(text=text[start:end], tokens=tokens, start=start, **parts))
         return Cut(tuple(filled), shares.lost)
 
+    def _split_parse(self) -> Cut:
+        """Return the parsed sentences with their annotation."""
+        ends = [sentence.start + len(sentence.text) for sentence in self.parse]
+        spans = [(one.start, end) for one, end in zip(self.parse, ends, strict=True)]
+        joined = join_across(spans, self.entities)
+        shares = _Shares(self, joined)
+        sentences: list[Sentence] = []
+        at = 0
+        for number, (start, reach) in enumerate(joined):
+            first, at = at, bisect_right(ends, reach, at)
+            begin, end = shares.spans[number]
+            parts = dict.fromkeys(_STANDOFF, ()) | shares.parts(number)
+            if at > first + 1:
+                parts |= join_parses(self.parse[first:at], start)
+                made = Sentence(self.text[begin:end], start=start, **parts)
+            else:
+                made = self.parse[first]._with(text=self.text[begin:end], **parts)
+            sentences.append(made)
+        return Cut(tuple(sentences), shares.lost)
+
     def _with(self, **parts: Any) -> Document:
         """Return a copy with valid parts replaced, without checks."""
         return replace_unchecked(self, parts)
@@ -228,7 +262,31 @@ class Document:
             for name in ("entities", "relations", "events")
             if getattr(self, name)
         ]
+        if self.parse:
+            parts.append(counted(self.parse, "sentences"))
         return f"Document({', '.join([shorten(repr(self.text)), *parts])})"
+
+    def to_displacy(self, style: DisplacyStyle = "ent") -> dict[str, Any]:
+        """Return a dictionary for ``spacy.displacy.render(..., style=style, manual=True)``.
+
+        Parameters
+        ----------
+        style : {"ent", "span"}
+            Entities that do not overlap, or all entities by tokens.
+
+        Examples
+        --------
+        >>> Document("Raf binds.", [("T1", "Protein", [(0, 3)])]).to_displacy("span")["tokens"]
+        ['Raf', 'binds', '.']
+        """
+        from kernelwood.text.displacy import displacy_object
+
+        return displacy_object(self, style)
+
+    def _repr_html_(self) -> str:
+        from kernelwood.text.document_display import document_html
+
+        return document_html(self)
 
 
 def _checked_spans(spans: Iterable[Span], text: str) -> list[Span]:
@@ -247,6 +305,31 @@ def _checked_spans(spans: Iterable[Span], text: str) -> list[Span]:
             first = start + len(piece) - len(piece.lstrip())
             found.append((first, first + len(piece.strip())))
     return found
+
+
+def _checked_parse(parse: Any, text: str) -> tuple[Sentence, ...]:
+    """Return the parsed sentences of a text."""
+    if isinstance(parse, (str, Sentence)) or not isinstance(parse, Iterable):
+        raise StructureError(
+            f"the parse of a document must be a list of sentences, got {type(parse).__name__}"
+        )
+    sentences = tuple(parse)
+    before = 0
+    for number, sentence in enumerate(sentences):
+        if not isinstance(sentence, Sentence):
+            raise StructureError(
+                f"parse {number} of the document must be a Sentence, got {type(sentence).__name__}"
+            )
+        _check_bare(sentence, number, sentence.text.strip())
+        if sentence.start < before or not text.startswith(sentence.text, sentence.start):
+            raise StructureError(
+                f"sentence {number} of the parse, {shorten(repr(sentence.text))}, is not in the "
+                f"document at character {sentence.start}",
+                hint="sentences must be in order and must not overlap; `start` is their offset, "
+                "and document.annotate(sentences) finds it",
+            )
+        before = sentence.start + len(sentence.text)
+    return sentences
 
 
 def _check_bare(sentence: Sentence, number: int, sought: str) -> None:

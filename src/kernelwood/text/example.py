@@ -12,6 +12,7 @@ from typing import Any, TypeAlias, final
 from kernelwood.errors import StructureError
 from kernelwood.structures import Forest, Frozen, Graph, Sequence, Tree, check_label, shorten
 from kernelwood.text.document import Document
+from kernelwood.text.objects import adapt
 from kernelwood.text.sentence import Sentence
 
 Structure: TypeAlias = Sequence | Tree | Forest | Graph
@@ -190,6 +191,11 @@ class Example(Frozen):
         names = shorten(", ".join(self.views) or "none")
         return f"Example({shorten(repr(self.id))}, {shorten(repr(self.label))}, views: {names})"
 
+    def _repr_html_(self) -> str:
+        from kernelwood.text.document_display import example_html
+
+        return example_html(self)
+
     def __reduce__(self) -> tuple[object, ...]:
         # Read-only mappings do not pickle.
         views = {
@@ -220,6 +226,9 @@ def _check_view(view: object, name: str, owner: str) -> View:
         isinstance(key, str) and isinstance(number, Real) for key, number in view.items()
     ):
         return MappingProxyType(dict(view))
+    adapted = adapt(view)
+    if isinstance(adapted, (Tree, Graph, Sentence, Document)):
+        return adapted
     numbers = _as_vector(view)
     if numbers is not None:
         return numbers

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kernelwood.errors import StructureError
 from kernelwood.structures import (
@@ -36,6 +36,9 @@ from kernelwood.text.annotation import (
     counted,
     replace_unchecked,
 )
+
+if TYPE_CHECKING:
+    from kernelwood.text.displacy import DisplacyStyle
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -329,10 +332,29 @@ class Sentence:
         ]
         return f"Sentence({shorten(repr(self.text))}, {', '.join(parts)})"
 
+    def to_displacy(self, style: DisplacyStyle = "ent") -> dict[str, Any]:
+        """Return a dictionary for ``spacy.displacy.render(..., style=style, manual=True)``.
+
+        Parameters
+        ----------
+        style : {"ent", "span", "dep"}
+            Entities that do not overlap, all entities by tokens, or dependencies.
+
+        Examples
+        --------
+        >>> sentence = Sentence.from_words(["we", "go"], dependencies=[(1, "nsubj", 0)])
+        >>> sentence.to_displacy("dep")["arcs"]
+        [{'start': 0, 'end': 1, 'label': 'nsubj', 'dir': 'left'}]
+        """
+        from kernelwood.text.displacy import displacy_object
+
+        return displacy_object(self, style)
+
     def _repr_html_(self) -> str:
+        from kernelwood.text.document_display import relations_html
         from kernelwood.text.sentence_display import sentence_html
 
-        return sentence_html(self)
+        return sentence_html(self) + relations_html(self)
 
 
 def _one_each(values: Iterable[str] | None, words: list[str], what: str) -> list[str]:

@@ -97,7 +97,10 @@ def document_object(document: Document) -> dict[str, object]:
     >>> document_object(Document("Raf", [Entity("T1", "Protein", ((0, 3),), "Raf")]))
     {'text': 'Raf', 'entities': [['T1', 'Protein', [[0, 3]], 'Raf']]}
     """
-    return {"text": document.text, **_written_parts(document, _DOCUMENT)}
+    made = {"text": document.text, **_written_parts(document, _DOCUMENT)}
+    if document.parse:
+        made["parse"] = [sentence_object(sentence) for sentence in document.parse]
+    return made
 
 
 def document_from_object(value: object) -> Document:
@@ -113,8 +116,11 @@ def document_from_object(value: object) -> Document:
     >>> document_from_object({"text": "Raf", "entities": [["T1", "Protein", [[0, 3]]]]}).entities
     (Entity(id='T1', type='Protein', spans=((0, 3),), text=''),)
     """
-    known = check_object(value, "the document", ("text",), _DOCUMENT)
-    return Document(known["text"], **_read_parts(known, _DOCUMENT, "the document"))
+    known = check_object(value, "the document", ("text",), (*_DOCUMENT, "parse"))
+    parts = _read_parts(known, (*_DOCUMENT, "parse"), "the document")
+    if "parse" in parts:
+        parts["parse"] = [sentence_from_object(sentence) for sentence in parts["parse"]]
+    return Document(known["text"], **parts)
 
 
 def _written_parts(owner: Sentence | Document, names: Iterable[str]) -> dict[str, object]:

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kernelwood.cli.console import counted, running, show_counts, write_json
-from kernelwood.cli.corpora import Counts, Texts, annotated_view, read_documents
+from kernelwood.cli.corpora import Counts, Texts, annotated_view, check_annotation, check_unsaved
 from kernelwood.cli.model_files import load_extractor, load_parser
 from kernelwood.cli.options import (
     case_option,
-    documents_options,
     entities_option,
     exclusive,
     jobs_option,
@@ -26,6 +25,7 @@ from kernelwood.cli.options import (
     parser_option,
     refuse,
     seed_option,
+    text_options,
 )
 from kernelwood.cli.outputs import check_files, write_rows
 from kernelwood.errors import KernelInputError, StructureError
@@ -65,7 +65,7 @@ Examples:
 @entities_option
 @case_option
 @parser_option
-@documents_options
+@text_options
 @seed_option
 @jobs_option
 @json_option
@@ -122,8 +122,6 @@ def _check(model: str, texts: tuple[str, ...], options: dict[str, Any]) -> None:
         refuse({"label": options["n_labels"]}, ("label",), "--labels gives the labels")
     if options["write_labels"] is not None:
         refuse(options, ("out",), "--write-labels writes candidates, not a model")
-    if options["entities"] is not None:
-        refuse(options, ("source_format", "only"), "--entities marks terms in plain text")
     if options["n_labels"] is not None and options["write_labels"] is None and not _interactive():
         raise click.UsageError(
             "--label asks on a terminal, and standard input is not one; use --write-labels FILE, "
@@ -146,15 +144,17 @@ def _interactive() -> bool:
 
 def _examples(texts: tuple[str, ...], options: dict[str, Any], counts: Counts) -> list[Example]:
     """Return the texts with entities."""
-    if options["entities"] is None:
-        found, read = read_documents(texts, options)
-        for name in ("skipped", "dropped", "remarks"):
-            getattr(counts, name).update(getattr(read, name))
-        return found
     from kernelwood import Dictionary
 
-    annotate = Dictionary.read(options["entities"], case=options["case"]).annotate
-    listed = list(Texts(texts, options["errors"], annotate, counts))
+    annotate = None
+    if options["entities"] is not None:
+        annotate = Dictionary.read(options["entities"], case=options["case"]).annotate
+    for name in texts:
+        check_unsaved(name)
+    listed = list(Texts(texts, options, annotate, counts))
+    if annotate is None:
+        check_annotation(", ".join(texts), listed, counts)
+        return listed
     return [example for example in listed if annotated_view(example).entities]
 
 

@@ -17,12 +17,12 @@ from kernelwood.cli.model_files import load_extractor, load_parser
 from kernelwood.cli.options import (
     case_option,
     entities_option,
-    errors_option,
     jobs_option,
     json_option,
     parser_option,
     prediction_options,
     report_option,
+    text_options,
 )
 from kernelwood.cli.outputs import (
     STANDARD,
@@ -54,7 +54,10 @@ Examples:
   kernelwood extract model.kw papers/ --entities terms.tsv -o found.ann
   kernelwood extract model.kw brat/ -o found.tsv --evidence 3 --report found.html
   kernelwood extract model.kw paper.txt --entities terms.tsv --parses paper.conllu
+  kernelwood extract model.kw pubmed.xml.gz --entities terms.tsv
+  kernelwood extract model.kw table.csv --text-field abstract --id-field pmid
   cat paper.txt | kernelwood extract model.kw - --entities terms.tsv
+  kernelwood extract model.kw papers/ --entities terms.tsv --facts facts.tsv --facts net.cx2
 """
 
 
@@ -70,16 +73,17 @@ Examples:
 )
 @prediction_options
 @report_option
-@errors_option
+@text_options
 @jobs_option
 @json_option
 def extract(model: str, texts: tuple[str, ...], as_json: bool, **options: Any) -> None:
-    """Extract relations from plain text.
+    """Extract relations from texts.
 
-    MODEL is a file of kernelwood train. TEXT is a text file, a folder or archive of them, or - for
-    standard input. Entities are the terms of a list (--entities), the annotation in name.ann
-    beside name.txt, or entities that the parser recognizes (--ner). The output file is created or
-    replaced only when it is complete.
+    MODEL is a file of kernelwood train. TEXT is a file of plain text, articles, records or
+    annotated text, a folder or archive of such files, or - for standard input. Tables and JSON
+    records need a column for the text (--text-field). Entities are the terms of a list
+    (--entities), the annotation of the texts, or entities that the parser recognizes (--ner). The
+    output file is created or replaced only when it is complete.
     """
     started = time.perf_counter()
     entities = options["entities"]
@@ -126,7 +130,7 @@ def _prepare(
     annotate = None
     if options["entities"] is not None:
         annotate = Dictionary.read(options["entities"], case=options["case"]).annotate
-    source = Texts(texts, options["errors"], annotate, counts)
+    source = Texts(texts, options, annotate, counts)
     if options["parses"] is not None:
         return source, _with_parses(extractor, _GivenParses(options["parses"]), counts)
     if options["ner"]:

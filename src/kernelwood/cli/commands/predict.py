@@ -35,6 +35,7 @@ Examples:
   kernelwood predict model.kw brat/ -o found.ann --evidence 3
   kernelwood predict model.kw corpus.jsonl -o pairs.tsv --all
   kernelwood predict model.kw corpus.jsonl -o report.html
+  kernelwood predict model.kw brat/ --facts facts.tsv --facts-by id
 """
 
 

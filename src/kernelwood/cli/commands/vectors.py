@@ -8,15 +8,14 @@ from typing import Any
 
 import click
 
-from kernelwood.cli.console import running, show_counts, show_table, tracked, usage, write_json
-from kernelwood.cli.corpora import Counts, annotated_view
-from kernelwood.cli.options import documents_options, json_option
+from kernelwood.cli.console import running, show_counts, show_table, write_json
+from kernelwood.cli.corpora import Counts, Texts, annotated_view
+from kernelwood.cli.options import json_option, text_options
 from kernelwood.cli.outputs import STANDARD, check_files
-from kernelwood.errors import ReadError
-from kernelwood.io import ExampleStream, iter_read
 from kernelwood.text import Document, Sentence
 
 _POSITIVE = click.IntRange(min=1)
+_READING = ("errors", "source_format", "only", "text_field", "id_field")
 _EPILOG = """\b
 Examples:
   kernelwood vectors papers/ -o vectors.npz
@@ -52,21 +51,18 @@ Examples:
 @click.option(
     "--lowercase/--keep-case", default=True, help="Convert words to lower case, or keep case."
 )
-@documents_options
+@text_options
 @json_option
 def vectors(
     texts: tuple[str, ...],
     as_json: bool,
     out: str,
-    source_format: str | None,
-    errors: Any,
-    only: str | None,
     **options: Any,
 ) -> None:
     """Learn word vectors from unlabeled texts.
 
-    TEXT is a text file or a corpus of any format, a folder or archive of them, or - for standard
-    input. A file whose format is not recognized is plain text. The vectors factorize the positive
+    TEXT is a file of plain text, articles, records or annotated text, a folder or archive of such
+    files, or - for standard input. The vectors factorize the positive
     mutual information of neighboring words. The output file suits the option --vectors of other
     commands.
     """
@@ -77,14 +73,12 @@ def vectors(
     from kernelwood.vectors import learn_vectors
 
     counts = Counts()
+    reading = {name: options.pop(name) for name in _READING}
 
     def read() -> Iterator[Document | Sentence]:
-        for path in texts:
-            with usage(), _open(path, source_format, errors, only) as stream:
-                for example in tracked(stream):
-                    yield annotated_view(example)
-                    counts.taken += 1
-                counts.add(stream.tally)
+        for example in Texts(texts, reading, None, counts):
+            yield annotated_view(example)
+            counts.taken += 1
 
     with running() as begin:
         begin("learning")
@@ -106,13 +100,3 @@ def vectors(
     show_table(
         [">texts", ">words", ">dimensions", ">seconds"], [[*cells, f"{result['seconds']:.1f}"]]
     )
-
-
-def _open(path: str, source_format: str | None, errors: Any, only: str | None) -> ExampleStream:
-    """Open a corpus, or plain texts if its format is not recognized."""
-    if source_format is None and path != STANDARD:
-        try:
-            return iter_read(path, None, errors, only=only)
-        except ReadError:
-            pass  # the reader of plain texts reports a damaged archive
-    return iter_read(path, source_format or "standoff", errors, only=only)

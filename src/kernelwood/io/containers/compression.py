@@ -6,10 +6,12 @@ import bz2
 import gzip
 import io
 import lzma
+import tempfile
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from itertools import chain
-from typing import Any
+from typing import IO, Any, BinaryIO
 
 from kernelwood.errors import ReadError
 from kernelwood.io.containers.limits import Meter
@@ -187,3 +189,14 @@ def peek(chunks: Iterator[bytes], size: int) -> tuple[bytes, Iterator[bytes]]:
 def _raise(failure: ReadError) -> Iterator[bytes]:
     raise failure
     yield b""
+
+
+def spooled(stream: BinaryIO, name: str, meter: Meter) -> IO[bytes]:
+    """Return a temporary file with all of ``stream``, for formats that need random access."""
+    with ExitStack() as opened:
+        file = opened.enter_context(tempfile.TemporaryFile())
+        while chunk := stream.read(CHUNK):
+            meter.add(len(chunk), name)
+            file.write(chunk)
+        opened.pop_all()
+    return file

@@ -107,11 +107,11 @@ class Meter:
                 hint=_remedy("members", limit),
             )
 
-    def long_line(self, line: int, name: str) -> ReadError:
-        """Return the error for a line that is too long."""
+    def long_line(self, line: int, name: str, what: str = "line") -> ReadError:
+        """Return the error for a line, or another part of a file, that is too long."""
         limit = self.limits.line
         return ReadError(
-            f"the line is longer than {format_size(limit)}",
+            f"the {what} is longer than {format_size(limit)}",
             path=name,
             line=line,
             hint=_remedy("line", limit),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import tempfile
 import zipfile
 from collections import Counter
 from contextlib import ExitStack
@@ -175,14 +174,3 @@ class _ZipMember(io.RawIOBase):
     def close(self) -> None:
         self._file.close()
         super().close()
-
-
-def spooled(stream: BinaryIO, name: str, meter: Meter) -> IO[bytes]:
-    """Return a temporary file with all of ``stream``, for formats that need random access."""
-    with ExitStack() as opened:
-        file = opened.enter_context(tempfile.TemporaryFile())
-        while chunk := stream.read(CHUNK):
-            meter.add(len(chunk), name)
-            file.write(chunk)
-        opened.pop_all()
-    return file

@@ -36,6 +36,7 @@ from typing import IO, Any, cast
 
 from kernelwood.errors import StructureError
 from kernelwood.io.atomic import write_text
+from kernelwood.io.formats.json_arrays import first_object
 from kernelwood.io.lines import read_lines
 from kernelwood.io.selection import check_wanted, view_names, write_each
 from kernelwood.io.source import Item, Source
@@ -79,10 +80,11 @@ def looks_like_jsonl(head: str) -> bool:
 
     Examples
     --------
-    >>> looks_like_jsonl(' {"id": "s1"}'), looks_like_jsonl("(S (NP we))")
+    >>> looks_like_jsonl(' {"id": "s1", "views": {}}'), looks_like_jsonl('{"text": "Raf"}')
     (True, False)
     """
-    return head.lstrip().startswith("{")
+    keys = first_object(head).keys()
+    return head.lstrip().startswith("{") and ("views" in keys or keys >= {*_BARE})
 
 
 def read_jsonl(source: Source, views: tuple[str, ...] | None = None) -> Iterator[Item]:

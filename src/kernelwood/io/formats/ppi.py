@@ -35,7 +35,9 @@ separated by commas or semicolons where an entity is discontinuous. The head of 
 A pair is a relation from ``e1`` to ``e2`` that holds or does not, its arguments without roles. Its
 type is ``"interaction"`` in the first dialect and the attribute ``type`` in the second. There a
 negative pair has the type ``"ddi"``, and a positive pair without ``type`` has the type ``"int"``,
-which in that corpus is an interaction without further information, with a remark.
+which in that corpus is an interaction without further information, with a remark. The values of
+``interaction`` and ``ddi`` are ``true`` and ``false`` in either case. A pair with neither attribute
+has the label that its type tells, or else none: it is left out. Both are remarked.
 
 An entity that differs from the characters at its offsets is an error, unless all offsets are one
 character too low or too high; then they are corrected, with a remark.
@@ -52,14 +54,14 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io.alignment import guess_unit
-from kernelwood.io.containers.compression import CHUNK
 from kernelwood.io.ids import UsedIds
 from kernelwood.io.selection import check_wanted
 from kernelwood.io.source import Item, Remark, Source
+from kernelwood.io.xml import XmlCollector, parse_xml
 from kernelwood.structures import shorten
 from kernelwood.text import (
     Argument,
@@ -73,9 +75,6 @@ from kernelwood.text import (
     Token,
 )
 
-if TYPE_CHECKING:
-    from pyexpat import XMLParserType
-
 _OFFSETS = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
 _RANGES = re.compile("[,;]")
 # Each comment is matched in one way only, so that many comments take linear time.
@@ -85,14 +84,12 @@ _DDI = re.compile(_PROLOG + r"<document[\s>]")
 _TOKEN_DIFFERS = Remark("token text differs from the characters at its offsets")
 _SHIFTED = Remark("entity stands one character beside its offsets; corrected")
 _UNTYPED = Remark("interaction without a type; read as 'int'")
-# The attribute that tells whether a pair interacts, in each dialect, and its values.
-_HOLDS = {
-    "interaction": {"True": True, "False": False},
-    "ddi": {"true": True, "false": False},
-}
+_UNLABELED = Remark("pair without the attribute ddi or interaction; left out")
+_ONLY_TYPED = Remark("pair without the attribute ddi; labeled by its type")
+_LABELS = ("ddi", "interaction")  # attributes that tell whether a pair interacts, by dialect
+_NO_TYPES = frozenset(["none", "null", "no", "false", "negative", "ddi"])
 _PREFERRED = ("split_parse", "split")  # parser and tokenizer
-_MAX_BYTES = 1 << 22  # of one tag, and of one sentence with all its analyses
-_MAX_DEPTH = 250_000
+_MAX_BYTES = 1 << 22  # of one sentence with all its analyses
 _MAX_ATTRIBUTES = 100  # of a document; each of its sentences gets a copy
 _MAX_ANALYSES = 50  # of a sentence; each becomes a view
 _PARTS = frozenset(
@@ -282,18 +279,10 @@ def _relations(
     made: dict[str, Relation] = {}
     for element in elements:
         name = _unused(element, made, "pair")
-        kind = "ddi" if "ddi" in element.attributes else "interaction"
-        values, value = _HOLDS[kind], _need(element, kind)
-        if value not in values:
-            raise _problem(
-                f"{kind} is {shorten(repr(value))}", element, f"write {' or '.join(values)}"
-            )
-        holds = values[value]
-        if kind == "ddi" and holds:
-            kind = element.attributes.get("type", "")
-            if not kind:
-                kind = "int"
-                remarks.append(_UNTYPED)
+        label = _label(element, remarks)
+        if label is None:
+            continue
+        kind, holds = label
         targets = [(role, _need(element, role)) for role in ("e1", "e2")]
         for role, target in targets:
             if target not in entities:
@@ -306,6 +295,30 @@ def _relations(
         arguments = tuple([Argument("", target) for _, target in targets])
         made[name] = Relation(name, kind, arguments, holds)
     return tuple(made.values())
+
+
+def _label(element: _Element, remarks: list[Remark]) -> tuple[str, bool] | None:
+    """Return the type of a pair and whether it interacts; None if it is not labeled."""
+    attributes = element.attributes
+    kind = next((key for key in _LABELS if key in attributes), None)
+    if kind is None and not attributes.get("type"):
+        remarks.append(_UNLABELED)
+        return None
+    if kind is None:  # the type tells
+        remarks.append(_ONLY_TYPED)
+        holds = attributes["type"].lower() not in _NO_TYPES
+    else:
+        value = attributes[kind]
+        if value.lower() not in ("true", "false"):
+            raise _problem(f"{kind} is {shorten(repr(value))}", element, "write true or false")
+        holds = value.lower() == "true"
+    if kind == "interaction":
+        return kind, holds
+    if not holds:
+        return "ddi", False
+    if not attributes.get("type"):
+        remarks.append(_UNTYPED)
+    return attributes.get("type") or "int", True
 
 
 def _analysis(
@@ -463,76 +476,16 @@ def _iter_sentences(
         If the file is not well-formed, declares a document type, or exceeds a limit.
     """
     collector = _Collector(source, enough)
-    parser = _make_parser(collector)
-    blank = True
-    chunk = b" "
-    while chunk:
-        chunk = source.stream.read(CHUNK)
-        blank = blank and not chunk.strip()
-        if blank and not chunk:
-            return
-        problem = _feed(parser, collector, chunk)
+    for _ in parse_xml(source, collector):
         yield from collector.take_finished()
-        if problem is not None:
-            raise problem
 
 
-def _make_parser(collector: _Collector) -> Any:
-    """Return an XML parser that calls ``collector`` directly, once for every word."""
-    from defusedxml.expatreader import DefusedExpatParser  # slow to import
-
-    class Parser(DefusedExpatParser):  # type: ignore[misc]  # defusedxml has no types
-        def reset(self) -> None:
-            super().reset()
-            expat = collector.expat = self._parser
-            expat.StartElementHandler = collector.start
-            expat.EndElementHandler = collector.end
-            expat.CharacterDataHandler = None  # all text is in attributes
-
-    return Parser(forbid_dtd=True)
-
-
-def _feed(parser: Any, collector: _Collector, chunk: bytes) -> ReadError | None:
-    """Parse a chunk, or the end of the file if it is empty; return the error if there is one."""
-    from xml.sax import SAXParseException
-
-    from defusedxml import DefusedXmlException
-
-    try:
-        if chunk:
-            parser.feed(chunk)
-        else:
-            parser.close()
-        collector.check_size(len(chunk))
-    except ReadError as failure:
-        return failure
-    except DefusedXmlException:
-        return collector.error(
-            "the file declares a document type",
-            hint="remove it; the format needs none, and entities in a DTD can do harm",
-        )
-    except SAXParseException as failure:
-        return collector.error(
-            f"this is not well-formed XML: {failure.getMessage()}",
-            hint="the rest cannot be read; if a character is odd here, the file may not be in the "
-            "encoding it declares (UTF-8 if none)",
-        )
-    except (LookupError, ValueError) as failure:
-        return collector.error(
-            f"the declared encoding cannot be read: {shorten(str(failure))}",
-            hint="convert the file to UTF-8",
-        )
-    return None
-
-
-class _Collector:
+class _Collector(XmlCollector):
     """Collects elements into sentences."""
 
     def __init__(self, source: Source, enough: tuple[str, str] | None) -> None:
-        self.expat: XMLParserType
-        self._source = source
+        super().__init__(source)
         self._enough = enough
-        self._depth = 0
         self._document: Metadata = ()
         self._sentence: _WrittenSentence | None = None
         self._sentence_depth = 0
@@ -540,22 +493,13 @@ class _Collector:
         self._lists: dict[str, list[_Element]] = {}  # where elements go, by name
         self._finished: list[_WrittenSentence | ReadError] = []
         self._sentence_bytes = 0
-        self._tag_bytes = 0
-        self._last_place = (0, 0)
 
     def take_finished(self) -> list[_WrittenSentence | ReadError]:
         finished, self._finished = self._finished, []
         return finished
 
-    def place(self) -> tuple[int, int]:
-        return self.expat.CurrentLineNumber, self.expat.CurrentColumnNumber + 1
-
-    def error(self, problem: str, hint: str | None = None) -> ReadError:
-        line, column = self.place()
-        return self._source.error(problem, line=line, column=column, hint=hint)
-
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        self._depth += 1
+        self.depth += 1
         collected = self._lists.get(name)
         if collected is not None:
             if collected is not _LEFT_OUT:
@@ -565,7 +509,7 @@ class _Collector:
                 )
         elif name in _PARTS:
             self._open(name, _Element(attributes, *self.place()))
-        elif self._depth == 1 and name != "corpus":
+        elif self.depth == 1 and name != "corpus":
             raise self.error(
                 f"the outermost element is <{shorten(name)}>, not <corpus> or <document>",
                 hint="this is neither PPI nor DDI XML; give format=... if it is in another format",
@@ -587,7 +531,7 @@ class _Collector:
             )
         elif name == "sentence" and sentence is None:
             self._sentence = opened = _WrittenSentence(element, self._document)
-            self._sentence_depth = self._depth
+            self._sentence_depth = self.depth
             self._sentence_bytes = 0
             self._lists = {"entity": opened.entities, "pair": opened.pairs}
         elif name == "parse" and sentence is not None and "dependency" not in self._lists:
@@ -632,7 +576,7 @@ class _Collector:
 
     def end(self, name: str) -> None:
         if name == "sentence":
-            if self._sentence is not None and self._depth == self._sentence_depth:
+            if self._sentence is not None and self.depth == self._sentence_depth:
                 if not self._given_up:
                     self._finished.append(self._sentence)
                 self._sentence = None
@@ -644,23 +588,11 @@ class _Collector:
             self._lists.pop("token", None)
         elif name == "document":
             self._document = ()
-        self._depth -= 1
+        self.depth -= 1
 
     def check_size(self, n_bytes: int) -> None:
         """Count parsed bytes; raise if a limit is exceeded."""
-        if self._depth > _MAX_DEPTH:
-            raise self.error(
-                f"elements are nested more than {_MAX_DEPTH:,} deep",
-                hint="perhaps end tags are missing",
-            )
-        place = self.place()
-        self._tag_bytes = self._tag_bytes + n_bytes if place == self._last_place else 0
-        self._last_place = place
-        if self._tag_bytes > _MAX_BYTES:
-            raise self.error(
-                f"a tag or comment has more than {_MAX_BYTES:,} bytes",
-                hint="perhaps a quotation mark or an angle bracket is missing",
-            )
+        super().check_size(n_bytes)
         self._sentence_bytes += n_bytes
         sentence = self._sentence
         if sentence is None or self._given_up or self._sentence_bytes <= _MAX_BYTES:

@@ -32,9 +32,9 @@ from itertools import chain, count
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from kernelwood.errors import ReadError, StructureError
-from kernelwood.io.alignment import guess_unit
+from kernelwood.io.alignment import compare_mention, guess_offsets, in_one_line
 from kernelwood.io.atomic import write_folder
-from kernelwood.io.selection import view_to_write, write_each
+from kernelwood.io.selection import annotated_to_write, write_each
 from kernelwood.io.source import Item, Remark, Source
 from kernelwood.structures import shorten
 from kernelwood.text import (
@@ -54,7 +54,6 @@ K = TypeVar("K", Entity, Relation, Event, Attribute)
 
 _TEXT_LIMIT = 1 << 26  # bytes; a text has to be in memory as a whole
 _PROBLEM_LIMIT = 100
-_NEAR = 200  # how far from its offsets the text of an entity is looked for, to give a hint
 _ANNOTATIONS = (".a1", ".a2", ".ann")
 _FIRST_LINE = re.compile(
     r"""\s*(?:
@@ -71,8 +70,6 @@ _WORD = re.compile(r"[^ \t]+")
 # No text needs offsets of more than 18 digits, and longer numbers are slow to read.
 _PLACE = re.compile(r"([^ \t]+) +([0-9]{1,18} +[0-9]{1,18}(?:;[0-9]{1,18} +[0-9]{1,18})*) *")
 _REMARK = re.compile(r"([^ \t]+) +([^ \t]+)(?: +([^ \t][^\t]*))?")
-_MAX_STRETCH = 10  # how many times longer an entity may be in the text, where blanks differ
-_LINE_ENDS = str.maketrans("\r\n", "  ")
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f\\]|^[A-Za-z]:")
 _NAME_LIMIT = 250  # bytes; file systems allow 255, and a suffix follows
 _KINDS = {"entities": "T", "relations": "R*", "events": "E", "attributes": "AMN#"}
@@ -140,6 +137,16 @@ def read_standoff(
         yield source.locate(failure, 1)
         return
     yield from draft.remarks
+    yield Example(source.stem, views=shown, origin=source.origin(1))
+
+
+def read_text(
+    files: Mapping[str, Source] | Source, views: tuple[str, ...] | None = None
+) -> Iterator[Item]:
+    """Yield the document of a plain text file, its id being the name of the file."""
+    source = files if isinstance(files, Source) else files[".txt"]
+    text = source.read_text(_TEXT_LIMIT)
+    shown = {"document": Document(text)} if views is None or "document" in views else {}
     yield Example(source.stem, views=shown, origin=source.origin(1))
 
 
@@ -217,7 +224,7 @@ class _Draft:
                 column,
                 self._offset_hint(entity),
             )
-        differ = _blanks_that_differ(entity, self.text)
+        differ = _difference(entity, self.text)
         if differ is None:
             found = " ".join([self.text[a : min(b, a + 60)] for a, b in entity.spans[:60]])
             return place.error(
@@ -227,7 +234,9 @@ class _Draft:
                 self._offset_hint(entity),
             )
         if differ:
-            self.remarks.append(Remark("blanks in the text of an entity differ from the document"))
+            self.remarks.append(
+                Remark("blanks or joints in the text of an entity differ from the document")
+            )
         return None
 
     def _offset_hint(self, entity: Entity) -> str:
@@ -235,7 +244,7 @@ class _Draft:
         if self._hinted:  # guessing takes time, and the reason is the same for all lines
             return plain
         self._hinted = True
-        return _guess_offsets(entity, self.text) or plain
+        return guess_offsets(entity.text, self.text, entity.spans) or plain
 
     def check_references(self) -> Iterator[ReadError]:
         """Yield the errors of references to annotations that do not exist."""
@@ -291,17 +300,6 @@ def _without_text(files: Mapping[str, Source]) -> ReadError:
     return ReadError("there are no files to read", hint=hint)
 
 
-def _guess_offsets(entity: Entity, text: str) -> str | None:
-    """Return a guess about wrong offsets of an entity; None if there is none."""
-    start, end = entity.spans[0][0], entity.spans[-1][1]
-    guess = guess_unit(entity.text, text, entity.spans)
-    if guess is None and len(entity.spans) == 1 and entity.text:
-        near = text.find(entity.text, max(0, start - _NEAR), end + _NEAR)
-        if near >= 0:
-            return f"the same text stands at {near} {near + len(entity.text)}"
-    return guess
-
-
 def parse_line(text: str) -> Annotation:
     r"""Return the annotation of a line, or raise StructureError at its column.
 
@@ -355,38 +353,14 @@ def format_line(annotation: Annotation) -> str:
     return f"{name}\t{' '.join([first, *parts])}"
 
 
-def _blanks_that_differ(entity: Entity, text: str) -> bool | None:
-    r"""Compare the text of an entity with the characters at its offsets.
-
-    Return False if they are equal, True if only blanks differ, and None if they differ otherwise
-    or there are far more blanks at the offsets. In the format a blank joins the parts of a
-    discontinuous entity, and stands for a line end.
-
-    Examples
-    --------
-    >>> _blanks_that_differ(Entity("T1", "Protein", ((0, 3), (4, 7)), "p53 p63"), "p53/p63")
-    False
-    """
-    written = entity.text
-    # Hostile entities may claim to be as long as the text; comparing many would take too long.
-    if sum(end - start for start, end in entity.spans) > _MAX_STRETCH * (len(written) + 10):
-        return None
-    found = _text_at(entity, text)
-    if found == written:
-        return False
-    if written in (in_one_line(found), found.translate(_LINE_ENDS)):
-        return False
-    return True if found.split() == written.split() else None
+def _difference(entity: Entity, text: str) -> bool | None:
+    """Compare an entity with the text; see `kernelwood.io.alignment.compare_mention`."""
+    return compare_mention(entity.text, text, entity.spans)
 
 
 def _text_at(entity: Entity, text: str) -> str:
     """Return the characters at the offsets of an entity, its parts joined by blanks."""
     return " ".join([text[start:end] for start, end in entity.spans])
-
-
-def in_one_line(text: str) -> str:
-    """Return a text with a blank for each line end."""
-    return text.replace("\r\n", " ").translate(_LINE_ENDS)
 
 
 def _parse_entity(name: str, text: str, at: int) -> Entity:
@@ -543,7 +517,7 @@ def standoff_files(
 
 def _written(example: Example, view: str | None, adapt: bool) -> list[tuple[str, str]]:
     name = _file_name(example.id)
-    found = _annotated(example, view)
+    found = annotated_to_write(example, view)
     document = _adapted(found) if adapt or isinstance(found, Sentence) else found
     _check_text(document)
     lines = [_line(item, document) for item in _items(document)]
@@ -647,23 +621,6 @@ def _file_name(name: str) -> str:
     return name
 
 
-def _annotated(example: Example, view: str | None) -> Document | Sentence:
-    if view is not None:
-        return view_to_write(example, view, Document, Sentence)
-    fitting = {
-        name: made for name, made in example.views.items() if isinstance(made, (Document, Sentence))
-    }
-    for name in ("document", "sentence", *(fitting if len(fitting) == 1 else ())):
-        if name in fitting:
-            return fitting[name]
-    raise StructureError(
-        f"it has {len(fitting)} views that are documents or sentences",
-        hint=f"say which with view=...: {', '.join(fitting)}"
-        if fitting
-        else "standoff annotation needs a document or a sentence",
-    )
-
-
 def _check_text(document: Document) -> None:
     if document.text.startswith("\ufeff"):
         raise StructureError(
@@ -700,7 +657,7 @@ def _line(item: Annotation, document: Document) -> str:
             "and ids begin with T (entities), E (events), R (relations), A, M, N or # "
             "(attributes); adapt=True replaces ids that do not fit",
         )
-    if isinstance(item, Entity) and _blanks_that_differ(item, document.text) is None:
+    if isinstance(item, Entity) and _difference(item, document.text) is None:
         raise StructureError(
             f"entity {shorten(repr(item.id))} reads {shorten(repr(item.text))}, which is not what "
             "stands at its offsets",

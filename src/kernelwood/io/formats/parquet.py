@@ -1,0 +1,126 @@
+"""Parquet tables of texts, read row group by row group; needs the extra ``arrow``.
+
+See `kernelwood.io.formats.records` for what becomes of a record. Only columns of plain values are
+read: strings, numbers, dates and truth values. Lists, such as vectors, and bytes are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from typing import Any
+
+from kernelwood.errors import ReadError, StructureError
+from kernelwood.io.formats.records import check_fields, choose_fields, record_items
+from kernelwood.io.ids import UsedIds
+from kernelwood.io.source import Item, Source
+from kernelwood.structures import shorten
+from kernelwood.text import Example
+
+MAGIC = "PAR1"
+_ROWS = 256  # decoded at a time
+_BUFFER = 1 << 20  # bytes of a column that are buffered
+_MAX_COLUMNS = 10_000
+_MAX_FOOTER = 1 << 26  # bytes of strings in the metadata of a file
+
+
+def looks_like_parquet(head: str) -> bool:
+    """Return whether a file that begins with ``head`` may be a Parquet table.
+
+    Examples
+    --------
+    >>> looks_like_parquet("PAR1..."), looks_like_parquet("PARK")
+    (True, False)
+    """
+    return head.startswith(MAGIC)
+
+
+def read_parquet(
+    source: Source,
+    views: tuple[str, ...] | None = None,
+    *,
+    text_field: str | Sequence[str] | None = None,
+    id_field: str | None = None,
+) -> Iterator[Item]:
+    """Yield a document for each row of a Parquet table; the line of its origin is its number."""
+    return _rows(source, views, check_fields(text_field, id_field))
+
+
+def _rows(
+    source: Source, views: tuple[str, ...] | None, given: tuple[tuple[str, ...], str | None]
+) -> Iterator[Item]:
+    if not source.head:
+        return
+    with ExitStack() as opened:
+        table = _open(source, opened)
+        columns = _plain_columns(table.schema_arrow)
+        try:
+            fields = choose_fields(columns, *given)
+        except StructureError as failure:
+            raise source.locate(failure, None) from failure
+        yield from fields.remarks
+        used = UsedIds()
+        for number, row in enumerate(_records(table, columns, source), start=1):
+            try:
+                items = list(record_items(row.items(), fields, source, (number, number), views))
+            except StructureError as failure:
+                yield source.locate(failure, number)
+                continue
+            for item in items:
+                yield (isinstance(item, Example) and used.check(item.id, number, source)) or item
+
+
+def _open(source: Source, opened: ExitStack) -> Any:
+    try:
+        from pyarrow.parquet import ParquetFile
+    except ImportError as failure:
+        raise source.error(
+            "Parquet tables need the package pyarrow",
+            hint="install it with pip install 'kernelwood[arrow]'",
+        ) from failure
+    file = opened.enter_context(source.random_access())
+    try:
+        return ParquetFile(
+            file,
+            buffer_size=_BUFFER,
+            pre_buffer=False,
+            thrift_string_size_limit=_MAX_FOOTER,
+            thrift_container_size_limit=1_000_000,
+        )
+    except Exception as failure:  # those of pyarrow have no common class
+        raise _damaged(failure, source) from failure
+
+
+def _plain_columns(schema: Any) -> list[str]:
+    from pyarrow import types
+
+    plain = (
+        types.is_string, types.is_large_string, types.is_integer, types.is_floating,
+        types.is_boolean, types.is_date, types.is_timestamp, types.is_decimal,
+    )  # fmt: skip
+    found = []
+    for field in schema:
+        kind = field.type.value_type if types.is_dictionary(field.type) else field.type
+        is_view = getattr(types, "is_string_view", lambda kind: False)(kind)
+        if is_view or any(test(kind) for test in plain):
+            found.append(field.name)
+    return found[:_MAX_COLUMNS]
+
+
+def _records(table: Any, columns: list[str], source: Source) -> Iterator[dict[str, Any]]:
+    try:
+        batches = table.iter_batches(batch_size=_ROWS, columns=columns, use_threads=False)
+        for batch in batches:
+            yield from batch.to_pylist()
+    except ReadError:
+        raise
+    except Exception as failure:
+        raise _damaged(failure, source) from failure
+
+
+def _damaged(failure: Exception, source: Source) -> ReadError:
+    said = str(failure).partition("\n")[0]
+    return source.error(
+        f"the Parquet table cannot be read: {shorten(said, 200)}",
+        hint="it is damaged or not complete; write it again",
+    )
