@@ -120,8 +120,9 @@ def test_a_cross_validation_has_folds_and_evidence(run, tmp_path):
     ("arguments", "message"),
     [
         (("-o", "a.html", "--report", "b.html"), "both reports; leave out one of them"),
-        (("--report", "b.txt"), "--report must end in one of .html"),
-        (("--report", "model.kw"), "MODEL and --report are the same file"),
+        (("--report", "b.txt"), "'b.txt' does not end in .html"),
+        (("--report", "-"), "'-' does not end in .html"),
+        (("--report", "model.kw"), "does not end in .html"),
         (("-o", "a.html", "--to", "tsv"), "a.html is the name of a report"),
     ],
 )

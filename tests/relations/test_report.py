@@ -8,7 +8,8 @@ from dataclasses import replace
 from hashlib import sha256
 from html import unescape
 from importlib.resources import files
-from itertools import pairwise
+from itertools import combinations, pairwise
+from math import dist
 from types import SimpleNamespace
 
 import pytest
@@ -551,3 +552,46 @@ def schemes():
 def test_text_has_enough_contrast_to_its_background(scheme, ink, grounds):
     colors = schemes()[scheme]
     assert min(contrast(colors[ink], colors[ground]) for ground in grounds) >= 4.5
+
+
+# Matrices that simulate color vision deficiencies in linear RGB (Machado, Oliveira and Fernandes,
+# "A physiologically-based model for simulation of color vision deficiency", 2009).
+VISION = {
+    "normal": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
+    "protanopia": (
+        (0.152286, 1.052583, -0.204868),
+        (0.114503, 0.786281, 0.099216),
+        (-0.003882, -0.048116, 1.051998),
+    ),
+    "deuteranopia": (
+        (0.367322, 0.860646, -0.227968),
+        (0.280085, 0.672501, 0.047413),
+        (-0.011820, 0.042940, 0.968881),
+    ),
+    "tritanopia": (
+        (1.255528, -0.076749, -0.178779),
+        (-0.078411, 0.930809, 0.147602),
+        (0.004733, 0.691367, 0.303900),
+    ),
+}
+
+
+def seen(color, matrix):
+    """Return the CIE Lab coordinates of a color as it is seen."""
+    linear = [((int(color[i : i + 2], 16) / 255 + 0.055) / 1.055) ** 2.4 for i in (1, 3, 5)]
+    r, g, b = (
+        min(1.0, max(0.0, sum(m * part for m, part in zip(row, linear, strict=True))))
+        for row in matrix
+    )
+    x = (0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.9505
+    y = 0.2126 * r + 0.7152 * g + 0.0722 * b
+    z = (0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.089
+    x, y, z = (v ** (1 / 3) if v > 0.008856 else 7.787 * v + 16 / 116 for v in (x, y, z))
+    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("vision", VISION)
+def test_relation_types_can_be_told_apart_by_color(scheme, vision):
+    colors = [seen(schemes()[scheme][f"r{number}"], VISION[vision]) for number in range(8)]
+    assert min(dist(one, other) for one, other in combinations(colors, 2)) > 20

@@ -196,6 +196,12 @@ def _check_settings(
     return value
 
 
+def _check_report(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    if value is not None and not value.lower().endswith(".html"):
+        raise click.BadParameter(f"{value!r} does not end in .html")
+    return value
+
+
 # All commands.
 
 jobs_option = click.option(
@@ -343,7 +349,7 @@ prediction_options = together(
     positive_rate_option,
 )  # fmt: skip
 report_option = click.option(
-    "--report", metavar="FILE.html",
+    "--report", metavar="FILE.html", callback=_check_report,
     help="Also write an HTML report: facts, texts with relations, evidence.",
 )  # fmt: skip
 extractor_options = together(

@@ -24,7 +24,7 @@ from kernelwood.cli.console import counted, note, say, show_counts, show_table, 
 from kernelwood.cli.corpora import Counts, annotated_view
 from kernelwood.cli.explanations import show_explanation
 from kernelwood.cli.options import exclusive
-from kernelwood.cli.reports import SUFFIX, Report, is_report
+from kernelwood.cli.reports import Report, is_report
 from kernelwood.errors import KernelInputError
 from kernelwood.structures import one_line, shorten
 from kernelwood.text import Example
@@ -250,17 +250,16 @@ def check_prediction_files(
     if out not in (None, STANDARD):
         check_writable(Path(out))
     check_fact_files(sources, options, as_json=as_json)
-    if is_report(out) and options["report"] is not None:
-        raise click.UsageError("--out and --report are both reports; leave out one of them")
+    check_files(sources, {"--report": options["report"]})
+    if out is None:
+        return None
     if is_report(out):
-        if format is not None:
-            raise click.UsageError(f"{out} is the name of a report; rename it or leave out --to")
-        format = "html"
-    elif out is not None:
-        format = "jsonl" if out == STANDARD and format is None else _format_of(out, format)
-    if options["report"] is not None:
-        check_files(sources, {"--report": options["report"]}, suffixes={"--report": [SUFFIX]})
-    if options["every"] and format not in (None, "jsonl", "tsv", "html"):
+        return _check_report(sources, options)
+    format = "jsonl" if out == STANDARD and format is None else _format_of(out, format)
+    if format in ("jsonl", "tsv"):
+        check_files(sources, {"--out": out})
+        return format
+    if options["every"]:
         kind = "standoff annotation" if format == "ann" else f"the format {format}"
         raise click.UsageError(f"{kind} contains relations only; leave out --all")
     if format != "ann":
@@ -270,6 +269,17 @@ def check_prediction_files(
         raise click.UsageError("standoff annotation consists of several files; give a folder")
     check_vacant(Path(out))
     return "ann"
+
+
+def _check_report(sources: dict[str, str | None], options: dict[str, Any]) -> str:
+    """Check the options and the file of a report that is the only output; return the format."""
+    out = options["out"]
+    if options["report"] is not None:
+        raise click.UsageError("--out and --report are both reports; leave out one of them")
+    if options["target_format"] is not None:
+        raise click.UsageError(f"{out} is the name of a report; rename it or leave out --to")
+    check_files(sources, {"--out": out})
+    return "html"
 
 
 def _format_of(out: str, format: str | None) -> str:
@@ -364,7 +374,8 @@ def write_predictions(
         results = _counted(results, counter)
     if report is not None:
         results = report.collected(results)
-    out, shown = options["out"], []
+    out = options["out"]
+    shown = []
     if out is None:
         shown = [pair for one in results for pair in one.explained()]
     elif format == "html":

@@ -18,12 +18,10 @@ if TYPE_CHECKING:
         RelationValidation,
     )
 
-SUFFIX = ".html"
-
 
 def is_report(path: str | None) -> bool:
     """Return whether the name of an output file is that of a report."""
-    return path is not None and Path(path).suffix.lower() == SUFFIX
+    return path is not None and Path(path).suffix.lower() == ".html"
 
 
 class Report:

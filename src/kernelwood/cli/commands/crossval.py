@@ -21,7 +21,7 @@ from kernelwood.cli.options import (
     seed_option,
 )
 from kernelwood.cli.outputs import check_files
-from kernelwood.cli.reports import SUFFIX, Report
+from kernelwood.cli.reports import Report
 
 _EPILOG = """\b
 Examples:
@@ -72,7 +72,6 @@ def crossval(
         },
         {"--plot": options["plot"], "--report": options["report"]},
         figure="--plot",
-        suffixes={"--report": [SUFFIX]},
     )
     extractor = make_extractor(options)
     documents, counts = read_documents(corpus, options)

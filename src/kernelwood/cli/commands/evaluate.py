@@ -23,7 +23,7 @@ from kernelwood.cli.options import (
     report_option,
 )
 from kernelwood.cli.outputs import check_files, positive_rate_of
-from kernelwood.cli.reports import SUFFIX, Report
+from kernelwood.cli.reports import Report
 
 if TYPE_CHECKING:
     from kernelwood.relations import Predictions, RelationExtractor
@@ -61,7 +61,7 @@ def evaluate(model: str, test: tuple[str, ...], as_json: bool, **options: Any) -
     check_files(
         {"MODEL": model, **{f"CORPUS {name}": name for name in test}},
         {"--errors-out": options["errors_out"], "--report": options["report"]},
-        suffixes={"--errors-out": [".jsonl"], "--report": [SUFFIX]},
+        suffixes={"--errors-out": [".jsonl"]},
     )
     extractor = load_extractor(model)
     documents, counts = read_documents(test, options)
