@@ -34,6 +34,7 @@ from .facts import (
 )
 from .interactions import Interaction as Interaction, flatten_events as flatten_events
 from .learning_curve import CurvePoint as CurvePoint, LearningCurve as LearningCurve
+from .pictures import describe as describe
 from .predictions import (
     Case as Case,
     CaseFragment as CaseFragment,
@@ -50,7 +51,6 @@ from .recipes import (
     kernel_on as kernel_on,
 )
 from .report import (
-    describe as describe,
     relation_name as relation_name,
     report_html as report_html,
     write_report as write_report,
