@@ -166,6 +166,11 @@ def test_marks_of_alignments_are_part_of_the_constants_of_triples():
     assert dict(graph.nodes) == {"a": "x~1", "a.op1": "b~e.2"}
 
 
+def test_edges_of_a_graph_have_the_direction_of_its_triples():
+    triples = [("a", ":instance", "x"), ("b", ":instance", "y"), ("a", ":ARG0-of", "b")]
+    assert from_penman(penman.Graph(triples)).edges == (("a", "ARG0-of", "b"),)
+
+
 def test_ids_of_triples_must_be_strings():
     with pytest.raises(StructureError, match="the id 3 of a node of penman"):
         from_penman(penman.Graph([(3, ":instance", "x")]))

@@ -260,7 +260,7 @@ def text_entries(texts: Any, dictionary: Any, *, owner: str = "extract") -> Iter
     ----------
     texts : texts or documents, as in `documents_from`
     dictionary : Dictionary, an argument of `Dictionary.of`, or None
-        Adds entities where there are none yet.
+        Adds entities where there are none yet. Another object is used by its method ``annotate``.
     owner : str
         Name of the function for messages.
 
@@ -270,7 +270,9 @@ def text_entries(texts: Any, dictionary: Any, *, owner: str = "extract") -> Iter
     >>> entry[:2]
     ('text1', Document('Raf binds Ras.', 1 entity))
     """
-    found = None if dictionary is None else Dictionary.of(dictionary)
+    found = dictionary
+    if found is not None and not hasattr(found, "annotate"):
+        found = Dictionary.of(found)
     for example in documents_from(texts, owner, texts=True):
         annotated = _annotated(example)
         if found is not None:
