@@ -12,6 +12,14 @@ import kernelwood as kw
 sys.path.insert(0, str(Path(__file__).parents[1] / "io"))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def without_lines_of_progress():
+    """Let no output depend on the time that a command takes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kernelwood.cli.console._EVERY", float("inf"))
+        yield
+
+
 @pytest.fixture(scope="module")
 def examples():
     return [an_example(f"s{i}", text, text.split()[0]) for i, text in enumerate(TEXTS)]

@@ -152,6 +152,7 @@ class _Clock:
 def clock(monkeypatch):
     clock = _Clock()
     monkeypatch.setattr(console, "_clock", clock)
+    monkeypatch.setattr(console, "_EVERY", 5.0)
     return clock
 
 
@@ -220,7 +221,7 @@ def test_the_innermost_task_is_shown(clock, capsys):
             clock.now += 6 * number
         clock.now += 6
         begin("saving")
-    assert capsys.readouterr().err.splitlines() == ["kernelwood: saving, 00:00 elapsed"]
+    assert capsys.readouterr().err.splitlines() == ["kernelwood: saving, 00:12 elapsed"]
 
 
 def test_a_line_names_the_command(clock, capsys):

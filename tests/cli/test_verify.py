@@ -252,3 +252,8 @@ def test_an_interruption_leaves_nothing_behind(model, claims, tmp_path, monkeypa
     monkeypatch.setattr(RelationExtractor, "extract", interrupted)
     assert run(model, claims, "-o", tmp_path / "out.jsonl").exit_code == 130
     assert [path.name for path in tmp_path.iterdir()] == ["claims.jsonl"]
+
+
+def test_triples_without_their_option_are_told_of_it(model, tmp_path):
+    path = triples(tmp_path, ("Pten", "binds", "Akt"))
+    assert "--from triples reads texts" in wrong_data(run(model, path))

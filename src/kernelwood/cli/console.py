@@ -287,7 +287,8 @@ class _Lines:
     """
 
     def __init__(self, command: str) -> None:
-        self._command, self._last = command, _clock()
+        self._command = command
+        self._started = self._last = _clock()
         self._tasks: list[_Task] = []
         self._lock = threading.Lock()
 
@@ -317,7 +318,7 @@ class _Lines:
             now = _clock()
             if self._tasks and now - self._last >= _EVERY:
                 self._last = now
-                say(f"{self._command}: {self._tasks[-1].line(now)}", err=True)
+                say(f"{self._command}: {self._tasks[-1].line(now, self._started)}", err=True)
 
 
 class _Task:
@@ -349,14 +350,14 @@ class _Task:
 
     total: int | None
 
-    def line(self, now: float) -> str:
-        """Return a description of what is done, with times.
+    def line(self, now: float, started: float) -> str:
+        """Return a description of what is done, with the time since a start and the time left.
 
         Examples
         --------
         >>> task = _Task("document", counted=True)
         >>> task.update(34_000_000, 120_000_000, 1200)
-        >>> task.line(task.started + 12)
+        >>> task.line(task.started + 12, task.started)
         '1,200 documents, 34.0 MB of 120.0 MB, 00:12 elapsed, 00:30 left'
         """
         seconds, parts = now - self.started, [self.name]
@@ -365,7 +366,7 @@ class _Task:
             parts = [counted(self.items, self.name), f"{_megabytes(self.done)}{size}"]
         elif self.total:
             parts.append(f"{self.done / self.total:.0%}")
-        parts.append(f"{_minutes(seconds)} elapsed")
+        parts.append(f"{_minutes(now - started)} elapsed")
         if self.total and 0 < self.done <= self.total:
             parts.append(f"{_minutes(seconds * (self.total - self.done) / self.done)} left")
         return ", ".join(parts)

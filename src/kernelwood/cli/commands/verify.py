@@ -53,7 +53,7 @@ A claim is a line of JSON; offsets count characters, and the relation goes from 
 \b
 With --from triples, mentions are found in the text:
   {"text": "Raf binds Ras.",
-   "relations": [{"subject": "Raf", "predicate": "binds", "object": "Ras"}]}
+   "relations": [{"head": "Raf", "relation": "binds", "tail": "Ras"}]}
 
 \b
 Examples:

@@ -218,7 +218,7 @@ def _triple(row: object, entities: object, text: str) -> Triple:
     if isinstance(row, list):
         if len(row) != 3 or not all(isinstance(part, str) for part in row):
             raise StructureError(
-                "a triple is an array of three strings: subject, predicate, object"
+                "a triple is an array of three strings: mention, relation, mention"
             )
         first, kind, second = row
         return Triple(kind, Mention(first), Mention(second), {})

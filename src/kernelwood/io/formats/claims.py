@@ -102,6 +102,11 @@ class Claim:
         >>> Claim.from_object(line).annotated
         Document('Raf binds Ras.', 2 entities)
         """
+        if isinstance(value, dict) and {"relations", "triples"} & set(value):
+            raise StructureError(
+                "the line has a list of relations, but a claim has one 'relation'",
+                hint="format='triples' reads texts with lists of quoted relations",
+            )
         known = check_object(
             value,
             "the claim",
