@@ -42,7 +42,7 @@ NAMES = [
     "鳥\n",
     "'",
     "\\",
-    "// c",
+    "a // c",
     "e) f(",
 ]
 ODD = facts_of(*(pair(one, two, kind=two) for one, two in pairwise(NAMES)))
@@ -333,6 +333,15 @@ def test_a_statement_has_evidence_and_belief():
     assert first["annotations"]["agents"]["coords"] == [[0, 5], [10, 13]]
     assert made["IncreaseAmount"].keys() & {"subj", "obj"} == {"obj"}
     assert made["Phosphorylation"]["enz"]["name"] == "Raf"
+
+
+def test_the_id_of_a_statement_depends_on_the_fact_only():
+    first, second = (
+        json.loads(written(facts_of(pair(probability=p, document=name)), "indra"))[0]["id"]
+        for p, name in ((0.6, "a"), (0.7, "b"))
+    )
+    assert first == second
+    assert first != json.loads(written(facts_of(pair("Mek")), "indra"))[0]["id"]
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,20 @@ def test_equal_references_are_one_entity_by_id():
     assert (fact.first.reference, fact.second.reference) == ("U:1", "U:2")
 
 
+def test_the_type_of_an_entity_by_id_is_the_most_frequent():
+    kinds = ["gene", "protein", "protein"]
+    found = facts_of(
+        *(
+            predicted(mention("Raf", kind=kind, reference="U:1"), mention("Ras", 10, role="second"))
+            for kind in kinds
+        ),
+        by="id",
+    )
+    assert [(fact.count, fact.first.type, fact.first.reference) for fact in found] == [
+        (3, "protein", "U:1")
+    ]
+
+
 def test_mentions_without_reference_are_identified_by_text_and_have_none():
     found = facts_of(pair("Raf", references=("U:1", "")), pair("Raf", document="b"), by="id")
     assert sorted(fact.first.reference for fact in found) == ["", "U:1"]

@@ -120,6 +120,7 @@ def cut_pieces(text: str, variants: bool) -> Pieces:
     return made
 
 
+@lru_cache(1 << 14)
 def folded_name(text: str) -> str:
     """Return a name without differences of spelling that terms of a dictionary may have.
 

@@ -162,7 +162,8 @@ def indra_statements(facts: Facts, types: Mapping[str, str] | None) -> list[dict
 
 
 def _statement(fact: Fact, kind: str) -> dict[str, Any]:
-    name = _uuid(fact.to_dict() | {"sentences": [], "statement": kind})
+    # The same for the same fact of another corpus or model.
+    name = _uuid([kind, fact.type, [entity[:3] for entity in fact.entities]])
     agents = [_agent(entity) for entity in fact.entities]
     return {
         "type": kind,
