@@ -135,6 +135,19 @@ def test_a_text_with_two_names_is_shown_once_with_a_warning():
     assert "Same text and predictions: b" in made
 
 
+def test_repetitions_leave_room_for_other_texts():
+    contents = ReportContents(n_documents=2)
+    for number in range(250):
+        contents.add([prediction(document=f"a{number}")], {f"a{number}": TEXT})
+    contents.add([prediction(document="b")], {"b": TEXT + "It is new."})
+    with pytest.warns(UserWarning, match="249 of 251 documents"):
+        shown = contents.shown()
+    assert [(one.name, one.n_others, len(one.others)) for one in shown.documents] == [
+        ("a0", 249, 20),
+        ("b", 0, 0),
+    ]
+
+
 def test_facts_of_a_merged_document_lead_to_the_shown_one():
     found = [prediction(document="a", id="x"), prediction(document="b", id="y")]
     with pytest.warns(UserWarning):
