@@ -331,6 +331,14 @@ class ShownContents:
         """Number of documents whose texts are shown."""
         return sum(1 + one.n_others for one in self.documents)
 
+    def n_predictions(self, *, positive: bool) -> int:
+        """Return the number of predictions that are shown, with those of merged documents."""
+        return sum(
+            (1 + document.n_others) * sum(one.positive is positive for one in passage.predictions)
+            for document in self.documents
+            for passage in document.passages
+        )
+
     def within_limit(self, passages: Iterable[Passage]) -> list[Passage]:
         """Return passages; text without predictions is cut if there is too much of it."""
         made = []
