@@ -88,13 +88,13 @@ def test_relations_with_the_highest_probability_are_shown():
     found = [prediction(0, 1, probability=0.6), prediction(0, 2, probability=0.9)]
     made = shown(*found, n_relations=1)
     assert made.count('class="rel ') == 1 and '<i class="bar p18 t10"></i>0.90' in made
-    assert "1 of 2 relations are shown" in made
+    assert "The texts show 1 of 2 relations, those with the highest probability." in made
 
 
 def test_candidates_below_the_threshold_are_limited():
     found = [prediction(0, 1, probability=0.1), prediction(0, 2, probability=0.4)]
     made = shown(*found, n_negative=1)
-    assert "1 of 2 candidates below the decision threshold are shown" in made
+    assert "The texts show 1 of 2 candidates below the decision threshold." in made
     assert "0.40</li>" in made
 
 
@@ -131,8 +131,21 @@ def test_a_text_with_two_names_is_shown_once_with_a_warning():
     found = [prediction(document="a"), prediction(document="b")]
     with pytest.warns(UserWarning, match="1 of 2 documents have the text"):
         made = shown(*found, documents={"a": TEXT, "b": TEXT})
-    assert made.count("It is known.") == 1
+    assert made.count("It is known.") == 1 and "The texts show" not in made
     assert "Same text and predictions: b" in made
+
+
+def test_repetitions_leave_room_for_other_texts():
+    contents = ReportContents(n_documents=2)
+    for number in range(250):
+        contents.add([prediction(document=f"a{number}")], {f"a{number}": TEXT})
+    contents.add([prediction(document="b")], {"b": TEXT + "It is new."})
+    with pytest.warns(UserWarning, match="249 of 251 documents"):
+        shown = contents.shown()
+    assert [(one.name, one.n_others, len(one.others)) for one in shown.documents] == [
+        ("a0", 249, 20),
+        ("b", 0, 0),
+    ]
 
 
 def test_facts_of_a_merged_document_lead_to_the_shown_one():

@@ -19,6 +19,7 @@ from kernelwood.text import Entity, Span
 # Sentence, relation, trigger and participants of a prediction.
 _Key: TypeAlias = tuple[Any, ...]
 _N_ERRORS = 200
+_N_SAME = 20  # documents with the same text whose names are shown
 
 
 class Passage(NamedTuple):
@@ -37,12 +38,15 @@ class ShownDocument(NamedTuple):
     name : str
     passages : sequence of Passage
     others : sequence of str
-        Other documents with the same text and the same predictions.
+        The first of the other documents with the same text and the same predictions.
+    n_others : int
+        The number of these.
     """
 
     name: str
     passages: Sequence[Passage]
     others: Sequence[str] = ()
+    n_others: int = 0
 
 
 @dataclass(slots=True)
@@ -54,6 +58,8 @@ class _Kept:
     text: str | None
     predictions: dict[_Key, Prediction] = field(default_factory=dict)
     n_relations: int = 0
+    same: list[_Kept] = field(default_factory=list)  # the first ones that look the same
+    n_same: int = 0
 
     def rank(self) -> tuple[int, int]:
         return -self.n_relations, self.number
@@ -83,8 +89,13 @@ class _Kept:
 
     def signature(self) -> tuple[Any, ...]:
         """Equal for documents that look the same."""
-        text = self.text
-        return (text, frozenset((key, one.positive) for key, one in self.predictions.items()))
+        return self.text, frozenset((key, one.positive) for key, one in self.predictions.items())
+
+    def merge(self, other: _Kept) -> None:
+        """Add a document that looks the same."""
+        self.same = [*self.same, other, *other.same][:_N_SAME]
+        self.n_same += 1 + other.n_same
+        other.same = []
 
 
 def _key(one: Prediction) -> _Key:
@@ -220,16 +231,25 @@ class ReportContents:
         self._errors = heapq.nsmallest(_N_ERRORS, [*self._errors, *wrong], key=_mistake)
 
     def _best(self) -> list[_Kept]:
-        """Return the documents that fit the limits, in the order of their arrival."""
-        best: list[_Kept] = []
+        """Return the documents that fit the limits, in the order of their arrival.
+
+        Those that look the same are merged.
+        """
+        best: dict[tuple[Any, ...], _Kept] = {}
         n_characters = n_relations = 0
-        for one in sorted(self._kept.values(), key=_Kept.rank)[: self._n_documents]:
-            n_characters += one.n_characters
-            n_relations += one.n_relations
-            if best and (n_characters > self._n_characters or n_relations > self._limits[True]):
-                break
-            best.append(one)
-        return sorted(best, key=lambda one: one.number)
+        is_full = self._n_documents == 0
+        for one in sorted(self._kept.values(), key=_Kept.rank):
+            signature = one.signature()
+            if signature in best:
+                best[signature].merge(one)
+            elif not is_full:
+                n_characters += one.n_characters
+                n_relations += one.n_relations
+                too_long = n_characters > self._n_characters or n_relations > self._limits[True]
+                if not (best and too_long):
+                    best[signature] = one
+                is_full = too_long or len(best) == self._n_documents
+        return sorted(best.values(), key=lambda one: one.number)
 
     def facts(self) -> Facts:
         """Return the facts of all predictions."""
@@ -240,30 +260,26 @@ class ReportContents:
         if self.n_repeated:
             _warn(f"{self.n_repeated} predictions were given twice; the report shows each once")
         kept = self._best()
-        groups: dict[tuple[Any, ...], list[_Kept]] = {}
-        for one in kept:
-            groups.setdefault(one.signature(), []).append(one)
-        if n_same := len(kept) - len(groups):
+        self._kept = {(one.name, one.text): one for one in kept}
+        if n_same := sum(one.n_same for one in kept):
             _warn(
-                f"{n_same} of {len(kept)} documents have the text and the predictions of another "
-                "one; the report shows each text once, its facts count every document"
+                f"{n_same} of {len(kept) + n_same} documents have the text and the predictions of "
+                "another one; the report shows each text once, its facts count every document"
             )
-        chosen = self._chosen([same[0] for same in groups.values()])
+        chosen = self._chosen(kept)
         made = ShownContents([], {}, [], self._n_characters)
-        for same in groups.values():
-            first = same[0]
+        for document in kept:
             some = {
                 key: self._labeled(one)
-                for key, one in first.predictions.items()
+                for key, one in document.predictions.items()
                 if id(one) in chosen
             }
-            passages = made.within_limit(passages_of(some.values(), first.text))
-            made.documents.append(
-                ShownDocument(first.name, passages, [one.name for one in same[1:]])
-            )
-            for document in same:
+            passages = made.within_limit(passages_of(some.values(), document.text))
+            names = [one.name for one in document.same]
+            made.documents.append(ShownDocument(document.name, passages, names, document.n_same))
+            for one in (document, *document.same):
                 made.places.update(
-                    {(document.name, document.predictions[key].id): some[key] for key in some}
+                    {(one.name, one.predictions[key].id): shown for key, shown in some.items()}
                 )
         if self.is_annotated:
             made.errors += self._errors
@@ -313,7 +329,15 @@ class ShownContents:
     @property
     def n_documents(self) -> int:
         """Number of documents whose texts are shown."""
-        return sum(1 + len(one.others) for one in self.documents)
+        return sum(1 + one.n_others for one in self.documents)
+
+    def n_predictions(self, *, positive: bool) -> int:
+        """Return the number of predictions that are shown, with those of merged documents."""
+        return sum(
+            (1 + document.n_others) * sum(one.positive is positive for one in passage.predictions)
+            for document in self.documents
+            for passage in document.passages
+        )
 
     def within_limit(self, passages: Iterable[Passage]) -> list[Passage]:
         """Return passages; text without predictions is cut if there is too much of it."""
