@@ -30,6 +30,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import count, pairwise
 from typing import Any, NamedTuple, TypeAlias
 
@@ -64,6 +65,7 @@ Part: TypeAlias = "dict[Any, Any]"
 PLACE = object()  # key of the line and the column of a part, where they are known
 _MAX_GAP = 1 << 20  # characters of a document that no passage fills
 _MAX_INFONS = 300_000  # of relations between mentions in a document
+_MAX_NUMBER = 10**9
 _DIGITS = re.compile(r"[0-9]{1,9}")
 _TRIGGER = "Trigger"
 _NEGATIVE = "negative"
@@ -77,6 +79,7 @@ _DATABASES = {
     "uniprot": "UniProt", "ncbitaxonomy": "NCBITaxon", "taxonomyid": "NCBITaxon",
     "dbsnp": "dbSNP", "hgnc": "HGNC", "drugbank": "DrugBank", "cellosaurus": "Cellosaurus",
 }  # fmt: skip
+_EMPTY = Document("")
 _WORD_BREAKS = str.maketrans("", "", " -_")
 _NAME = "name"
 _REPEATED_ID = Remark("repeated or missing id of an annotation or relation; replaced")
@@ -188,16 +191,22 @@ class _Draft:
         return "".join(pieces)
 
     def _add_annotations(self, owner: Part) -> None:
-        annotations, relations = _list(owner, "annotations"), _list(owner, "relations")
         own: dict[str, str] = {}
-        for annotation in annotations:
-            given = _name(annotation)
-            name = self._unused(given, "T")
-            own.setdefault(given, name)
-            if given in self._names:
-                self._shared.add(given)
-            self._names.setdefault(given, name)
+        for annotation in _list(owner, "annotations"):
+            given = annotation.get("id")
+            if type(given) is not str:
+                given = _name(annotation)
+            if given and given not in self._used:
+                name = self._names[given] = own[given] = given
+                self._used.add(given)
+            else:
+                name = self._unused(given, "T")
+                own.setdefault(given, name)
+                if given in self._names:
+                    self._shared.add(given)
+                self._names.setdefault(given, name)
             self._add_annotation(name, annotation)
+        relations = _list(owner, "relations")
         if relations:
             self._scopes.append(_Scope(relations, own))
 
@@ -213,26 +222,26 @@ class _Draft:
     def _add_annotation(self, name: str, annotation: Part) -> None:
         infons = _infons(annotation)
         spans = self._spans(annotation)
-        written = _string(annotation, "text")
-        text = self._text
-        if len(spans) == 1:
-            [(start, end)] = spans
-            same = start + len(written) == end and text.startswith(written, start)
-        else:
-            same = False
-        if not same and spans:
+        written = annotation.get("text")
+        if type(written) is not str:
+            written = _string(annotation, "text")
+        if len(spans) != 1 or not (
+            spans[0][0] + len(written) == spans[0][1]
+            and self._text.startswith(written, spans[0][0])
+        ):
             written = self._checked(annotation, written, spans)
         self._entities.append(Entity(name, infons.pop("type", ""), spans, written))
-        found = self._references(name, infons)
-        for key, value in infons.items():
-            self._add_attribute(key, name, value)
-        if len(found) > 1:
-            self._ids[name] = found
+        if infons:
+            self._add_infons(name, infons)
 
     def _spans(self, annotation: Part) -> tuple[Span, ...]:
         spans = []
         for location in _list(annotation, "locations"):
-            start, length = _number(location, "offset"), _number(location, "length")
+            start, length = location.get("offset"), location.get("length")
+            if type(start) is not int or not 0 <= start < _MAX_NUMBER:
+                start = _number(location, "offset")
+            if type(length) is not int or not 0 <= length < _MAX_NUMBER:
+                length = _number(location, "length")
             if length:
                 spans.append((start, start + length))
             else:
@@ -247,6 +256,8 @@ class _Draft:
     def _checked(self, annotation: Part, written: str, spans: tuple[Span, ...]) -> str:
         """Return the text of an annotation; raise if it is not at its place."""
         text = self._text
+        if not spans:
+            return written
         if spans[-1][1] <= len(text):
             if not written:
                 return ""
@@ -257,42 +268,61 @@ class _Draft:
         problem, hint = mention_problem("the annotation", written, text, spans)
         raise _problem(problem, annotation, hint)
 
-    def _references(self, name: str, infons: dict[str, str]) -> Sequence[str]:
-        """Move the ids of an annotation from its infons to its references; return them."""
+    def _add_infons(self, name: str, infons: dict[str, str]) -> None:
+        """Add the ids of an annotation as references, and other infons as attributes."""
+        mentions, attributes = self._mentions, self._attributes
         found: dict[str, None] = {}
-        for key in [key for key in infons if _database(key) is not None]:
-            database = _database(key)
-            written = infons.pop(key)
+        others = []
+        for key, written in infons.items():
+            database = _DATABASES.get(key)
+            if database is None and (database := _database(key)) is None:
+                others.append((key, written))
+                continue
             ids = split_ids(written)
             for one in ids:
                 full = one if not database or ":" in one else f"{database}:{one}"
                 found[full] = None
-                for concept in {one, full}:
-                    self._mentions.setdefault(concept, []).append(name)
+                for concept in (one,) if full == one else (one, full):
+                    mentions.setdefault(concept, []).append(name)
             if len(ids) > 1:
-                self._mentions.setdefault(written, []).append(name)
-        terms = infons[_NAME].split("|") if _NAME in infons else []
-        if found and len(terms) == len(found):
-            del infons[_NAME]
-            values = [f"{one}\t{term}" for one, term in zip(found, terms, strict=True)]
-        else:
-            values = list(found)
+                mentions.setdefault(written, []).append(name)
+        values: Sequence[str] = list(found)
+        if found and _NAME in infons:
+            terms = infons[_NAME].split("|")
+            if len(terms) == len(found):
+                values = [f"{one}\t{term}" for one, term in zip(found, terms, strict=True)]
+                others.remove((_NAME, infons[_NAME]))
         for value in values:
-            number = len(self._attributes) + 1
-            self._attributes.append(Attribute(f"N{number}", "Reference", name, value))
-        return tuple(found)
+            attributes.append(Attribute(f"N{len(attributes) + 1}", "Reference", name, value))
+        for key, value in others:
+            attributes.append(Attribute(f"A{len(attributes) + 1}", key, name, value))
+        if len(found) > 1:
+            self._ids[name] = tuple(found)
 
     def _add_attribute(self, kind: str, target: str, value: str) -> None:
         self._attributes.append(Attribute(f"A{len(self._attributes) + 1}", kind, target, value))
 
     def document(self) -> Document:
         """Return the document; add remarks on its relations."""
+        relations: list[Relation] = []
+        events: list[Event] = []
+        if self._scopes:
+            self._add_relations(relations, events)
+        # Spans, ids and references were checked when they were read.
+        return _EMPTY._with(
+            text=self._text,
+            entities=tuple(self._entities),
+            relations=tuple(relations),
+            events=tuple(events),
+            attributes=tuple(self._attributes),
+            metadata=tuple(self._metadata),
+        )
+
+    def _add_relations(self, relations: list[Relation], events: list[Event]) -> None:
         given = {_name(part) for scope in self._scopes for part in scope.relations} - {""}
         items = [
             self._item(part, scope.own, given) for scope in self._scopes for part in scope.relations
         ]
-        relations: list[Relation] = []
-        events: list[Event] = []
         for item, arguments in self._resolved([item for item in items if item.pair is None]):
             for key, value in item.infons.items():
                 self._add_attribute(key, item.name, value)
@@ -303,14 +333,6 @@ class _Draft:
                 rest = arguments[: item.trigger] + arguments[item.trigger + 1 :]
                 events.append(Event(item.name, item.type, trigger, rest))
         relations += self._grounded([item for item in items if item.pair is not None])
-        return Document(
-            self._text,
-            tuple(self._entities),
-            tuple(relations),
-            tuple(events),
-            tuple(self._attributes),
-            tuple(self._metadata),
-        )
 
     def _item(self, part: Part, own: dict[str, str], given: set[str]) -> _Item:
         infons, nodes = _infons(part), _nodes(part)
@@ -318,16 +340,18 @@ class _Draft:
         kind = next((infons.pop(key) for key in _TYPES if key in infons), "")
         if pair is not None:
             return _Item(part, own, "", kind, infons, nodes, pair=pair)
-        name = _name(part)
-        name = name if name == "*" else self._unused(name, "R")
         by_id = infons.pop("trigger_id", None)
         triggers = [
             number
             for number, (role, refid) in enumerate(nodes)
             if (role == _TRIGGER if by_id is None else refid == by_id)
         ]
+        trigger = next(iter(triggers), None)
+        name = _name(part)
+        if name != "*" or trigger is not None:  # relations without an id may share this one
+            name = self._unused(name, "R")
         holds = infons.pop(_NEGATIVE, "") != "true"
-        return _Item(part, own, name, kind, infons, nodes, next(iter(triggers), None), holds)
+        return _Item(part, own, name, kind, infons, nodes, trigger, holds)
 
     def _concepts(
         self, infons: dict[str, str], nodes: _Nodes, own: dict[str, str], given: set[str]
@@ -580,6 +604,11 @@ def _would_change(
 
 def _database(key: str) -> str | None:
     """Return the database whose ids an infon has; None if it has none."""
+    return _spelled(key) if len(key) < 100 else None
+
+
+@lru_cache(maxsize=1000)
+def _spelled(key: str) -> str | None:
     return _DATABASES.get(key.lower().translate(_WORD_BREAKS))
 
 
@@ -641,14 +670,17 @@ def _list(part: Part, key: str) -> list[Part]:
 
 
 def _infons(part: Part) -> dict[str, str]:
-    """Return the infons whose values are text or numbers; of objects, the identifier is kept."""
+    """Return the infons whose values are text or numbers; of objects, the identifier is kept.
+
+    The result may be changed: every part is read once.
+    """
     found = part.get("infons")
     if not found:
         return {}
     if type(found) is not dict:
         raise _problem(f"'infons' must be an object, got {describe(found)}", part)
     if {*map(type, found.values())} == {str}:
-        return dict(found)
+        return found
     made = {}
     for key, value in found.items():
         plain = value.get("identifier") if type(value) is dict else value
@@ -693,7 +725,7 @@ def _number(part: Part, key: str) -> int:
     found = part.get(key)
     if type(found) is str and _DIGITS.fullmatch(found):
         return int(found)
-    if type(found) is not int or not 0 <= found < 10**9:
+    if type(found) is not int or not 0 <= found < _MAX_NUMBER:
         raise _problem(
             f"{key!r} must be a number of characters, got {describe(found)}",
             part,
