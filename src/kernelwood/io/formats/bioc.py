@@ -28,11 +28,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count, pairwise
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
 from kernelwood.errors import StructureError
 from kernelwood.io.alignment import compare_mention, mention_problem
@@ -119,6 +119,7 @@ def document_id(part: Part) -> str:
     raise _problem("the id of the document is missing", part, "every document needs an id")
 
 
+A = TypeVar("A", bound=Document | Sentence)
 _Nodes: TypeAlias = "list[tuple[str, str]]"  # roles and ids
 
 
@@ -484,12 +485,18 @@ def part_of(name: str, document: Document | Sentence, *, adapt: bool = False) ->
     >>> annotation["infons"], annotation["locations"]
     ({'type': 'Gene'}, [{'offset': 0, 'length': 3}])
     """
+    if adapt:
+        document = fit_to_bioc(document)
     spans = _sections_of(document)
     kept = {f"{start} {end}\t{kind}" for start, end, kind in spans}
-    metadata = [
-        (key, value) for key, value in document.metadata if not (key == "section" and value in kept)
-    ]
-    infons = _Infons(document.attributes, adapt=adapt)
+    metadata: dict[str, str] = {}
+    for key, value in document.metadata:
+        if key == "section" and value in kept:
+            continue
+        if key in metadata and not adapt:
+            raise _repeated(key)
+        metadata.setdefault(key, value or "")
+    infons = _Infons(document)
     passages: list[Part] = [
         {
             "offset": start,
@@ -502,20 +509,19 @@ def part_of(name: str, document: Document | Sentence, *, adapt: bool = False) ->
         for start, end, kind in spans
     ]
     starts = [start for start, _, _ in spans]
-    references = database_ids(document.attributes)
     for entity in document.entities:
         home = max(bisect_right(starts, entity.start) - 1, 0)
         passages[home]["annotations"].append(
             {
                 "id": entity.id,
-                "infons": infons.of(entity, references.get(entity.id, ())),
+                "infons": infons.of(entity),
                 "text": entity.text or " ".join(document.text[a:b] for a, b in entity.spans),
                 "locations": [{"offset": a, "length": b - a} for a, b in entity.spans],
             }
         )
     return {
         "id": name,
-        "infons": _unique(metadata, adapt=adapt),
+        "infons": metadata,
         "passages": passages,
         "annotations": [],
         "relations": [
@@ -563,32 +569,86 @@ def _event_part(event: Event, infons: _Infons) -> Part:
 class _Infons:
     """The attributes of a document as infons of the annotations they belong to."""
 
-    def __init__(self, attributes: Iterable[Attribute], *, adapt: bool) -> None:
-        self._adapt = adapt
-        self._values: defaultdict[str, list[tuple[str, str | None]]] = defaultdict(list)
-        for attribute in attributes:
-            if attribute.type not in REFERENCES:
-                self._values[attribute.target].append((attribute.type, attribute.value))
+    def __init__(self, document: Document | Sentence) -> None:
+        self._references = database_ids(document.attributes)
+        self._values: defaultdict[str, dict[str, str]] = defaultdict(dict)
+        for _, kind, target, value in document.attributes:
+            if kind not in REFERENCES:
+                if kind in self._values[target]:
+                    raise _repeated(kind)
+                self._values[target][kind] = value
 
-    def of(
-        self, item: Entity | Relation | Event, references: Sequence[tuple[str, str]] = ()
-    ) -> dict[str, str]:
-        given = _unique(self._values.get(item.id, ()), adapt=self._adapt)
+    def of(self, item: Entity | Relation | Event) -> dict[str, str]:
         made = {"type": item.type} if item.type else {}
-        ids = [(name, term) for name, term in references if split_ids(name) == (name,)]
+        given = self._values.get(item.id, {})
+        ids = _writable_ids(self._references.get(item.id, ()))
         if ids:
             made["identifier"] = ";".join(name for name, _ in ids)
         if ids and _NAME not in given and all(term and "|" not in term for _, term in ids):
             made[_NAME] = "|".join(term for _, term in ids)
-        for key in [key for key in given if _would_change(key, given, item, len(ids))]:
-            if not self._adapt:
+        for key in given:
+            if _would_change(key, given, item, len(ids)):
                 raise StructureError(
                     f"the attribute {shorten(repr(key))} of {shorten(repr(item.id))} would be read "
                     "as something else",
                     hint="rename it; adapt=True leaves it out",
                 )
-            del given[key]
         return made | given
+
+
+def _writable_ids(references: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [(name, term) for name, term in references if split_ids(name) == (name,)]
+
+
+def fit_to_bioc(document: A) -> A:
+    """Return a document without attributes and metadata that the format cannot hold.
+
+    Examples
+    --------
+    >>> entity, note = Entity("T1", "Gene", ((0, 3),)), Attribute("A1", "type", "T1", "protein")
+    >>> fit_to_bioc(Document("Raf", [entity], attributes=[note])).attributes
+    ()
+    """
+    items: dict[str, Entity | Relation | Event] = {}
+    for part in (document.entities, document.relations, document.events):
+        items.update((item.id, item) for item in part)
+    references = database_ids(document.attributes)
+    infons: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    attributes: list[Attribute] = []
+    for attribute in document.attributes:
+        if attribute.type in REFERENCES:
+            attributes.append(attribute)
+        elif attribute.type not in infons[attribute.target]:
+            infons[attribute.target][attribute.type] = attribute.value
+            attributes.append(attribute)
+    n_ids = {name: len(_writable_ids(found)) for name, found in references.items()}
+    kept = tuple(
+        item
+        for item in attributes
+        if item.type in REFERENCES
+        or not _would_change(
+            item.type, infons[item.target], items[item.target], n_ids.get(item.target, 0)
+        )
+    )
+    keys: set[str] = set()
+    metadata = []
+    for key, value in document.metadata:
+        if key == "section" or key not in keys:
+            keys.add(key)
+            metadata.append((key, value))
+    return cast(A, document._with(attributes=kept, metadata=tuple(metadata)))
+
+
+def left_out_of_bioc(document: Document | Sentence) -> Iterator[str]:
+    """Yield the parts of a document that the format cannot hold."""
+    fitting = fit_to_bioc(document)
+    if len(fitting.attributes) < len(document.attributes):
+        yield "attributes with the key of another infon"
+    if len(fitting.metadata) < len(document.metadata):
+        yield "metadata with repeated keys"
+    found = database_ids(document.attributes).values()
+    if any(len(_writable_ids(references)) < len(references) for references in found):
+        yield "database ids with separators"
 
 
 def _would_change(
@@ -612,32 +672,11 @@ def _spelled(key: str) -> str | None:
     return _DATABASES.get(key.lower().translate(_WORD_BREAKS))
 
 
-def _unique(pairs: Iterable[tuple[str, str | None]], *, adapt: bool) -> dict[str, str]:
-    """Return infons, whose keys do not repeat."""
-    made: dict[str, str] = {}
-    for key, value in pairs:
-        if key not in made:
-            made[key] = value or ""
-        elif not adapt:
-            raise StructureError(
-                f"the key {shorten(repr(key))} appears twice",
-                hint="infons of a part have different keys; adapt=True keeps the first",
-            )
-    return made
-
-
-def left_out_of_bioc(document: Document | Sentence) -> Iterator[str]:
-    """Yield the parts of a document that the format cannot hold."""
-    try:
-        part_of("", document)
-    except StructureError:
-        yield "attributes with the key of another infon"
-    if any(
-        split_ids(name) != (name,)
-        for references in database_ids(document.attributes).values()
-        for name, _ in references
-    ):
-        yield "database ids with separators"
+def _repeated(key: str) -> StructureError:
+    return StructureError(
+        f"the key {shorten(repr(key))} appears twice",
+        hint="infons of a part have different keys; adapt=True keeps the first",
+    )
 
 
 def _filler(length: int) -> str:
