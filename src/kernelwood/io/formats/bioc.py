@@ -65,8 +65,6 @@ Part: TypeAlias = "dict[Any, Any]"
 PLACE = object()  # key of the line and the column of a part, where they are known
 _MAX_GAP = 1 << 20  # characters of a document that no passage fills
 _MAX_INFONS = 300_000  # of relations between mentions in a document
-_MAX_NUMBER = 10**9
-_DIGITS = re.compile(r"[0-9]{1,9}")
 _TRIGGER = "Trigger"
 _NEGATIVE = "negative"
 _SECTION = re.compile(r"([0-9]{1,9}) ([0-9]{1,9})\t(.*)", re.DOTALL)
@@ -238,11 +236,7 @@ class _Draft:
     def _spans(self, annotation: Part) -> tuple[Span, ...]:
         spans = []
         for location in _list(annotation, "locations"):
-            start, length = location.get("offset"), location.get("length")
-            if type(start) is not int or not 0 <= start < _MAX_NUMBER:
-                start = _number(location, "offset")
-            if type(length) is not int or not 0 <= length < _MAX_NUMBER:
-                length = _number(location, "length")
+            start, length = _number(location, "offset"), _number(location, "length")
             if length:
                 spans.append((start, start + length))
             else:
@@ -762,9 +756,9 @@ def _string(part: Part, key: str) -> str:
 def _number(part: Part, key: str) -> int:
     """Return a number of characters, which may be written as a string."""
     found = part.get(key)
-    if type(found) is str and _DIGITS.fullmatch(found):
+    if type(found) is str and len(found) < 10 and found.isdecimal() and found.isascii():
         return int(found)
-    if type(found) is not int or not 0 <= found < _MAX_NUMBER:
+    if type(found) is not int or not 0 <= found < 10**9:
         raise _problem(
             f"{key!r} must be a number of characters, got {describe(found)}",
             part,
