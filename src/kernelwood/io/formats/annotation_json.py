@@ -121,3 +121,26 @@ def pairs_of(annotated: Document | Sentence, entities: Iterable[Entity]) -> Iter
         targets = [argument.target for argument in relation.arguments]
         if relation.holds and len(targets) == 2 and known.issuperset(targets):
             yield relation
+
+
+def left_out_of_tool(
+    annotated: Document | Sentence, *, attributes: Collection[str] = ()
+) -> Iterator[str]:
+    """Yield the parts of a document that annotation tools cannot hold.
+
+    They hold entities of one span, pairs of them, and the given types of attributes.
+    """
+    if annotated.events:
+        yield "events"
+    if annotated.attributes and not attributes:
+        yield "attributes"
+    entities = single_spans(annotated)
+    if len(entities) < len(annotated.entities):
+        yield "entities of several spans, or of none"
+    if sum(1 for _ in pairs_of(annotated, entities)) < len(annotated.relations):
+        yield "relations that are negative or not pairs of such entities"
+    roles = {part.role for item in annotated.relations for part in item.arguments}
+    if not roles <= {*ROLES}:
+        yield "roles of arguments"
+    if attributes and any(item.type not in attributes for item in annotated.attributes):
+        yield "attributes other than database ids, notes and probabilities"

@@ -61,6 +61,7 @@ from kernelwood.structures import check_list, check_object, describe, encode_jso
 from kernelwood.text import Attribute, Document, Entity, Example, Relation, Sentence, Span
 
 _MARKUP = {"hypertextlabels": "HTML", "paragraphlabels": "a dialogue"}
+NOTES = ("Reference", "AnnotatorNotes", "probability")  # attributes that tasks hold
 _REFERENCE = "Reference: "
 _NO_LABEL = "relation"
 _BLANKS = re.compile(r"(?:\s|\\n)+")
