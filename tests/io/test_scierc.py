@@ -20,10 +20,6 @@ def parse(value: object, errors: str = "raise"):
     return read(io.StringIO(text), format="scierc", errors=errors)
 
 
-def sample():
-    return json.loads(TEXT)[0]
-
-
 def changed_document(**change):
     made = json.loads(TEXT.splitlines()[0])
     return {**made, **change}

@@ -159,7 +159,7 @@ def _split_small_task(task: dict[str, Any]) -> tuple[dict[str, Any], list[Any]]:
     for key, value in task.items():
         if isinstance(value, list) and all(_is_region(one) for one in value):
             results += [
-                {"id": f"{key}{place}", "type": "labels", "value": one}
+                {"id": f"T{place}", "type": "labels", "value": one}
                 for place, one in enumerate(value, start=len(results) + 1)
             ]
         elif key not in _SMALL:
