@@ -293,9 +293,8 @@ def test_many_infons_of_relations_between_ids_are_refused(monkeypatch):
         ([passage("\n", RAF.replace("<text>", "<location offset='0' length='3'/><text>"))],
          "locations of the annotation overlap", (2, 1)),
         ([passage(RAF), relation(node("9"))], "there is no annotation '9'", (2, 73)),
-        ([passage(passage())], "a <passage> cannot stand here", (1, 87)),
-        ([node("1")], "a <node> cannot stand here", (1, 33)),
-        (["<text>a<text>b</text></text>"], "a <text> cannot stand here", (1, 40)),
+        ([passage(passage())], "a <passage> cannot stand inside a <passage>", (1, 33)),
+        ([node("1")], "a <node> cannot stand inside a <document>", (1, 13)),
     ],
 )  # fmt: skip
 def test_bad_parts_are_located(parts, message, place):
@@ -321,6 +320,24 @@ def test_a_repeated_document_is_an_error():
     examples = parse(both, "collect")
     assert len(examples) == 1
     assert "was used before" in examples.tally.problems[0].problem
+
+
+def test_elements_in_a_text_do_not_matter():
+    assert document(passage(text="<b>Raf</b> binds <i>Ras</i>.")).text == "Raf binds Ras."
+
+
+def test_attributes_with_names_of_parts_do_not_matter():
+    assert document(passage(RAF.replace(" id=", " infons='x' locations='y' id="))).entities
+
+
+def test_relations_without_an_id_may_share_a_star():
+    made = document(passage(RAF), *[relation(node("1"), name="*")] * 2)
+    assert [item.id for item in made.relations] == ["*", "*"]
+
+
+def test_events_may_not_share_a_star():
+    made = document(passage(RAF), *[relation(node("1", "Trigger"), name="*")] * 2)
+    assert [item.id for item in made.events] == ["*", "R1"]
 
 
 def test_other_elements_are_ignored():
@@ -598,4 +615,6 @@ def test_documents_read_back(format, made):
     out = io.StringIO()
     write([Example("7", views={"document": made})], out, format=format)
     [example] = parse(out.getvalue(), format=format)
-    assert example.view("document") == made
+    again = example.view("document")
+    assert again == made
+    assert again == Document(*(getattr(again, name) for name in Document.__slots__))  # checked

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from kernelwood.errors import StructureError
-from kernelwood.io.formats.annotation_json import pairs_of, single_spans
-from kernelwood.io.formats.concepts import ROLES
+from kernelwood.io.formats.annotation_json import left_out_of_tool
+from kernelwood.io.formats.bioc import fit_to_bioc, left_out_of_bioc
 from kernelwood.io.formats.conllu import find_cycle
+from kernelwood.io.formats.pubtator import fit_to_pubtator, left_out_of_pubtator
+from kernelwood.io.formats.standoff import adapt_to_standoff, left_out_of_standoff
 from kernelwood.io.selection import list_views
 from kernelwood.structures import Forest, Graph, Tree, shorten
 from kernelwood.text import ROOT, Document, Example, Sentence, View
@@ -25,11 +27,23 @@ _HELD = {
     ),
     "srl": (("tree", "predicates", "metadata"), ("lemma", "tag")),
     "penman": (("amr", "alignments", "metadata"), ()),
-    "standoff": (("entities", "relations", "events", "attributes"), ()),
-    "labelstudio": (("entities", "relations", "attributes", "metadata"), ()),
-    "doccano": (("entities", "relations", "metadata"), ()),
-    "prodigy": (("entities", "relations", "metadata"), ()),
+    "standoff": (("entities", "relations", "events", "attributes", "metadata"), ()),
+    "pubtator": (("entities", "relations", "events", "attributes", "metadata"), ()),
+    "bioc": (("entities", "relations", "events", "attributes", "metadata"), ()),
+    "bioc-json": (("entities", "relations", "events", "attributes", "metadata"), ()),
+    "labelstudio": (("entities", "relations", "events", "attributes", "metadata"), ()),
+    "doccano": (("entities", "relations", "events", "attributes", "metadata"), ()),
+    "prodigy": (("entities", "relations", "events", "attributes", "metadata"), ()),
     "kelp": (("tree",), ("tag",)),
+}
+_TOOLS = ("labelstudio", "doccano", "prodigy")
+# Format of annotated text -> the parts of a document or sentence that it does not hold.
+_LOSSES: dict[str, Callable[[Document | Sentence], Iterable[str]]] = {
+    "standoff": left_out_of_standoff,
+    "pubtator": left_out_of_pubtator,
+    "bioc": left_out_of_bioc,
+    "bioc-json": left_out_of_bioc,
+    **{name: partial(left_out_of_tool, name) for name in _TOOLS},
 }
 _PARTS = (
     "dependencies", "enhanced", "empty", "multiwords", "tree", "amr", "alignments", "entities",
@@ -37,9 +51,6 @@ _PARTS = (
 )  # fmt: skip
 _TOKEN_PARTS = ("lemma", "pos", "tag", "features", "misc")
 _WITH_LABELS = ("kelp", "semeval")
-# Formats of annotation tools, which hold entities of one span and pairs of them.
-_TOOLS = ("labelstudio", "doccano", "prodigy")
-_NOTES = ("Reference", "AnnotatorNotes", "probability")  # attributes that Label Studio holds
 _WORDS = "a sentence, or a tree over words"
 
 
@@ -133,32 +144,8 @@ def left_out(example: Example, format: str) -> list[str]:
     sentence = views.get("sentence") if isinstance(used[0], Tree) else used[0]
     if isinstance(sentence, Sentence) and format in _HELD:
         lost += _parts_left_out(sentence, format)
-    elif isinstance(sentence, Document) and format in _TOOLS:
-        parts, _ = _HELD[format]
-        lost += [
-            name
-            for name in ("events", "attributes")
-            if name not in parts and getattr(sentence, name)
-        ]
-        lost += ["the parse"] if sentence.parse else []
-    if isinstance(sentence, (Sentence, Document)) and format in _TOOLS:
-        lost += _annotation_left_out(sentence, format)
-    return lost
-
-
-def _annotation_left_out(annotated: Sentence | Document, format: str) -> list[str]:
-    """Return the entities, relations and attributes that an annotation tool does not have."""
-    lost = []
-    entities = single_spans(annotated)
-    if len(entities) < len(annotated.entities):
-        lost.append("entities of several spans, or of none")
-    if sum(1 for _ in pairs_of(annotated, entities)) < len(annotated.relations):
-        lost.append("relations that are negative or not pairs of such entities")
-    roles = {part.role for item in annotated.relations for part in item.arguments}
-    if not roles <= {*ROLES}:
-        lost.append("roles of arguments")
-    if format == "labelstudio" and any(item.type not in _NOTES for item in annotated.attributes):
-        lost.append("attributes other than database ids, notes and probabilities")
+    if isinstance(sentence, (Document, Sentence)) and format in _LOSSES:
+        lost += _LOSSES[format](sentence)
     return lost
 
 
@@ -170,8 +157,6 @@ def _parts_left_out(sentence: Sentence, format: str) -> list[str]:
         for name in _TOKEN_PARTS
         if name not in token_parts and any(getattr(token, name) for token in sentence.tokens)
     ]
-    if format == "standoff" and not all(relation.holds for relation in sentence.relations):
-        lost.append("negative relations")
     if format == "srl" and sentence.text != " ".join(sentence.words):
         lost.append("the text between words")
     if format == "conllu" and not sentence.enhanced and not _is_forest(sentence):
@@ -230,12 +215,26 @@ def _semeval(example: Example) -> _Fit:
     return _Fit({"sentence": sentence}, (sentence,))
 
 
-def _annotated(format: str, example: Example) -> _Fit:
-    document = _pick(example, Document, "document")
-    if document is not None:
-        return _Fit({"document": document}, (document,))
-    sentence, used = _sentence(example, "document", format, f"a document, {_WORDS}")
-    return _Fit({"sentence": sentence}, (used,))
+def _annotated(format: str, fit: Callable[[Any], Document | Sentence]) -> Callable[[Example], _Fit]:
+    """Return the function for a format of annotated text; ``fit`` removes what it cannot hold."""
+
+    def made(example: Example) -> _Fit:
+        document = _pick(example, Document, "document")
+        if document is not None:
+            return _Fit({"document": fit(document)}, (document,))
+        sentence, used = _sentence(example, "document", format, f"a document, {_WORDS}")
+        return _Fit({"sentence": fit(sentence)}, (used,))
+
+    return made
+
+
+def _unchanged(source: Document | Sentence) -> Document | Sentence:
+    return source  # the writer leaves out what the format cannot hold
+
+
+def _fit_to_standoff(source: Document | Sentence) -> Document | Sentence:
+    # Sentences are adapted when they are written.
+    return adapt_to_standoff(source) if isinstance(source, Document) else source
 
 
 def _sentence(example: Example, what: str, format: str, holds: str) -> tuple[Sentence, View]:
@@ -291,7 +290,11 @@ _FITS: dict[str, Callable[[Example], _Fit]] = {
     "conllu": _conllu,
     "srl": _srl,
     "semeval": _semeval,
-    **{name: partial(_annotated, name) for name in ("standoff", *_TOOLS)},
+    "standoff": _annotated("standoff", _fit_to_standoff),
+    "pubtator": _annotated("pubtator", fit_to_pubtator),
+    "bioc": _annotated("bioc", fit_to_bioc),
+    "bioc-json": _annotated("bioc-json", fit_to_bioc),
+    **{name: _annotated(name, _unchanged) for name in _TOOLS},
     "kelp": _kelp,
 }
 

@@ -518,19 +518,19 @@ def standoff_files(
 def _written(example: Example, view: str | None, adapt: bool) -> list[tuple[str, str]]:
     name = _file_name(example.id)
     found = annotated_to_write(example, view)
-    document = _adapted(found) if adapt or isinstance(found, Sentence) else found
+    document = adapt_to_standoff(found) if adapt or isinstance(found, Sentence) else found
     _check_text(document)
     lines = [_line(item, document) for item in _items(document)]
     return [(f"{name}.txt", document.text), (f"{name}.ann", "".join(lines))]
 
 
-def _adapted(source: Document | Sentence) -> Document:
+def adapt_to_standoff(source: Document | Sentence) -> Document:
     """Return a document changed so that the format can hold it, as far as possible.
 
     Examples
     --------
     >>> sentence = Sentence("Raf binds", entities=[Entity("e7", "protein", ((0, 3),))])
-    >>> _adapted(sentence).entities
+    >>> adapt_to_standoff(sentence).entities
     (Entity(id='T1', type='protein', spans=((0, 3),), text='Raf'),)
     """
     relations = tuple(relation for relation in source.relations if relation.holds)
@@ -570,6 +570,14 @@ def _adapted(source: Document | Sentence) -> Document:
             for name, item in zip(_attribute_ids(attributes), attributes, strict=True)
         ),
     )
+
+
+def left_out_of_standoff(document: Document | Sentence) -> Iterator[str]:
+    """Yield the parts of a document that the format cannot hold."""
+    if document.metadata:
+        yield "metadata"
+    if not all(relation.holds for relation in document.relations):
+        yield "negative relations"
 
 
 def _attribute_ids(attributes: tuple[Attribute, ...]) -> list[str]:
