@@ -7,7 +7,6 @@ document type would declare, such as ``&alpha;``, are those of HTML.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from html.entities import html5
@@ -30,7 +29,6 @@ _MAX_TAG = 1 << 22  # bytes of one tag or comment
 _MAX_ARTICLE = 1 << 26  # bytes, markup included
 _MAX_SECTIONS = 2000
 _MAX_VALUE = 1000  # characters of a value of the metadata
-_BLANKS = re.compile(r"\s+")
 _NO_TEXT = Remark("article without text was left out")
 _MANY_SECTIONS = Remark(f"only the first {_MAX_SECTIONS:,} sections are recorded")
 
@@ -46,7 +44,7 @@ def clean(text: str) -> str:
     >>> clean(" Raf\n   binds  Ras. ")
     'Raf binds Ras.'
     """
-    return _BLANKS.sub(" ", text).strip()
+    return " ".join(text.split())
 
 
 class Article:

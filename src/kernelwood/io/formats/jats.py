@@ -57,8 +57,8 @@ _IGNORED = frozenset(
     )
 )  # fmt: skip
 _CITATION = "\x00"  # stands for a citation by number until its brackets are removed
-_CITED = r"\x00(?:[\s,;\u2013\u2014-]*\x00)*"
-_CITATIONS = re.compile(rf"\s*[\[(]\s*{_CITED}\s*[\])]|\s*{_CITED}")
+_CITATIONS = re.compile(r"\x00(?:[\s,;\u2013\u2014-]*\x00)*")
+_CLOSING = re.compile(r" ?[\])]")
 _MAX_CAPTION_NAME = 60
 
 
@@ -206,10 +206,28 @@ class _Articles(ArticleCollector):
     def _add(self, article: Article, text: str) -> None:
         made = clean(text)
         if _CITATION in made:
-            made = _CITATIONS.sub("", made).strip()
+            made = _without_citations(made)
         if not made:
             return
         if self._floats:
             self._captions.append((tuple(self._floats[-1]), made))
         else:
             article.blocks.append((tuple(filter(None, self._path)), made))
+
+
+def _without_citations(text: str) -> str:
+    r"""Return a text without citations by number, and without the brackets around them.
+
+    Examples
+    --------
+    >>> _without_citations("Raf [\x00, \x00] binds (ref. \x00).")
+    'Raf binds (ref.).'
+    """
+    pieces, done = [], 0
+    for match in _CITATIONS.finditer(text):
+        before, done = text[done : match.start()].rstrip(), match.end()
+        closing = _CLOSING.match(text, done)
+        if before.endswith(("[", "(")) and closing is not None:
+            before, done = before[:-1].rstrip(), closing.end()
+        pieces.append(before)
+    return "".join([*pieces, text[done:]]).strip()
