@@ -181,6 +181,13 @@ class TestRelations:
         nlp.to_disk(tmp_path / "pipeline")
         assert spacy.load(tmp_path / "pipeline")(TEXT)._.relations == [relation]
 
+    def test_terms_replace_the_entities_of_a_document(self, words_model, terms):
+        nlp = pipeline(model=words_model, entities=terms)
+        doc = nlp.make_doc("Raf activates Ras .")
+        doc.ents = [Span(doc, 0, 2, "ODD")]
+        [relation] = nlp(doc)._.relations
+        assert [one["type"] for one in relation["participants"]] == ["PROTEIN", "PROTEIN"]
+
     def test_a_term_that_a_file_cannot_hold_is_refused(self, words_model):
         with pytest.raises(KernelInputError, match="'#1' would be a comment"):
             pipeline(model=words_model, entities={"#1": "PROTEIN"})

@@ -289,7 +289,6 @@ class TestScikitLearn:
         assert pipeline.score(sentences()) == pipeline[-1].score(sentences())
 
     def test_documents_are_one_dimensional_and_need_no_target(self, extractor):
-        from sklearn.utils import get_tags
-
-        tags = get_tags(extractor)
+        utils = pytest.importorskip("sklearn.utils._tags", reason="tags are those of version 1.6")
+        tags = utils.get_tags(extractor)
         assert (tags.input_tags.one_d_array, tags.target_tags.required) == (True, False)

@@ -303,6 +303,27 @@ class TestFromConllu:
         with pytest.raises(StructureError, match=message):
             from_conllu(tokens)
 
+    @pytest.mark.parametrize(
+        ("key", "value"),
+        [
+            *[("id", value) for value in (None, "1", -1, True, (1, "-"), (1, "+", 2), [1])],
+            *[("form", value) for value in (None, "", 3)],
+            *[("head", value) for value in ("x", -1, (1, ".", 1), {})],
+            *[("deps", [value]) for value in ("x", ("x",), ("x", "y"), (3, 1), ("x", [1]))],
+        ],
+    )
+    def test_a_field_of_the_wrong_type_is_named(self, key, value):
+        [tokens] = conllu.parse(CONLLU)
+        tokens[1][key] = value
+        with pytest.raises(StructureError, match=f"row 1 of the TokenList: {key} is "):
+            from_conllu(tokens)
+
+    def test_a_text_that_is_not_a_string_is_refused(self):
+        [tokens] = conllu.parse(CONLLU)
+        tokens.metadata["text"] = 3
+        with pytest.raises(StructureError, match="the text of a sentence must be a string"):
+            from_conllu(tokens)
+
     def test_a_range_beyond_the_words_is_refused(self):
         [tokens] = conllu.parse(CONLLU)
         tokens[0]["id"] = (1, "-", 9)

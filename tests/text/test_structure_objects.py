@@ -161,6 +161,21 @@ def test_numbers_of_triples_are_constants():
     assert graph.nodes["a.quant"] == "3"
 
 
+def test_marks_of_alignments_are_part_of_the_constants_of_triples():
+    graph = from_penman(penman.Graph([("a", ":instance", "x~1"), ("a", ":op1", "b~e.2")]))
+    assert dict(graph.nodes) == {"a": "x~1", "a.op1": "b~e.2"}
+
+
+def test_edges_of_a_graph_have_the_direction_of_its_triples():
+    triples = [("a", ":instance", "x"), ("b", ":instance", "y"), ("a", ":ARG0-of", "b")]
+    assert from_penman(penman.Graph(triples)).edges == (("a", "ARG0-of", "b"),)
+
+
+def test_ids_of_triples_must_be_strings():
+    with pytest.raises(StructureError, match="the id 3 of a node of penman"):
+        from_penman(penman.Graph([(3, ":instance", "x")]))
+
+
 def test_an_empty_graph_of_penman_is_refused():
     with pytest.raises(StructureError, match="has no nodes"):
         from_penman(penman.Graph())

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from kernelwood.errors import KernelInputError, StructureError
-from kernelwood.structures import Tree, make_node, shorten
+from kernelwood.structures import Tree, check_label, make_node, shorten, show
 from kernelwood.text.annotation import (
     ROOT,
     Attribute,
@@ -434,10 +434,11 @@ def from_conllu(tokens: Any) -> Sentence:
     Dependency(head=1, relation='nsubj', dependent=0)
     """
     check_class(tokens, "conllu", "TokenList", "from_conllu")
-    words = [row for row in tokens if isinstance(row["id"], int)]
-    ranges = {row["id"][0]: row for row in tokens if _has_id(row, "-")}
-    empty = [row for row in tokens if _has_id(row, ".")]
-    names = [row["id"] for row in words]
+    rows = [_Row.of(row, place) for place, row in enumerate(tokens)]
+    words = [row for row in rows if isinstance(row.id, int)]
+    ranges = {row.id[0]: row for row in rows if isinstance(row.id, tuple) and row.id[1] == "-"}
+    empty = [row for row in rows if isinstance(row.id, tuple) and row.id[1] == "."]
+    names = [row.id for row in words]
     if names != [*range(1, len(words) + 1)]:
         raise StructureError(
             f"words must be numbered from 1, got {shorten(repr(names))}",
@@ -448,42 +449,100 @@ def from_conllu(tokens: Any) -> Sentence:
     multiwords: list[Multiword] = []
     while len(unit_of) < len(words):
         first = len(unit_of)
-        row = ranges.get(first + 1, words[first])
-        end = row["id"][2] if row is not words[first] else first + 1
-        if not first < end <= len(words):
-            raise StructureError(f"the range {row['id']} is not one of the {len(words)} words")
-        if row is not words[first]:
-            multiwords.append(Multiword(first, end, row["form"], _columns(row, "misc")))
+        row, end = words[first], first + 1
+        if first + 1 in ranges:
+            row = ranges[first + 1]
+            end = row.id[2]
+            if not first < end <= len(words):
+                raise StructureError(f"the range {row.id} is not one of the {len(words)} words")
+            multiwords.append(Multiword(first, end, row.form, row.misc))
         unit_of += [len(units)] * (end - first)
-        units.append((row["form"], "SpaceAfter=No" not in _columns(row, "misc").split("|")))
-    metadata = dict(tokens.metadata)
+        units.append((row.form, "SpaceAfter=No" not in row.misc.split("|")))
+    metadata = {str(key): value for key, value in tokens.metadata.items()}
     text, places = _placed(units, metadata.pop("text", None))
-    nodes = {name: number for number, name in enumerate([*names, *(r["id"] for r in empty)])}
+    nodes = {row.id: number for number, row in enumerate([*words, *empty])}
     return Sentence(
         text,
         tuple(
-            Token(row["form"], *places[unit], *_fields(row))
+            Token(row.form, *places[unit], *row.fields)
             for row, unit in zip(words, unit_of, strict=True)
         ),
         tuple(
-            Dependency(_node(nodes, row["head"]), row.get("deprel") or "dep", place)
+            Dependency(_node(nodes, row.head), row.relation, place)
             for place, row in enumerate(words)
-            if row.get("head") is not None
+            if row.head is not None
         ),
         enhanced=tuple(
-            Dependency(_node(nodes, head), relation, nodes[row["id"]])
-            for row in tokens
-            if row["id"] in nodes
-            for relation, head in _enhanced(row)
+            Dependency(_node(nodes, head), relation, nodes[row.id])
+            for row in rows
+            if row.id in nodes
+            for relation, head in row.enhanced
         ),
-        empty=tuple(EmptyNode(row["id"][0] - 1, row["form"], *_fields(row)) for row in empty),
+        empty=tuple(EmptyNode(row.id[0] - 1, row.form, *row.fields) for row in empty),
         multiwords=tuple(multiwords),
         metadata=tuple(metadata.items()),
     )
 
 
-def _has_id(row: Any, mark: str) -> bool:
-    return isinstance(row["id"], tuple) and row["id"][1] == mark
+class _Row(NamedTuple):
+    """A row of a ``TokenList`` after checks; unknown fields are "" or None."""
+
+    id: Any  # number of a word; or (first, "-", last) of a range, (after, ".", number) if empty
+    form: str
+    head: int | None
+    relation: str
+    enhanced: list[tuple[str, Any]]
+    fields: tuple[str, ...]  # lemma, pos, tag, features, misc
+
+    @property
+    def misc(self) -> str:
+        return self.fields[-1]
+
+    @classmethod
+    def of(cls, row: Any, place: int) -> _Row:
+        """Return a row, or raise StructureError with its place."""
+        name, form, head, deps = (row.get(key) for key in ("id", "form", "head", "deps"))
+        enhanced = deps if isinstance(deps, list) else []
+        for key, value, is_valid in (
+            ("id", name, _is_number(name) or _is_name(name)),
+            ("form", form, isinstance(form, str) and form != ""),
+            ("head", head, head is None or head == "_" or _is_number(head)),
+            ("deps", deps, all(_is_edge(edge) for edge in enhanced)),
+        ):
+            if not is_valid:
+                raise StructureError(f"row {place} of the TokenList: {key} is {show(value)}")
+        return cls(
+            name,
+            form,
+            head if _is_number(head) else None,
+            _written(row, "deprel") or "dep",
+            enhanced,
+            tuple(_written(row, key) for key in ("lemma", "upos", "xpos", "feats", "misc")),
+        )
+
+
+def _is_number(value: object) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _is_name(value: object) -> bool:
+    """Return whether a value is the id of a range or of an empty node."""
+    return (
+        type(value) is tuple
+        and len(value) == 3
+        and value[1] in ("-", ".")
+        and _is_number(value[0])
+        and _is_number(value[2])
+    )
+
+
+def _is_edge(value: object) -> bool:
+    return (
+        isinstance(value, (tuple, list))
+        and len(value) == 2
+        and isinstance(value[0], str)
+        and (_is_number(value[1]) or _is_name(value[1]))
+    )
 
 
 def _node(nodes: Mapping[Any, int], name: Any) -> int:
@@ -494,18 +553,9 @@ def _node(nodes: Mapping[Any, int], name: Any) -> int:
     return nodes[name]
 
 
-def _enhanced(row: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    deps = row.get("deps")
-    return deps if isinstance(deps, list) else []
-
-
-def _fields(row: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(_columns(row, name) for name in ("lemma", "upos", "xpos", "feats", "misc"))
-
-
-def _columns(row: Mapping[str, Any], name: str) -> str:
+def _written(row: Mapping[str, Any], key: str) -> str:
     """Return a column as written in a file, "" for unknown values."""
-    value = row.get(name)
+    value = row.get(key)
     if isinstance(value, Mapping):
         return "|".join(f"{k}" if v is None else f"{k}={v}" for k, v in value.items())
     unknown = value is None or (value == "_" and row["form"] != "_")
@@ -516,6 +566,7 @@ def _placed(units: list[tuple[str, bool]], text: str | None) -> tuple[str, list[
     """Return a text and the places of its words, each given with whether a blank follows it."""
     if text is None:
         text = "".join(form + " " * blank for form, blank in units).rstrip()
+    text = check_label(text, "the text of a sentence")
     places: list[Span] = []
     at = 0
     for number, (form, _) in enumerate(units):
