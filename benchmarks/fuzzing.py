@@ -108,7 +108,7 @@ SEEDS: dict[str, list[str]] = {
         '[{"id":"R1","infons":{"type":"Bind"},"nodes":[{"refid":"1","role":"a"},{"refid":2,'
         '"role":"b"}]},{"id":"R2","infons":{"role1":{"identifier":"5894"},"role2":"Gene|D1"},'
         '"nodes":[]},{"id":"E1","nodes":[{"refid":"1","role":"Trigger"},{"refid":"R1","role":"x"}]}'
-        "]},\n{\"id\": \"8\", \"passages\": []}]}",
+        ']},\n{"id": "8", "passages": []}]}',
         '{"id":"7","passages":[{"offset":0,"text":"Raf"}]}\n{"pmid":8,"passages":[]}\n',
     ],
     "chemprot": [
