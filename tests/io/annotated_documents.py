@@ -1,4 +1,4 @@
-"""Random documents that annotation tools can hold."""
+"""Random documents that annotation tools can hold, and short forms of annotation to compare."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from hypothesis import strategies as st
 
 from kernelwood.text import Argument, Document, Entity, Relation
 
-__all__ = ["documents"]
+__all__ = ["documents", "mentions", "triples"]
 
 texts = st.text(st.sampled_from("ab é😀\U0001d4b3.\n\"\\\t'"), min_size=1, max_size=20)
 types = st.sampled_from(["protein", "a drug", "<é>", '"&'])
 
 
 @st.composite
-def documents(draw, same_ids: bool = True):
+def documents(draw):
     """Return a document whose ids are those that readers give."""
     text = draw(texts)
     entities = []
@@ -27,3 +27,19 @@ def documents(draw, same_ids: bool = True):
         pair = (Argument("Arg1", ends[0]), Argument("Arg2", ends[1]))
         relations.append(Relation(f"R{number + 1}", draw(types), pair))
     return Document(text, tuple(entities), tuple(relations))
+
+
+def mentions(annotated):
+    """Return type and text of the entities, having checked their offsets."""
+    for entity in annotated.entities:
+        assert annotated.text[entity.start : entity.end] == entity.text
+    return [(entity.type, entity.text) for entity in annotated.entities]
+
+
+def triples(annotated):
+    """Return the type of each relation with the texts of its arguments."""
+    texts = {entity.id: entity.text for entity in annotated.entities}
+    return [
+        (relation.type, *(texts[argument.target] for argument in relation.arguments))
+        for relation in annotated.relations
+    ]

@@ -75,6 +75,7 @@ _CANCELLED = Remark("task that was cancelled")
 _PREDICTION = Remark("prediction of a task without annotations")
 _UNANNOTATED = Remark("task without annotations")
 _MORE_LABELS = Remark("further label of a region")
+_OTHER = Remark("result that is neither a region of the text nor a relation")
 _LOOSE = Remark("relation of a region that is not an entity")
 
 
@@ -159,7 +160,7 @@ def _split_small_task(task: dict[str, Any]) -> tuple[dict[str, Any], list[Any]]:
     for key, value in task.items():
         if isinstance(value, list) and all(_is_region(one) for one in value):
             results += [
-                {"id": f"{key}{place}", "type": "labels", "value": one}
+                {"id": f"T{place}", "type": "labels", "value": one}
                 for place, one in enumerate(value, start=len(results) + 1)
             ]
         elif key not in _SMALL:
@@ -184,21 +185,21 @@ class _Draft:
             self._sort(result, place)
 
     def _sort(self, result: dict[str, Any], place: int) -> None:
-        kind = result.get("type")
+        kind = str(result.get("type"))
         if kind == "relation":
             self._relations.append(result)
             return
         value = result.get("value")
         value = value if isinstance(value, dict) else {}
         if kind in _MARKUP or "startOffset" in value:
-            markup = _MARKUP.get(str(kind), "HTML")
+            markup = _MARKUP.get(kind, "HTML")
             raise StructureError(
                 f"result {place} is a region of {markup} (type {shorten(repr(kind))}); only "
                 "regions of plain text can be read",
                 hint="annotate with the tag <Text> instead of <HyperText> or <Paragraphs>",
             )
         if kind != "labels":
-            self._remarks.append(Remark(f"result of the type {shorten(str(kind))!r}"))
+            self._remarks.append(_OTHER)
             return
         name = check_id(result.get("id"), f"'id' of result {place}")
         if name in self._regions:

@@ -175,9 +175,14 @@ def test_other_results_are_counted():
     choice = {"type": "choices", "value": {"choices": ["good"]}, "id": "c"}
     examples = parse([task(RAF, choice, relation("a", "c", labels=["x"]))])
     assert examples.tally.remarks == {
-        "result of the type 'choices'": 1,
+        "result that is neither a region of the text nor a relation": 1,
         "relation of a region that is not an entity": 1,
     }
+
+
+@pytest.mark.parametrize("kind", [None, {}, [], 7, "brushlabels"])
+def test_results_of_any_type_are_counted(kind):
+    assert sum(parse([task({**RAF, "type": kind})]).tally.remarks.values()) == 1
 
 
 @pytest.mark.parametrize(
@@ -193,6 +198,7 @@ def test_other_results_are_counted():
         ([RAF, RAS, relation("a", "b", direction="up")], "must be right, left or bi"),
         ([RAF, RAS, relation("a", "b", labels=[1])], "a label of relation 0 must be a string"),
         ([7], "result 0 must be an object"),
+        ([{**RAF, "value": {"labels": [{}], "start": 0, "end": 3}}], "a label of region 'a'"),
     ],
 )
 def test_problems_are_named(results, problem):

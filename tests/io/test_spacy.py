@@ -190,6 +190,11 @@ def test_other_files_are_refused(data):
         parse(data)
 
 
+def test_arrays_in_maps_stay_maps():
+    array = {b"nd": True, b"type": "|O", b"kind": b"O", b"shape": (1,), b"data": b"x"}
+    assert decode_msgpack(srsly.msgpack_dumps(array)) == array
+
+
 def test_a_file_that_is_cut_off_is_refused():
     with pytest.raises(ReadError, match="the file is cut off"):
         parse(stored(parsed())[:-5])
