@@ -24,7 +24,7 @@ COMMANDS = {
     "embed": "Compute vectors of structures by the Nyström method.",
     "evaluate": "Evaluate a model on annotated documents.",
     "explain": "Explain predictions by the contributions of training cases.",
-    "extract": "Extract relations from plain text.",
+    "extract": "Extract relations from texts.",
     "inspect": "Show the contents of a model file.",
     "learn-gates": "Learn which labels a kernel should ignore.",
     "predict": "Predict relations in annotated documents.",
