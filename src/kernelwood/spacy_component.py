@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias
 from threadpoolctl import threadpool_limits
 
 from kernelwood.compute import config_context
-from kernelwood.entities import Dictionary
+from kernelwood.entities import Dictionary, EntityFinder
 from kernelwood.errors import KernelInputError
 from kernelwood.parsing import sentences_of_doc
 from kernelwood.persist import load
@@ -79,7 +79,9 @@ def make_component(
         the model.
     entities : str or None
         File of terms for `Dictionary.read`, which are the entities instead of ``doc.ents``. With
-        ``spans_key``, terms that do not overlap its spans are added.
+        ``spans_key``, terms that do not overlap its spans are added. A model that was trained with
+        ``entities="learn"`` adds the entities that it finds; without this setting, it does so if
+        ``doc.ents`` has no entity of the types it was trained on.
     spans_key : str or None
         Use ``doc.spans[spans_key]`` as entities instead of ``doc.ents``.
     parser : str or None
@@ -203,7 +205,9 @@ class RelationComponent:
         ]
         found: list[list[dict[str, Any]]] = [[] for _ in docs]
         with _one_thread_in_workers():
-            predictions = extractor.extract(examples, parser=self.settings.parser or GIVEN)
+            predictions = extractor.extract(
+                examples, find_entities=False, parser=self.settings.parser or GIVEN
+            )
             reasons = self._reasons(extractor, predictions)
         for prediction, reason in zip(predictions, reasons, strict=True):
             place = int(prediction.document.partition(".")[0])
@@ -213,7 +217,7 @@ class RelationComponent:
 
     def _parts(self, doc: Doc, extractor: RelationExtractor) -> Sequence[Sentence | Document]:
         """Return the sentences of a document, or the whole document if it is parsed again."""
-        document = self._annotated(doc)
+        document = self._annotated(doc, extractor)
         if self.settings.parser:
             return [document]
         self._check_parsed(doc, document, extractor)
@@ -243,8 +247,19 @@ class RelationComponent:
             )
         return self._extractor
 
-    def _annotated(self, doc: Doc) -> Document:
+    def _annotated(self, doc: Doc, extractor: RelationExtractor) -> Document:
         """Return the text of a document with its entities."""
+        document = self._marked(doc)
+        if self.settings.spans_key is not None or extractor.tagger_ is None:
+            return document
+        types = EntityFinder(extractor.tagger_).types
+        if self._dictionary is None and any(one.type in types for one in document.entities):
+            return document
+        # Entities of types that the model does not know, such as dates, are left out.
+        return extractor.find_entities(Document(doc.text), self._dictionary)
+
+    def _marked(self, doc: Doc) -> Document:
+        """Return the text of a document with the entities of the pipeline and the list."""
         key = self.settings.spans_key
         if key is not None and key not in doc.spans:
             raise KernelInputError(

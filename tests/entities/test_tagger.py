@@ -174,7 +174,7 @@ def test_held_out_scores_are_those_of_documents_that_were_not_learned_from():
         annotated(f"we saw {name} here and {other} there", name)
         for name, other in [("alpha", "mu"), ("beta", "nu"), ("gamma", "xi"), ("delta", "pi")] * 3
     ]
-    groups = [name for name in "abcd" * 3]
+    groups = list("abcd" * 3)
     apart = EntityTagger().fit(documents, groups=groups).held_out_["f1"]
     assert EntityTagger().fit([*documents, *documents]).held_out_["f1"] >= apart
 

@@ -1,4 +1,10 @@
+from .abbreviations import (
+    Abbreviation as Abbreviation,
+    find_abbreviations as find_abbreviations,
+    link_abbreviations as link_abbreviations,
+)
 from .dictionary import Dictionary as Dictionary
+from .finder import EntityFinder as EntityFinder
 from .mentions import Mention as Mention
 from .tagger import EntityTagger as EntityTagger
 from .terms import harvest_terms as harvest_terms

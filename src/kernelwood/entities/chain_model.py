@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -210,11 +211,14 @@ def piece_numbers(cut: Pieces) -> list[int]:
 
 
 def _features_of(token: str) -> tuple[list[str], list[list[str]]]:
-    spans = cut_token(token)
     pieces = [
-        piece_features(token, index, stem(token[a:b].lower())) for index, (a, b) in enumerate(spans)
+        piece_features(token, index, _stem(token[start:end].lower()))
+        for index, (start, end) in enumerate(cut_token(token))
     ]
-    return token_features(token, stem(token.lower())), pieces
+    return token_features(token, _stem(token.lower())), pieces
+
+
+_stem = lru_cache(1 << 16)(stem)
 
 
 def _sentences(cut: Pieces) -> Iterator[tuple[int, int, int, int]]:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelwood.entities.abbreviations import abbreviation_mentions
 from kernelwood.entities.annotated_texts import read_texts
 from kernelwood.entities.chain_model import OUT, ChainModel, ChainWeights, decode, train_chains
 from kernelwood.entities.dictionary import Dictionary
@@ -20,8 +21,8 @@ from kernelwood.entities.mentions import (
     mention_entity,
     without_overlap,
 )
+from kernelwood.entities.repeats import add_repeats
 from kernelwood.entities.tagger_corpus import (
-    Found,
     MentionScores,
     TaggerCorpus,
     dictionary_places,
@@ -39,6 +40,7 @@ _A = TypeVar("_A", bound="Document | Sentence")
 
 _BIASES = tuple(0.25 * step for step in range(13))  # that are tried
 _MOST_BIAS = 100.0
+_REPEATS = (0.5, 0.8)  # probabilities that are tried
 _WEIGHTS = tuple(f"{name}_" for name in ChainWeights._fields)
 
 
@@ -59,8 +61,11 @@ class EntityTagger(Parameterized):
         Weights of the L1 and the L2 norm in training.
     max_iterations : int, default 100
         Maximum number of training iterations.
+    abbreviations : bool, default True
+        Whether the short form that a text defines for a mention, as in *heat shock protein 90
+        (Hsp90)*, is a mention, too, there and later in the text.
     n_splits : int, default 3
-        Number of folds, of whole documents, by which precision and recall are balanced and
+        Number of folds, of whole documents, by which ``bias_`` and ``repeat_`` are chosen and
         ``held_out_`` is measured.
 
     Attributes
@@ -69,11 +74,14 @@ class EntityTagger(Parameterized):
         The types that are found.
     held_out_ : dict of str to float
         Precision, recall and F1 of exact mentions in held-out documents; slightly optimistic,
-        since ``bias_`` was chosen on the same documents.
+        since ``bias_`` and ``repeat_`` were chosen on the same documents.
     type_f1_ : dict of str to float
         F1 of each type.
     bias_ : float
         Added to the score of mentions so that F1 is best on held-out documents.
+    repeat_ : float or None
+        Mentions of at least this probability are also mentions elsewhere in the document; None if
+        this does not help on held-out documents.
     dropped_ : dict of str to int
         Annotated mentions that cannot be found, by reason: one inside another, discontinuous
         ones, and ones that begin or end inside a word. They count as missed in ``held_out_``.
@@ -99,8 +107,8 @@ class EntityTagger(Parameterized):
     """
 
     _fitted = (
-        "types_", *_WEIGHTS, "terms_", "references_", "bias_", "held_out_", "type_f1_", "dropped_",
-        "n_mentions_",
+        "types_", *_WEIGHTS, "terms_", "references_", "bias_", "repeat_", "held_out_",
+        "type_f1_", "dropped_", "n_mentions_",
     )  # fmt: skip
     _saved_unfitted = True
 
@@ -108,6 +116,7 @@ class EntityTagger(Parameterized):
     terms_: Dictionary
     references_: Dictionary
     bias_: float
+    repeat_: float | None
     held_out_: dict[str, float]
     type_f1_: dict[str, float]
     dropped_: dict[str, int]
@@ -121,6 +130,7 @@ class EntityTagger(Parameterized):
         l1: float = 0.05,
         l2: float = 0.05,
         max_iterations: int = 100,
+        abbreviations: bool = True,
         n_splits: int = 3,
     ) -> None:
         self.types = types
@@ -128,6 +138,7 @@ class EntityTagger(Parameterized):
         self.l1 = l1
         self.l2 = l2
         self.max_iterations = max_iterations
+        self.abbreviations = abbreviations
         self.n_splits = n_splits
 
     # Training.
@@ -163,7 +174,7 @@ class EntityTagger(Parameterized):
             setattr(self, name, value)
         self.types_, self.n_mentions_ = list(corpus.types), corpus.n_mentions
         self.terms_, self.references_ = corpus.terms.graded(), reference_terms(texts)
-        self.bias_, (self.held_out_, self.type_f1_) = held_out
+        self.bias_, self.repeat_, (self.held_out_, self.type_f1_) = held_out
         self.dropped_ = dict(corpus.dropped)
         return self
 
@@ -178,10 +189,10 @@ class EntityTagger(Parameterized):
             max_iterations=int(self.max_iterations),
         )
 
-    def _hold_out(self, corpus: TaggerCorpus) -> tuple[float, MentionScores]:
-        """Return the best bias, and the scores with it, on documents that were not learned from."""
+    def _hold_out(self, corpus: TaggerCorpus) -> tuple[float, float | None, MentionScores]:
+        """Return what is best on documents that were not learned from, and the scores with it."""
         folds = corpus.folds(int(self.n_splits))
-        found: dict[float, list[tuple[Found, Found]]] = {bias: [] for bias in _BIASES}
+        found: dict[float, dict[int, list[Mention]]] = {bias: {} for bias in _BIASES}
         for fold in range(int(self.n_splits)):
             test, train = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
             if not len(train) or not len(test):  # fewer documents than folds
@@ -193,11 +204,32 @@ class EntityTagger(Parameterized):
                 emissions = model.emissions(cut, corpus.places(row, counts))
                 for before, bias in pairwise((0.0, *_BIASES)):
                     emissions[:, OUT] -= bias - before
-                    segments = decode(model.decode(cut, emissions))
-                    found[bias].append(corpus.compare(row, segments))
-        scores = {bias: MentionScores.of(rows) for bias, rows in found.items()}
-        best = max(_BIASES, key=lambda bias: (scores[bias].rates["f1"], -bias))
-        return best, scores[best]
+                    found[bias][row] = _mentions(model, cut, emissions, corpus.types)
+        scores = {bias: corpus.score(rows) for bias, rows in found.items()}
+        bias = max(_BIASES, key=lambda one: (scores[one].rates["f1"], -one))
+        return bias, *self._try_repeats(corpus, found[bias])
+
+    def _try_repeats(
+        self, corpus: TaggerCorpus, found: dict[int, list[Mention]]
+    ) -> tuple[float | None, MentionScores]:
+        """Return from which probability on to look for mentions elsewhere, and the scores."""
+        if self.abbreviations:
+            found = {
+                row: abbreviation_mentions(corpus.texts[row].text, some)
+                for row, some in found.items()
+            }
+        best: tuple[float | None, MentionScores] = (None, corpus.score(found))
+        for least in _REPEATS:
+            repeated: dict[int, list[Mention]] = {}
+            for rows in corpus.documents():
+                held = [row for row in rows if row in found]
+                texts = [(corpus.texts[row].text, corpus.cuts[row]) for row in held]
+                made = add_repeats(texts, [found[row] for row in held], least)
+                repeated.update(zip(held, made, strict=True))
+            scores = corpus.score(repeated)
+            if scores.rates["f1"] > best[1].rates["f1"]:
+                best = (least, scores)
+        return best
 
     # Prediction.
 
@@ -242,13 +274,12 @@ class EntityTagger(Parameterized):
             places = listed_places(written, cut, self._listed(written))
             emissions = model.emissions(cut, places)
             emissions[:, OUT] -= self.bias_
-            labels = model.decode(cut, emissions)
-            segments = decode(labels)
-            probabilities = model.probabilities(cut, emissions, labels, segments)
-        return [
-            Mention(cut.starts[first], cut.ends[end - 1], self.types_[kind], chance)
-            for (first, end, kind), chance in zip(segments, probabilities.tolist(), strict=True)
-        ]
+            found = _mentions(model, cut, emissions, self.types_)
+        if found and self.abbreviations:
+            found = abbreviation_mentions(written, found)
+        if found and self.repeat_ is not None:
+            [found] = add_repeats([(written, cut)], [found], self.repeat_)
+        return found
 
     @staticmethod
     def _pieces_of(text: str | Document | Sentence) -> Pieces:
@@ -328,6 +359,7 @@ class EntityTagger(Parameterized):
         for name in ("l1", "l2"):
             self._check_number(name, 0, 1e6, "[0, 1e6]")
         self._check_count("max_iterations", 1)
+        self._check_choice("abbreviations", (True, False))
         self._check_count("n_splits", 2)
         if self.dictionary is not None and not isinstance(self.dictionary, Dictionary):
             raise KernelInputError(
@@ -349,6 +381,10 @@ class EntityTagger(Parameterized):
                 raise ValueError(f"{name} must be a dictionary")
         if type(self.bias_) is not float or not abs(self.bias_) <= _MOST_BIAS:
             raise ValueError("bias_ must be a moderate number")
+        if self.repeat_ is not None and (
+            type(self.repeat_) is not float or not 0 <= self.repeat_ <= 1
+        ):
+            raise ValueError("repeat_ must be a probability or None")
         if type(self.n_mentions_) is not int or self.n_mentions_ < 0:
             raise ValueError("n_mentions_ must be a count")
         for name, kind in (("held_out_", float), ("type_f1_", float), ("dropped_", int)):
@@ -365,3 +401,18 @@ class EntityTagger(Parameterized):
 
     def __sklearn_is_fitted__(self) -> bool:
         return all(hasattr(self, name) for name in self._fitted)
+
+
+def _mentions(
+    model: ChainModel, cut: Pieces, emissions: NDArray[np.float64], types: Sequence[str]
+) -> list[Mention]:
+    """Return the mentions of the most probable labels."""
+    labels = model.decode(cut, emissions)
+    segments = decode(labels)
+    if not segments:
+        return []
+    chances = model.probabilities(cut, emissions, labels, segments).tolist()
+    return [
+        Mention(cut.starts[first], cut.ends[end - 1], types[kind], chance)
+        for (first, end, kind), chance in zip(segments, chances, strict=True)
+    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -169,14 +169,22 @@ class TaggerCorpus:
             for begin, features in zip(cut.sentences, made, strict=False):
                 yield features, labels[begin : begin + len(features)]
 
-    def compare(self, row: int, segments: Iterable[Segment]) -> tuple[Found, Found]:
-        """Return the mentions of segments, and the annotated mentions, of a text."""
-        cut = self.cuts[row]
-        found: Found = {
-            (((cut.starts[first], cut.ends[end - 1]),), self.types[kind])
-            for first, end, kind in segments
-        }
-        return found, {(entity.spans, entity.type) for entity in self.texts[row].entities}
+    def documents(self) -> list[list[int]]:
+        """Return the texts of each document."""
+        rows: dict[str, list[int]] = {}
+        for row, group in enumerate(self.groups):
+            rows.setdefault(group, []).append(row)
+        return list(rows.values())
+
+    def score(self, found: Mapping[int, Iterable[Mention]]) -> MentionScores:
+        """Return the scores of mentions, by the number of their text."""
+        return MentionScores.of(
+            (
+                {(((one.start, one.end),), one.type) for one in mentions},
+                {(entity.spans, entity.type) for entity in self.texts[row].entities},
+            )
+            for row, mentions in found.items()
+        )
 
 
 def dictionary_places(dictionary: Dictionary, text: str) -> Iterator[tuple[int, int, str]]:

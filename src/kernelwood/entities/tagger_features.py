@@ -180,7 +180,7 @@ def place_features(words: Sequence[str]) -> list[list[str]]:
     Examples
     --------
     >>> place_features(["raf", "(", "new", ")"])[2]
-    ['Xb( new', 'Xf new )', 'X(']
+    ['Xb( new', 'Xfnew )', 'X(']
     """
     made: list[list[str]] = []
     before = ""

@@ -140,7 +140,7 @@ def _frequent_types(
     for text, some in zip(texts, mentions, strict=True):
         for one in some:
             term = " ".join(text[one.start : one.end].split())
-            if len(term) >= _SHORTEST:
+            if len(term) >= _SHORTEST and not term.startswith("#"):  # a comment in files of terms
                 kinds.setdefault(term, Counter())[one.type] += 1
     return [(term, most_frequent(counter)) for term, counter in sorted(kinds.items())]
 

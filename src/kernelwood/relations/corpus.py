@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from kernelwood.entities import Dictionary
 from kernelwood.errors import KernelInputError, StructureError
 from kernelwood.evaluate import documents
 from kernelwood.parsing import Backend, PreparsedBackend, load_backend
@@ -229,18 +228,19 @@ def example_entries(examples: Iterable[Example], view: str | None = None) -> Ite
         yield example.id, _annotated(example, view), example.label, example.origin
 
 
-def text_entries(texts: Any, dictionary: Dictionary | None) -> Iterator[_Entry]:
-    """Yield texts as documents whose entities are found by a dictionary.
+def text_entries(texts: Any, dictionary: Any) -> Iterator[_Entry]:
+    """Yield texts as documents whose entities are found.
 
     Parameters
     ----------
     texts : str, Document or Example, or an iterable of these
         Texts are called ``text1``, ``text2``, ...; examples keep their ids.
-    dictionary : Dictionary or None
-        Adds entities where there are none yet.
+    dictionary : Dictionary, EntityFinder or None
+        Its method ``annotate`` adds entities.
 
     Examples
     --------
+    >>> from kernelwood.entities import Dictionary
     >>> [entry] = text_entries("Raf binds Ras.", Dictionary([("Raf", "protein")]))
     >>> entry[:2]
     ('text1', Document('Raf binds Ras.', 1 entity))

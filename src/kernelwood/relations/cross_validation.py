@@ -71,7 +71,7 @@ class Folds:
             groups = [str(number) for number in range(len(sentences))]
         seed = resolve_seed(extractor.random_state)
         return cls(
-            clone(extractor).set_params(random_state=seed),
+            clone(extractor).set_params(random_state=seed, entities=None),
             sentences,
             extractor._learn_classes(sentences),
             used,
