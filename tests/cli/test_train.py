@@ -195,8 +195,8 @@ def test_scores_of_entities_are_shown(corpus, model):
 def test_json_has_the_promised_keys(corpus, model):
     assert set(trained(corpus, "-o", model)) == {
         "model", "recipe", "parser", "n_documents", "n_sentences", "n_candidates", "n_relations",
-        "relations", "threshold", "held_out", "type_f1", "entities", "warnings", "skipped", "dropped",
-        "remarks", "seed", "size", "seconds",
+        "relations", "threshold", "held_out", "type_f1", "entities", "warnings", "skipped",
+        "dropped", "remarks", "seed", "size", "seconds",
     }  # fmt: skip
 
 

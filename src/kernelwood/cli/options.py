@@ -209,6 +209,9 @@ positive_rate_option = click.option(
     ),
     help="Fraction of candidates to predict positive; trained: as in training data.",
 )  # fmt: skip
+end_to_end_option = click.option(
+    "--end-to-end", is_flag=True, help="Also evaluate relations between found entities."
+)
 prediction_options = together(
     click.option(
         "-o", "--out", metavar="FILE", show_default="table on standard output",

@@ -3,6 +3,7 @@ from .abbreviations import (
     find_abbreviations as find_abbreviations,
     link_abbreviations as link_abbreviations,
 )
+from .annotated_texts import annotated_mentions as annotated_mentions
 from .dictionary import Dictionary as Dictionary
 from .finder import EntityFinder as EntityFinder
 from .mentions import Mention as Mention

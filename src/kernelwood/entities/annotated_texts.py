@@ -49,6 +49,23 @@ def read_texts(documents: Iterable[Any], types: Any = None) -> list[AnnotatedTex
     return [_read(one, number, wanted) for number, one in enumerate(listed)]
 
 
+def annotated_mentions(
+    documents: Iterable[Any], types: Any = None
+) -> list[set[tuple[tuple[Span, ...], str]]]:
+    """Return the spans and types of the entities of each document, without triggers of events.
+
+    Examples
+    --------
+    >>> document = Document("Raf binds.", [Entity("T1", "protein", ((0, 3),))])
+    >>> annotated_mentions([document])
+    [{(((0, 3),), 'protein')}]
+    """
+    return [
+        {(entity.spans, entity.type) for entity in text.entities}
+        for text in read_texts(documents, types)
+    ]
+
+
 def _read(given: Any, number: int, types: set[str] | None) -> AnnotatedText:
     one = given
     if isinstance(given, Example):

@@ -22,6 +22,11 @@ from .corpus import (
     example_entries as example_entries,
     needs_parse as needs_parse,
 )
+from .end_to_end import (
+    EndToEnd as EndToEnd,
+    Rates as Rates,
+    score_end_to_end as score_end_to_end,
+)
 from .extractor import RelationExtractor as RelationExtractor
 from .interactions import Interaction as Interaction, flatten_events as flatten_events
 from .learning_curve import CurvePoint as CurvePoint, LearningCurve as LearningCurve

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,7 @@ from kernelwood.relations.corpus import (
     warn_of_parser,
 )
 from kernelwood.relations.cross_validation import Folds
+from kernelwood.relations.end_to_end import score_end_to_end
 from kernelwood.relations.evidence import CaseTexts, TrainingCases
 from kernelwood.relations.guards import (
     TextHashes,
@@ -836,7 +838,9 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
 
     # Evaluation.
 
-    def evaluate(self, documents: Any, *, n_bootstrap: int = 1000) -> RelationScores:
+    def evaluate(
+        self, documents: Any, *, n_bootstrap: int = 1000, end_to_end: bool = False
+    ) -> RelationScores:
         """Return precision, recall and F1 of predicted relations on annotated documents.
 
         Parameters
@@ -845,6 +849,9 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             Predictions must be those of all candidates: ``predict(documents, all=True)``.
         n_bootstrap : int
             Number of bootstrap resamples, of documents, for intervals; 0 for none.
+        end_to_end : bool
+            Whether to evaluate relations with found entities, too; see
+            `kernelwood.relations.EndToEnd`. Needs documents.
 
         Warns
         -----
@@ -853,12 +860,18 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             so much from the training corpus that the decision threshold probably does not fit.
         """
         given = isinstance(documents, Predictions)
+        if given and end_to_end:
+            raise KernelInputError("evaluate: end_to_end needs documents, not predictions")
+        documents = documents if given else list(documents)
         predictions = documents if given else self.predict(documents, all=True)
         if not predictions:
             raise KernelInputError(
                 f"there are no candidates to evaluate: {_why(predictions.tally.reasons)}"
             )
         scores = self._scored(predictions, n_bootstrap)
+        if end_to_end:
+            made = score_end_to_end(self, documents, predictions)
+            scores = replace(scores, end_to_end=made)
         warn_of_overlap(scores)
         warn_of_size(scores)
         if (predictions.thresholds == self.threshold_).any():
@@ -868,7 +881,12 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         return scores
 
     def cross_validate(
-        self, documents: Iterable[Example], *, n_splits: int = 5, n_bootstrap: int = 1000
+        self,
+        documents: Iterable[Example],
+        *,
+        n_splits: int = 5,
+        n_bootstrap: int = 1000,
+        end_to_end: bool = False,
     ) -> RelationValidation:
         """Return cross-validated precision, recall and F1.
 
@@ -880,9 +898,12 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             sentences, with a warning.
         n_bootstrap : int
             Number of bootstrap resamples, of documents, for intervals; 0 for none.
+        end_to_end : bool
+            Whether to evaluate relations with found entities, too, by a tagger that is learned
+            from the training documents of each fold.
         """
         self._check_parameters()
-        folds = Folds.of(self, documents, n_splits)
+        folds = Folds.of(self, documents, n_splits, end_to_end=end_to_end)
         validation = folds.validate(n_bootstrap=n_bootstrap)
         warn_of_corpus(validation.warnings)
         warn_of_overlap(validation.pooled, folds=True)
