@@ -59,7 +59,7 @@ class EntityTagger(Parameterized):
         Terms that are compared with the words of a text. They need not be entities.
     l1, l2 : float
         Weights of the L1 and the L2 norm in training.
-    max_iterations : int, default 100
+    max_iterations : int, default 50
         Maximum number of training iterations.
     abbreviations : bool, default True
         Whether the short form that a text defines for a mention, as in *heat shock protein 90
@@ -129,7 +129,7 @@ class EntityTagger(Parameterized):
         dictionary: Dictionary | None = None,
         l1: float = 0.05,
         l2: float = 0.05,
-        max_iterations: int = 100,
+        max_iterations: int = 50,
         abbreviations: bool = True,
         n_splits: int = 3,
     ) -> None:

@@ -8,3 +8,4 @@ from .bundled import load_grammar as load_grammar
 from .neural import sentences_of_doc as sentences_of_doc
 from .parser import ForestParser as ForestParser
 from .preparsed_backend import PreparsedBackend as PreparsedBackend, preparsed as preparsed
+from .recognizer import EntityRecognizer as EntityRecognizer
