@@ -200,6 +200,9 @@ ROWS = {
     kw.ForestParser: Row(
         lambda made: made.parse(["What", "is", "a", "wug", "?"]), fit=lambda: (trees(),)
     ),
+    kw.EntityTagger: Row(
+        lambda made: made.mentions("RAK2 activates TORP1."), fit=lambda: (documents(),)
+    ),
     kw.Dictionary: Row(
         lambda made: made.find("Raf-1 binds MEK."), lambda: ([("Raf1", "protein"), ("MEK", "x")],)
     ),

@@ -90,6 +90,17 @@ def path_model(tmp_path_factory):
     return trained(tmp_path_factory.mktemp("paths"), ["context", "path"])
 
 
+@pytest.fixture(scope="module")
+def learned_model(tmp_path_factory):
+    """Return the file of a model that finds entities by itself."""
+    extractor = kw.RelationExtractor(
+        views="context", parser="given", entities="learn", n_splits=2, random_state=0
+    )
+    path = tmp_path_factory.mktemp("learned") / "model.kw"
+    kw.save(extractor.fit(corpus()), path)
+    return str(path)
+
+
 @pytest.fixture
 def terms(tmp_path):
     path = tmp_path / "terms.tsv"
@@ -227,6 +238,31 @@ class TestRelations:
             config={"model": path_model, "entities": terms, "parser": "biomedical", "threshold": 0},
         )
         assert len(nlp(TEXT)._.relations) == 2
+
+
+class TestLearnedEntities:
+    def test_a_document_without_entities_needs_nothing_else(self, learned_model):
+        doc = pipeline(model=learned_model)("Raf activates Ras . Then it rains .")
+        [relation] = doc._.relations
+        assert [one["text"] for one in relation["participants"]] == ["Raf", "Ras"]
+
+    def test_entities_of_the_document_are_used_if_the_model_knows_their_type(self, learned_model):
+        nlp = pipeline(model=learned_model)
+        doc = nlp.make_doc("Raf activates Ras .")
+        doc.ents = [Span(doc, 0, 1, label="PROTEIN")]
+        assert nlp(doc)._.relations == []
+
+    def test_entities_of_other_types_are_left_out(self, learned_model):
+        nlp = pipeline(model=learned_model)
+        doc = nlp.make_doc("Raf activates Ras .")
+        doc.ents = [Span(doc, 0, 1, label="DATE")]
+        assert len(nlp(doc)._.relations) == 1
+
+    def test_a_list_is_added(self, learned_model, tmp_path):
+        (tmp_path / "terms.tsv").write_text("rain\tPROTEIN\tDB:9\n", encoding="utf-8")
+        nlp = pipeline(model=learned_model, entities=str(tmp_path / "terms.tsv"), threshold=0.0)
+        found = nlp("Raf activates rain .")._.relations
+        assert [one["text"] for one in found[0]["participants"]] == ["Raf", "rain"]
 
 
 # With a statistical parser

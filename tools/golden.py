@@ -38,6 +38,7 @@ from kernelwood.arrays import (
     TreeBatch,
     VectorBatch,
 )
+from kernelwood.entities import EntityTagger
 from kernelwood.kernels import Kernel
 from kernelwood.persist.manifest import CARD, FORMAT
 from kernelwood.persist.models import MANIFEST
@@ -266,6 +267,7 @@ MODELS: dict[str, Callable[[], Any]] = {
     ),
     "kernel-svc": lambda: _fitted(kw.KernelSVC, probability=True, random_state=1),
     "dictionary": lambda: kw.Dictionary([("owl", "animal", "DB:1"), ("Tawny owl", "animal")]),
+    "entity-tagger": lambda: EntityTagger().fit(_annotated()),
     "relation-extractor": lambda: _extractor("svm"),
     "relation-extractor-forest": lambda: _extractor(
         "klsh-rf", n_estimators=5, n_bits=16, bits_per_tree=6
@@ -289,6 +291,9 @@ def results(model: Any) -> dict[str, Any]:
         return {"best": parsed.best_tree().to_brackets(), "trees": parsed.n_trees}
     if isinstance(model, kw.Dictionary):
         found = model.find("An owl, a tawny owl and a Tawny Owl.")
+        return {"found": [[entity.type, entity.text, entity.start] for entity in found]}
+    if isinstance(model, EntityTagger):
+        found = model.find("owl hears mouse and owl.")
         return {"found": [[entity.type, entity.text, entity.start] for entity in found]}
     if isinstance(model, (Batch, ExampleBatch)):
         return {"structures": [_structure(structure) for structure in model]}
@@ -381,7 +386,8 @@ def missing(folder: Path) -> list[str]:
                 continue
             model = make()
             kw.save(model, now)
-            if not isinstance(model, BaseEstimator) and contents(old) != contents(now):
+            learned = isinstance(model, (BaseEstimator, EntityTagger))
+            if not learned and contents(old) != contents(now):
                 raise ValueError(
                     f"{old} would change. Files like it are out in the world: give the new model "
                     "another name here, and if old files can no longer be read, raise FORMAT"

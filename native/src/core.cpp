@@ -146,6 +146,7 @@ NB_MODULE(_core, m) {
   bind_matching<double>(m, "MatchingFloat64");
   bind_engines<TreeEngine, TreeParameters, Trees>(m, "TreeEngine");
   bind_engines<SequenceEngine, SequenceParameters, Sequences>(m, "SequenceEngine");
+  bind_chains(m);
   bind_forests(m);
   bind_reductions<float>(m);
   bind_reductions<double>(m);

@@ -26,7 +26,7 @@ from . import (
 from .arrays import batch as batch
 from .clustering import KernelKMeans as KernelKMeans
 from .compute import config_context as config_context
-from .entities import Dictionary as Dictionary
+from .entities import Dictionary as Dictionary, EntityTagger as EntityTagger
 from .errors import KernelwoodError as KernelwoodError
 from .explain import shared_fragments as shared_fragments
 from .features import (

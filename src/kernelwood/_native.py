@@ -10,7 +10,9 @@ from typing import Any
 
 from kernelwood import _core
 from kernelwood._core import (
+    add_word_blocks,
     build_info,
+    decode_chains,
     explain_codes,
     fill_linear_bits,
     fill_nearest_bits,
@@ -27,7 +29,9 @@ from kernelwood._core import (
     parse_vector_records,
     scale_block,
     scale_to_unit_length,
+    segment_probabilities,
     solve_svm,
+    sum_features,
     turn_codes,
 )
 from kernelwood.arrays import Batch, ForestBatch, SequenceBatch, TreeBatch
@@ -44,7 +48,9 @@ __all__ = [
     "VectorChunk",
     "VectorLayout",
     "VectorProblem",
+    "add_word_blocks",
     "build_info",
+    "decode_chains",
     "engine_class",
     "explain_codes",
     "fill_linear_bits",
@@ -63,9 +69,11 @@ __all__ = [
     "parse_vector_records",
     "scale_block",
     "scale_to_unit_length",
+    "segment_probabilities",
     "side",
     "similarity_parameters",
     "solve_svm",
+    "sum_features",
     "turn_codes",
 ]
 

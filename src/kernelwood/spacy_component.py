@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias
 from threadpoolctl import threadpool_limits
 
 from kernelwood.compute import config_context
-from kernelwood.entities import Dictionary
+from kernelwood.entities import Dictionary, EntityFinder
 from kernelwood.errors import KernelInputError
 from kernelwood.persist import load
 from kernelwood.relations import GIVEN, Prediction, RelationExtractor, needs_parse
@@ -79,7 +79,9 @@ def make_component(
     entities : str, dict, list or None
         Terms for `Dictionary.of`, which are the entities instead of ``doc.ents``: a file, a
         mapping of terms to types or of types to lists of terms, or pairs of term and type. With
-        ``spans_key``, terms that do not overlap its spans are added.
+        ``spans_key``, terms that do not overlap its spans are added. A model that was trained with
+        ``entities="learn"`` adds the entities that it finds; without this setting, it does so if
+        ``doc.ents`` has no entity of the types it was trained on.
     spans_key : str or None
         Use ``doc.spans[spans_key]`` as entities instead of ``doc.ents``.
     parser : str or None
@@ -214,7 +216,9 @@ class RelationComponent:
         ]
         found: list[list[dict[str, Any]]] = [[] for _ in docs]
         with _one_thread_in_workers():
-            predictions = extractor.extract(examples, parser=self.settings.parser or GIVEN)
+            predictions = extractor.extract(
+                examples, find_entities=False, parser=self.settings.parser or GIVEN
+            )
             reasons = self._reasons(extractor, predictions)
         for prediction, reason in zip(predictions, reasons, strict=True):
             found[int(prediction.document)].append(_plain(prediction) | reason)
@@ -223,7 +227,7 @@ class RelationComponent:
 
     def _document(self, doc: Doc, extractor: RelationExtractor) -> Document:
         """Return a document with its entities and, unless it is parsed again, its parse."""
-        document = self._annotated(doc)
+        document = self._annotated(doc, extractor)
         if self.settings.parser:
             return document._with(parse=())
         self._check_parsed(doc, document, extractor)
@@ -253,8 +257,19 @@ class RelationComponent:
             )
         return self._extractor
 
-    def _annotated(self, doc: Doc) -> Document:
+    def _annotated(self, doc: Doc, extractor: RelationExtractor) -> Document:
         """Return the text of a document with its entities."""
+        document = self._marked(doc)
+        if self.settings.spans_key is not None or extractor.tagger_ is None:
+            return document
+        types = EntityFinder(extractor.tagger_).types
+        if self._dictionary is None and any(one.type in types for one in document.entities):
+            return document
+        # Entities of types that the model does not know, such as dates, are left out.
+        return extractor.find_entities(Document(doc.text), self._dictionary)
+
+    def _marked(self, doc: Doc) -> Document:
+        """Return the text of a document with the entities of the pipeline and the list."""
         key = self.settings.spans_key
         if key is not None and key not in doc.spans:
             raise KernelInputError(

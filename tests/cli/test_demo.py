@@ -15,6 +15,8 @@ from kernelwood.cli import main
 from kernelwood.cli.commands import demo
 from kernelwood.relations import relation_name
 
+NAMES = {"RAK2", "TORP1", "SMK3", "Velin", "Crynin", "HAB1"}
+
 
 def run(*arguments):
     return CliRunner().invoke(main, ["demo", *map(str, arguments)])
@@ -43,8 +45,8 @@ def shown(report, monkeypatch):
 
 def test_json_has_the_promised_keys(report):
     assert list(report) == [
-        "dataset", "model", "evaluation", "gates", "text", "relations", "report", "note",
-        "timings", "seconds",
+        "dataset", "model", "evaluation", "gates", "text", "entities", "relations", "report",
+        "note", "timings", "seconds",
     ]  # fmt: skip
 
 
@@ -104,7 +106,18 @@ def test_the_names_of_the_new_text_were_never_seen():
         entity.text for example in load_interactions("all")
         for entity in example.view("sentence").entities
     }  # fmt: skip
-    assert seen.isdisjoint(name for name, _ in demo._TERMS)
+    assert seen.isdisjoint(NAMES)
+
+
+def test_the_names_of_the_new_text_are_found(report):
+    assert {one["text"] for one in report["entities"]} == NAMES
+    assert all(report["text"][slice(*one["spans"][0])] == one["text"] for one in report["entities"])
+
+
+def test_the_scores_of_entities_are_shown(report, shown):
+    assert f"F1 {report['model']['entities']['f1']:.2f} on held-out documents" in " ".join(
+        shown.split()
+    )
 
 
 def test_the_page_is_where_it_says(report):

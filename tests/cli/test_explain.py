@@ -168,7 +168,10 @@ def test_entities_and_words_are_colored_in_a_terminal(model, corpus, monkeypatch
     [
         ([], "give a CORPUS and an ID"),
         (["corpus.xml"], "give a CORPUS and an ID"),
-        (["--text", "Raf"], "--text needs --entities"),
+        (
+            ["--text", "Raf"],
+            "--text needs --entities, a list of terms to mark in it: the model was",
+        ),
         (["corpus.xml", "a", "--text", "Raf"], "leave out CORPUS"),
         (["corpus.xml", "a", "--entities", "t.tsv"], "leave out --entities"),
     ],

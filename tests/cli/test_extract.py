@@ -38,6 +38,37 @@ run = partial(invoke, "extract")
 extracted = partial(answer, "extract")
 
 
+@pytest.fixture(scope="module")
+def learned_model(tmp_path_factory):
+    """Return the file of an extractor that finds entities by itself."""
+    path = tmp_path_factory.mktemp("model") / "learned.kw"
+    learned = RelationExtractor(views="context", entities="learn", random_state=0)
+    kw.save(learned.fit(some_documents()), path)
+    return path
+
+
+def test_a_model_that_finds_entities_needs_only_a_text(learned_model, tmp_path):
+    (tmp_path / "a.txt").write_text("Raf binds Ras.\n", encoding="utf-8")
+    report = extracted(learned_model, tmp_path / "a.txt", "--all")
+    assert [[one["text"] for one in row["participants"]] for row in report["predictions"]] == [
+        ["Raf", "Ras"]
+    ]
+
+
+def test_a_model_that_finds_entities_keeps_those_of_annotation(learned_model, tmp_path):
+    (tmp_path / "a.txt").write_text("Raf binds Ras. Mek sits.\n", encoding="utf-8")
+    (tmp_path / "a.ann").write_text("T1\tprotein 0 3\tRaf\nT2\tprotein 4 9\tbinds\n")
+    report = extracted(learned_model, tmp_path / "a.txt", "--all")
+    assert ids(report) == ["a.s0.T1-T2"]
+
+
+def test_terms_are_added_to_entities_that_the_model_finds(learned_model, tmp_path):
+    (tmp_path / "a.txt").write_text("Raf binds Ras.\n", encoding="utf-8")
+    (tmp_path / "t.tsv").write_text("binds\tprotein\n", encoding="utf-8")
+    report = extracted(learned_model, tmp_path / "a.txt", "--entities", tmp_path / "t.tsv", "--all")
+    assert len(report["predictions"]) == 3
+
+
 def wrong_usage(result):
     assert result.exit_code == 2, result.stderr
     return " ".join(result.stderr.split())

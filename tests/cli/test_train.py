@@ -173,14 +173,30 @@ def test_the_model_is_the_same_wherever_the_corpus_lies(corpus, tmp_path):
     assert (tmp_path / "one.kw").read_bytes() == (tmp_path / "two.kw").read_bytes()
 
 
+def test_the_model_learns_to_find_entities(corpus, model):
+    report = trained(corpus, "-o", model, "--learn-entities")
+    assert report["entities"]["found_by"] == "a learned tagger"
+    assert report["entities"]["held_out"] == kw.load(model).tagger_.held_out_
+
+
+def test_without_the_option_it_does_not(corpus, model):
+    trained(corpus, "-o", model)
+    assert kw.load(model).tagger_ is None
+
+
 # What is shown.
+
+
+def test_scores_of_entities_are_shown(corpus, model):
+    shown = run(corpus, "-o", model, "--learn-entities").stdout
+    assert "entities on held-out documents: precision" in shown
 
 
 def test_json_has_the_promised_keys(corpus, model):
     assert set(trained(corpus, "-o", model)) == {
         "model", "recipe", "parser", "n_documents", "n_sentences", "n_candidates", "n_relations",
-        "relations", "threshold", "held_out", "type_f1", "warnings", "skipped", "dropped",
-        "remarks", "seed", "size", "seconds",
+        "relations", "threshold", "held_out", "type_f1", "entities", "warnings", "skipped",
+        "dropped", "remarks", "seed", "size", "seconds",
     }  # fmt: skip
 
 

@@ -29,6 +29,7 @@ COMMANDS = {
     "learn-gates": "Learn which labels a kernel should ignore.",
     "predict": "Predict relations in annotated documents.",
     "search": "Find structures similar to queries.",
+    "terms": "Make a list of terms from annotated entities.",
     "train": "Train a relation extractor on annotated documents.",
     "vectors": "Learn word vectors from unlabeled texts.",
     "verify": "Check relations found by another tool.",

@@ -117,6 +117,7 @@ def make_extractor(options: dict[str, Any]) -> RelationExtractor:
         max_distance=options["max_distance"],
         max_entities=options["max_entities"],
         threshold=options["threshold"],
+        entities="learn" if options.get("learn_entities") else None,
         n_splits=options["splits"],
         parser=options["parser"],
         license=options["license"] or "",

@@ -328,6 +328,9 @@ facts_options = together(
         help="INDRA statement for a relation type, such as treats=Inhibition (repeatable).",
     ),
 )  # fmt: skip
+end_to_end_option = click.option(
+    "--end-to-end", is_flag=True, help="Also evaluate relations between found entities."
+)
 prediction_options = together(
     click.option(
         "-o", "--out", metavar="FILE", show_default="table on standard output",

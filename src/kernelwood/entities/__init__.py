@@ -1,4 +1,4 @@
-"""Entities in plain text, found by a dictionary of terms."""
+"""Entities in plain text, found by a dictionary of terms or a learned tagger."""
 
 import lazy_loader
 

@@ -7,14 +7,15 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import count, pairwise
-from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, cast
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
+from kernelwood.entities.mentions import Mention, add_mentions, mention_entity
 from kernelwood.entities.pieces import Pieces, cut_pieces
 from kernelwood.errors import ModelFormatError, StructureError
-from kernelwood.io import Line, Readable, Source, Tally, cycles_ignored, in_one_line
+from kernelwood.io import Line, Readable, Source, Tally, cycles_ignored
 from kernelwood.structures import check_label, share, shorten, show
-from kernelwood.text import Attribute, Document, Entity, Sentence, Span, is_frame, is_missing
+from kernelwood.text import Document, Entity, Sentence, Span, is_frame, is_missing
 
 _A = TypeVar("_A", bound="Document | Sentence")
 Case: TypeAlias = Literal["smart", "exact", "ignore"]
@@ -216,6 +217,13 @@ class Dictionary:
             rows = terms
         return cls(rows, case=case, variants=variants)
 
+    @classmethod
+    def _selected(cls, terms: Iterable[Term], refused: Mapping[str, int]) -> Dictionary:
+        """Return the dictionary of some of the terms of a list, and count the others."""
+        made = cls(terms)
+        made.tally = _tally(len(made.terms), Counter(made.tally.reasons) + Counter(refused))
+        return made
+
     def find(self, text: str) -> list[Entity]:
         """Return the terms in a text as entities ``T1``, ``T2``, ... in the order of the text.
 
@@ -225,7 +233,10 @@ class Dictionary:
         [Entity(id='T1', type='protein', spans=((0, 3),), text='Ras')]
         """
         found = self.matches(text)
-        return [_entity(f"T{number}", text, match) for number, match in enumerate(found, start=1)]
+        return [
+            mention_entity(f"T{number}", text, start, end, term.type)
+            for number, (start, end, term) in enumerate(found, start=1)
+        ]
 
     def matches(self, text: str, taken: Iterable[Span] = ()) -> Iterator[Match]:
         """Yield the terms in a text, each with its span.
@@ -284,22 +295,14 @@ class Dictionary:
         >>> annotated.attributes
         (Attribute(id='N1', type='Reference', target='T2', value='UniProt:P04049\tRaf-1'),)
         """
-        parts = (document.entities, document.relations, document.events, document.attributes)
-        used = {part.id for listed in parts for part in listed}
-        names, references = _free_names("T", used), _free_names("N", used)
-        entities: list[Entity] = []
-        attributes: list[Attribute] = []
         taken = (span for entity in document.entities for span in entity.spans)
-        for match in self.matches(document.text, taken):
-            entities.append(_entity(next(names), document.text, match))
-            if match.term.id:
-                value = f"{match.term.id}\t{match.term.term}"
-                attributes.append(Attribute(next(references), "Reference", entities[-1].id, value))
-        made = document._with(
-            entities=(*document.entities, *entities),
-            attributes=(*document.attributes, *attributes),
-        )
-        return cast(_A, made)
+        return add_mentions(document, self._mentions(document.text, taken))
+
+    def _mentions(self, text: str, taken: Iterable[Span] = ()) -> Iterator[Mention]:
+        """Yield the terms in a text as mentions, with their ids as references."""
+        for start, end, term in self.matches(text, taken):
+            reference = f"{term.id}\t{term.term}" if term.id else ""
+            yield Mention(start, end, term.type, None, reference)
 
     def _place(self, term: Term) -> tuple[_Node, tuple[str, ...] | None]:
         """Return the node at which a term ends, and its key there."""
@@ -406,17 +409,6 @@ def _why_refused(term: Term, earlier: Term) -> str:
 
 def _tally(n_terms: int, refused: Mapping[str, int]) -> Tally:
     return Tally(read=n_terms, skipped=sum(refused.values()), reasons=dict(refused))
-
-
-def _entity(name: str, text: str, match: Match) -> Entity:
-    written = text[match.start : match.end]
-    if not written.isprintable():
-        written = in_one_line(written)
-    return Entity(name, match.term.type, ((match.start, match.end),), written)
-
-
-def _free_names(letter: str, used: set[str]) -> Iterator[str]:
-    return (name for name in map(f"{letter}{{}}".format, count(1)) if name not in used)
 
 
 def _check_saved(

@@ -7,3 +7,4 @@ from .backends import (
 from .bundled import load_grammar as load_grammar
 from .parser import ForestParser as ForestParser
 from .preparsed_backend import PreparsedBackend as PreparsedBackend, preparsed as preparsed
+from .recognizer import EntityRecognizer as EntityRecognizer

@@ -183,6 +183,7 @@ _ROWS = (
     *(
         Row(kind, name, f"kernelwood.{place}", estimator_state, restore_estimator)
         for kind, name, place in (
+            ("entities", "entity-tagger", "entities:EntityTagger"),
             ("features", "kernel-hasher", "features:KernelHasher"),
             ("features", "reference-selector", "features:ReferenceSelector"),
             ("features", "nystrom-embedder", "features:NystromEmbedder"),

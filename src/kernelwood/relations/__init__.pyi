@@ -22,6 +22,11 @@ from .corpus import (
     example_entries as example_entries,
     needs_parse as needs_parse,
 )
+from .end_to_end import (
+    EndToEnd as EndToEnd,
+    Rates as Rates,
+    score_end_to_end as score_end_to_end,
+)
 from .extractor import RelationExtractor as RelationExtractor
 from .fact_files import FACT_FORMATS as FACT_FORMATS, fact_format as fact_format
 from .fact_statements import check_statement_types as check_statement_types

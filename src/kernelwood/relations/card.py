@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import kernelwood
+from kernelwood.entities import Dictionary
 from kernelwood.relations.recipes import ENTITY_VIEW, SOFT_ENTITY_VIEW
 
 
@@ -47,6 +48,7 @@ def card_of(extractor: Any) -> dict[str, Any]:
         "learner": type(learner).__name__,
         "settings": settings,
         "choices": list(_choices(extractor)),
+        "entities": _entities(extractor.tagger_),
         "parser": extractor.parser_,
         "threshold": extractor.threshold_,
         "held_out": dict(extractor.held_out_),
@@ -58,6 +60,22 @@ def card_of(extractor: Any) -> dict[str, Any]:
         "training_candidates": extractor.n_candidates_,
         "training_relations": extractor.n_relations_,
         "seed": extractor.seed_,
+    }
+
+
+def _entities(tagger: Any) -> dict[str, Any]:
+    """Return how entities of new texts are found, and how well."""
+    if tagger is None:
+        return {"found_by": "nothing: texts need entities or a dictionary"}
+    if isinstance(tagger, Dictionary):
+        return {"found_by": f"a dictionary of {len(tagger):,} terms"}
+    return {
+        "found_by": "a learned tagger",
+        "types": list(tagger.types_),
+        "mentions": tagger.n_mentions_,
+        "held_out": dict(tagger.held_out_),
+        "type_f1": dict(tagger.type_f1_),
+        "not_learned": dict(tagger.dropped_),
     }
 
 

@@ -9,14 +9,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from kernelwood.arrays import as_rows
-from kernelwood.entities import Dictionary
 from kernelwood.errors import KernelInputError, StructureError
 from kernelwood.evaluate import documents
-from kernelwood.io import FORMATS, iter_read
+from kernelwood.io import FORMATS, iter_read, iter_texts
 from kernelwood.parsing import Backend, PreparsedBackend, load_backend
 from kernelwood.structures import Tree, shorten, show
 from kernelwood.text import (
@@ -253,30 +251,28 @@ def example_entries(
         yield example.id, _annotated(example, view), example.label, example.origin
 
 
-def text_entries(texts: Any, dictionary: Any, *, owner: str = "extract") -> Iterator[_Entry]:
-    """Yield texts as documents whose entities are found by a dictionary.
+def text_entries(texts: Any, finder: Any = None, *, owner: str = "extract") -> Iterator[_Entry]:
+    """Yield texts as documents whose entities are found.
 
     Parameters
     ----------
     texts : texts or documents, as in `documents_from`
-    dictionary : Dictionary, an argument of `Dictionary.of`, or None
-        Adds entities where there are none yet. Another object is used by its method ``annotate``.
+    finder : object with a method ``annotate``, optional
+        Adds entities, such as a `Dictionary` or an `EntityFinder`.
     owner : str
         Name of the function for messages.
 
     Examples
     --------
-    >>> [entry] = text_entries("Raf binds Ras.", {"Raf": "protein"})
+    >>> from kernelwood.entities import Dictionary
+    >>> [entry] = text_entries("Raf binds Ras.", Dictionary([("Raf", "protein")]))
     >>> entry[:2]
     ('text1', Document('Raf binds Ras.', 1 entity))
     """
-    found = dictionary
-    if found is not None and not hasattr(found, "annotate"):
-        found = Dictionary.of(found)
     for example in documents_from(texts, owner, texts=True):
         annotated = _annotated(example)
-        if found is not None:
-            annotated = found.annotate(annotated)
+        if finder is not None:
+            annotated = finder.annotate(annotated)
         yield example.id, annotated, example.label, example.origin
 
 
@@ -361,15 +357,8 @@ def _read_documents(path: Any, owner: str, texts: bool) -> Iterator[Example]:
     """Yield the documents of a file, folder or archive; plain texts too, if texts are wanted."""
     if not _exists(path):
         raise _missing(os.fspath(path), owner, texts=texts)
-    with iter_read(path, "standoff" if texts and _has_texts(Path(path)) else None) as stream:
+    with iter_texts(path) if texts else iter_read(path) as stream:
         yield from stream
-
-
-def _has_texts(path: Path) -> bool:
-    """Return whether a file is a plain text, or a folder has some; they may be annotated."""
-    if path.is_dir():
-        return next(path.rglob("*.txt"), None) is not None
-    return path.suffix == ".txt"
 
 
 def _exists(path: Any) -> bool:

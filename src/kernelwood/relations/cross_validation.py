@@ -5,15 +5,22 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
+from kernelwood.errors import KernelInputError
 from kernelwood.evaluate import group_splits
 from kernelwood.relations.candidates import NONE
-from kernelwood.relations.corpus import SentenceTable, check_sentences, example_entries
+from kernelwood.relations.corpus import (
+    SentenceTable,
+    check_sentences,
+    documents_from,
+    example_entries,
+)
+from kernelwood.relations.end_to_end import EndToEnd, score_end_to_end
 from kernelwood.relations.guards import corpus_remarks
 from kernelwood.relations.predictions import Predictions
 from kernelwood.relations.relation_classes import RelationClasses, type_of
@@ -42,6 +49,8 @@ class Folds:
         Training and test sentences of each fold.
     dropped : mapping of str to int
         Annotation that was lost, by reason.
+    examples : sequence of Example
+        The documents, if relations with found entities are evaluated, too.
     """
 
     extractor: Any
@@ -51,17 +60,29 @@ class Folds:
     groups: list[str]
     splits: Sequence[tuple[Any, Any]]
     dropped: Mapping[str, int]
+    examples: Sequence[Example] = ()
 
     @classmethod
-    def of(cls, extractor: Any, documents: Iterable[Example], n_splits: int) -> Folds:
+    def of(
+        cls,
+        extractor: Any,
+        documents: Iterable[Example],
+        n_splits: int,
+        *,
+        end_to_end: bool = False,
+    ) -> Folds:
         """Return folds of documents; warn if there is only one."""
         dropped: Counter[str] = Counter()
+        if end_to_end:
+            documents = list(documents_from(documents, "cross_validate"))
         with extractor._threads():
             entries = example_entries(documents, owner="cross_validate")
             sentences, used = extractor._sentences(entries, extractor.parser, dropped)
         check_sentences(sentences)
         groups = sentences.groups()
         if len(set(groups)) == 1 < len(sentences):
+            if end_to_end:
+                raise KernelInputError("end to end: cross-validation needs several documents")
             warnings.warn(
                 "as far as ids and files tell, all sentences are from one document, so folds "
                 "consist of sentences; if they are from several documents, figures are too high: "
@@ -71,14 +92,16 @@ class Folds:
             )
             groups = [str(number) for number in range(len(sentences))]
         seed = resolve_seed(extractor.random_state)
+        entities = (extractor.entities or "learn") if end_to_end else None
         return cls(
-            clone(extractor).set_params(random_state=seed),
+            clone(extractor).set_params(random_state=seed, entities=entities),
             sentences,
             extractor._learn_classes(sentences),
             used,
             groups,
             group_splits(groups, n_splits=n_splits, random_state=seed),
             dropped,
+            list(documents) if end_to_end else (),
         )
 
     def training_documents(self, fold: int) -> list[str]:
@@ -95,6 +118,7 @@ class Folds:
         parts: list[RelationScores] = []
         seen: list[Any] = []
         known: set[str] = set()
+        found_too: EndToEnd | None = EndToEnd() if self.examples else None
         for fold, (train, test) in enumerate(self.splits):
             names = self.training_documents(fold)
             chosen = set(names[: self._count(names, fraction)])
@@ -107,6 +131,10 @@ class Folds:
                         self.sentences.take(test), self.parser, Counter(), all=True, labeled=True
                     )
                 )
+                if found_too is not None:
+                    names_of_test = {self.sentences.documents[row] for row in test}
+                    examples = [one for one in self.examples if one.id in names_of_test]
+                    found_too += score_end_to_end(part, examples, found[-1])
             seen.append(part._text_hashes().find(found[-1].candidates.with_missed())[0])
             reasons = found[-1].tally.reasons
             parts.append(
@@ -123,6 +151,7 @@ class Folds:
             pooled, sorted(known), dropped, n_bootstrap=n_bootstrap, seen=np.concatenate(both)
         )
         kept = tuple(found) if predictions else ()
+        scores = replace(scores, end_to_end=found_too)
         return RelationValidation(scores, tuple(parts), tuple(_remarks(scores)), kept)
 
     def size(self, fraction: float) -> int:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from sklearn.exceptions import NotFittedError
 
 from kernelwood.arrays import ExampleBatch
 from kernelwood.compute import config_context, resolve_jobs
+from kernelwood.entities import Dictionary, EntityFinder, EntityTagger
 from kernelwood.errors import KernelInputError
 from kernelwood.io import cycles_ignored
 from kernelwood.kernels import Kernel, needed_views
@@ -53,12 +55,14 @@ from kernelwood.relations.corpus import (
     AUTO,
     SentenceTable,
     check_sentences,
+    documents_from,
     example_entries,
     read_sentences,
     text_entries,
     warn_of_parser,
 )
 from kernelwood.relations.cross_validation import Folds
+from kernelwood.relations.end_to_end import score_end_to_end
 from kernelwood.relations.evidence import CaseTexts, TrainingCases
 from kernelwood.relations.guards import (
     TextHashes,
@@ -93,6 +97,7 @@ from kernelwood.relations.triggers import find_triggers, learn_forms, learn_trig
 from kernelwood.relations.verification import Verdict, verify
 from kernelwood.seeds import resolve_seed
 from kernelwood.structures import show
+from kernelwood.text import Document
 from kernelwood.vectors import Vectors
 from kernelwood.views import find_view, several
 
@@ -100,6 +105,7 @@ _LOG = logging.getLogger(__name__)
 
 _TRIAL = 5000  # candidates to decide whether words of entities are compared
 _LEAST_GAIN = 0.005  # of held-out F1, for words of entities to be compared
+LEARN = "learn"  # a tagger of entities
 _MAX_ENTITIES = 60  # of a sentence: 1,770 pairs
 _LABELS = ("auto", "binary", "type", "directed")
 _CASE_TEXTS = tuple(f"case_{column}_" for column in CaseTexts._fields)
@@ -155,6 +161,10 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         Decision threshold on the probability of the predicted relation: best F1 on held-out
         documents; the lowest within one standard error of it, for texts unlike the training
         corpus; 0.5; a probability; or probabilities by relation type, the others having 0.5.
+    entities : {None, "learn"}, EntityTagger or Dictionary, default None
+        How `extract` finds entities in texts without them: not at all; by a tagger that is learned
+        from the entities of the training documents, with the default parameters of
+        `kernelwood.entities.EntityTagger` or with given ones; or by a list of terms.
     n_splits : int, default 5
         Number of folds, of whole documents, used to calibrate and to set the threshold.
     parser : str, default "auto"
@@ -197,6 +207,8 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         Of events: the numbers of participants and of catalysts that each type may have.
     dropped_ : dict of str to int
         Candidates and annotations that were not used, by reason.
+    tagger_ : EntityTagger, Dictionary or None
+        What finds entities; ``tagger_.held_out_`` has the scores of mentions.
     parser_ : str
         Name of the parser of the training documents.
     cases_ : ExampleBatch
@@ -223,8 +235,8 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         "cases_", *_CASE_TEXTS, *_TEXT_HASHES, *_DOCUMENT_SUMS, "learner_", "views_", "labels_",
         "undirected_", "roles_", "arguments_", "signatures_", "triggers_", "forms_", "slopes_",
         "offsets_", "curve_", "threshold_", "held_out_", "trial_", "type_examples_", "type_f1_",
-        "dropped_", "parser_", "n_documents_", "n_sentences_", "n_candidates_", "n_relations_",
-        "seed_",
+        "dropped_", "tagger_", "parser_", "n_documents_", "n_sentences_", "n_candidates_",
+        "n_relations_", "seed_",
     )  # fmt: skip
 
     cases_: ExampleBatch
@@ -250,6 +262,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         max_distance: int | None = None,
         max_entities: int = _MAX_ENTITIES,
         threshold: str | float | Mapping[str, float] = "f1",
+        entities: Any = None,
         n_splits: int = 5,
         parser: str = AUTO,
         n_evidence: int = 3,
@@ -273,6 +286,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         self.max_distance = max_distance
         self.max_entities = max_entities
         self.threshold = threshold
+        self.entities = entities
         self.n_splits = n_splits
         self.parser = parser
         self.n_evidence = n_evidence
@@ -351,6 +365,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             self.__dict__.pop(name, None)
         check_sentences(sentences)
         seed = resolve_seed(self.random_state)
+        tagger = self._learn_entities(sentences)
         views = self._views()
         classes = classes or self._learn_classes(sentences)
         self._check_thresholds(classes)
@@ -413,6 +428,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         for name, column in zip(_DOCUMENT_SUMS, sums, strict=True):
             setattr(self, name, column)
         self.views_, self.parser_ = list(views), parser
+        self.tagger_ = tagger
         self.labels_, self.undirected_ = classes.labels, list(classes.undirected)
         self.roles_, self.arguments_ = classes.roles, classes.arguments
         self.signatures_ = signatures._asdict()
@@ -425,6 +441,16 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         self.type_f1_ = by_type
         self.n_documents_, self.n_sentences_ = len(set(sentences.groups())), len(sentences)
         self.n_candidates_, self.n_relations_ = len(y), int((y != NONE).sum())
+
+    def _learn_entities(self, sentences: SentenceTable) -> Any:
+        """Return what finds entities, a tagger after learning from these sentences."""
+        if self.entities is None or isinstance(self.entities, Dictionary):
+            return self.entities
+        tagger = EntityTagger() if self.entities == LEARN else self.entities.clone()
+        if tagger.types is None:
+            tagger.types = None if self.types is None else list(several(self.types))
+        _LOG.info("learning to find entities")
+        return tagger.fit(sentences.sentences, groups=sentences.groups())
 
     def _learn_classes(self, sentences: SentenceTable) -> RelationClasses:
         symmetric = several(self.symmetric or ())
@@ -582,7 +608,13 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             return self._predicted(sentences, used, dropped, all=all, labeled=True)
 
     def extract(
-        self, texts: Any, *, dictionary: Any = None, parser: Any = None, all: bool = False
+        self,
+        texts: Any,
+        *,
+        dictionary: Any = None,
+        find_entities: bool = True,
+        parser: Any = None,
+        all: bool = False,
     ) -> Predictions:
         """Return the relations in texts.
 
@@ -594,8 +626,11 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             that looks like a path, with a slash or a known suffix, is an error if nothing has
             this name; any other string is a text.
         dictionary : Dictionary or argument of `Dictionary.of`, optional
-            Finds entities where a text has none: a file, a mapping such as
-            ``{"Raf-1": "protein"}``, pairs of term and type, or a DataFrame.
+            Terms that are entities, beside those that a text has or that ``tagger_`` finds: a
+            file, a mapping such as ``{"Raf-1": "protein"}``, pairs of term and type, or a
+            DataFrame; or another object whose method ``annotate`` adds entities to a document.
+        find_entities : bool, default True
+            Whether ``tagger_``, if there is one, finds entities in texts without them.
         parser : str or Backend, optional
             By default that of the training documents.
         all : bool
@@ -610,14 +645,37 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         self._check_is_fitted()
         dropped: Counter[str] = Counter()
         with self._threads(), cycles_ignored():
+            finder = EntityFinder(self.tagger_ if find_entities else None, dictionary)
             sentences, used = self._sentences(
-                text_entries(texts, dictionary), parser or self.parser, dropped
+                text_entries(texts, finder), parser or self.parser, dropped
             )
             found = self._predicted(sentences, used, dropped, all=True, labeled=False)
             monitor = DriftMonitor(self)
             monitor.add(found)
         monitor.warn()
         return found if all else found.positives()
+
+    def find_entities(self, document: Document, dictionary: Any = None) -> Document:
+        """Return a document or sentence with entities, as `extract` finds them.
+
+        Parameters
+        ----------
+        document : Document or Sentence
+        dictionary : Dictionary, optional
+            As in `extract`.
+
+        Examples
+        --------
+        >>> import kernelwood as kw
+        >>> from kernelwood.datasets import load_interactions
+        >>> extractor = kw.RelationExtractor(entities="learn", random_state=0)
+        >>> extractor = extractor.fit(load_interactions("train"))
+        >>> document = extractor.find_entities(kw.Document("RAK2 activates TORP1."))
+        >>> [entity.text for entity in document.entities]
+        ['RAK2', 'TORP1']
+        """
+        self._check_is_fitted()
+        return EntityFinder(self.tagger_, dictionary).annotate(document)
 
     def _predicted(
         self,
@@ -792,7 +850,9 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
 
     # Evaluation.
 
-    def evaluate(self, documents: Any, *, n_bootstrap: int = 1000) -> RelationScores:
+    def evaluate(
+        self, documents: Any, *, n_bootstrap: int = 1000, end_to_end: bool = False
+    ) -> RelationScores:
         """Return precision, recall and F1 of predicted relations on annotated documents.
 
         Parameters
@@ -801,6 +861,9 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             Predictions must be those of all candidates: ``predict(documents, all=True)``.
         n_bootstrap : int
             Number of bootstrap resamples, of documents, for intervals; 0 for none.
+        end_to_end : bool
+            Whether to evaluate relations with found entities, too; see
+            `kernelwood.relations.EndToEnd`. Needs documents.
 
         Warns
         -----
@@ -808,9 +871,16 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             If documents were used for training, or are too few for reliable figures, or differ
             so much from the training corpus that the decision threshold probably does not fit.
         """
+        if end_to_end:
+            if isinstance(documents, Predictions):
+                raise KernelInputError("evaluate: end_to_end needs documents, not predictions")
+            documents = list(documents_from(documents, "evaluate"))
         predictions = self._all_predictions(documents)
         self._check_candidates(predictions)
         scores = self._scored(predictions, n_bootstrap)
+        if end_to_end:
+            made = score_end_to_end(self, documents, predictions)
+            scores = replace(scores, end_to_end=made)
         warn_of_overlap(scores)
         warn_of_size(scores)
         if (predictions.thresholds == self.threshold_).any():
@@ -857,6 +927,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         *,
         n_splits: int = 5,
         n_bootstrap: int = 1000,
+        end_to_end: bool = False,
         predictions: bool = False,
     ) -> RelationValidation:
         """Return cross-validated precision, recall and F1.
@@ -870,11 +941,14 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             sentences, with a warning.
         n_bootstrap : int
             Number of bootstrap resamples, of documents, for intervals; 0 for none.
+        end_to_end : bool
+            Whether to evaluate relations with found entities, too, by a tagger that is learned
+            from the training documents of each fold.
         predictions : bool
             Whether to keep the predictions of each fold, and its model for their evidence.
         """
         self._check_parameters()
-        folds = Folds.of(self, documents, n_splits)
+        folds = Folds.of(self, documents, n_splits, end_to_end=end_to_end)
         validation = folds.validate(n_bootstrap=n_bootstrap, predictions=predictions)
         warn_of_corpus(validation.warnings)
         warn_of_overlap(validation.pooled, folds=True)
@@ -1014,6 +1088,17 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
                 raise KernelInputError(
                     f"RelationExtractor: {name} must be a {kind.__name__} or None, got {value!r}"
                 )
+        if not (
+            self.entities is None
+            or self.entities == LEARN
+            or isinstance(self.entities, (Dictionary, EntityTagger))
+        ):
+            raise KernelInputError(
+                f"RelationExtractor: entities must be {LEARN!r}, an EntityTagger, a Dictionary or "
+                f"None, got {show(self.entities)}"
+            )
+        if isinstance(self.entities, EntityTagger):
+            self.entities._check_parameters()
         check_options(find_recipe(self.recipe), self.options or {})
         for name in ("license", "description", "parser"):
             if not isinstance(getattr(self, name), str):
@@ -1154,6 +1239,11 @@ def _check_fitted(model: Any) -> None:
     for name in _COUNTS:
         if type(getattr(model, name)) is not int or getattr(model, name) < 0:
             raise ValueError(f"{name} must be a count")
+    wanted = EntityTagger if model.entities == LEARN else type(model.entities)
+    if type(model.tagger_) is not wanted:
+        raise ValueError("tagger_ must be what entities asks for")
+    if isinstance(model.tagger_, EntityTagger) and not model.tagger_.__sklearn_is_fitted__():
+        raise ValueError("tagger_ must be fitted")
     if resolve_seed(model.seed_) != model.seed_:
         raise ValueError("seed_ must be a whole number")
     _check_plain(model)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from kernelwood.evaluate import Reliability, Scores, reliability, score
 from kernelwood.relations.calibration import ranking
 from kernelwood.relations.candidates import NONE
+from kernelwood.relations.end_to_end import EndToEnd
 from kernelwood.relations.predictions import Predictions
 from kernelwood.relations.relation_classes import type_of
 
@@ -73,6 +74,9 @@ class RelationScores:
         How often predicted relations of some probability are right.
     overlap : Overlap or None
         Evaluated documents that are in the training corpus, too; None if there are none.
+    end_to_end : EndToEnd or None
+        Measures of relations with found entities, if asked for; all others are with annotated
+        entities.
     """
 
     scores: Scores
@@ -84,6 +88,7 @@ class RelationScores:
     unknown: Mapping[str, int] = field(default_factory=dict)
     reliability: Reliability | None = None
     overlap: Overlap | None = None
+    end_to_end: EndToEnd | None = None
 
     @property
     def precision(self) -> float:
@@ -120,6 +125,7 @@ class RelationScores:
             "unreachable": dict(self.unreachable),
             "unknown": dict(self.unknown),
             "overlap": None if self.overlap is None else self.overlap.to_dict(),
+            "end_to_end": None if self.end_to_end is None else self.end_to_end.to_dict(),
             "scores": self.scores.to_dict(),
         }
 
@@ -141,7 +147,10 @@ class RelationScores:
             for name, n in self.unknown.items()
         ]
         lines += [f"{n} without prediction: {reason}" for reason, n in self.unreachable.items()]
-        return "\n".join([*lines, *self._overlap_lines()])
+        lines += self._overlap_lines()
+        if self.end_to_end is not None:
+            lines += ["", str(self.end_to_end)]
+        return "\n".join(lines)
 
     def _overlap_lines(self) -> list[str]:
         if self.overlap is None or not self.overlap.n_candidates:

@@ -13,6 +13,7 @@ from kernelwood.cli.experiment import Named, config_option
 from kernelwood.cli.model_files import check_types, make_extractor
 from kernelwood.cli.options import (
     documents_options,
+    end_to_end_option,
     extractor_options,
     jobs_option,
     json_option,
@@ -44,6 +45,7 @@ Examples:
 )
 @click.option("--plot", metavar="FILE", help="Draw the curve of --curve (.png, .svg or .pdf).")
 @report_option
+@end_to_end_option
 @documents_options
 @extractor_options
 @config_option
@@ -58,13 +60,16 @@ def crossval(
     CORPUS and options are those of train. Documents are split into folds; a model trained on the
     other folds, including its decision threshold, predicts each of them. No model is written.
     --curve repeats this with 1/8, 1/4 and 1/2 of the training documents and estimates the gain from
-    twice as many.
+    twice as many. --end-to-end also learns to find entities, and shows the scores of relations
+    between found entities.
     """
     started = time.perf_counter()
     if options["kernel"] is not None:
         refuse(options, ("vectors",), "a saved kernel contains its vectors")
     if options["plot"] is not None and not curve:
         raise click.UsageError("--plot draws the learning curve; add --curve")
+    if options["end_to_end"] and curve:
+        raise click.UsageError("--curve is about annotated entities; leave out --end-to-end")
     check_files(
         {
             **{f"CORPUS {name}": name for name in corpus},
@@ -84,7 +89,7 @@ def crossval(
         settings: dict[str, Any] = {"n_splits": folds, "predictions": page is not None}
         learning = extractor.learning_curve(documents, **settings) if curve else None
         validation = (
-            extractor.cross_validate(documents, **settings)
+            extractor.cross_validate(documents, end_to_end=options["end_to_end"], **settings)
             if learning is None
             else learning.validation
         )

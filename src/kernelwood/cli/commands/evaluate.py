@@ -6,6 +6,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from kernelwood.cli.experiment import Named, config_option
 from kernelwood.cli.model_files import load_extractor
 from kernelwood.cli.options import (
     documents_options,
+    end_to_end_option,
     jobs_option,
     json_option,
     positive_rate_option,
@@ -34,6 +36,7 @@ Examples:
   kernelwood evaluate model.kw corpus.xml
   kernelwood evaluate model.kw brat/ --errors-out errors.jsonl
   kernelwood evaluate model.kw corpus.xml --report report.html
+  kernelwood evaluate model.kw brat/ --end-to-end
 """
 
 
@@ -47,6 +50,7 @@ Examples:
     help="Output file of false positives and negatives with evidence.",
 )  # fmt: skip
 @report_option
+@end_to_end_option
 @config_option
 @jobs_option
 @json_option
@@ -55,18 +59,25 @@ def evaluate(model: str, test: tuple[str, ...], as_json: bool, **options: Any) -
 
     MODEL is a file of kernelwood train. CORPUS is annotated as for training, but was not part of
     the training data. Relations of types unknown to the model count as missed. Relations that are
-    not candidates, such as those across sentences, are counted separately.
+    not candidates, such as those across sentences, are counted separately. With --end-to-end, a
+    model trained with --learn-entities is also evaluated on the plain texts.
     """
     started = time.perf_counter()
+    if options["end_to_end"] and options["positive_rate"] is not None:
+        raise click.UsageError("--end-to-end uses the threshold; leave out --positive-rate")
     check_files(
         {"MODEL": model, **{f"CORPUS {name}": name for name in test}},
         {"--errors-out": options["errors_out"], "--report": options["report"]},
         suffixes={"--errors-out": [".jsonl"]},
     )
     extractor = load_extractor(model)
+    if options["end_to_end"] and extractor.tagger_ is None:
+        raise click.UsageError("--end-to-end needs a model that was trained with --learn-entities")
     documents, counts = read_documents(test, options)
     if not as_json:
         show_counts(counts)
+    from kernelwood.relations import score_end_to_end
+
     with running(options["n_jobs"]) as begin:
         begin("predicting")
         predictions = extractor.predict(documents, all=True)
@@ -76,6 +87,9 @@ def evaluate(model: str, test: tuple[str, ...], as_json: bool, **options: Any) -
             )
         begin("evaluating")
         scores = extractor.evaluate(predictions)
+        if options["end_to_end"]:
+            begin("finding entities and relations")
+            scores = replace(scores, end_to_end=score_end_to_end(extractor, documents, predictions))
         errors = None
         if options["errors_out"] is not None:
             begin("finding evidence")

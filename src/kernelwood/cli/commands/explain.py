@@ -96,8 +96,6 @@ def _check(corpus: str | None, id: str | None, options: dict[str, Any]) -> None:
     if options["text"] is not None:
         if corpus is not None:
             raise click.UsageError("--text replaces the corpus; leave out CORPUS")
-        if options["entities"] is None:
-            raise click.UsageError("--text needs --entities, a list of terms to mark in it")
     elif corpus is None or id is None:
         raise click.UsageError("give a CORPUS and an ID in it, or a --text")
     elif options["entities"] is not None:
@@ -149,11 +147,20 @@ def _in_corpus(
 def _in_text(extractor: RelationExtractor, options: dict[str, Any]) -> list[Prediction]:
     from kernelwood import Dictionary
 
-    terms = Dictionary.read(options["entities"], case=options["case"])
-    document = terms.annotate(Document(options["text"]))
+    terms = None
+    if options["entities"] is not None:
+        terms = Dictionary.read(options["entities"], case=options["case"])
+    elif extractor.tagger_ is None:
+        raise click.UsageError(
+            "--text needs --entities, a list of terms to mark in it: the model was not trained "
+            "with --learn-entities"
+        )
+    document = extractor.find_entities(Document(options["text"]), terms)
     if not document.entities:
         raise KernelInputError(
-            f"the text contains no term of {options['entities']}; add its entities there"
+            "the model finds no entities in the text; list them with --entities terms.tsv"
+            if terms is None
+            else f"the text contains no term of {options['entities']}; add its entities there"
         )
     example = Example("text", views={"document": document})
     parser = None if options["parser"] is None else load_parser(options["parser"])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,12 +45,13 @@ if TYPE_CHECKING:
     from kernelwood.text import Cut
 
 _ADVICE = (
-    "give a list of terms with --entities terms.tsv, put entities in name.ann beside name.txt, or "
-    "use --ner with a parser that recognizes entities"
+    "train with --learn-entities, give a list of terms with --entities terms.tsv, put entities in "
+    "name.ann beside name.txt, or use --ner with a parser that recognizes entities"
 )
 _PACKINGS = ("", ".gz", ".bz2", ".xz")
 _EPILOG = """\b
 Examples:
+  kernelwood extract model.kw paper.txt -o found.jsonl
   kernelwood extract model.kw paper.txt --entities terms.tsv -o found.jsonl
   kernelwood extract model.kw papers/ --entities terms.tsv -o found.ann
   kernelwood extract model.kw brat/ -o found.tsv --evidence 3 --report found.html
@@ -81,9 +83,10 @@ def extract(model: str, texts: tuple[str, ...], as_json: bool, **options: Any) -
 
     MODEL is a file of kernelwood train. TEXT is a file of plain text, articles, records or
     annotated text, a folder or archive of such files, or - for standard input. Tables and JSON
-    records need a column for the text (--text-field). Entities are the terms of a list
-    (--entities), the annotation of the texts, or entities that the parser recognizes (--ner). The
-    output file is created or replaced only when it is complete.
+    records need a column for the text (--text-field). Entities are found by the model, if it was
+    trained with --learn-entities. They can also be the terms of a list (--entities), the
+    annotation of the texts, or entities that the parser recognizes (--ner). The output file is
+    created or replaced only when it is complete.
     """
     started = time.perf_counter()
     entities = options["entities"]
@@ -95,7 +98,8 @@ def extract(model: str, texts: tuple[str, ...], as_json: bool, **options: Any) -
     counts = PredictionCounts()
     with running(options["n_jobs"], bar=False):
         source, predict = _prepare(extractor, texts, options, counts)
-        advice = "" if entities is not None or options["ner"] else _ADVICE
+        found = entities is not None or options["ner"] or extractor.tagger_ is not None
+        advice = "" if found else _ADVICE
         shown = write_predictions(
             extractor,
             source,
@@ -127,9 +131,14 @@ def _prepare(
     """Return the texts with their entities, and the function that predicts their relations."""
     from kernelwood import Dictionary
 
-    annotate = None
+    listed = None
     if options["entities"] is not None:
-        annotate = Dictionary.read(options["entities"], case=options["case"]).annotate
+        listed = Dictionary.read(options["entities"], case=options["case"])
+    annotate: Callable[[Document], Document] | None = None
+    if extractor.tagger_ is not None and not options["ner"]:
+        annotate = partial(extractor.find_entities, dictionary=listed)
+    elif listed is not None:
+        annotate = listed.annotate
     source = Texts(texts, options, annotate, counts)
     if options["parses"] is not None:
         return source, _with_parses(extractor, _GivenParses(options["parses"]), counts)
@@ -195,7 +204,7 @@ def _predict_sentences(
         for number, sentence in enumerate(some)
     }
     examples = [Example(id, views={"sentence": sentence}) for id, (_, sentence) in named.items()]
-    predictions = extractor.extract(examples, parser="given", all=True)
+    predictions = extractor.extract(examples, find_entities=False, parser="given", all=True)
     table = predictions.candidates.sentences
     table.documents = [named[id][0] for id in table.documents]
     return predictions

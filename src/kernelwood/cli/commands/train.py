@@ -37,6 +37,7 @@ _EPILOG = """\b
 Examples:
   kernelwood train corpus.xml -o model.kw
   kernelwood train brat/ -o model.kw --recipe klsh-rf --type Protein --save-config run.toml
+  kernelwood train brat/ -o model.kw --learn-entities
   kernelwood train --config run.toml --seed 1
 """
 
@@ -46,6 +47,9 @@ Examples:
 @click.option("-o", "--out", metavar="FILE", required=True, help="Output model file.")
 @documents_options
 @extractor_options
+@click.option(
+    "--learn-entities", is_flag=True, help="Also learn to find the entities of new texts."
+)
 @config_option
 @click.option(
     "--save-config", metavar="FILE.toml", help="Save the options of this run for --config."
@@ -58,7 +62,8 @@ def train(corpus: tuple[str, ...], as_json: bool, **options: Any) -> None:
 
     CORPUS is a file, folder or archive with annotated entities and relations, or - for standard
     input; several are combined. Sentences without a parse are parsed. Cross-validation on the
-    documents sets the decision threshold and estimates the accuracy of the model.
+    documents sets the decision threshold and estimates the accuracy of the model. With
+    --learn-entities, the model finds entities by itself, so that extract needs only a text.
     """
     started = time.perf_counter()
     if options["kernel"] is not None:
@@ -93,6 +98,8 @@ def _write_outputs(extractor: RelationExtractor, options: dict[str, Any]) -> Non
 def _result(
     extractor: RelationExtractor, counts: Counts, path: str, seconds: float
 ) -> dict[str, Any]:
+    from kernelwood.relations import card_of
+
     return {
         "model": path,
         "recipe": extractor.recipe,
@@ -105,6 +112,7 @@ def _result(
         "threshold": float(extractor.threshold_),
         "held_out": dict(extractor.held_out_),
         "type_f1": dict(extractor.type_f1_),
+        "entities": card_of(extractor)["entities"],
         "warnings": extractor.warnings_,
         **counts.to_dict(),
         "seed": extractor.seed_,
@@ -127,6 +135,9 @@ def _show(result: dict[str, Any]) -> None:
         cells = [_measure(held_out.get(name)) for name in _MEASURES]
         titles = [f">{title}" for title in _MEASURES.values()]
         show_table([*titles, ">threshold"], [[*cells, f"{result['threshold']:.3f}"]])
+    if mentions := result["entities"].get("held_out"):
+        rates = ", ".join(f"{_MEASURES[name]} {mentions[name]:.3f}" for name in mentions)
+        click.echo(f"\nentities on held-out documents: {rates}")
     size = format_bytes(result["size"])
     say(f"\n{result['model']}: {size}, in {result['seconds']:.1f} seconds")
 
