@@ -134,8 +134,7 @@ def biomedical() -> dict[str, str]:
     return {
         "pubtator": "\n".join([*lines, "", ""]),
         "bioc": "<document><id>{n}</id><passage><infon key='type'>abstract</infon>"
-        "<offset>0</offset>"
-        f"<text>{text}</text>{''.join(xml)}</passage></document>\n",
+        f"<offset>0</offset><text>{text}</text>{''.join(xml)}</passage></document>\n",
         "bioc-json": json.dumps(document).translate(braces).replace("#", "{n}") + ",\n",
     }
 
