@@ -66,7 +66,7 @@ def test_what_is_not_prose_is_refused_with_advice(name, suffix, tmp_path):
              "CoNLL columns", "a table", "annotation", "not UTF-8"],
 )  # fmt: skip
 def test_the_message_names_what_it_is(name):
-    with pytest.raises(ReadError, match=f"this is {name}, not "):
+    with pytest.raises(ReadError, match=f"this is {name}"):
         texts(bytes_of(FOREIGN[name]))
 
 
