@@ -145,6 +145,14 @@ def test_an_archive_of_texts_is_read(tmp_path):
     assert ["x/b.txt" in problem.path for problem in examples.tally.problems] == [True]
 
 
+def test_office_documents_are_named(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.docx", "w") as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        archive.writestr("word/document.xml", "<w:document/>")
+    with pytest.raises(ReadError, match="this is an Office document, not text"):
+        read_texts(tmp_path / "a.docx")
+
+
 def test_a_refused_file_costs_no_other_if_errors_are_skipped(tmp_path):
     (tmp_path / "a.txt").write_text("<html>")
     (tmp_path / "b.txt").write_text("Raf")

@@ -18,10 +18,11 @@ from kernelwood.structures import shorten
 from kernelwood.text import Example
 
 MAGIC = "PAR1"
-_ROWS = 256  # decoded at a time
+_ROWS = 8  # decoded at a time; a value may be stored once, and be long, for all of them
 _BUFFER = 1 << 20  # bytes of a column that are buffered
 _MAX_COLUMNS = 10_000
 _MAX_FOOTER = 1 << 26  # bytes of strings in the metadata of a file
+_MAX_PARTS = 1_000_000  # columns of row groups in the metadata of a file
 
 
 def looks_like_parquet(head: str) -> bool:
@@ -85,7 +86,7 @@ def _open(source: Source, opened: ExitStack) -> Any:
             buffer_size=_BUFFER,
             pre_buffer=False,
             thrift_string_size_limit=_MAX_FOOTER,
-            thrift_container_size_limit=1_000_000,
+            thrift_container_size_limit=_MAX_PARTS,
         )
     except Exception as failure:  # those of pyarrow have no common class
         raise _damaged(failure, source) from failure
@@ -109,13 +110,24 @@ def _plain_columns(schema: Any) -> list[str]:
 
 def _records(table: Any, columns: list[str], source: Source) -> Iterator[dict[str, Any]]:
     try:
+        _check_sizes(table.metadata, source)
         batches = table.iter_batches(batch_size=_ROWS, columns=columns, use_threads=False)
         for batch in batches:
-            yield from batch.to_pylist()
+            parts = list(zip(columns, (batch.column(name) for name in columns), strict=True))
+            for row in range(batch.num_rows):  # not all at once, for the same reason
+                yield {name: part[row].as_py() for name, part in parts}
     except ReadError:
         raise
     except Exception as failure:
         raise _damaged(failure, source) from failure
+
+
+def _check_sizes(metadata: Any, source: Source) -> None:
+    """Raise ``ReadError`` if the parts of a table are far larger than in the file."""
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        packed = sum(group.column(i).total_compressed_size for i in range(group.num_columns))
+        source.meter.compare(group.total_byte_size, packed, source.name)
 
 
 def _damaged(failure: Exception, source: Source) -> ReadError:
