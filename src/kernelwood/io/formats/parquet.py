@@ -6,6 +6,7 @@ read: strings, numbers, dates and truth values. Lists, such as vectors, and byte
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any
@@ -81,15 +82,19 @@ def _open(source: Source, opened: ExitStack) -> Any:
         ) from failure
     file = opened.enter_context(source.random_access())
     try:
-        return ParquetFile(
+        table = ParquetFile(
             file,
             buffer_size=_BUFFER,
             pre_buffer=False,
             thrift_string_size_limit=_MAX_FOOTER,
             thrift_container_size_limit=_MAX_PARTS,
         )
+        _check_sizes(table.metadata, file.seek(0, os.SEEK_END), source)
+    except ReadError:
+        raise
     except Exception as failure:  # those of pyarrow have no common class
         raise _damaged(failure, source) from failure
+    return table
 
 
 def _plain_columns(schema: Any) -> list[str]:
@@ -110,7 +115,6 @@ def _plain_columns(schema: Any) -> list[str]:
 
 def _records(table: Any, columns: list[str], source: Source) -> Iterator[dict[str, Any]]:
     try:
-        _check_sizes(table.metadata, source)
         batches = table.iter_batches(batch_size=_ROWS, columns=columns, use_threads=False)
         for batch in batches:
             parts = list(zip(columns, (batch.column(name) for name in columns), strict=True))
@@ -122,12 +126,13 @@ def _records(table: Any, columns: list[str], source: Source) -> Iterator[dict[st
         raise _damaged(failure, source) from failure
 
 
-def _check_sizes(metadata: Any, source: Source) -> None:
-    """Raise ``ReadError`` if the parts of a table are far larger than in the file."""
+def _check_sizes(metadata: Any, size: int, source: Source) -> None:
+    """Raise ``ReadError`` if a row group is far larger than the file.
+
+    The metadata of columns would tell more, but reading damaged ones ends the process.
+    """
     for number in range(metadata.num_row_groups):
-        group = metadata.row_group(number)
-        packed = sum(group.column(i).total_compressed_size for i in range(group.num_columns))
-        source.meter.compare(group.total_byte_size, packed, source.name)
+        source.meter.compare(metadata.row_group(number).total_byte_size, size, source.name)
 
 
 def _damaged(failure: Exception, source: Source) -> ReadError:
