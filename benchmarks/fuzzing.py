@@ -1,6 +1,7 @@
 """Byte-level fuzzing of every reader: damaged files may give our own errors and nothing else.
 
-python benchmarks/fuzzing.py [--seconds 60] [--seed 0] [--data DIR] [--only FORMAT] [--json]
+python benchmarks/fuzzing.py [--seconds 60] [--inputs N] [--seed 0] [--data DIR] [--only FORMAT]
+[--json]
 
 Small files of every format, written here, and pieces of real corpora if there are any, are damaged
 at random and read. An exception that is not a ReadError, a reading that takes more than ten
@@ -77,6 +78,42 @@ SEEDS: dict[str, list[str]] = {
     "semeval": [
         '1\t"The <e1>cat</e1> left the <e2>house</e2>."\nEntity-Origin(e1,e2)\nComment: no\n\n'
         '2\t"A <e1>dog</e1> saw a <e2>bird</e2>."\nOther\nComment:\n\n',
+    ],
+    "pubtator": [
+        "27|t|Naproxen and ülcers\n27|a|Naproxen may cause ulcers.\n"
+        "27\t20\t28\tNaproxen\tChemical\tMESH:D009288;D1\tx|y\n"
+        "27\t39\t45\tulcers\tDisease\tMESH:D014456\n"
+        "27\tCID\tMESH:D009288\tMESH:D014456\tNovel\n\n28|t|We go.\n\n",
+    ],
+    "bioc": [
+        '<!DOCTYPE collection SYSTEM "BioC.dtd"><collection><source>x</source><document><id>7</id>'
+        '<infon key="year">2020</infon><passage><infon key="type">title</infon><offset>0</offset>'
+        '<text>Raf binds Räs.</text><annotation id="1"><infon key="type">Gene</infon>'
+        '<infon key="identifier">5894</infon><location offset="0" length="3"/><text>Raf</text>'
+        '</annotation><annotation id="2"><infon key="MESH">D1,D2</infon><location offset="10" '
+        'length="1"/><location offset="12" length="1"/><text>R s</text></annotation></passage>'
+        "<passage><offset>16</offset><sentence><offset>17</offset><text>It does.</text></sentence>"
+        '</passage><relation id="R1"><infon key="type">Bind</infon><node refid="1" role="a"/>'
+        '<node refid="2" role="b"/></relation><relation id="E1"><node refid="1" role="Trigger"/>'
+        '<node refid="E1" role="Cause"/></relation><relation id="R2"><infon key="entity1">5894'
+        '</infon><infon key="entity2">D1</infon></relation></document></collection>',
+    ],
+    "bioc-json": [
+        '{"source":"x","infons":{"a":[1]},"documents":[{"id":"7","infons":{"year":2020},"passages":'
+        '[{"offset":0,"infons":{"type":"title"},"text":"Raf binds Räs.","annotations":[{"id":"1",'
+        '"infons":{"type":"Gene","identifier":"5894","valid":true},"text":"Raf","locations":'
+        '[{"offset":0,"length":3}]},{"id":2,"infons":{"MESH":"D1;D2","name":"x|y"},"text":"R s",'
+        '"locations":[{"offset":10,"length":1},{"offset":"12","length":"1"}]}]}],"relations":'
+        '[{"id":"R1","infons":{"type":"Bind"},"nodes":[{"refid":"1","role":"a"},{"refid":2,'
+        '"role":"b"}]},{"id":"R2","infons":{"role1":{"identifier":"5894"},"role2":"Gene|D1"},'
+        '"nodes":[]},{"id":"E1","nodes":[{"refid":"1","role":"Trigger"},{"refid":"R1","role":"x"}]}'
+        ']},\n{"id": "8", "passages": []}]}',
+        '{"id":"7","passages":[{"offset":0,"text":"Raf"}]}\n{"pmid":8,"passages":[]}\n',
+    ],
+    "chemprot": [
+        "27\tT1\tCHEMICAL\t0\t3\tRaf\n27\tT2\tGENE-Y\t10\t13\tRas\n",
+        "27\tCPR:4\tY\tINHIBITOR\tArg1:T1\tArg2:T2\n27\tPART-OF\tArg1:T2\tArg2:T1\n",
+        "27\tRaf binds Ras now.\tIt does, née.\n28\tNothing\tWe go.\n",
     ],
     "standoff": [
         "T1\tProtein 0 3\tRaf\nT2\tBinding 4 9\tbinds\nT3\tProtein 10 11;12 13\tR s\n"
@@ -220,12 +257,25 @@ def readers() -> dict[str, Callable[[bytes, str], int]]:
         row = next(row for row in FORMATS if row.name == "standoff")
         return sum(1 for item in row.read(files, None) if not isinstance(item, ReadError))
 
+    def chemprot(content: bytes, errors: str) -> int:
+        rows = {
+            "_abstracts.tsv": b"27\tRaf binds Ras now.\tIt does.\n",
+            "_entities.tsv": b"27\tT1\tCHEMICAL\t0\t3\tRaf\n27\tT2\tGENE\t10\t13\tRas\n",
+        }
+        row = next(row for row in FORMATS if row.name == "chemprot")
+        count = 0
+        for suffix in ("_abstracts.tsv", "_entities.tsv", "_relations.tsv"):
+            files = {key: Source(io.BytesIO(data)) for key, data in rows.items()}
+            files[suffix] = Source(io.BytesIO(content))
+            count += sum(1 for item in row.read(files, None) if not isinstance(item, ReadError))
+        return count
+
     def archive(content: bytes, errors: str) -> int:
         with iter_read(io.BytesIO(content), errors=errors) as stream:
             return sum(1 for _ in stream)
 
     made = {row.name: single(row.name) for row in FORMATS if not row.companions}
-    return {**made, "standoff": standoff, "archives": archive}
+    return {**made, "standoff": standoff, "chemprot": chemprot, "archives": archive}
 
 
 def limit_memory() -> None:
@@ -241,12 +291,16 @@ def hang(_signal: int, _frame: object) -> None:
 
 
 def fuzz(
-    name: str, run: Callable[[bytes, str], int], make: Callable[[], bytes], until: float
+    name: str,
+    run: Callable[[bytes, str], int],
+    make: Callable[[], bytes],
+    until: float,
+    at_most: int | None = None,
 ) -> dict[str, object]:
-    """Read damaged inputs until the time is over."""
+    """Read damaged inputs until the time is over, or so many."""
     inputs = examples = refused = 0
     slowest = 0.0
-    while time.monotonic() < until:
+    while time.monotonic() < until and inputs != at_most:
         content = make()
         for errors in ("raise", "collect"):
             signal.setitimer(signal.ITIMER_REAL, HANG_SECONDS)
@@ -269,12 +323,23 @@ def fuzz(
         "examples": examples,
         "refused": refused,
         "slowest ms": 1000 * slowest,
+        "peak MB": peak_memory(),
     }
+
+
+def peak_memory() -> float | None:
+    """Return the peak memory of this process in MB, if the system tells it."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=60, help="for all formats together")
+    parser.add_argument("--inputs", type=int, help="at most so many for each format")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--data", help="folder with the corpora (default: KERNELWOOD_DATA)")
     parser.add_argument("--only", help="one format")
@@ -298,7 +363,8 @@ def main() -> None:
             if name == "archives"
             else (lambda rng=rng, pool=pool: damage(pool, rng))
         )
-        rows.append(fuzz(name, run, make, time.monotonic() + options.seconds / len(chosen)))
+        until = time.monotonic() + options.seconds / len(chosen)
+        rows.append(fuzz(name, run, make, until, options.inputs))
     print(json.dumps(rows)) if options.json else show_table(
         "damaged inputs, each read twice", rows, digits=0
     )

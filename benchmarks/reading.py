@@ -19,9 +19,11 @@ from measure import cpu_seconds, show_table
 
 import kernelwood as kw
 from kernelwood.datasets import require_data
-from kernelwood.io import FORMATS, Examples, write
+from kernelwood.io import FORMATS, Examples, fit_to_format, write
 from kernelwood.relations import event_candidates, pair_candidates
 
+CONVERTED = ("jsonl", "pubtator", "bioc", "bioc-json")  # of a corpus in another format
+BIONLP = "bionlp-st/bionlp-st-2009.tar.gz"
 GENIA = "genia-treebank/genia_mclosky_split_ptb_ud1.tar.gz"
 QUESTIONS = "question-classification/train_5500.coarse.klp.gz"
 
@@ -82,20 +84,23 @@ CORPORA = (
     Corpus("AIMed", "ppi/AImed-learning-format.xml.gz", "ppi", ("sentence",), make=paths),
     Corpus("BioInfer", "ppi/BioInfer-learning-format.xml.gz", "ppi", ("sentence",), make=paths),
     Corpus("SemEval-2010 task 8", "semeval2010-task8/TRAIN_FILE.TXT.gz", "semeval"),
-    Corpus("BioNLP 2009, train", "bionlp-st/bionlp-st-2009.tar.gz", "standoff", only="*/train/*",
-           make=interactions),
+    Corpus("BioNLP 2009, train", BIONLP, "standoff", only="*/train/*", make=interactions),
+    Corpus("BioNLP 2009, train", BIONLP, "pubtator", only="*/train/*"),
+    Corpus("BioNLP 2009, train", BIONLP, "bioc", only="*/train/*", make=interactions),
+    Corpus("BioNLP 2009, train", BIONLP, "bioc-json", only="*/train/*", make=interactions),
 )  # fmt: skip
 
 
 def measure(corpus: Corpus, folder: Path, data: str | None, repeats: int) -> dict[str, object]:
-    path = require_data(corpus.file, data=data)
-    if corpus.format == "jsonl":
-        converted = folder / "questions.jsonl"
-        write(kw.read(path), converted)
-        path = converted
+    path, only = require_data(corpus.file, data=data), corpus.only
+    if corpus.format in CONVERTED:
+        converted = folder / f"converted.{corpus.format}"
+        examples = (fit_to_format(one, corpus.format) for one in kw.read(path, only=only))
+        write(examples, converted, corpus.format)
+        path, only = converted, None
 
     def read() -> Examples:
-        return kw.read(path, format=corpus.format, views=corpus.views, only=corpus.only)
+        return kw.read(path, format=corpus.format, views=corpus.views, only=only)
 
     examples = read()
     row: dict[str, object] = {"corpus": corpus.name, "format": corpus.format}

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import re
 import subprocess
 import sys
 import time
@@ -64,7 +65,56 @@ PARTS = {
     "csv": f'{{n}},On Raf,"{PROSE}",2001\n',
     "tsv": f"{{n}}\tOn Raf\t{PROSE}\t2001\n",
 }
+
+
+def abstract() -> tuple[str, list[tuple[int, str, str, str]]]:
+    """Return a text of 1,500 characters with 15 mentions: start, text, type and id."""
+    words = (
+        "The effect of naproxen on ulcers was studied in patients with a TP53 mutation who took "
+        "warfarin for at least two weeks before the trial began and had no other disease."
+    )
+    title, text = "Naproxen and warfarin in patients with ulcers", ""
+    while len(text) < 1450:
+        text += f"{words} "
+    whole = f"{title}\n{text.strip()}"
+    ids = {"naproxen": ("Chemical", "MESH:D009288"), "ulcers": ("Disease", "MESH:D014456"),
+           "TP53": ("Gene", "7157"), "warfarin": ("Chemical", "MESH:D014859")}  # fmt: skip
+    found = [(m.start(), m[0], *ids[m[0]]) for m in re.finditer("|".join(ids), whole)]
+    return whole, found[:15]
+
+
+def biomedical() -> dict[str, str]:
+    """Return a document with as many mentions as those of PubTator3 have."""
+    text, mentions = abstract()
+    title, _, rest = text.partition("\n")
+    lines = [f"{{n}}|t|{title}", f"{{n}}|a|{rest}"]
+    xml, objects = [], []
+    for number, (start, word, kind, one) in enumerate(mentions, start=1):
+        lines.append(f"{{n}}\t{start}\t{start + len(word)}\t{word}\t{kind}\t{one}")
+        xml.append(
+            f'<annotation id="{number}"><infon key="identifier">{one}</infon>'
+            f'<infon key="type">{kind}</infon><location offset="{start}" length="{len(word)}"/>'
+            f"<text>{word}</text></annotation>"
+        )
+        objects.append(
+            {"id": str(number), "infons": {"identifier": one, "type": kind}, "text": word,
+             "locations": [{"offset": start, "length": len(word)}]}
+        )  # fmt: skip
+    passage = {"offset": 0, "infons": {"type": "abstract"}, "text": text, "annotations": objects}
+    document = {"id": "#", "infons": {}, "passages": [passage], "relations": []}
+    braces = str.maketrans({"{": "{{", "}": "}}"})
+    return {
+        "pubtator": "\n".join([*lines, "", ""]),
+        "bioc": "<document><id>{n}</id><passage><infon key='type'>abstract</infon>"
+        f"<offset>0</offset><text>{text}</text>{''.join(xml)}</passage></document>\n",
+        "bioc-json": json.dumps(document).translate(braces).replace("#", "{n}") + ",\n",
+    }
+
+
+PARTS |= biomedical()
 AROUND = {
+    "bioc": ("<collection><source>x</source>\n", "</collection>\n"),
+    "bioc-json": ('{"documents": [\n', '{"id": "last", "passages": []}]}\n'),
     "ppi": ('<corpus source="x"><document id="d">\n', "</document></corpus>\n"),
     "ddi": ('<document id="d">\n', "</document>\n"),
     "pubmed": ("<PubmedArticleSet>\n", "</PubmedArticleSet>\n"),

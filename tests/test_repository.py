@@ -84,12 +84,20 @@ def test_every_kernel_has_a_benchmark(name: str) -> None:
 
 @pytest.mark.parametrize("name", [row.name for row in FORMATS])
 def test_every_format_has_a_test_file(name: str) -> None:
-    assert (ROOT / "tests" / "io" / f"test_{name}.py").exists()
+    assert (ROOT / "tests" / "io" / f"test_{name.replace('-', '_')}.py").exists()
 
 
 @pytest.mark.parametrize("name", [row.name for row in FORMATS])
 def test_every_format_is_in_the_documentation(name: str) -> None:
     assert f"| `{name}` |" in (ROOT / "docs" / "reading.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("row", FORMATS, ids=lambda row: row.name)
+def test_every_format_is_in_the_table_of_formats(row: Format) -> None:
+    rows = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8").splitlines()
+    [found] = [line.split("|")[1:-1] for line in rows if line.startswith(f"| `{row.name}` |")]
+    assert len(found) == 11
+    assert (found[3].strip() == "no") == (row.write is None and row.write_files is None)
 
 
 @pytest.mark.parametrize("row", FORMATS, ids=lambda row: row.name)

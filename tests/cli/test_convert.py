@@ -11,7 +11,7 @@ from click.testing import CliRunner
 import kernelwood as kw
 from kernelwood.cli import main
 from kernelwood.errors import StructureError
-from kernelwood.io import fit_to_format, left_out, read, write
+from kernelwood.io import FORMATS, fit_to_format, left_out, read, write
 
 TREES = "(S (NP (PRP we)) (VP (VBP go)))\n(S (NP (PRP they)) (VP (VBP stay)))\n"
 LINES = (
@@ -465,7 +465,7 @@ def test_a_tree_is_a_text_for_standoff(file, tmp_path):
 
 def test_help_names_the_formats():
     shown = "".join(convert("--help").stdout.split())
-    assert "penn|conllu|srl|penman|ppi|ddi|semeval|standoff|kelp|jsonl" in shown
+    assert "|".join(row.name for row in FORMATS) in shown
 
 
 def test_an_unset_variable_does_not_convert_the_current_folder(tmp_path, monkeypatch):

@@ -177,6 +177,79 @@ SAMPLES = {
         column=3,
         n_left=2,
     ),
+    "bioc": Sample(
+        text="""<!DOCTYPE collection SYSTEM "BioC.dtd">
+<collection><source>made up</source><date>20200101</date><key>none.key</key>
+  <document><id>27</id><infon key="journal">J. Made Up</infon>
+    <passage>
+      <infon key="type">title</infon><offset>0</offset><text>Naproxen &amp; ülcers</text>
+      <annotation id="1"><infon key="type">Chemical</infon>
+        <infon key="identifier">MESH:D009288</infon>
+        <location offset="0" length="8"/><text>Naproxen</text></annotation>
+      <annotation id="2"><infon key="type">Disease</infon><infon key="MESH">D014456</infon>
+        <location offset="11" length="1"/><location offset="13" length="4"/>
+        <text>ü cers</text></annotation>
+    </passage>
+    <passage>
+      <offset>20</offset>
+      <sentence><offset>20</offset><text>It may.</text></sentence>
+      <sentence><offset>29</offset><text>It does.</text>
+        <annotation id="3"><infon key="type">Trigger</infon><infon key="note">sure</infon>
+          <location offset="32" length="4"/><text>does</text></annotation>
+      </sentence>
+    </passage>
+    <relation id="R1"><infon key="type">Cause</infon><infon key="probability">0.9</infon>
+      <node refid="1" role="Agent"/><node refid="2" role="Effect"/></relation>
+    <relation id="R2"><infon key="type">Doing</infon>
+      <node refid="3" role="Trigger"/><node refid="1" role="Agent"/></relation>
+    <relation id="R3"><infon key="entity1">MESH:D009288</infon>
+      <infon key="entity2">D014456</infon><infon key="type">Positive</infon></relation>
+  </document>
+  <document><id>28</id></document>
+</collection>
+""",
+        n_examples=2,
+        broken="""<collection>
+  <document><id>a</id><passage><offset>0</offset><text>one</text></passage></document>
+  <document><id>b</id><passage><offset>0</offset><text>two</text>
+    <annotation id="1"><location offset="1" length="2"/><text>tw</text></annotation>
+  </passage></document>
+  <document><id>c</id></document>
+</collection>
+""",
+        line=4,
+        column=5,
+        n_left=2,
+        closed=True,
+    ),
+    "bioc-json": Sample(
+        text="""{"source": "made up", "date": "", "key": "", "infons": {"a": ["b", 1]},
+ "documents": [
+  {"id": "27", "infons": {"journal": "J. Made Up", "year": 2020}, "passages": [
+    {"offset": 0, "infons": {"type": "title"}, "text": "Naproxen & ülcers", "annotations": [
+      {"id": "1", "infons": {"type": "Chemical", "identifier": "MESH:D009288", "name": "Aleve"},
+       "text": "Naproxen", "locations": [{"offset": 0, "length": 8}]},
+      {"id": "2", "infons": {"type": "Disease", "MESH": "D014456", "valid": true, "n": null},
+       "text": "ülcers", "locations": [{"offset": 11, "length": 6}]}]},
+    {"offset": 18, "infons": {"type": "abstract"}, "text": "It does."}],
+   "relations": [{"id": "R1", "infons": {"type": "Association", "score": "0.9",
+     "role1": {"identifier": "MESH:D009288", "type": "Chemical"},
+     "role2": {"identifier": "D014456"}}, "nodes": [{"refid": "0", "role": "0"}]}]},
+  {"id": "28", "passages": []}
+]}
+""",
+        n_examples=2,
+        broken="""{"documents": [
+  {"id": "a", "passages": []},
+  {"id": "b", "passages": [{"text": "two"}]},
+  {"id": "c", "passages": []}
+]}
+""",
+        line=3,
+        column=3,
+        n_left=2,
+        closed=True,
+    ),
     "kelp": Sample(
         text="NUM |BS:text| how many |ES| |BT:tree| (A(B)(Ç)) |ET|\n\nLOC |BT:tree| (A(D)) |ET|\n",
         n_examples=2,

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import io
+
+import pytest
 from hypothesis import given, strategies as st
 
 import kernelwood as kw
-from kernelwood.io import fit_to_format, left_out
-from kernelwood.text import ROOT
+from kernelwood.io import fit_to_format, left_out, write
+from kernelwood.text import (
+    ROOT,
+    Argument,
+    Attribute,
+    Document,
+    Entity,
+    Example,
+    Relation,
+    Sentence,
+)
 
 _tokens = st.integers(0, 3)
 
@@ -37,3 +49,49 @@ def test_dependencies_become_enhanced_ones_unless_they_form_a_forest(edges):
     else:
         assert (made.dependencies, made.enhanced) == ((), sentence.dependencies)
         assert left_out(example, "conllu") == [named]
+
+
+ANNOTATED = Document(
+    "Title\nOne\nTwo",
+    [Entity("T1", "Gene", ((0, 1), (2, 3)), "T t"), Entity("T2", "Gene", ((6, 9),), "One")],
+    [Relation("R1", "x", (Argument("a", "T1"), Argument("b", "T2")), False)],
+    (),
+    [Attribute("A1", "type", "T1", "y"), Attribute("N1", "Reference", "T2", "D1|D2")],
+    [("key", "a"), ("key", "b")],
+)
+
+
+@pytest.mark.parametrize(
+    ("format", "lost"),
+    [
+        ("standoff", ["metadata", "negative relations"]),
+        (
+            "pubtator",
+            [
+                "discontinuous entities",
+                "negative relations",
+                "attributes",
+                "metadata",
+                "line ends after the first",
+            ],
+        ),
+        (
+            "bioc",
+            [
+                "attributes with the key of another infon",
+                "metadata with repeated keys",
+                "database ids with separators",
+            ],
+        ),
+    ],
+)
+def test_parts_of_documents_that_are_lost_are_named(format, lost):
+    assert left_out(Example("7", views={"document": ANNOTATED}), format) == lost
+
+
+@pytest.mark.parametrize("format", ["pubtator", "bioc", "bioc-json"])
+@pytest.mark.parametrize("view", [ANNOTATED, Sentence("We\tgo", metadata=[("a", None)] * 2)])
+def test_documents_and_sentences_that_were_fitted_are_written(format, view):
+    name = type(view).__name__.lower()
+    fitted = fit_to_format(Example("7", views={name: view}), format)
+    write([fitted], io.StringIO(), format=format)

@@ -61,6 +61,22 @@ LONG = "k" * MILLION
         ("conllu", f"1\t{LONG}\t_\t_\t_\t_\t1\tx\t_\t_\n"),
         ("srl", f"0\t{LONG}\tN\t*)\t-\t-\n"),
         ("penman", f"({LONG} / a / b)"),
+        ("pubtator", f"1|t|a\n1\t0\t1\t{LONG}\tGene\t-\n"),
+        ("pubtator", f"1|t|a\n{LONG}\n"),
+        ("pubtator", f"1|t|{LONG}\n1\t0\t2\tx\tGene\t-\n"),
+        (
+            "bioc",
+            f"<collection><document><id>1</id><passage><offset>{LONG}</offset><text>a</text>"
+            "</passage></document></collection>",
+        ),
+        (
+            "bioc",
+            "<collection><document><id>1</id><relation><node role='a' "
+            f"refid='{LONG}'/></relation></document></collection>",
+        ),
+        ("bioc", f"<{LONG}/>"),
+        ("bioc-json", f'{{"id":"1","passages":[{{"offset":"{LONG}","text":"a"}}]}}'),
+        ("bioc-json", f'{{"documents":[{{"{LONG}"}}]}}'),
         ("jsonl", f'{{"views":{{"{LONG}":{{"a":1}}}}}}'),
         ("jsonl", f'{{"views":{{"a":{{"{LONG}":1}}}}}}'),
         (
@@ -100,6 +116,7 @@ def test_a_missing_view_is_not_explained_by_all_there_are(form, text):
         ("srl", "{0}\ta\tN\t*\t-\t-\n"),
         ("penman", "(a / b~e.{0})"),
         ("ppi", corpus(sentence(1, '<entity id="e" charOffset="0-{0}" text="Raf"/>'))),
+        ("bioc-json", '{{"documents": [{{"id": {0}, "passages": []}}]}}'),
         ("kelp", "|BG:a| {0} a |EG|"),
         ("kelp", "|BDV:a| {0} |EDV|"),
         ("jsonl", '{{"views":{{"a":[{0}]}}}}'),
@@ -320,3 +337,57 @@ def test_the_encoding_is_guessed_once_a_file(monkeypatch):
 def test_a_long_line_of_open_brackets_is_one_problem():
     [problem] = collect("(" * MILLION, "penn").tally.problems
     assert (problem.line, problem.column) == (1, MILLION)
+
+
+def repeated_mentions(n):
+    """Return mentions of two concepts in one sentence, each the whole text."""
+    lines = [f"1\t0\t1\ta\tGene\t{number % 2}\n" for number in range(n)]
+    return "".join(["1|t|a\n", *lines, "1\tBind\t0\t1\n"])
+
+
+def test_relations_between_concepts_have_a_bound():
+    [problem] = collect(repeated_mentions(2000), "pubtator").tally.problems
+    assert "more than 100,000 pairs of mentions" in problem.problem
+
+
+def test_mentions_that_claim_to_be_the_whole_text_take_linear_time():
+    text = "a" * MILLION
+    lines = [f"1\t0\t{MILLION}\ta\tGene\t-\n"] * 20_000
+    [problem] = collect("".join([f"1|t|{text}\n", *lines]), "pubtator").tally.problems
+    assert problem.line == 2
+
+
+@pytest.mark.parametrize("mark", ["|", ";", ",", "1|"])
+def test_many_separators_of_ids_take_linear_time(mark):
+    text = f"1|t|a\n1\t0\t1\ta\tGene\t{mark * 200_000}\n"
+    assert len(collect(text, "pubtator")) == 1
+
+
+def test_annotations_without_a_text_are_not_copied():
+    part = f'{{"id":"","locations":[{{"offset":0,"length":{MILLION}}}]}}'
+    passage = f'{{"offset":0,"text":"{"a" * MILLION}","annotations":[{",".join([part] * 20_000)}]}}'
+    [example] = collect(f'{{"id":"1","passages":[{passage}]}}', "bioc-json")
+    assert len(example.view("document").entities) == 20_000
+
+
+def test_a_chain_of_events_takes_linear_time():
+    nodes = '<node refid="a" role="Trigger"/><node refid="{}" role="x"/>'
+    chain = "".join(
+        f'<relation id="r{n}">{nodes.format(f"r{n + 1}")}</relation>' for n in range(20_000)
+    )
+    last = '<relation id="r20000"><node refid="a" role="x"/></relation>'
+    text = (
+        f"<collection><document><id>1</id><annotation id='a'/>{chain}{last}</document></collection>"
+    )
+    examples = collect(text, "bioc")
+    assert examples.tally.remarks == {"relation of relations left out": 20_000}
+
+
+def test_nested_elements_of_a_document_do_not_overflow():
+    deep = "<x>" * 50_000 + "</x>" * 50_000
+    assert (
+        len(collect(f"<collection><document><id>1</id>{deep}</document></collection>", "bioc")) == 1
+    )
+    text = f"<passage><offset>0</offset><text>{deep}Raf</text></passage>"
+    [example] = collect(f"<collection><document><id>1</id>{text}</document></collection>", "bioc")
+    assert example.view("document").text == "Raf"

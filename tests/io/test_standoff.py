@@ -538,3 +538,20 @@ def test_an_entity_joined_without_a_blank_reads_back():
 def test_letters_between_the_parts_of_an_entity_are_an_error():
     found = problem("T1\tProtein 0 1;2 3\tR f x\n")
     assert "UTF" not in found.hint
+
+
+def test_types_roles_and_values_are_adapted():
+    made = Document(
+        "Raf binds",
+        [Entity("T1", "Body Part", ((0, 3),), "Raf"), Entity("T2", "", ((4, 9),), "binds")],
+        [Relation("R1", "CPR:4", (Argument("first one", "T1"),))],
+        [Event("E1", "Bind: now", "T2", (Argument("a:b", "T1"),))],
+        [Attribute("A1", "my note", "T1", "two\tlines\n")],
+    )
+    assert written(made, adapt=True)["d.ann"].splitlines() == [
+        "T1\tBody_Part 0 3\tRaf",
+        "T2\t_ 4 9\tbinds",
+        "R1\tCPR:4 first_one:T1",
+        "E1\tBind__now:T2 a_b:T1",
+        "A1\tmy_note T1 two lines",
+    ]

@@ -13,8 +13,8 @@ writing                `writing` (`write`), `convert` (views that a format can h
 =====================  ===========================================================================
 
 >>> from kernelwood.io import FORMATS
->>> [row.name for row in FORMATS][:3]
-['penn', 'conllu', 'srl']
+>>> ", ".join(row.name for row in FORMATS[:5])
+'penn, conllu, srl, penman, ppi'
 """
 
 import lazy_loader

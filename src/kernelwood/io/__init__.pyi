@@ -8,6 +8,8 @@ from .atomic import (
 )
 from .containers.limits import LimitError as LimitError, Limits as Limits
 from .convert import fit_to_format as fit_to_format, keep_views as keep_views, left_out as left_out
+from .formats.bioc_json import write_bioc_json as write_bioc_json
+from .formats.bioc_xml import write_bioc as write_bioc
 from .formats.claims import (
     Claim as Claim,
     Claims as Claims,
@@ -19,6 +21,7 @@ from .formats.jsonl import write_jsonl as write_jsonl
 from .formats.kelp import write_kelp as write_kelp
 from .formats.penman import write_penman as write_penman
 from .formats.penn import write_penn as write_penn
+from .formats.pubtator import write_pubtator as write_pubtator
 from .formats.sections import Section as Section, sections_of as sections_of
 from .formats.semeval import write_semeval as write_semeval
 from .formats.srl import VERB_ROLES as VERB_ROLES, write_srl as write_srl

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from kernelwood.errors import StructureError
+from kernelwood.io.formats.bioc import fit_to_bioc, left_out_of_bioc
 from kernelwood.io.formats.conllu import find_cycle
+from kernelwood.io.formats.pubtator import fit_to_pubtator, left_out_of_pubtator
+from kernelwood.io.formats.standoff import adapt_to_standoff, left_out_of_standoff
 from kernelwood.io.selection import list_views
 from kernelwood.structures import Forest, Graph, Tree, shorten
 from kernelwood.text import ROOT, Document, Example, Sentence, View
@@ -22,8 +25,18 @@ _HELD = {
     ),
     "srl": (("tree", "predicates", "metadata"), ("lemma", "tag")),
     "penman": (("amr", "alignments", "metadata"), ()),
-    "standoff": (("entities", "relations", "events", "attributes"), ()),
+    "standoff": (("entities", "relations", "events", "attributes", "metadata"), ()),
+    "pubtator": (("entities", "relations", "events", "attributes", "metadata"), ()),
+    "bioc": (("entities", "relations", "events", "attributes", "metadata"), ()),
+    "bioc-json": (("entities", "relations", "events", "attributes", "metadata"), ()),
     "kelp": (("tree",), ("tag",)),
+}
+# Format of annotated text -> the parts of a document or sentence that it does not hold.
+_LOSSES: dict[str, Callable[[Document | Sentence], Iterable[str]]] = {
+    "standoff": left_out_of_standoff,
+    "pubtator": left_out_of_pubtator,
+    "bioc": left_out_of_bioc,
+    "bioc-json": left_out_of_bioc,
 }
 _PARTS = (
     "dependencies", "enhanced", "empty", "multiwords", "tree", "amr", "alignments", "entities",
@@ -124,6 +137,8 @@ def left_out(example: Example, format: str) -> list[str]:
     sentence = views.get("sentence") if isinstance(used[0], Tree) else used[0]
     if isinstance(sentence, Sentence) and format in _HELD:
         lost += _parts_left_out(sentence, format)
+    if isinstance(sentence, (Document, Sentence)) and format in _LOSSES:
+        lost += _LOSSES[format](sentence)
     return lost
 
 
@@ -135,8 +150,6 @@ def _parts_left_out(sentence: Sentence, format: str) -> list[str]:
         for name in _TOKEN_PARTS
         if name not in token_parts and any(getattr(token, name) for token in sentence.tokens)
     ]
-    if format == "standoff" and not all(relation.holds for relation in sentence.relations):
-        lost.append("negative relations")
     if format == "srl" and sentence.text != " ".join(sentence.words):
         lost.append("the text between words")
     if format == "conllu" and not sentence.enhanced and not _is_forest(sentence):
@@ -195,12 +208,22 @@ def _semeval(example: Example) -> _Fit:
     return _Fit({"sentence": sentence}, (sentence,))
 
 
-def _standoff(example: Example) -> _Fit:
-    document = _pick(example, Document, "document")
-    if document is not None:
-        return _Fit({"document": document}, (document,))
-    sentence, used = _sentence(example, "document", "standoff", f"a document, {_WORDS}")
-    return _Fit({"sentence": sentence}, (used,))
+def _annotated(format: str, fit: Callable[[Any], Document | Sentence]) -> Callable[[Example], _Fit]:
+    """Return the function for a format of annotated text; ``fit`` removes what it cannot hold."""
+
+    def made(example: Example) -> _Fit:
+        document = _pick(example, Document, "document")
+        if document is not None:
+            return _Fit({"document": fit(document)}, (document,))
+        sentence, used = _sentence(example, "document", format, f"a document, {_WORDS}")
+        return _Fit({"sentence": fit(sentence)}, (used,))
+
+    return made
+
+
+def _fit_to_standoff(source: Document | Sentence) -> Document | Sentence:
+    # Sentences are adapted when they are written.
+    return adapt_to_standoff(source) if isinstance(source, Document) else source
 
 
 def _sentence(example: Example, what: str, format: str, holds: str) -> tuple[Sentence, View]:
@@ -256,7 +279,10 @@ _FITS: dict[str, Callable[[Example], _Fit]] = {
     "conllu": _conllu,
     "srl": _srl,
     "semeval": _semeval,
-    "standoff": _standoff,
+    "standoff": _annotated("standoff", _fit_to_standoff),
+    "pubtator": _annotated("pubtator", fit_to_pubtator),
+    "bioc": _annotated("bioc", fit_to_bioc),
+    "bioc-json": _annotated("bioc-json", fit_to_bioc),
     "kelp": _kelp,
 }
 

@@ -151,8 +151,7 @@ def _open_file(
     own = companion_suffix(source.suffix, form)
     if own is None:  # a stream without a name is either the text or its annotation
         sniffed = form.sniff(source.head.decode("utf-8", "replace"))
-        others = [suffix for suffix in form.companions if suffix not in form.suffixes]
-        own = others[0] if others and not sniffed else form.suffixes[0]
+        own = form.suffixes[0] if sniffed else form.companions[0]
     files = {own: source}
     with ExitStack() as opened:
         if place is not None and source.suffix.endswith(own):

@@ -46,6 +46,7 @@ from .structure_json import (
     check_list as check_list,
     check_object as check_object,
     decode_json as decode_json,
+    decode_json_at as decode_json_at,
     describe as describe,
     encode_json as encode_json,
     forest_from_object as forest_from_object,

@@ -230,6 +230,23 @@ def decode_json(text: str) -> Any:
         ) from None
 
 
+def decode_json_at(text: str, start: int) -> tuple[Any, int] | None:
+    """Return the JSON value that begins at a character, and where it ends; None if it is broken.
+
+    It is for texts that hold several values, of which the last may be cut off; `decode_json` tells
+    what is wrong with one.
+
+    Examples
+    --------
+    >>> decode_json_at('[{"a": 1}, {"a"', 1), decode_json_at('[{"a": 1}, {"a"', 11)
+    (({'a': 1}, 9), None)
+    """
+    try:
+        return _DECODER.raw_decode(text, start)
+    except (ValueError, _ConstantError, RecursionError):
+        return None
+
+
 def check_object(
     value: object, what: str, required: Iterable[str] = (), optional: Iterable[str] | None = ()
 ) -> dict[str, Any]:

@@ -28,10 +28,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import count, pairwise
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
 from kernelwood.errors import StructureError
 from kernelwood.io.alignment import compare_mention, mention_problem
@@ -64,7 +65,6 @@ Part: TypeAlias = "dict[Any, Any]"
 PLACE = object()  # key of the line and the column of a part, where they are known
 _MAX_GAP = 1 << 20  # characters of a document that no passage fills
 _MAX_INFONS = 300_000  # of relations between mentions in a document
-_DIGITS = re.compile(r"[0-9]{1,9}")
 _TRIGGER = "Trigger"
 _NEGATIVE = "negative"
 _SECTION = re.compile(r"([0-9]{1,9}) ([0-9]{1,9})\t(.*)", re.DOTALL)
@@ -77,6 +77,7 @@ _DATABASES = {
     "uniprot": "UniProt", "ncbitaxonomy": "NCBITaxon", "taxonomyid": "NCBITaxon",
     "dbsnp": "dbSNP", "hgnc": "HGNC", "drugbank": "DrugBank", "cellosaurus": "Cellosaurus",
 }  # fmt: skip
+_EMPTY = Document("")
 _WORD_BREAKS = str.maketrans("", "", " -_")
 _NAME = "name"
 _REPEATED_ID = Remark("repeated or missing id of an annotation or relation; replaced")
@@ -116,6 +117,7 @@ def document_id(part: Part) -> str:
     raise _problem("the id of the document is missing", part, "every document needs an id")
 
 
+A = TypeVar("A", bound=Document | Sentence)
 _Nodes: TypeAlias = "list[tuple[str, str]]"  # roles and ids
 
 
@@ -188,16 +190,22 @@ class _Draft:
         return "".join(pieces)
 
     def _add_annotations(self, owner: Part) -> None:
-        annotations, relations = _list(owner, "annotations"), _list(owner, "relations")
         own: dict[str, str] = {}
-        for annotation in annotations:
-            given = _name(annotation)
-            name = self._unused(given, "T")
-            own.setdefault(given, name)
-            if given in self._names:
-                self._shared.add(given)
-            self._names.setdefault(given, name)
+        for annotation in _list(owner, "annotations"):
+            given = annotation.get("id")
+            if type(given) is not str:
+                given = _name(annotation)
+            if given and given not in self._used:
+                name = self._names[given] = own[given] = given
+                self._used.add(given)
+            else:
+                name = self._unused(given, "T")
+                own.setdefault(given, name)
+                if given in self._names:
+                    self._shared.add(given)
+                self._names.setdefault(given, name)
             self._add_annotation(name, annotation)
+        relations = _list(owner, "relations")
         if relations:
             self._scopes.append(_Scope(relations, own))
 
@@ -213,21 +221,17 @@ class _Draft:
     def _add_annotation(self, name: str, annotation: Part) -> None:
         infons = _infons(annotation)
         spans = self._spans(annotation)
-        written = _string(annotation, "text")
-        text = self._text
-        if len(spans) == 1:
-            [(start, end)] = spans
-            same = start + len(written) == end and text.startswith(written, start)
-        else:
-            same = False
-        if not same and spans:
+        written = annotation.get("text")
+        if type(written) is not str:
+            written = _string(annotation, "text")
+        if len(spans) != 1 or not (
+            spans[0][0] + len(written) == spans[0][1]
+            and self._text.startswith(written, spans[0][0])
+        ):
             written = self._checked(annotation, written, spans)
         self._entities.append(Entity(name, infons.pop("type", ""), spans, written))
-        found = self._references(name, infons)
-        for key, value in infons.items():
-            self._add_attribute(key, name, value)
-        if len(found) > 1:
-            self._ids[name] = found
+        if infons:
+            self._add_infons(name, infons)
 
     def _spans(self, annotation: Part) -> tuple[Span, ...]:
         spans = []
@@ -247,6 +251,8 @@ class _Draft:
     def _checked(self, annotation: Part, written: str, spans: tuple[Span, ...]) -> str:
         """Return the text of an annotation; raise if it is not at its place."""
         text = self._text
+        if not spans:
+            return written
         if spans[-1][1] <= len(text):
             if not written:
                 return ""
@@ -257,42 +263,61 @@ class _Draft:
         problem, hint = mention_problem("the annotation", written, text, spans)
         raise _problem(problem, annotation, hint)
 
-    def _references(self, name: str, infons: dict[str, str]) -> Sequence[str]:
-        """Move the ids of an annotation from its infons to its references; return them."""
+    def _add_infons(self, name: str, infons: dict[str, str]) -> None:
+        """Add the ids of an annotation as references, and other infons as attributes."""
+        mentions, attributes = self._mentions, self._attributes
         found: dict[str, None] = {}
-        for key in [key for key in infons if _database(key) is not None]:
-            database = _database(key)
-            written = infons.pop(key)
+        others = []
+        for key, written in infons.items():
+            database = _DATABASES.get(key)
+            if database is None and (database := _database(key)) is None:
+                others.append((key, written))
+                continue
             ids = split_ids(written)
             for one in ids:
                 full = one if not database or ":" in one else f"{database}:{one}"
                 found[full] = None
-                for concept in {one, full}:
-                    self._mentions.setdefault(concept, []).append(name)
+                for concept in (one,) if full == one else (one, full):
+                    mentions.setdefault(concept, []).append(name)
             if len(ids) > 1:
-                self._mentions.setdefault(written, []).append(name)
-        terms = infons[_NAME].split("|") if _NAME in infons else []
-        if found and len(terms) == len(found):
-            del infons[_NAME]
-            values = [f"{one}\t{term}" for one, term in zip(found, terms, strict=True)]
-        else:
-            values = list(found)
+                mentions.setdefault(written, []).append(name)
+        values: Sequence[str] = list(found)
+        if found and _NAME in infons:
+            terms = infons[_NAME].split("|")
+            if len(terms) == len(found):
+                values = [f"{one}\t{term}" for one, term in zip(found, terms, strict=True)]
+                others.remove((_NAME, infons[_NAME]))
         for value in values:
-            number = len(self._attributes) + 1
-            self._attributes.append(Attribute(f"N{number}", "Reference", name, value))
-        return tuple(found)
+            attributes.append(Attribute(f"N{len(attributes) + 1}", "Reference", name, value))
+        for key, value in others:
+            attributes.append(Attribute(f"A{len(attributes) + 1}", key, name, value))
+        if len(found) > 1:
+            self._ids[name] = tuple(found)
 
     def _add_attribute(self, kind: str, target: str, value: str) -> None:
         self._attributes.append(Attribute(f"A{len(self._attributes) + 1}", kind, target, value))
 
     def document(self) -> Document:
         """Return the document; add remarks on its relations."""
+        relations: list[Relation] = []
+        events: list[Event] = []
+        if self._scopes:
+            self._add_relations(relations, events)
+        # Spans, ids and references were checked when they were read.
+        return _EMPTY._with(
+            text=self._text,
+            entities=tuple(self._entities),
+            relations=tuple(relations),
+            events=tuple(events),
+            attributes=tuple(self._attributes),
+            metadata=tuple(self._metadata),
+        )
+
+    def _add_relations(self, relations: list[Relation], events: list[Event]) -> None:
         given = {_name(part) for scope in self._scopes for part in scope.relations} - {""}
         items = [
             self._item(part, scope.own, given) for scope in self._scopes for part in scope.relations
         ]
-        relations: list[Relation] = []
-        events: list[Event] = []
         for item, arguments in self._resolved([item for item in items if item.pair is None]):
             for key, value in item.infons.items():
                 self._add_attribute(key, item.name, value)
@@ -303,14 +328,6 @@ class _Draft:
                 rest = arguments[: item.trigger] + arguments[item.trigger + 1 :]
                 events.append(Event(item.name, item.type, trigger, rest))
         relations += self._grounded([item for item in items if item.pair is not None])
-        return Document(
-            self._text,
-            tuple(self._entities),
-            tuple(relations),
-            tuple(events),
-            tuple(self._attributes),
-            tuple(self._metadata),
-        )
 
     def _item(self, part: Part, own: dict[str, str], given: set[str]) -> _Item:
         infons, nodes = _infons(part), _nodes(part)
@@ -318,16 +335,18 @@ class _Draft:
         kind = next((infons.pop(key) for key in _TYPES if key in infons), "")
         if pair is not None:
             return _Item(part, own, "", kind, infons, nodes, pair=pair)
-        name = _name(part)
-        name = name if name == "*" else self._unused(name, "R")
         by_id = infons.pop("trigger_id", None)
         triggers = [
             number
             for number, (role, refid) in enumerate(nodes)
             if (role == _TRIGGER if by_id is None else refid == by_id)
         ]
+        trigger = next(iter(triggers), None)
+        name = _name(part)
+        if name != "*" or trigger is not None:  # relations without an id may share this one
+            name = self._unused(name, "R")
         holds = infons.pop(_NEGATIVE, "") != "true"
-        return _Item(part, own, name, kind, infons, nodes, next(iter(triggers), None), holds)
+        return _Item(part, own, name, kind, infons, nodes, trigger, holds)
 
     def _concepts(
         self, infons: dict[str, str], nodes: _Nodes, own: dict[str, str], given: set[str]
@@ -460,12 +479,18 @@ def part_of(name: str, document: Document | Sentence, *, adapt: bool = False) ->
     >>> annotation["infons"], annotation["locations"]
     ({'type': 'Gene'}, [{'offset': 0, 'length': 3}])
     """
+    if adapt:
+        document = fit_to_bioc(document)
     spans = _sections_of(document)
     kept = {f"{start} {end}\t{kind}" for start, end, kind in spans}
-    metadata = [
-        (key, value) for key, value in document.metadata if not (key == "section" and value in kept)
-    ]
-    infons = _Infons(document.attributes, adapt=adapt)
+    metadata: dict[str, str] = {}
+    for key, value in document.metadata:
+        if key == "section" and value in kept:
+            continue
+        if key in metadata and not adapt:
+            raise _repeated(key)
+        metadata.setdefault(key, value or "")
+    infons = _Infons(document)
     passages: list[Part] = [
         {
             "offset": start,
@@ -478,20 +503,19 @@ def part_of(name: str, document: Document | Sentence, *, adapt: bool = False) ->
         for start, end, kind in spans
     ]
     starts = [start for start, _, _ in spans]
-    references = database_ids(document.attributes)
     for entity in document.entities:
         home = max(bisect_right(starts, entity.start) - 1, 0)
         passages[home]["annotations"].append(
             {
                 "id": entity.id,
-                "infons": infons.of(entity, references.get(entity.id, ())),
+                "infons": infons.of(entity),
                 "text": entity.text or " ".join(document.text[a:b] for a, b in entity.spans),
                 "locations": [{"offset": a, "length": b - a} for a, b in entity.spans],
             }
         )
     return {
         "id": name,
-        "infons": _unique(metadata, adapt=adapt),
+        "infons": metadata,
         "passages": passages,
         "annotations": [],
         "relations": [
@@ -539,32 +563,86 @@ def _event_part(event: Event, infons: _Infons) -> Part:
 class _Infons:
     """The attributes of a document as infons of the annotations they belong to."""
 
-    def __init__(self, attributes: Iterable[Attribute], *, adapt: bool) -> None:
-        self._adapt = adapt
-        self._values: defaultdict[str, list[tuple[str, str | None]]] = defaultdict(list)
-        for attribute in attributes:
-            if attribute.type not in REFERENCES:
-                self._values[attribute.target].append((attribute.type, attribute.value))
+    def __init__(self, document: Document | Sentence) -> None:
+        self._references = database_ids(document.attributes)
+        self._values: defaultdict[str, dict[str, str]] = defaultdict(dict)
+        for _, kind, target, value in document.attributes:
+            if kind not in REFERENCES:
+                if kind in self._values[target]:
+                    raise _repeated(kind)
+                self._values[target][kind] = value
 
-    def of(
-        self, item: Entity | Relation | Event, references: Sequence[tuple[str, str]] = ()
-    ) -> dict[str, str]:
-        given = _unique(self._values.get(item.id, ()), adapt=self._adapt)
+    def of(self, item: Entity | Relation | Event) -> dict[str, str]:
         made = {"type": item.type} if item.type else {}
-        ids = [(name, term) for name, term in references if split_ids(name) == (name,)]
+        given = self._values.get(item.id, {})
+        ids = _writable_ids(self._references.get(item.id, ()))
         if ids:
             made["identifier"] = ";".join(name for name, _ in ids)
         if ids and _NAME not in given and all(term and "|" not in term for _, term in ids):
             made[_NAME] = "|".join(term for _, term in ids)
-        for key in [key for key in given if _would_change(key, given, item, len(ids))]:
-            if not self._adapt:
+        for key in given:
+            if _would_change(key, given, item, len(ids)):
                 raise StructureError(
                     f"the attribute {shorten(repr(key))} of {shorten(repr(item.id))} would be read "
                     "as something else",
                     hint="rename it; adapt=True leaves it out",
                 )
-            del given[key]
         return made | given
+
+
+def _writable_ids(references: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [(name, term) for name, term in references if split_ids(name) == (name,)]
+
+
+def fit_to_bioc(document: A) -> A:
+    """Return a document without attributes and metadata that the format cannot hold.
+
+    Examples
+    --------
+    >>> entity, note = Entity("T1", "Gene", ((0, 3),)), Attribute("A1", "type", "T1", "protein")
+    >>> fit_to_bioc(Document("Raf", [entity], attributes=[note])).attributes
+    ()
+    """
+    items: dict[str, Entity | Relation | Event] = {}
+    for part in (document.entities, document.relations, document.events):
+        items.update((item.id, item) for item in part)
+    references = database_ids(document.attributes)
+    infons: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    attributes: list[Attribute] = []
+    for attribute in document.attributes:
+        if attribute.type in REFERENCES:
+            attributes.append(attribute)
+        elif attribute.type not in infons[attribute.target]:
+            infons[attribute.target][attribute.type] = attribute.value
+            attributes.append(attribute)
+    n_ids = {name: len(_writable_ids(found)) for name, found in references.items()}
+    kept = tuple(
+        item
+        for item in attributes
+        if item.type in REFERENCES
+        or not _would_change(
+            item.type, infons[item.target], items[item.target], n_ids.get(item.target, 0)
+        )
+    )
+    keys: set[str] = set()
+    metadata = []
+    for key, value in document.metadata:
+        if key == "section" or key not in keys:
+            keys.add(key)
+            metadata.append((key, value))
+    return cast(A, document._with(attributes=kept, metadata=tuple(metadata)))
+
+
+def left_out_of_bioc(document: Document | Sentence) -> Iterator[str]:
+    """Yield the parts of a document that the format cannot hold."""
+    fitting = fit_to_bioc(document)
+    if len(fitting.attributes) < len(document.attributes):
+        yield "attributes with the key of another infon"
+    if len(fitting.metadata) < len(document.metadata):
+        yield "metadata with repeated keys"
+    found = database_ids(document.attributes).values()
+    if any(len(_writable_ids(references)) < len(references) for references in found):
+        yield "database ids with separators"
 
 
 def _would_change(
@@ -580,35 +658,19 @@ def _would_change(
 
 def _database(key: str) -> str | None:
     """Return the database whose ids an infon has; None if it has none."""
+    return _spelled(key) if len(key) < 100 else None
+
+
+@lru_cache(maxsize=1000)
+def _spelled(key: str) -> str | None:
     return _DATABASES.get(key.lower().translate(_WORD_BREAKS))
 
 
-def _unique(pairs: Iterable[tuple[str, str | None]], *, adapt: bool) -> dict[str, str]:
-    """Return infons, whose keys do not repeat."""
-    made: dict[str, str] = {}
-    for key, value in pairs:
-        if key not in made:
-            made[key] = value or ""
-        elif not adapt:
-            raise StructureError(
-                f"the key {shorten(repr(key))} appears twice",
-                hint="infons of a part have different keys; adapt=True keeps the first",
-            )
-    return made
-
-
-def left_out_of_bioc(document: Document | Sentence) -> Iterator[str]:
-    """Yield the parts of a document that the format cannot hold."""
-    try:
-        part_of("", document)
-    except StructureError:
-        yield "attributes with the key of another infon"
-    if any(
-        split_ids(name) != (name,)
-        for references in database_ids(document.attributes).values()
-        for name, _ in references
-    ):
-        yield "database ids with separators"
+def _repeated(key: str) -> StructureError:
+    return StructureError(
+        f"the key {shorten(repr(key))} appears twice",
+        hint="infons of a part have different keys; adapt=True keeps the first",
+    )
 
 
 def _filler(length: int) -> str:
@@ -641,14 +703,17 @@ def _list(part: Part, key: str) -> list[Part]:
 
 
 def _infons(part: Part) -> dict[str, str]:
-    """Return the infons whose values are text or numbers; of objects, the identifier is kept."""
+    """Return the infons whose values are text or numbers; of objects, the identifier is kept.
+
+    The result may be changed: every part is read once.
+    """
     found = part.get("infons")
     if not found:
         return {}
     if type(found) is not dict:
         raise _problem(f"'infons' must be an object, got {describe(found)}", part)
     if {*map(type, found.values())} == {str}:
-        return dict(found)
+        return found
     made = {}
     for key, value in found.items():
         plain = value.get("identifier") if type(value) is dict else value
@@ -691,7 +756,7 @@ def _string(part: Part, key: str) -> str:
 def _number(part: Part, key: str) -> int:
     """Return a number of characters, which may be written as a string."""
     found = part.get(key)
-    if type(found) is str and _DIGITS.fullmatch(found):
+    if type(found) is str and len(found) < 10 and found.isdecimal() and found.isascii():
         return int(found)
     if type(found) is not int or not 0 <= found < 10**9:
         raise _problem(

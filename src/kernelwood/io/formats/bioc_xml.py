@@ -20,8 +20,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
-from typing import IO
+from collections.abc import Iterable, Iterator, Mapping
+from typing import IO, Any
+from xml.etree.ElementTree import Element, TreeBuilder
 from xml.sax.saxutils import escape, quoteattr
 
 from kernelwood.errors import ReadError, StructureError
@@ -40,17 +41,19 @@ _FIRST = re.compile(
     rf"\s*(?:<\?xml[^>]*>)?{_COMMENTS}(?:<!DOCTYPE\s+collection\b[^>\[]*>{_COMMENTS})?"
     r"<collection[\s>]"
 )
-_MAX_DOCUMENT = 1 << 26  # bytes, markup included
-# Element -> where it may stand, and the list of its owner that it belongs to.
-_OWNERS = {
-    "passage": (("document",), "passages"),
-    "sentence": (("passage",), "sentences"),
-    "annotation": (("document", "passage", "sentence"), "annotations"),
-    "relation": (("document", "passage", "sentence"), "relations"),
-    "location": (("annotation",), "locations"),
-    "node": (("relation",), "nodes"),
+_MAX_DOCUMENT = 1 << 24  # bytes, markup included
+# Element -> elements inside it, each with the name of its list and what is inside in turn.
+_ANNOTATED = {
+    "annotation": ("annotations", {"location": ("locations", None)}),
+    "relation": ("relations", {"node": ("nodes", None)}),
 }
-_TEXTS = frozenset(["id", "offset", "text", "infon"])
+_DOCUMENT: dict[str, tuple[str, Any]] = {
+    "passage": ("passages", {"sentence": ("sentences", _ANNOTATED), **_ANNOTATED}),
+    **_ANNOTATED,
+}
+_PLACED = frozenset(["passage", "sentence", "annotation", "relation"])
+_PARTS = _PLACED | {"collection", "document", "location", "node"}
+_TEXTS = frozenset(["id", "offset", "text"])
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _HEADER = """<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE collection SYSTEM "BioC.dtd">
@@ -113,16 +116,14 @@ def _documents(source: Source) -> Iterator[Part | ReadError]:
 
 
 class _Collector(XmlCollector):
-    """Collects elements into documents, in the form that JSON has."""
+    """Collects documents; inside of one, elements are built by the tree builder of Python."""
 
     def __init__(self, source: Source) -> None:
         super().__init__(source)
-        self._open: list[tuple[str, Part]] = []  # the document and the parts inside it
+        self._builder: TreeBuilder | None = None  # of the open document; None if it is given up
+        self._begun = (0, 0)
         self._document_depth = 0
         self._document_bytes = 0
-        self._given_up = False  # on the document that is open
-        self._key = ""
-        self._characters: list[str] | None = None
         self._finished: list[Part | ReadError] = []
 
     def take_finished(self) -> list[Part | ReadError]:
@@ -131,99 +132,115 @@ class _Collector(XmlCollector):
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         self.depth += 1
-        if not self._open:
-            self._start_outside(name)
-        elif self._given_up:
-            return
-        elif name in _TEXTS:
-            if self._characters is not None:
-                self._misplaced(name)
-                return
-            self._key = attributes.get("key", "")
-            self._characters = []
-            self.expat.CharacterDataHandler = self._characters.append
-        elif name in _OWNERS:
-            owners, several = _OWNERS[name]
-            kind, owner = self._open[-1]
-            if kind not in owners or self._characters is not None:
-                self._misplaced(name)
-                return
-            part: Part = dict(attributes)
-            owner.setdefault(several, []).append(part)
-            if name in ("annotation", "relation", "passage", "sentence"):
-                part[PLACE] = self.place()
-                self._open.append((name, part))
-        elif name in ("document", "collection"):
-            self._misplaced(name)
-
-    def _start_outside(self, name: str) -> None:
         if name == "document":
-            self._open.append((name, {PLACE: self.place()}))
+            self._begun = self.place()
             self._document_depth = self.depth
             self._document_bytes = 0
+            self._builder = builder = TreeBuilder()
+            builder.start(name, _with_place({}, self._begun))
+            self._start_element, self._end_element = builder.start, builder.end
+            self.expat.StartElementHandler = self._start_inside
+            self.expat.EndElementHandler = self._end_inside
+            self.expat.CharacterDataHandler = builder.data
         elif self.depth == 1 and name != "collection":
             raise self.error(
                 f"the outermost element is <{shorten(name)}>, not <collection>",
                 hint="this is not BioC XML; give format=... if it is in another format",
             )
 
-    def end(self, name: str) -> None:
-        if self._open:
-            kind, part = self._open[-1]
-            if self._given_up or name == "document":
-                if self.depth == self._document_depth:
-                    self._end_document()
-            elif name in _TEXTS:
-                self._end_text(name, part)
-            elif name == kind:
-                self._open.pop()
+    def end(self, _name: str) -> None:
         self.depth -= 1
 
-    def _end_text(self, name: str, part: Part) -> None:
-        self.expat.CharacterDataHandler = None
-        text = "".join(self._characters or ())
-        self._characters = None
-        if name == "infon":
-            part.setdefault("infons", {})[self._key] = text
-        else:
-            part[name] = text if name == "text" else text.strip()
+    def _start_inside(self, name: str, attributes: dict[str, str]) -> None:
+        self.depth += 1
+        if name in _PLACED:
+            expat = self.expat
+            place = expat.CurrentLineNumber, expat.CurrentColumnNumber + 1
+            _with_place(attributes, place)
+        self._start_element(name, attributes)
+
+    def _end_inside(self, name: str) -> None:
+        self._end_element(name)
+        if self.depth == self._document_depth:
+            self._end_document()
+        self.depth -= 1
+
+    def _start_skipped(self, _name: str, _attributes: dict[str, str]) -> None:
+        self.depth += 1
+
+    def _end_skipped(self, _name: str) -> None:
+        if self.depth == self._document_depth:
+            self._end_document()
+        self.depth -= 1
 
     def _end_document(self) -> None:
-        if not self._given_up:
-            self._finished.append(self._open[0][1])
-        self._open, self._given_up, self._characters = [], False, None
+        if self._builder is not None:
+            root = self._builder.close()
+            try:
+                self._finished.append(_part(root, _DOCUMENT))
+            except StructureError as failure:
+                self._finished.append(self._source.locate(failure, *self._begun))
+        self._builder = None
+        self.expat.StartElementHandler = self.start
+        self.expat.EndElementHandler = self.end
         self.expat.CharacterDataHandler = None
-
-    def _misplaced(self, name: str) -> None:
-        self._give_up(
-            self.error(
-                f"a <{name}> cannot stand here",
-                hint="documents hold passages, passages hold sentences, annotations and relations",
-            )
-        )
-
-    def _give_up(self, problem: ReadError) -> None:
-        """Report ``problem`` instead of the open document."""
-        self._finished.append(problem)
-        self._given_up = True
-        self._characters = None
-        self.expat.CharacterDataHandler = None
-        self._open = self._open[:1]
-        self._open[0][1].clear()
 
     def check_size(self, n_bytes: int) -> None:
         super().check_size(n_bytes)
         self._document_bytes += n_bytes
-        if self._open and not self._given_up and self._document_bytes > _MAX_DOCUMENT:
-            line, column = self._open[0][1][PLACE]
-            self._give_up(
-                self._source.error(
-                    f"the document has more than {_MAX_DOCUMENT:,} bytes",
-                    line=line,
-                    column=column,
-                    hint="perhaps its end tag is missing",
-                )
+        if self._builder is None or self._document_bytes <= _MAX_DOCUMENT:
+            return
+        problem = self._source.error(
+            f"the document has more than {_MAX_DOCUMENT:,} bytes",
+            line=self._begun[0],
+            column=self._begun[1],
+            hint="perhaps its end tag is missing",
+        )
+        self._finished.append(problem)
+        self._builder = None
+        self.expat.StartElementHandler = self._start_skipped
+        self.expat.EndElementHandler = self._end_skipped
+        self.expat.CharacterDataHandler = None
+
+
+def _with_place(attributes: dict[Any, Any], place: tuple[int, int]) -> dict[Any, Any]:
+    attributes[PLACE] = place
+    return attributes
+
+
+def _part(element: Element, nested: Mapping[str, tuple[str, Any]]) -> Part:
+    """Return an element in the form that JSON has; the depth of its parts is bounded."""
+    attributes: dict[Any, Any] = element.attrib
+    made: Part = {"id": attributes.get("id", ""), PLACE: attributes[PLACE]}
+    infons: dict[str, str] = {}
+    for child in element:
+        tag = child.tag
+        if tag == "infon":
+            infons[child.attrib.get("key", "")] = _text(child)
+        elif tag in _TEXTS:
+            made[tag] = _text(child) if tag == "text" else _text(child).strip()
+        elif tag in nested:
+            several, inside = nested[tag]
+            one = child.attrib if inside is None else _part(child, inside)
+            if several in made:
+                made[several].append(one)
+            else:
+                made[several] = [one]
+        elif tag in _PARTS:
+            line, column = attributes[PLACE]
+            raise StructureError(
+                f"a <{tag}> cannot stand inside a <{element.tag}>",
+                line=line,
+                column=column,
+                hint="documents hold passages, passages hold sentences, annotations and relations",
             )
+    if infons:
+        made["infons"] = infons
+    return made
+
+
+def _text(element: Element) -> str:
+    return "".join(element.itertext()) if len(element) else element.text or ""
 
 
 def bioc_text(

@@ -8,8 +8,10 @@ unless its brackets do not match.
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -17,7 +19,7 @@ from kernelwood.errors import ReadError, StructureError
 from kernelwood.io.containers.compression import CHUNK
 from kernelwood.io.ids import UsedIds
 from kernelwood.io.source import Item, Source
-from kernelwood.structures import check_object, decode_json
+from kernelwood.structures import check_object, decode_json, decode_json_at
 from kernelwood.text import Example
 
 # A bracket, some strings, or the beginning of a string that is not complete in memory. A string
@@ -124,12 +126,16 @@ def iter_objects(
 
 
 class _Element(NamedTuple):
-    """The text of an element and its place; ``before`` is the part of the line before it."""
+    """The text of an element and its place; ``before`` is the part of the line before it.
+
+    An element that was decoded already has its ``value``, and no text.
+    """
 
     line: int
     column: int
     text: str
     before: str | None
+    value: dict[str, Any] | None = None
 
 
 def _lines(source: Source) -> Iterator[_Element | ReadError]:
@@ -141,6 +147,8 @@ def _lines(source: Source) -> Iterator[_Element | ReadError]:
 
 
 def _decoded(element: _Element, number: int, source: Source) -> JsonObject | ReadError:
+    if element.value is not None:
+        return JsonObject(number, element.line, element.column, element.value)
     try:
         value = check_object(decode_json(element.text), f"element {number}", optional=None)
         return JsonObject(number, element.line, element.column, value)
@@ -175,6 +183,8 @@ class _Scanner:
         self._line, self._column = 1, 1
         self._before: str | None = ""
         self._cut = False  # whether the file ends inside an element
+        # The text of ``_text_of`` from some byte on; ``_decoded_to`` is the byte of ``_text_at``.
+        self._text, self._text_of, self._text_at, self._decoded_to = "", b"", 0, 0
 
     def array(self) -> Iterator[_Element | ReadError]:
         """Yield the elements of the array that is the file."""
@@ -257,6 +267,8 @@ class _Scanner:
             yield self._element(sign)
 
     def _element(self, sign: bytes) -> _Element | ReadError:
+        if sign == b"{" and (whole := self._whole_object()) is not None:
+            return whole
         if sign == b'"':
             length = self._string_length()
         else:
@@ -276,6 +288,24 @@ class _Scanner:
             return _Element(line, column, raw.decode("utf-8"), before)
         except UnicodeDecodeError as failure:
             return self._undecodable(raw, failure.start, (line, column, start))
+
+    def _whole_object(self) -> _Element | None:
+        """Return the object that begins here, if it is in memory and nothing is wrong with it."""
+        if self._text_of is not self._data:
+            self._text_of, self._text, self._text_at = self._data, "", 0
+            with suppress(UnicodeDecodeError):  # reported when the element is scanned
+                self._text, _ = codecs.utf_8_decode(self._data[self._at :], "strict", False)
+        else:
+            self._text_at += len(self._data[self._decoded_to : self._at].decode("utf-8", "replace"))
+        self._decoded_to = self._at
+        found = decode_json_at(self._text, self._text_at)
+        if found is None:
+            return None
+        value, end = found
+        line, column = self._line, self._column
+        self._advance(len(self._text[self._text_at : end].encode()))
+        self._text_at, self._decoded_to = end, self._at
+        return _Element(line, column, "", None, value)
 
     def _length(self) -> int | None:
         """Return the length of the value that begins with a bracket; None if it has no end."""

@@ -28,7 +28,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import IO
+from typing import IO, TypeVar
 
 from kernelwood.errors import StructureError
 from kernelwood.io.alignment import compare_mention, mention_problem
@@ -50,6 +50,8 @@ from kernelwood.io.selection import annotated_to_write, write_each
 from kernelwood.io.source import Item, Line, Remark, Source
 from kernelwood.structures import shorten
 from kernelwood.text import Attribute, Document, Entity, Example, Relation, Sentence, View
+
+A = TypeVar("A", Document, Sentence)
 
 NOVELTY = "Novelty"
 _HEADER = re.compile(r"([^|\t]{1,200})\|([ta])\|")
@@ -419,6 +421,11 @@ def _relation_lines(
 
 def _field(written: str) -> str:
     return written.translate(_TABS).translate(_LINE_ENDS)
+
+
+def fit_to_pubtator(document: A) -> A:
+    """Return a document with blanks for tabs and line ends that the format cannot hold."""
+    return document._with(text=one_line_end(document.text))
 
 
 def left_out_of_pubtator(document: Document | Sentence) -> Iterator[str]:

@@ -70,6 +70,7 @@ _WORD = re.compile(r"[^ \t]+")
 # No text needs offsets of more than 18 digits, and longer numbers are slow to read.
 _PLACE = re.compile(r"([^ \t]+) +([0-9]{1,18} +[0-9]{1,18}(?:;[0-9]{1,18} +[0-9]{1,18})*) *")
 _REMARK = re.compile(r"([^ \t]+) +([^ \t]+)(?: +([^ \t][^\t]*))?")
+_WHITE = re.compile(r"\s+")
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f\\]|^[A-Za-z]:")
 _NAME_LIMIT = 250  # bytes; file systems allow 255, and a suffix follows
 _KINDS = {"entities": "T", "relations": "R*", "events": "E", "attributes": "AMN#"}
@@ -496,8 +497,9 @@ def standoff_files(
         document or a sentence.
     adapt : bool
         Change what the format cannot hold, which is an error otherwise: ids that do not begin
-        with the letter of their kind are replaced, entities get the text at their offsets, and
-        negative relations and metadata are left out.
+        with the letter of their kind are replaced, types and roles get underscores for blanks
+        (those of events also for colons), values of attributes are put on one line, entities get
+        the text at their offsets, and negative relations and metadata are left out.
 
     Raises
     ------
@@ -518,19 +520,19 @@ def standoff_files(
 def _written(example: Example, view: str | None, adapt: bool) -> list[tuple[str, str]]:
     name = _file_name(example.id)
     found = annotated_to_write(example, view)
-    document = _adapted(found) if adapt or isinstance(found, Sentence) else found
+    document = adapt_to_standoff(found) if adapt or isinstance(found, Sentence) else found
     _check_text(document)
     lines = [_line(item, document) for item in _items(document)]
     return [(f"{name}.txt", document.text), (f"{name}.ann", "".join(lines))]
 
 
-def _adapted(source: Document | Sentence) -> Document:
+def adapt_to_standoff(source: Document | Sentence) -> Document:
     """Return a document changed so that the format can hold it, as far as possible.
 
     Examples
     --------
     >>> sentence = Sentence("Raf binds", entities=[Entity("e7", "protein", ((0, 3),))])
-    >>> _adapted(sentence).entities
+    >>> adapt_to_standoff(sentence).entities
     (Entity(id='T1', type='protein', spans=((0, 3),), text='Raf'),)
     """
     relations = tuple(relation for relation in source.relations if relation.holds)
@@ -545,31 +547,59 @@ def _adapted(source: Document | Sentence) -> Document:
     )
 
     def renamed(arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
-        return tuple(Argument(role, names[target]) for role, target in arguments)
+        return tuple(
+            Argument(role and _as_word(role, ":"), names[target]) for role, target in arguments
+        )
 
     return Document(
         source.text,
         tuple(
-            item._replace(id=names[item.id], text=in_one_line(_text_at(item, source.text)))
+            Entity(
+                names[item.id],
+                _as_word(item.type),
+                item.spans,
+                in_one_line(_text_at(item, source.text)),
+            )
             for item in source.entities
         ),
         tuple(
-            item._replace(id=names[item.id], arguments=renamed(item.arguments))
+            Relation(names[item.id], _as_word(item.type), renamed(item.arguments))
             for item in relations
         ),
         tuple(
-            item._replace(
-                id=names[item.id],
-                trigger=names[item.trigger],
-                arguments=renamed(item.arguments),
+            Event(
+                names[item.id],
+                _as_word(item.type, ":"),
+                names[item.trigger],
+                renamed(item.arguments),
             )
             for item in source.events
         ),
         tuple(
-            item._replace(id=name, target=names[item.target])
+            Attribute(name, _as_word(item.type), names[item.target], _value(name, item.value))
             for name, item in zip(_attribute_ids(attributes), attributes, strict=True)
         ),
     )
+
+
+def _as_word(written: str, marks: str = "") -> str:
+    """Return a type or role without blanks, and without marks that have a meaning."""
+    word = _WHITE.sub("_", written)
+    return word.translate(dict.fromkeys(map(ord, marks), "_")) or "_"
+
+
+def _value(name: str, written: str) -> str:
+    """Return the value of an attribute on one line; only that of a normalization has a tab."""
+    value = in_one_line(written)
+    return value if name.startswith("N") else value.replace("\t", " ").strip()
+
+
+def left_out_of_standoff(document: Document | Sentence) -> Iterator[str]:
+    """Yield the parts of a document that the format cannot hold."""
+    if document.metadata:
+        yield "metadata"
+    if not all(relation.holds for relation in document.relations):
+        yield "negative relations"
 
 
 def _attribute_ids(attributes: tuple[Attribute, ...]) -> list[str]:

@@ -22,6 +22,7 @@ from typing import Any, TypeAlias
 from kernelwood.io.formats import (
     bioc_json,
     bioc_xml,
+    chemprot,
     conllu,
     delimited,
     doccano,
@@ -75,8 +76,8 @@ class Format:
     views : tuple of str, optional
         The views that every example has; None if they depend on the file.
     companions : tuple of str
-        For a format of several files per example: the suffixes of these files, which otherwise
-        have the same name. Its ``read`` gets a mapping of suffix to source.
+        For a format of several files: the suffixes of these files, which otherwise have the same
+        name; that of the text is the first. Its ``read`` gets a mapping of suffix to source.
     write_files : callable, optional
         For such a format: ``write_files(examples, **options)`` yields pairs of a relative file
         name and its text; they are written into a folder.
@@ -204,6 +205,15 @@ FORMATS: tuple[Format, ...] = (
         read=bioc_json.read_bioc_json,
         write=bioc_json.bioc_json_text,
         views=("document",),
+    ),
+    Format(
+        name="chemprot",
+        summary="ChemProt and DrugProt: tables of abstracts, entities and relations",
+        suffixes=(*chemprot.ENTITIES, *chemprot.RELATIONS, *chemprot.GOLD, *chemprot.ABSTRACTS),
+        sniff=chemprot.looks_like_chemprot,
+        read=chemprot.read_chemprot,
+        views=("document",),
+        companions=chemprot.COMPANIONS,
     ),
     Format(
         name="kelp",
