@@ -104,6 +104,13 @@ def test_fields_may_be_named(run, tmp_path, command):
 
 
 @every_command
+def test_a_model_is_not_a_text(run, model, command):
+    result, read = run(command, model)
+    assert read == []
+    assert "is a file of kw.save" in wrong_data(result)
+
+
+@every_command
 def test_prose_may_be_forced(run, tmp_path, command):
     (tmp_path / "a.txt").write_text("<p>Raf binds Ras.</p>")
     _, read = run(command, tmp_path / "a.txt", "--from", "text")

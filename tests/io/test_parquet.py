@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from kernelwood.errors import ReadError
-from kernelwood.io import read
+from kernelwood.io import iter_read, read
 
 pyarrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -97,6 +97,24 @@ def test_the_extra_is_named_if_it_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     with pytest.raises(ReadError, match=r"pip install 'kernelwood\[arrow\]'"):
         documents(stored())
+
+
+def test_a_value_of_many_rows_is_not_in_memory_for_each(tmp_path):
+    path = tmp_path / "a.parquet"
+    column = pyarrow.array(["x" * (1 << 22)]).take(pyarrow.array([0] * 100))
+    table = pyarrow.table({"text": column})
+    parquet.write_table(table, path, dictionary_pagesize_limit=1 << 24, compression="zstd")
+    before = pyarrow.total_allocated_bytes()
+    with iter_read(path) as stream:
+        next(stream)
+        assert pyarrow.total_allocated_bytes() - before < 20 << 22
+
+
+def test_a_group_that_is_far_larger_than_in_the_file_is_refused():
+    table = {"text": ["x" * (1 << 20)] * 80}
+    data = stored(table, compression="gzip", use_dictionary=False)
+    with pytest.raises(ReadError, match="more than 300 times as much"):
+        documents(data)
 
 
 def test_a_file_that_is_cut_is_an_error():

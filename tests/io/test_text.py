@@ -66,7 +66,7 @@ def test_what_is_not_prose_is_refused_with_advice(name, suffix, tmp_path):
              "CoNLL columns", "a table", "annotation", "not UTF-8"],
 )  # fmt: skip
 def test_the_message_names_what_it_is(name):
-    with pytest.raises(ReadError, match=f"this is {name}, not "):
+    with pytest.raises(ReadError, match=f"this is {name}"):
         texts(bytes_of(FOREIGN[name]))
 
 
@@ -143,6 +143,14 @@ def test_an_archive_of_texts_is_read(tmp_path):
     examples = read_texts(tmp_path / "a.zip", errors="collect")
     assert [example.id for example in examples] == ["x/a"]
     assert ["x/b.txt" in problem.path for problem in examples.tally.problems] == [True]
+
+
+def test_office_documents_are_named(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.docx", "w") as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        archive.writestr("word/document.xml", "<w:document/>")
+    with pytest.raises(ReadError, match="this is an Office document, not text"):
+        read_texts(tmp_path / "a.docx")
 
 
 def test_a_refused_file_costs_no_other_if_errors_are_skipped(tmp_path):

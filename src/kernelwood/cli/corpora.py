@@ -179,6 +179,8 @@ class Texts:
         self._options, self._annotate, self._counts = options, annotate, counts
 
     def __iter__(self) -> Iterator[Example]:
+        for path in self.paths:
+            check_unsaved(path)
         # Usage errors may come up at every file, such as a field that a format does not have.
         with usage(), self._open() as stream:
             for example in tracked(stream, "text"):

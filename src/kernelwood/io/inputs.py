@@ -39,6 +39,7 @@ Recognizer: TypeAlias = Callable[[Source], Format | None]
 _SHOWN = 5  # files named in a message
 # Suffixes that are not specific to a format: the content decides.
 _SNIFFED = (".txt", ".xml", ".json")
+_OFFICE = "[Content_Types].xml"  # a file in every Word and Excel document
 _ARCHIVES = (".zip", ".tar", ".tgz", ".tbz2", ".txz", ".7z", ".rar", ".jar")
 
 
@@ -229,7 +230,10 @@ class _ContainerInput(Input[Example]):
             return container.problems[0]
         names = container.names if only is not None and not self.ignored else self.ignored
         listed = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
-        if not names:
+        if _OFFICE in container.names:
+            problem = "this is an Office document, not text"
+            hint = "convert it to plain text or, if it is a table, to CSV first"
+        elif not names:
             problem = "there are no files in it"
             hint = "hidden files and links to folders are ignored"
         elif only is not None and not self.ignored:

@@ -56,6 +56,7 @@ _SIGNS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
          f"convert them to CoNLL-U, brat or jsonl; {_AS_PROSE}"),
     )
 )  # fmt: skip
+_UNREADABLE = "not UTF-8 text"
 _LISTED = 200
 _OBJECT = re.compile(r'\s*\{\s*["}]')
 _TREE = re.compile(r"\s*\(\s*(?:\(\s*)?[^\s()]+\s*\(")  # a node and its first child
@@ -177,7 +178,9 @@ def recognize_text(source: Source) -> Format:
     if found is None:
         said = not_prose(source.head)
         if said is not None:
-            raise source.error(f"this is {said[0]}, not plain text", line=1, hint=said[1])
+            kind, advice = said
+            problem = f"this is {kind}" + ("" if kind == _UNREADABLE else ", not plain text")
+            raise source.error(problem, line=1, hint=advice)
         return find_format("standoff")  # which reads text with the annotation beside it
     return found
 
@@ -206,7 +209,7 @@ def not_prose(head: bytes) -> tuple[str, str] | None:
     """
     hint = encoding_hint(head)
     if hint is not None:
-        return "not UTF-8", hint
+        return _UNREADABLE, hint
     text = head.decode("utf-8", "replace")
     for pattern, name, advice in _SIGNS:
         if pattern.match(text):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kernelwood.cli.console import counted, note, printable, running, say, show_counts, write_json
-from kernelwood.cli.corpora import Counts, Texts, annotated_view, check_annotation, check_unsaved
+from kernelwood.cli.corpora import Counts, Texts, annotated_view, check_annotation
 from kernelwood.cli.model_files import load_extractor, load_parser
 from kernelwood.cli.options import (
     case_option,
@@ -149,8 +149,6 @@ def _examples(texts: tuple[str, ...], options: dict[str, Any], counts: Counts) -
     annotate = None
     if options["entities"] is not None:
         annotate = Dictionary.read(options["entities"], case=options["case"]).annotate
-    for name in texts:
-        check_unsaved(name)
     listed = list(Texts(texts, options, annotate, counts))
     if annotate is None:
         check_annotation(", ".join(texts), listed, counts)

@@ -6,6 +6,7 @@ read: strings, numbers, dates and truth values. Lists, such as vectors, and byte
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any
@@ -18,10 +19,11 @@ from kernelwood.structures import shorten
 from kernelwood.text import Example
 
 MAGIC = "PAR1"
-_ROWS = 256  # decoded at a time
+_ROWS = 8  # decoded at a time; a value may be stored once, and be long, for all of them
 _BUFFER = 1 << 20  # bytes of a column that are buffered
 _MAX_COLUMNS = 10_000
 _MAX_FOOTER = 1 << 26  # bytes of strings in the metadata of a file
+_MAX_PARTS = 1_000_000  # columns of row groups in the metadata of a file
 
 
 def looks_like_parquet(head: str) -> bool:
@@ -80,15 +82,19 @@ def _open(source: Source, opened: ExitStack) -> Any:
         ) from failure
     file = opened.enter_context(source.random_access())
     try:
-        return ParquetFile(
+        table = ParquetFile(
             file,
             buffer_size=_BUFFER,
             pre_buffer=False,
             thrift_string_size_limit=_MAX_FOOTER,
-            thrift_container_size_limit=1_000_000,
+            thrift_container_size_limit=_MAX_PARTS,
         )
+        _check_sizes(table.metadata, file.seek(0, os.SEEK_END), source)
+    except ReadError:
+        raise
     except Exception as failure:  # those of pyarrow have no common class
         raise _damaged(failure, source) from failure
+    return table
 
 
 def _plain_columns(schema: Any) -> list[str]:
@@ -111,11 +117,22 @@ def _records(table: Any, columns: list[str], source: Source) -> Iterator[dict[st
     try:
         batches = table.iter_batches(batch_size=_ROWS, columns=columns, use_threads=False)
         for batch in batches:
-            yield from batch.to_pylist()
+            parts = list(zip(columns, (batch.column(name) for name in columns), strict=True))
+            for row in range(batch.num_rows):  # not all at once, for the same reason
+                yield {name: part[row].as_py() for name, part in parts}
     except ReadError:
         raise
     except Exception as failure:
         raise _damaged(failure, source) from failure
+
+
+def _check_sizes(metadata: Any, size: int, source: Source) -> None:
+    """Raise ``ReadError`` if a row group is far larger than the file.
+
+    The metadata of columns would tell more, but reading damaged ones ends the process.
+    """
+    for number in range(metadata.num_row_groups):
+        source.meter.compare(metadata.row_group(number).total_byte_size, size, source.name)
 
 
 def _damaged(failure: Exception, source: Source) -> ReadError:
