@@ -394,6 +394,7 @@ COMMANDS = {
     "learn-gates": {"corpus": "paths.jsonl"},
     "predict": {"model": "model.kw", "corpus": "test.jsonl"},
     "search": {"source": "corpus.jsonl", "queries": "test.jsonl"},
+    "terms": {"corpus": "corpus.jsonl", "out": "terms.tsv"},
     "train": {"corpus": "corpus.jsonl", "out": "new.kw"},
     "vectors": {"texts": "texts.txt", "out": "words.npz"},
     "verify": {"model": "model.kw", "claims": "claims.jsonl"},

@@ -107,7 +107,9 @@ def test_settings_come_from_a_file(corpus, tmp_path):
 
 def test_options_are_those_of_train_but_for_files():
     names = {param.name for param in train.params} ^ {param.name for param in crossval.params}
-    assert names == {"out", "save_config", "folds", "curve", "plot", "report"}
+    assert names == {
+        "out", "save_config", "learn_entities", "folds", "curve", "plot", "end_to_end", "report",
+    }  # fmt: skip
 
 
 def test_one_fold_is_refused(corpus):
@@ -130,3 +132,15 @@ def test_a_corpus_without_relations_is_told(tmp_path):
     ]
     kw.write(apart, tmp_path / "in.jsonl")
     assert "is a relation" in wrong_data(run(tmp_path / "in.jsonl", "--folds", 2))
+
+
+def test_relations_of_found_entities_are_evaluated_on_request(corpus):
+    options = ("--folds", 2, "--view", "context")
+    report = validated(corpus, *options, "--end-to-end")
+    assert report["pooled"]["end_to_end"]["mentions"]["annotated"] == 48
+    assert validated(corpus, *options)["pooled"]["end_to_end"] is None
+
+
+def test_a_curve_is_about_annotated_entities(corpus):
+    result = run(corpus, "--curve", "--end-to-end")
+    assert result.exit_code == 2 and "leave out --end-to-end" in " ".join(result.stderr.split())

@@ -268,3 +268,37 @@ def test_a_corpus_without_relations_has_no_ranking(model, tmp_path):
     path = written(tmp_path / "in.jsonl", [example("d1.s0", 4), example("d2.s0", 5)])
     report = evaluated(model, path)
     assert (report["auc"], report["relations"]) == (None, 0)
+
+
+# Entities that are found.
+
+
+@pytest.fixture(scope="module")
+def learned_model(tmp_path_factory):
+    learned = RelationExtractor(views="context", entities="learn", random_state=0)
+    path = tmp_path_factory.mktemp("learned") / "model.kw"
+    kw.save(learned.fit(some_documents()), path)
+    return path
+
+
+def test_relations_of_found_entities_are_evaluated_beside_the_others(learned_model, test_set):
+    report = evaluated(learned_model, test_set, "--end-to-end")
+    own = kw.relations.score_end_to_end(kw.load(learned_model), kw.read(test_set))
+    assert report["end_to_end"] == json.loads(json.dumps(own.to_dict()))
+    assert "with found entities, relations:" in run(learned_model, test_set, "--end-to-end").stdout
+
+
+def test_without_the_option_entities_are_not_found(learned_model, test_set):
+    assert evaluated(learned_model, test_set)["end_to_end"] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--end-to-end"], "needs a model that was trained with --learn-entities"),
+        (["--end-to-end", "--positive-rate", "0.5"], "leave out --positive-rate"),
+    ],
+)
+def test_a_model_that_does_not_find_entities_is_refused(model, test_set, arguments, message):
+    result = run(model, test_set, *arguments)
+    assert result.exit_code == 2 and message in " ".join(result.stderr.split())

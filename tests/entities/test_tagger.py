@@ -186,6 +186,9 @@ def test_an_error_names_what_was_given():
         EntityTagger().fit([Example("a", views={"text": "Raf"})])
     with pytest.raises(KernelInputError, match="the 1 documents have no entities to learn from"):
         EntityTagger().fit([Document("Raf.")])
+    many = [annotated("We saw Raf.", "Raf", kind=f"kind{n}") for n in range(101)]
+    with pytest.raises(KernelInputError, match="entities of 101 types, more than the 100"):
+        EntityTagger().fit(many)
     with pytest.raises(KernelInputError, match="2 groups for 3 documents"):
         EntityTagger().fit(SMALL, groups=["a", "b"])
     with pytest.raises(StructureError, match="the text must be a string, got int"):

@@ -37,7 +37,7 @@ _PARTS = 4  # labels of a type: begin, inside, last, only
 _BEGIN, _INSIDE, _LAST, _ONLY = range(1, 1 + _PARTS)
 _LARGEST = 300.0  # weight of a transition; far larger ones could make all sums 0
 _MOST_KEPT = 1 << 22  # numbers in a table of words
-_MOST_TYPES = 500
+MOST_TYPES = 100  # of entities; scores take memory in proportion
 
 Features = Sequence[Sequence[str]]
 
@@ -116,7 +116,7 @@ class ChainWeights(NamedTuple):
 
     def check(self, n_types: int) -> None:
         """Raise ValueError unless arrays, which may be from a file, are valid for some types."""
-        _require(0 < n_types <= _MOST_TYPES, "there must be types of entities")
+        _require(0 < n_types <= MOST_TYPES, f"there must be 1 to {MOST_TYPES} types of entities")
         n = n_labels(n_types)
         arrays = {"columns": np.int32, "values": np.float64, "known": np.uint8}
         for name, dtype in arrays.items():

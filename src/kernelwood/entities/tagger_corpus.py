@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood.entities.annotated_texts import AnnotatedText
-from kernelwood.entities.chain_model import Segment, encode, sentence_rows
+from kernelwood.entities.chain_model import MOST_TYPES, Segment, encode, sentence_rows
 from kernelwood.entities.dictionary import Dictionary
 from kernelwood.entities.mentions import Mention
 from kernelwood.entities.tagger_features import Pieces, cut_text, place_features
@@ -92,6 +92,11 @@ class TaggerCorpus:
         if len(self.groups) != len(texts):
             raise KernelInputError(f"{len(self.groups)} groups for {len(texts)} documents")
         self.types = sorted({entity.type for text in texts for entity in text.entities})
+        if len(self.types) > MOST_TYPES:
+            raise KernelInputError(
+                f"the documents have entities of {len(self.types):,} types, more than the "
+                f"{MOST_TYPES} that a tagger can learn; choose some with types=[...]"
+            )
         self.dropped: Counter[str] = Counter()
         self.n_mentions = sum(len(text.entities) for text in texts)
         self.cuts = [cut_text(text.text, text.spans) for text in texts]
