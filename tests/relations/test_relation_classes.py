@@ -43,10 +43,14 @@ def test_other_relations_count_as_none():
 
 
 @pytest.mark.parametrize(
-    ("orders", "roles"),
-    [((True,), ["Agent", "Patient"]), ((False,), ["Patient", "Agent"]), ((True, False), ["", ""])],
+    ("orders", "roles", "backward"),
+    [
+        ((True,), ["Agent", "Patient"], False),
+        ((False,), ["Agent", "Patient"], True),
+        ((True, False), ["", ""], False),
+    ],
 )
-def test_roles_of_types_without_direction_stand_in_text_order(orders, roles):
+def test_roles_of_types_without_direction_follow_the_order_of_training(orders, roles, backward):
     raf, ras = Entity("a", "protein", ((0, 3),)), Entity("b", "protein", ((10, 13),))
     sentences = []
     for forward in orders:
@@ -54,7 +58,9 @@ def test_roles_of_types_without_direction_stand_in_text_order(orders, roles):
         arguments = (Argument("Agent", ends[0]), Argument("Patient", ends[1]))
         relation = Relation("r", "Activates", arguments)
         sentences.append(Sentence("Raf binds Ras", entities=[raf, ras], relations=[relation]))
-    assert RelationClasses.learn(sentences, "type", (), None).roles == {"Activates": roles}
+    classes = RelationClasses.learn(sentences, "type", (), None)
+    assert classes.roles == {"Activates": roles}
+    assert classes.is_backward("Activates", "protein", "protein") == backward
 
 
 def test_candidates_know_their_sentences():

@@ -699,8 +699,9 @@ def participant(
 
 
 def _references(sentence: Sentence) -> dict[str, str]:
+    """Return the database id of each entity, the first if it has several."""
     return {
         attribute.target: attribute.value.split("\t", 1)[0]
-        for attribute in sentence.attributes
+        for attribute in reversed(sentence.attributes)
         if attribute.type in ("Reference", "Normalization")
     }

@@ -7,6 +7,7 @@ is the name with a direction, ``"Activates(e2,e1)"`` if its first argument comes
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -46,9 +47,10 @@ class RelationClasses(NamedTuple):
     undirected : tuple of str
         Types whose direction is left out.
     roles : dict of str to list of two str
-        The roles of the arguments of a type; for a type without direction, in text order.
+        The roles of the arguments of a type; empty if their order varies without being known.
     arguments : dict of str to list of lists of two str
-        For types whose direction follows from the types of the entities: those of the arguments.
+        For types whose direction follows from the types of the entities, or whose first argument
+        always comes second in the text: the entity types of the arguments.
     """
 
     labels: str
@@ -111,6 +113,7 @@ class RelationClasses(NamedTuple):
         ``labels="auto"`` it has one only if both directions occur in the text, and do not follow
         from the types of the entities: else direction carries no information.
         """
+        symmetric = frozenset(symmetric)
         orders: dict[str, set[bool]] = {}
         roles: dict[str, list[str]] = {}
         ends: dict[str, set[tuple[str, str]]] = {}
@@ -138,7 +141,10 @@ class RelationClasses(NamedTuple):
         if labels in ("type", "binary"):
             undirected |= roles.keys() - arguments.keys()
         for name in undirected & orders.keys():
-            roles[name] = _roles_in_text(roles[name], orders[name])
+            if name not in symmetric and orders[name] == {False} and _differ(roles[name]):
+                arguments[name] = sorted(map(list, ends[name]))  # always the other way around
+            else:
+                roles[name] = _roles_in_text(roles[name], orders[name])
         kept = labels if labels in ("binary", "type") else "directed"
         return cls(kept, tuple(sorted(undirected)), dict(sorted(roles.items())), arguments)
 
@@ -152,6 +158,17 @@ def _tells_direction(ends: set[tuple[str, str]]) -> bool:
     (True, False)
     """
     return not any((second, first) in ends for first, second in ends)
+
+
+def _differ(roles: list[str]) -> bool:
+    """Return whether roles have different names, not just different numbers.
+
+    Examples
+    --------
+    >>> _differ(["Cause", "Theme"]), _differ(["Arg1", "Arg2"])
+    (True, False)
+    """
+    return len({role.rstrip(string.digits) for role in roles}) == len(roles)
 
 
 def _roles_in_text(roles: list[str], orders: set[bool]) -> list[str]:
