@@ -126,7 +126,7 @@ $(VENV)/.dev $(VENV)/.docs $(VENV)/.release: $(VENV)/.%: pyproject.toml | $(VENV
 	@$(PIP) install --requirement $@.txt
 	@touch $@
 
-# The pipeline that tests of spaCy parse with, and a schema, as they were published, to the byte.
+# The pipeline that tests of spaCy parse with, and what files are checked by, as published, to the byte.
 $(VENV)/.peers: requirements/peers.txt | $(VENV)/.dev
 	@echo "installing data for comparisons into $(VENV)"
 	@$(PIP) install --no-deps --requirement $<
