@@ -21,6 +21,7 @@ import sys
 import tarfile
 import time
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -147,6 +148,50 @@ SEEDS: dict[str, list[str]] = {
     "csv": ['id,text,year\n1,"Raf, ""binds""\nRas",2001\n2,b,\n', "id;text\n1;Raf\n"],
     "tsv": ['id\ttext\n1\tRaf binds\n2\t"Ras\t"\n'],
 }
+SEEDS |= {
+    "spert": [
+        '[{"tokens":["Ann","left","Ærø"],"entities":[{"type":"Peop","start":0,"end":1},'
+        '{"type":"Loc","start":2,"end":3}],"relations":[{"type":"Left","head":0,"tail":1}],'
+        '"orig_id":7},\n{"tokens":["no"],"entities":[],"relations":[]}]\n',
+    ],
+    "tacred": [
+        '[{"id":"a","docid":"d","relation":"per:origin","token":["Åse","is","Danish"],'
+        '"subj_start":0,"subj_end":0,"obj_start":2,"obj_end":2,"subj_type":"PERSON",'
+        '"obj_type":"MISC","stanford_pos":["NNP","VBZ","JJ"],"stanford_head":[3,3,0],'
+        '"stanford_deprel":["nsubj","cop","ROOT"]}]\n',
+    ],
+    "scierc": [
+        '{"doc_key":"d","sentences":[["Trees","help"],["They","do"]],"ner":[[[0,0,"M"]],'
+        '[[2,2,"G"],[3,3,"T"]]],"relations":[[],[[2,2,3,3,"USED-FOR"]]],"clusters":[[[0,0],[2,2]]]}\n',
+    ],
+    "docred": [
+        '[{"vertexSet":[[{"name":"Ann","sent_id":0,"pos":[0,1],"type":"PER"},{"name":"She",'
+        '"sent_id":1,"pos":[0,1],"type":"PER"}],[{"name":"Ærø","sent_id":1,"pos":[2,3],"type":"LOC"}]],'
+        '"labels":[{"h":0,"t":1,"r":"P19","evidence":[1]}],"title":"Ann",'
+        '"sents":[["Ann","writes"],["She","left","Ærø"]]}]\n',
+    ],
+    "labelstudio": [
+        '[{"id":7,"annotations":[{"was_cancelled":false,"result":[{"id":"a","type":"labels",'
+        '"score":0.5,"value":{"start":0,"end":3,"text":"Räf","labels":["p"]}},{"id":"b",'
+        '"type":"labels","meta":{"text":["Reference: X:1"]},"value":{"start":10,"end":13,'
+        '"text":"Ras","labels":["p"]}},{"type":"relation","from_id":"a","to_id":"b",'
+        '"direction":"left","labels":["binds"]}]}],"data":{"text":"Räf binds Ras 😀","x":"y"}}]\n',
+        '[{"id":5,"text":"Raf","annotation_id":2,"lead_time":1.5,"label":[{"start":0,"end":3,'
+        '"text":"Raf","labels":["p"]}]}]\n',
+    ],
+    "doccano": [
+        '{"id":7,"text":"Räf binds Ras","entities":[{"id":1,"label":"p","start_offset":0,'
+        '"end_offset":3},{"id":2,"label":"p","start_offset":10,"end_offset":13}],'
+        '"relations":[{"id":1,"from_id":1,"to_id":2,"type":"binds"}]}\n'
+        '{"id":8,"text":"MEK acts","label":[[0,3,"p"]]}\n',
+    ],
+    "prodigy": [
+        '{"text":"Räf binds Ras","tokens":[{"text":"Räf","start":0,"end":3,"id":0},{"text":"Ras",'
+        '"start":10,"end":13,"id":1}],"spans":[{"start":0,"end":3,"label":"p"}],"relations":['
+        '{"head":0,"child":1,"head_span":{"start":0,"end":3,"label":"p"},"label":"binds"}],'
+        '"answer":"accept","meta":{"a":"b"}}\n{"text":"a","answer":"reject"}\n',
+    ],
+}
 TEXT = b"Raf binds Ras now.\n"
 
 # Corpus file -> format, for pieces of real text.
@@ -240,6 +285,21 @@ def packed(content: bytes, rng: random.Random) -> bytes:
                 archive.addfile(info, io.BytesIO(content))
     made = out.getvalue()
     return damage([made], rng) if rng.random() < 0.7 else made
+
+
+def docbins() -> list[bytes]:
+    """Return the content of spaCy files before compression; none without spaCy."""
+    try:
+        from spacy.tokens import Doc, DocBin, Span
+        from spacy.vocab import Vocab
+    except ImportError:
+        return []
+    heads, deps = [1, 1, 1], ["nsubj", "ROOT", "obj"]
+    doc = Doc(Vocab(), words=["Raf", "binds", "Ras"], heads=heads, deps=deps)
+    doc.ents = [Span(doc, 0, 1, "protein", kb_id="X:1"), Span(doc, 2, 3, "protein")]
+    doc.user_data["._.", "rel", None, None] = {(0, 2): {"binds": 0.75}}
+    stored = DocBin(docs=[doc, doc], store_user_data=True).to_bytes()
+    return [zlib.decompress(stored)]
 
 
 def readers() -> dict[str, Callable[[bytes, str], int]]:
@@ -352,6 +412,7 @@ def main() -> None:
         piece = real_piece(place, options.data)
         seeds[name] += [piece] if piece else []
     seeds["parquet"] = parquet_seeds()
+    seeds["spacy"] = docbins()
     seeds["archives"] = [seed for several in seeds.values() for seed in several]
     chosen = {k: run for k, run in readers().items() if options.only in (None, k) and seeds.get(k)}
     rows = []
@@ -361,6 +422,8 @@ def main() -> None:
         make = (
             (lambda rng=rng, pool=pool: packed(rng.choice(pool), rng))
             if name == "archives"
+            else (lambda rng=rng, pool=pool: zlib.compress(damage(pool, rng)))
+            if name == "spacy"
             else (lambda rng=rng, pool=pool: damage(pool, rng))
         )
         until = time.monotonic() + options.seconds / len(chosen)

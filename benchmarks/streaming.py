@@ -64,6 +64,34 @@ PARTS = {
     "records": f'{{{{"pmid": {{n}}, "title": "On Raf", "abstract": "{PROSE}", "year": 2001}}}}\n',
     "csv": f'{{n}},On Raf,"{PROSE}",2001\n',
     "tsv": f"{{n}}\tOn Raf\t{PROSE}\t2001\n",
+    "spert": '{{"tokens": ["Ann", "lives", "in", "Oslo", "."], "entities": [{{"type": "Peop", '
+    '"start": 0, "end": 1}}, {{"type": "Loc", "start": 3, "end": 4}}], "relations": [{{"type": '
+    '"Live_In", "head": 0, "tail": 1}}], "orig_id": {n}}},\n',
+    "tacred": '{{"id": "{n}", "docid": "{n}", "relation": "no_relation", "token": ["Ann", "is", '
+    '"Danish"], "subj_start": 0, "subj_end": 0, "obj_start": 2, "obj_end": 2, "subj_type": "X", '
+    '"obj_type": "Y", "stanford_pos": ["NNP", "VBZ", "JJ"], "stanford_head": [3, 3, 0], '
+    '"stanford_deprel": ["nsubj", "cop", "ROOT"]}},\n',
+    "scierc": '{{"doc_key": "{n}", "sentences": [["Trees", "help", "."], ["They", "do", "."]], '
+    '"ner": [[[0, 0, "Method"]], [[3, 3, "Generic"], [4, 4, "Task"]]], '
+    '"relations": [[], [[3, 3, 4, 4, "USED-FOR"]]], "clusters": []}}\n',
+    "docred": '{{"vertexSet": [[{{"name": "Ann", "sent_id": 0, "pos": [0, 1], "type": "PER"}}], '
+    '[{{"name": "Oslo", "sent_id": 0, "pos": [3, 4], "type": "LOC"}}]], "labels": [{{"h": 0, '
+    '"t": 1, "r": "P19", "evidence": [0]}}], "title": "{n}", '
+    '"sents": [["Ann", "is", "from", "Oslo", "."]]}},\n',
+    "labelstudio": '{{"id": {n}, "data": {{"text": "Raf binds Ras."}}, "annotations": [{{"result": '
+    '[{{"id": "a", "from_name": "label", "to_name": "text", "type": "labels", "value": {{"start": '
+    '0, "end": 3, "text": "Raf", "labels": ["protein"]}}}}, {{"id": "b", "from_name": "label", '
+    '"to_name": "text", "type": "labels", "value": {{"start": 10, "end": 13, "text": "Ras", '
+    '"labels": ["protein"]}}}}, {{"type": "relation", "from_id": "a", "to_id": "b", "direction": '
+    '"right", "labels": ["binds"]}}]}}]}},\n',
+    "doccano": '{{"id": {n}, "text": "Raf binds Ras.", "entities": [{{"id": 1, "label": "protein", '
+    '"start_offset": 0, "end_offset": 3}}, {{"id": 2, "label": "protein", "start_offset": 10, '
+    '"end_offset": 13}}], "relations": [{{"id": 1, "from_id": 1, "to_id": 2, '
+    '"type": "binds"}}]}}\n',
+    "prodigy": '{{"text": "Raf binds Ras.", "tokens": [{{"text": "Raf", "start": 0, "end": 3, '
+    '"id": 0}}, {{"text": "Ras", "start": 10, "end": 13, "id": 1}}], "spans": [{{"start": 0, '
+    '"end": 3, "label": "protein"}}, {{"start": 10, "end": 13, "label": "protein"}}], '
+    '"relations": [{{"head": 0, "child": 1, "label": "binds"}}], "answer": "accept"}}\n',
 }
 
 
@@ -115,6 +143,13 @@ PARTS |= biomedical()
 AROUND = {
     "bioc": ("<collection><source>x</source>\n", "</collection>\n"),
     "bioc-json": ('{"documents": [\n', '{"id": "last", "passages": []}]}\n'),
+    "spert": ("[\n", '{"tokens": [], "entities": []}]\n'),
+    "tacred": (
+        "[\n",
+        '{"token": ["a"], "subj_start": 0, "subj_end": 0, "obj_start": 0, "obj_end": 0}]\n',
+    ),
+    "docred": ("[\n", '{"sents": [], "vertexSet": []}]\n'),
+    "labelstudio": ("[\n", '{"data": {"text": ""}, "annotations": []}]\n'),
     "ppi": ('<corpus source="x"><document id="d">\n', "</document></corpus>\n"),
     "ddi": ('<document id="d">\n', "</document>\n"),
     "pubmed": ("<PubmedArticleSet>\n", "</PubmedArticleSet>\n"),

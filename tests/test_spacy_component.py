@@ -171,6 +171,27 @@ class TestRelations:
         [relation] = nlp(doc)._.relations
         assert [one["type"] for one in relation["participants"]] == ["KINASE", "PROTEIN"]
 
+    @pytest.mark.parametrize(
+        "listed", [dict.fromkeys(NAMES, "PROTEIN"), [[name, "PROTEIN"] for name in NAMES]]
+    )
+    def test_terms_may_be_listed_in_the_settings(self, words_model, terms, listed, tmp_path):
+        nlp = pipeline(model=words_model, entities=listed)
+        [relation] = nlp(TEXT)._.relations
+        assert [one["text"] for one in relation["participants"]] == ["Raf", "Ras"]
+        nlp.to_disk(tmp_path / "pipeline")
+        assert spacy.load(tmp_path / "pipeline")(TEXT)._.relations == [relation]
+
+    def test_terms_replace_the_entities_of_a_document(self, words_model, terms):
+        nlp = pipeline(model=words_model, entities=terms)
+        doc = nlp.make_doc("Raf activates Ras .")
+        doc.ents = [Span(doc, 0, 2, "ODD")]
+        [relation] = nlp(doc)._.relations
+        assert [one["type"] for one in relation["participants"]] == ["PROTEIN", "PROTEIN"]
+
+    def test_a_term_that_a_file_cannot_hold_is_refused(self, words_model):
+        with pytest.raises(KernelInputError, match="'#1' would be a comment"):
+            pipeline(model=words_model, entities={"#1": "PROTEIN"})
+
     def test_a_threshold_of_one_leaves_nothing(self, words_model, terms):
         assert pipeline(model=words_model, entities=terms, threshold=1.0)(TEXT)._.relations == []
 

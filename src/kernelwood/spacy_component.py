@@ -59,7 +59,7 @@ def make_component(
     nlp: Language,
     name: str,
     model: str | None,
-    entities: str | None,
+    entities: Any,
     spans_key: str | None,
     parser: str | None,
     threshold: float | None,
@@ -76,8 +76,9 @@ def make_component(
     model : str
         File of a `RelationExtractor`. Not needed for a pipeline loaded from disk, which includes
         the model.
-    entities : str or None
-        File of terms for `Dictionary.read`, which are the entities instead of ``doc.ents``. With
+    entities : str, dict, list or None
+        Terms for `Dictionary.of`, which are the entities instead of ``doc.ents``: a file, a
+        mapping of terms to types or of types to lists of terms, or pairs of term and type. With
         ``spans_key``, terms that do not overlap its spans are added.
     spans_key : str or None
         Use ``doc.spans[spans_key]`` as entities instead of ``doc.ents``.
@@ -101,12 +102,25 @@ def make_component(
         raise KernelInputError(f"{name}: evidence must be at least 0, got {evidence!r}")
     settings = Settings(spans_key, parser, threshold, evidence)
     parsed_by = f"spacy:{nlp.meta.get('lang', '')}_{nlp.meta.get('name', 'pipeline')}"
-    named = {_MODEL: model, _TERMS: entities}
+    listed = entities is not None and not isinstance(entities, str)
+    named = {_MODEL: model, _TERMS: None if listed else entities}
     component = RelationComponent(name, settings, parsed_by, named)
     for part, path in named.items():
         if path is not None and Path(path).exists():
             component.take(part, Path(path).read_bytes(), path)
+    if listed:
+        component.take(_TERMS, _terms_file(name, Dictionary.of(entities)))
     return component
+
+
+def _terms_file(name: str, dictionary: Dictionary) -> bytes:
+    """Return the content of a file of terms."""
+    for term in dictionary.terms:
+        if term.term.startswith("#"):
+            raise KernelInputError(
+                f"{name}: the term {term.term!r} would be a comment in a file of terms"
+            )
+    return "".join("\t".join(term).rstrip("\t") + "\n" for term in dictionary.terms).encode()
 
 
 class RelationComponent:

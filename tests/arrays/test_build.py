@@ -50,7 +50,7 @@ def test_a_shared_vocabulary_is_extended():
         (["(a b)"], "structure 0 .* got str\n.*from_brackets"),
         ([("a", "b")], "structure 0 .* got tuple\n.*Sequence"),
         ("(a b)", "got a string\n.*from_brackets"),
-        (b"(a b)", "got a string"),
+        (b"(a b)", "got bytes"),
         (Tree("a"), "single Tree\n.*in a list"),
         (None, "got NoneType"),
         (3.0, "got float"),

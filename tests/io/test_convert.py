@@ -95,3 +95,35 @@ def test_documents_and_sentences_that_were_fitted_are_written(format, view):
     name = type(view).__name__.lower()
     fitted = fit_to_format(Example("7", views={name: view}), format)
     write([fitted], io.StringIO(), format=format)
+
+
+def test_annotation_tools_lose_what_they_cannot_hold():
+    document = kw.Document(
+        "Raf binds Ras",
+        [kw.text.Entity("a", "x", ((0, 3),)), kw.text.Entity("b", "x", ((4, 5), (8, 9)))],
+        [kw.text.Relation("r", "x", [("Agent", "a"), ("Arg2", "b")])],
+        [kw.text.Event("e", "x", "a")],
+        [kw.text.Attribute("n", "Negation", "e")],
+    )
+    shared = [
+        "entities of several spans, or of none",
+        "relations that are negative or not pairs of such entities",
+        "roles of arguments",
+    ]
+    example = kw.Example("a", views={"document": document})
+    assert left_out(example, "doccano") == ["events", "attributes", *shared]
+    assert left_out(example, "labelstudio") == [
+        "events",
+        *shared,
+        "attributes other than database ids, notes and probabilities",
+    ]
+
+
+def test_annotation_tools_hold_pairs_of_entities():
+    document = kw.Document(
+        "Raf binds Ras",
+        [kw.text.Entity("a", "x", ((0, 3),)), kw.text.Entity("b", "x", ((10, 13),))],
+        [kw.text.Relation("r", "x", [("Arg1", "a"), ("Arg2", "b")])],
+    )
+    example = kw.Example("a", views={"document": document})
+    assert [left_out(example, name) for name in ("labelstudio", "doccano", "prodigy")] == [[]] * 3

@@ -82,7 +82,7 @@ def test_a_dash_is_standard_output(capsys):
 
 
 def test_an_unknown_suffix_is_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"give format= \(penn, .*kelp, jsonl\)"):
+    with pytest.raises(ValueError, match=r"give format= \(penn, .*kelp, jsonl, .*prodigy.*\)"):
         write([GOOD], tmp_path / "a.xyz")
 
 

@@ -275,12 +275,12 @@ def test_documents_without_entities_are_refused():
 
 
 def test_no_documents_are_refused():
-    with pytest.raises(kw.errors.KernelInputError, match="no candidates"):
+    with pytest.raises(kw.errors.KernelInputError, match="no sentences to learn from"):
         kw.RelationExtractor().fit([])
 
 
 def test_structures_are_refused_with_a_hint():
-    with pytest.raises(kw.errors.KernelInputError, match="use extract for texts"):
+    with pytest.raises(kw.errors.KernelInputError, match="extract takes texts"):
         kw.RelationExtractor().fit(["Raf binds Ras."])
 
 

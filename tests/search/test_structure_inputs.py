@@ -154,13 +154,24 @@ def test_a_view_of_a_batch_of_structures_is_refused():
         (PARSED, "give a list, got the single Sentence"),
         ("we go", "give a list, got the single str"),
         (3, "give a list of sentences"),
-        ([PARSED, "we go"], "item 1 is 'we go' of type str"),
-        ([kw.Document("We go.")], r"document\.sentences"),
+        ({PARSED}, "got {.* of type set"),
+        (b"we go", "of type bytes"),
+        ([PARSED, 3], "item 1 is 3 of type int"),
+        ([kw.Document("We go. It is.")], r"2 sentences.*document\.sentences"),
     ],
 )
 def test_what_is_no_list_of_sentences_is_refused(given, message):
     with pytest.raises(kw.errors.KernelInputError, match=message):
         as_inputs(given, "x")
+
+
+def test_a_string_is_a_sentence_of_words():
+    [sentence] = as_inputs(["we go."], "x")
+    assert sentence.words == ("we", "go", ".")
+
+
+def test_a_document_of_one_sentence_is_that_sentence():
+    assert as_inputs([kw.Document("We go.")], "x")[0].text == "We go."
 
 
 def test_any_iterable_is_taken():

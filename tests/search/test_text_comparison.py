@@ -191,7 +191,9 @@ def test_batches_are_texts():
         ((TEXTS, []), "texts_b is empty"),
         ((TEXTS[0], None), "text 0 of texts_a: give a list, got the single Sequence"),
         ((kw.Document("We go."), None), "texts_a must be a list of texts"),
-        ((["We go."], None), "text 0 of texts_a: give a list, got the single str"),
+        (("We go.", None), "texts_a must be a list of texts"),
+        ((None, None), "texts_a must be a list of texts.*NoneType"),
+        (([3], None), "text 0 of texts_a: give a list of sentences"),
     ],
 )
 def test_what_is_no_text_is_refused(given, message):

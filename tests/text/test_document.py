@@ -7,7 +7,17 @@ from hypothesis import given, strategies as st
 from sizes import DEPTH
 
 from kernelwood.errors import StructureError
-from kernelwood.text import Argument, Attribute, Document, Entity, Event, Relation, Sentence, Token
+from kernelwood.text import (
+    Argument,
+    Attribute,
+    Document,
+    Entity,
+    Event,
+    Relation,
+    Sentence,
+    Token,
+    tokenize,
+)
 
 TEXT = "Raf binds Ras. MEK is active."
 
@@ -313,3 +323,90 @@ def test_sentences_taken_bare_and_annotated_again_are_the_same(made):
     ]
     if all(sentence.text == sentence.text.strip() for sentence in bare):
         assert made.annotate(bare) == cut
+
+
+# Parsed documents
+
+
+def parsed(*sentences, text=TEXT, **parts):
+    made = []
+    for sentence in sentences:
+        tokens = tuple(tokenize(sentence))
+        edges = [(-1 if place == 0 else 0, "dep", place) for place in range(len(tokens))]
+        start = text.index(sentence)
+        made.append(Sentence(sentence, tokens, edges, start=start))
+    return Document(text, parse=made, **parts)
+
+
+def test_the_sentences_of_a_parsed_document_are_those_of_its_parse():
+    document = parsed("Raf binds", "MEK is active.", entities=ALL)
+    assert [sentence.with_parts(entities=()) for sentence in document.sentences()] == [
+        *document.parse
+    ]
+
+
+def test_entities_of_a_parsed_document_are_in_its_sentences():
+    first, second = parsed("Raf binds", "MEK is active.", entities=ALL).sentences()
+    assert [one.id for one in first.entities] == ["T0", "T1"]
+    assert second.entities == (Entity("T3", "Protein", ((0, 3),), "MEK"),)
+
+
+def test_annotation_outside_the_parse_is_counted():
+    assert parsed("Raf binds", entities=ALL).split().lost == {"entity is not in a sentence": 2}
+
+
+def test_parsed_sentences_that_share_an_entity_are_joined():
+    across = Entity("T1", "odd", ((10, 18),))
+    [sentence] = parsed("Raf binds Ras.", "MEK is active.", entities=[across]).sentences()
+    assert (sentence.text, len(sentence.tokens)) == (TEXT, 8)
+    assert [edge.head for edge in sentence.dependencies] == [-1, 0, 0, 0, -1, 4, 4, 4]
+    for token in sentence.tokens:
+        assert TEXT[token.start : token.end] == token.text
+
+
+def test_joined_sentences_keep_enhanced_dependencies_to_empty_nodes():
+    text = "we go you go"
+    half = {"empty": [(0, "x")], "enhanced": [(2, "dep", 0), (-1, "root", 2)]}
+    parse = [
+        Sentence.from_words(["we", "go"], **half),
+        Sentence.from_words(["you", "go"], **half, start=6),
+    ]
+    [sentence] = Document(text, [Entity("T1", "odd", ((0, 12),))], parse=parse).sentences()
+    assert [(node.after, node.text) for node in sentence.empty] == [(0, "x"), (2, "x")]
+    assert [tuple(edge) for edge in sentence.enhanced] == [
+        *((4, "dep", 0), (-1, "root", 4)),
+        *((5, "dep", 2), (-1, "root", 5)),
+    ]
+
+
+def test_an_entity_that_ends_in_blanks_is_in_its_parsed_sentence():
+    [sentence] = parsed("Raf", text="Raf  ", entities=[Entity("T1", "P", ((0, 5),))]).sentences()
+    assert sentence.text == "Raf  "
+
+
+def test_spans_or_a_tokenizer_replace_the_parse():
+    document = parsed("Raf binds", "MEK is active.")
+    assert [sentence.text for sentence in document.sentences([(0, 3)])] == ["Raf"]
+    assert document.sentences(tokenize=tokenize)[0].dependencies == ()
+
+
+def test_a_parsed_document_shows_its_sentences():
+    assert repr(parsed("Raf binds Ras.")) == f"Document({TEXT!r}, 1 sentence)"
+
+
+@pytest.mark.parametrize(
+    ("parse", "message"),
+    [
+        (3, "must be a list of sentences, got int"),
+        ("Raf", "must be a list of sentences, got str"),
+        (Sentence("Raf"), "must be a list of sentences, got Sentence"),
+        (["Raf"], "parse 0 of the document must be a Sentence, got str"),
+        ([Sentence("binds")], r"'binds', is not in the document at character 0\n.*`start`"),
+        ([Sentence("Raf"), Sentence("Raf")], "sentence 1 of the parse"),
+        ([Sentence(" ", start=3)], "sentence 0 is blank"),
+        ([Sentence("Raf", entities=[RAF])], "already has entities"),
+    ],
+)
+def test_a_parse_of_something_else_is_refused(parse, message):
+    with pytest.raises(StructureError, match=message):
+        Document(TEXT, parse=parse)

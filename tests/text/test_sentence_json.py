@@ -58,6 +58,16 @@ def test_a_document_reads_back_from_text(document):
     assert document_from_object(decode_json(text)) == document
 
 
+@given(sentences(entities=False))
+def test_a_parsed_document_reads_back_from_text(sentence):
+    if not sentence.text.strip():
+        return
+    parse = [sentence.with_parts(start=2), sentence.with_parts(start=3 + len(sentence.text))]
+    document = Document(f"  {sentence.text} {sentence.text}", parse=parse)
+    text = encode_json(document_object(document))
+    assert document_from_object(decode_json(text)) == document
+
+
 @given(sentences(max_tokens=3))
 def test_rows_keep_their_classes(sentence):
     again = sentence_from_object(sentence_object(sentence))

@@ -10,12 +10,13 @@ import numpy as np
 from kernelwood.arrays.batches import Batch, SequenceBatch, TreeBatch
 from kernelwood.arrays.example_batch import ExampleBatch
 from kernelwood.arrays.forests import ForestBatch, flatten_forests
+from kernelwood.arrays.frames import as_rows
 from kernelwood.arrays.ragged import Ragged
 from kernelwood.arrays.vector_rows import VectorBatch, flatten_vectors, is_matrix, is_vector
 from kernelwood.arrays.vocabulary import Vocabulary
 from kernelwood.errors import StructureError
-from kernelwood.structures import Forest, Sequence, Tree
-from kernelwood.text import Example
+from kernelwood.structures import Forest, Graph, Sequence, Tree
+from kernelwood.text import Document, Example, Sentence, adapt, adaptable, adapting_hint
 
 # Structure -> the batch that holds it; a new kind of structure adds a row here. Vectors have no
 # class of their own, see `is_vector`.
@@ -49,7 +50,9 @@ def batch(
     ----------
     structures : iterable of Sequence, Tree, Forest, Example or vector
         All of one kind. A vector is a list, tuple or array of numbers, a mapping of names to
-        numbers, or a sparse row; a matrix, dense or sparse, is read row by row.
+        numbers, or a sparse row; a matrix, dense or sparse, is read row by row. A tree may be one
+        of NLTK. A column of a DataFrame is a list; a DataFrame with one column is that column, with
+        several columns it is examples with a view for each.
     vocabulary : Vocabulary, optional
         Number labels as another batch does; new labels are added to it. By default a new one.
     kind : type, optional
@@ -65,13 +68,18 @@ def batch(
     >>> kw.batch([kw.Sequence("the cat".split()), kw.Sequence("a dog sat".split())])
     SequenceBatch(2 sequences, 5 elements)
     """
+    structures = as_rows(structures)
     if kind in (None, VectorBatch) and is_matrix(structures):
         return VectorBatch.from_matrix(structures)
     structures = _as_list(structures)
+    types = {*map(type, structures)}
+    if any(map(adaptable, types)):
+        structures = [adapt(structure) for structure in structures]
     made = kind or _kind_of(structures)
-    for position, structure in enumerate(structures):
-        if _kind_of_one(structure) is not made:
-            raise _wrong_kind(structure, position, made)
+    if not all(KINDS.get(one) is made for one in types):
+        for position, structure in enumerate(structures):
+            if _kind_of_one(structure) is not made:
+                raise _wrong_kind(structure, position, made)
     if made is ExampleBatch:
         return ExampleBatch.from_examples(structures)
     vocabulary = Vocabulary() if vocabulary is None else vocabulary
@@ -90,22 +98,28 @@ def as_batch(structures: Any, kind: type[Any]) -> Any:
 
 
 def _as_list(structures: Any) -> list[Any]:
-    if type(structures) in KINDS or isinstance(structures, Mapping):
+    kind = type(structures)
+    if kind in KINDS or isinstance(structures, Mapping) or adaptable(kind):
         raise StructureError(
-            f"expected a list of structures, got a single {type(structures).__name__}",
+            f"expected a list of structures, got a single {kind.__name__}",
             hint="put it in a list: [structure]; for one pair use kernel.value(a, b)",
         )
     if isinstance(structures, (str, bytes)):
         raise StructureError(
-            "expected a list of structures, got a string",
+            f"expected a list of structures, got {'a string' if kind is str else kind.__name__}",
             hint="parse it first: kw.Tree.from_brackets(text) or kw.Sequence(text.split())",
         )
-    try:
-        return list(structures)
-    except TypeError:
+    if isinstance(structures, (set, frozenset)):
         raise StructureError(
-            f"expected a list of structures, got {type(structures).__name__}"
-        ) from None
+            "expected a list of structures, got a set", hint="a set has no order; give a list"
+        )
+    hint = adapting_hint(structures)
+    if hint is None:
+        try:
+            return list(structures)
+        except TypeError:
+            pass
+    raise StructureError(f"expected a list of structures, got {kind.__name__}", hint=hint)
 
 
 def _kind_of(structures: list[Any]) -> Any:
@@ -137,6 +151,14 @@ def _wrong_kind(structure: object, position: int, wanted: Any) -> StructureError
         hint = "take its best tree, forest.best_tree(), or compare forests: kw.ForestKernel()"
     elif wanted is VectorBatch and isinstance(structure, Real):
         hint = "put a single vector in a list: [vector]"
+    elif isinstance(structure, Sentence):
+        hint = "make a structure of it: kw.views.make_view('lct', sentence)[0]"
+    elif isinstance(structure, Document):
+        hint = "make structures of document.sentences(): kw.views.make_view('lct', sentence)[0]"
+    elif isinstance(structure, Graph):
+        hint = "kernels compare sequences, trees, forests and vectors"
+    elif given := adapting_hint(structure):
+        hint = given
     elif wanted is VectorBatch:
         hint = "a vector is a list or array of numbers, or a mapping of names to numbers"
     elif isinstance(structure, (tuple, list)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from bisect import bisect_right
 from collections import Counter
@@ -12,8 +13,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, cast
 from kernelwood.entities.pieces import Pieces, cut_pieces
 from kernelwood.errors import ModelFormatError, StructureError
 from kernelwood.io import Line, Readable, Source, Tally, cycles_ignored, in_one_line
-from kernelwood.structures import check_label, share, shorten
-from kernelwood.text import Attribute, Document, Entity, Sentence, Span
+from kernelwood.structures import check_label, share, shorten, show
+from kernelwood.text import Attribute, Document, Entity, Sentence, Span, is_frame, is_missing
 
 _A = TypeVar("_A", bound="Document | Sentence")
 Case: TypeAlias = Literal["smart", "exact", "ignore"]
@@ -23,6 +24,10 @@ _MANY_LETTERS = 4  # shorter terms are often other words in another case
 _INNER_CAPITAL = re.compile("[A-Za-z][A-Z]")
 _SAVED_COLUMNS = ("terms", "types", "ids")
 _COLUMNS = ("term", "type", "id")
+_FORMS = (
+    'give a file, {"Raf-1": "protein"}, {"protein": ["Raf-1"]}, [("Raf-1", "protein")], a '
+    "DataFrame with the columns term and type, or a Dictionary"
+)
 _FORM = "write term<TAB>type, or term<TAB>type<TAB>id"
 
 # A node of the prefix tree maps the folded text of a piece to the next node. If a term ends here,
@@ -102,6 +107,12 @@ class Dictionary:
             raise ValueError(f"case must be one of {', '.join(_CASES)}; got {case!r}")
         self.case = case
         self.variants = bool(variants)
+        other = isinstance(terms, (str, bytes, os.PathLike, Mapping)) or is_frame(terms)
+        if other or not isinstance(terms, Iterable):
+            raise StructureError(
+                f"terms must be pairs of term and type, got {type(terms).__name__}",
+                hint="Dictionary.of(terms) takes a file, a mapping or a DataFrame, too",
+            )
         self._start: _Node = {}
         kept: list[Term] = []
         refused: Counter[str] = Counter()
@@ -154,6 +165,56 @@ class Dictionary:
                     "the file has no terms", hint="a line has a term, a tab, and a type of entity"
                 )
         return made
+
+    @classmethod
+    def of(cls, terms: Any, *, case: Case = "smart", variants: bool = True) -> Dictionary:
+        """Return the dictionary of terms given in any of several forms.
+
+        Parameters
+        ----------
+        terms : path, mapping, DataFrame, iterable or Dictionary
+            A file for `Dictionary.read`; a mapping of terms to types (``{"Raf-1": "protein"}``)
+            or of types to lists of terms (``{"protein": ["Raf-1", "Ras"]}``): a string is a type,
+            a list has terms; a DataFrame with the columns ``term``, ``type`` and optionally
+            ``id``; pairs ``(term, type)`` or triples ``(term, type, id)``. A `Dictionary` is
+            returned as it is.
+        case, variants
+            As for `Dictionary`.
+
+        Raises
+        ------
+        StructureError
+            If the terms have another form, or the file does not exist.
+        ReadError
+            If the file cannot be read.
+
+        Examples
+        --------
+        >>> Dictionary.of({"Raf-1": "protein", "insulin": "hormone"})
+        <Dictionary: 2 terms of 2 types>
+        >>> Dictionary.of({"protein": ["Raf-1", "Ras"]})
+        <Dictionary: 2 terms of 1 type>
+        """
+        if isinstance(terms, Dictionary):
+            return terms
+        if isinstance(terms, (str, os.PathLike)) or hasattr(terms, "readline"):
+            try:
+                return cls.read(terms, case=case, variants=variants)
+            except FileNotFoundError:
+                raise StructureError(
+                    f"the file of terms {show(terms)} does not exist", hint=_FORMS
+                ) from None
+        if isinstance(terms, Mapping):
+            rows: Any = _terms_of_mapping(terms)
+        elif is_frame(terms):
+            rows = _terms_of_frame(terms)
+        elif isinstance(terms, (bytes, set, frozenset)) or not isinstance(terms, Iterable):
+            raise StructureError(
+                f"terms cannot be {show(terms)} of type {type(terms).__name__}", hint=_FORMS
+            )
+        else:
+            rows = terms
+        return cls(rows, case=case, variants=variants)
 
     def find(self, text: str) -> list[Entity]:
         """Return the terms in a text as entities ``T1``, ``T2``, ... in the order of the text.
@@ -413,6 +474,40 @@ def _term(source: Source, line: Line, columns: tuple[str, ...]) -> Term:
                 hint=_FORM,
             )
     return Term(*columns)
+
+
+def _terms_of_mapping(terms: Mapping[Any, Any]) -> Iterator[tuple[Any, ...]]:
+    for name, value in terms.items():
+        if isinstance(value, str):
+            yield name, value
+        elif isinstance(value, (list, tuple)):
+            for term in value:
+                yield term, name
+        else:
+            raise StructureError(
+                f"the terms have {show(value)} of type {type(value).__name__} at {show(name)}",
+                hint='map terms to types, {"Raf-1": "protein"}, or types to lists of terms, '
+                '{"protein": ["Raf-1"]}',
+            )
+
+
+def _terms_of_frame(frame: Any) -> Iterator[tuple[Any, ...]]:
+    names = [str(name) for name in frame.columns]
+    for name in _COLUMNS[:2]:
+        if name not in names:
+            raise StructureError(
+                f"the DataFrame of terms has no column {name!r}; it has {', '.join(names)}",
+                hint="name the columns term, type and, if there are ids, id",
+            )
+    columns = [frame[name].to_list() for name in _COLUMNS if name in names]
+    for term, kind, *ids in zip(*columns, strict=True):
+        known = [value for value in ids if not is_missing(value)]
+        # Columns of numbers with missing values are floats.
+        whole = [
+            int(value) if isinstance(value, float) and value.is_integer() else value
+            for value in known
+        ]
+        yield (term, kind, *map(str, whole))
 
 
 def _check_term(given: object, number: int) -> Term:

@@ -225,6 +225,8 @@ def documents(items: Iterable[Example | Candidate]) -> list[str]:
     >>> documents([Example("AIMed.d7.s2.p0"), Example("AIMed.d7.s3.p0"), Example("AIMed.d8.s0")])
     ['AIMed.d7', 'AIMed.d7', 'AIMed.d8']
     """
+    if not isinstance(items, Iterable):
+        raise KernelInputError(f"give examples or candidates, got {show(items)}")
     listed = list(items)
     for index, item in enumerate(listed):
         if not isinstance(item, (Example, Candidate)):

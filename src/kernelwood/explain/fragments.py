@@ -42,7 +42,7 @@ from kernelwood.kernels import (
     VectorKernel,
 )
 from kernelwood.structures import Forest, Sequence, Tree
-from kernelwood.text import Example
+from kernelwood.text import Example, adapt
 
 _ORDERS = ("size", "weight")
 Floats = NDArray[np.float64]
@@ -219,7 +219,8 @@ def fragments_with_each(
     [['b'], ['a']]
     """
     _check_request(kernel, top, order, max_steps)
-    parts = _parts(kernel, a, others)
+    others = [adapt(other) for other in others]
+    parts = _parts(kernel, adapt(a), others)
     values = [np.maximum(part.factors * part.raws, 0.0) for part in parts]
     totals = sum(values, np.zeros(len(others)))
     made: list[list[Fragment]] = []

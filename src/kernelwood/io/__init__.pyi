@@ -17,8 +17,13 @@ from .formats.claims import (
     read_claims as read_claims,
 )
 from .formats.conllu import write_conllu as write_conllu
+from .formats.doccano import write_doccano as write_doccano
 from .formats.jsonl import write_jsonl as write_jsonl
 from .formats.kelp import write_kelp as write_kelp
+from .formats.label_studio import (
+    label_studio_config as label_studio_config,
+    write_label_studio as write_label_studio,
+)
 from .formats.penman import write_penman as write_penman
 from .formats.penn import write_penn as write_penn
 from .formats.pubtator import write_pubtator as write_pubtator

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from kernelwood.errors import StructureError
+from kernelwood.io.formats.annotation_json import left_out_of_tool
 from kernelwood.io.formats.bioc import fit_to_bioc, left_out_of_bioc
 from kernelwood.io.formats.conllu import find_cycle
 from kernelwood.io.formats.pubtator import fit_to_pubtator, left_out_of_pubtator
@@ -29,14 +31,19 @@ _HELD = {
     "pubtator": (("entities", "relations", "events", "attributes", "metadata"), ()),
     "bioc": (("entities", "relations", "events", "attributes", "metadata"), ()),
     "bioc-json": (("entities", "relations", "events", "attributes", "metadata"), ()),
+    "labelstudio": (("entities", "relations", "events", "attributes", "metadata"), ()),
+    "doccano": (("entities", "relations", "events", "attributes", "metadata"), ()),
+    "prodigy": (("entities", "relations", "events", "attributes", "metadata"), ()),
     "kelp": (("tree",), ("tag",)),
 }
+_TOOLS = ("labelstudio", "doccano", "prodigy")
 # Format of annotated text -> the parts of a document or sentence that it does not hold.
 _LOSSES: dict[str, Callable[[Document | Sentence], Iterable[str]]] = {
     "standoff": left_out_of_standoff,
     "pubtator": left_out_of_pubtator,
     "bioc": left_out_of_bioc,
     "bioc-json": left_out_of_bioc,
+    **{name: partial(left_out_of_tool, name) for name in _TOOLS},
 }
 _PARTS = (
     "dependencies", "enhanced", "empty", "multiwords", "tree", "amr", "alignments", "entities",
@@ -221,6 +228,10 @@ def _annotated(format: str, fit: Callable[[Any], Document | Sentence]) -> Callab
     return made
 
 
+def _unchanged(source: Document | Sentence) -> Document | Sentence:
+    return source  # the writer leaves out what the format cannot hold
+
+
 def _fit_to_standoff(source: Document | Sentence) -> Document | Sentence:
     # Sentences are adapted when they are written.
     return adapt_to_standoff(source) if isinstance(source, Document) else source
@@ -283,6 +294,7 @@ _FITS: dict[str, Callable[[Example], _Fit]] = {
     "pubtator": _annotated("pubtator", fit_to_pubtator),
     "bioc": _annotated("bioc", fit_to_bioc),
     "bioc-json": _annotated("bioc-json", fit_to_bioc),
+    **{name: _annotated(name, _unchanged) for name in _TOOLS},
     "kelp": _kelp,
 }
 

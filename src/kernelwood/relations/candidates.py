@@ -369,7 +369,7 @@ def pair_candidates(
     <Candidates: 1, 0 dropped>
     """
     dropped: Counter[str] = Counter()
-    table = SentenceTable.read(example_entries(examples, view), dropped)
+    table = SentenceTable.read(example_entries(examples, view, owner="pair_candidates"), dropped)
     found = pairs_in(
         table,
         types=types,
@@ -562,7 +562,7 @@ def event_candidates(
         ``missed``.
     """
     dropped: Counter[str] = Counter()
-    table = SentenceTable.read(example_entries(examples, view), dropped)
+    table = SentenceTable.read(example_entries(examples, view, owner="event_candidates"), dropped)
     found = events_in(
         table,
         source=source,

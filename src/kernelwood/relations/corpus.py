@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 import logging
+import os
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 from typing import Any, TypeAlias
 
+from kernelwood.arrays import as_rows
 from kernelwood.entities import Dictionary
 from kernelwood.errors import KernelInputError, StructureError
 from kernelwood.evaluate import documents
+from kernelwood.io import FORMATS, iter_read
 from kernelwood.parsing import Backend, PreparsedBackend, load_backend
-from kernelwood.structures import shorten
-from kernelwood.text import Candidate, Document, Example, Label, Origin, Sentence
+from kernelwood.structures import Tree, shorten, show
+from kernelwood.text import (
+    Candidate,
+    Document,
+    Example,
+    Label,
+    Origin,
+    Sentence,
+    adapt,
+    adaptable,
+    adapting_hint,
+    is_frame,
+    is_missing,
+)
 
 _LOG = logging.getLogger(__name__)
 
@@ -22,6 +39,9 @@ AUTO = "auto"  # given parses, or if no sentence has one, those of the default p
 GIVEN = "given"  # given parses only
 _DEFAULT = "biomedical"
 _BATCH = 512  # sentences parsed together
+_LONGEST_PATH = 4096  # longer strings are texts
+# Suffixes of texts and containers, which are not those of a format of their own.
+_OTHER_SUFFIXES = (".txt", ".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".xml", ".json", ".csv")
 
 # Views that are made of words alone.
 _WORD_VIEWS = frozenset(
@@ -209,63 +229,185 @@ def read_sentences(
     return table, backend.name if needed else GIVEN
 
 
-def example_entries(examples: Iterable[Example], view: str | None = None) -> Iterator[_Entry]:
+def example_entries(
+    examples: Any, view: str | None = None, *, owner: str = "this"
+) -> Iterator[_Entry]:
     """Yield the sentence or document of each example.
+
+    Parameters
+    ----------
+    examples : documents, as in `documents_from`
+    view : str, optional
+        Name of the view that holds the sentence or document.
+    owner : str
+        Name of the function for messages.
 
     Raises
     ------
     KernelInputError
-        If an item is not an example.
+        If an item is neither a document nor the path of a corpus.
     StructureError
         If an example has neither a sentence nor a document, or not under the name ``view``.
     """
-    listed: Iterable[Any] = [examples] if isinstance(examples, Example) else examples
-    for number, example in enumerate(listed):
-        if not isinstance(example, Example):
-            raise KernelInputError(
-                f"document {number} is {shorten(repr(example))} of type {type(example).__name__}; "
-                "give examples as kernelwood.read returns them, or use extract for texts"
-            )
+    for example in documents_from(examples, owner):
         yield example.id, _annotated(example, view), example.label, example.origin
 
 
-def text_entries(texts: Any, dictionary: Dictionary | None) -> Iterator[_Entry]:
+def text_entries(texts: Any, dictionary: Any, *, owner: str = "extract") -> Iterator[_Entry]:
     """Yield texts as documents whose entities are found by a dictionary.
 
     Parameters
     ----------
-    texts : str, Document or Example, or an iterable of these
-        Texts are called ``text1``, ``text2``, ...; examples keep their ids.
-    dictionary : Dictionary or None
+    texts : texts or documents, as in `documents_from`
+    dictionary : Dictionary, an argument of `Dictionary.of`, or None
         Adds entities where there are none yet.
+    owner : str
+        Name of the function for messages.
 
     Examples
     --------
-    >>> [entry] = text_entries("Raf binds Ras.", Dictionary([("Raf", "protein")]))
+    >>> [entry] = text_entries("Raf binds Ras.", {"Raf": "protein"})
     >>> entry[:2]
     ('text1', Document('Raf binds Ras.', 1 entity))
     """
-    listed: Iterable[Any] = [texts] if isinstance(texts, (str, Document, Example)) else texts
-    for number, text in enumerate(listed, start=1):
-        name, label, origin = f"text{number}", None, None
-        annotated: Document | Sentence
-        if isinstance(text, str):
-            annotated = Document(text)
-        elif isinstance(text, Document):
-            annotated = text
-        elif isinstance(text, Example):
-            name, label, origin, annotated = text.id, text.label, text.origin, _annotated(text)
+    found = None if dictionary is None else Dictionary.of(dictionary)
+    for example in documents_from(texts, owner, texts=True):
+        annotated = _annotated(example)
+        if found is not None:
+            annotated = found.annotate(annotated)
+        yield example.id, annotated, example.label, example.origin
+
+
+def documents_from(given: Any, owner: str, *, texts: bool = False) -> Iterator[Example]:
+    """Yield documents as examples, whatever holds or names them.
+
+    Parameters
+    ----------
+    given : document or path, or an iterable of these
+        A document is an `Example`, `Document` or `Sentence`, or an object that
+        `kernelwood.text.adapt` makes one of. A path is a string or ``PathLike`` that names a file,
+        folder or archive for `kernelwood.read`. A column or DataFrame is an iterable of its rows.
+    owner : str
+        Name of the function for messages.
+    texts : bool
+        Whether a string that does not name an existing file is a text. A string without blanks
+        that looks like a path, with a slash or the suffix of a known format, is an error then.
+
+    Yields
+    ------
+    Example
+        Documents without an id are called ``text1``, ``text2``, ...
+
+    Raises
+    ------
+    KernelInputError
+        If an item is nothing of the kind, or a path does not exist.
+    """
+    try:
+        listed: Any = [given] if _is_one(given) else as_rows(given)
+    except StructureError as failure:
+        raise KernelInputError(f"{owner}: {failure}") from None
+    unordered = isinstance(listed, (bytes, bytearray, Mapping, set, frozenset))
+    matrix = getattr(listed, "ndim", 1) != 1
+    if unordered or matrix or adapting_hint(listed) or not isinstance(listed, Iterable):
+        raise _no_document(given, "got", owner, texts)
+    for number, item in enumerate(listed, start=1):
+        found = item if isinstance(item, _DOCUMENTS) else adapt(item)
+        if isinstance(found, Example):
+            yield found
+        elif isinstance(found, Document):
+            yield Example(f"text{number}", views={"document": found})
+        elif isinstance(found, Sentence):
+            name = dict(found.metadata).get("sent_id") or f"text{number}"
+            yield Example(name, views={"sentence": found})
+        elif isinstance(found, os.PathLike) or (isinstance(found, str) and _is_path(found)):
+            yield from _read_documents(found, owner, texts)
+        elif isinstance(found, str) and texts:
+            yield Example(f"text{number}", views={"document": Document(found)})
+        elif isinstance(found, str):
+            raise _missing(found, owner)
         else:
-            raise KernelInputError(
-                f"{name} is {shorten(repr(text))} of type {type(text).__name__}; give strings, "
-                "documents or examples"
-            )
-        yield (
-            name,
-            annotated if dictionary is None else dictionary.annotate(annotated),
-            label,
-            origin,
+            raise _no_document(item, f"document {number - 1} is", owner, texts)
+
+
+_DOCUMENTS = (Example, Document, Sentence)
+
+
+def _is_one(given: object) -> bool:
+    """Return whether an argument is one document or path rather than several."""
+    return isinstance(given, (str, os.PathLike, *_DOCUMENTS)) or adaptable(type(given))
+
+
+def _is_path(text: str) -> bool:
+    """Return whether a string names a file or folder, or looks like a path."""
+    if len(text) > _LONGEST_PATH or "\n" in text or not text:
+        return False
+    if _exists(text):
+        return True
+    if any(mark.isspace() for mark in text):
+        return False
+    return "/" in text or os.sep in text or text.lower().endswith(_suffixes())
+
+
+@cache
+def _suffixes() -> tuple[str, ...]:
+    known = {suffix for format in FORMATS for suffix in format.suffixes}
+    return tuple(suffix for suffix in {*known, *_OTHER_SUFFIXES} if suffix.startswith("."))
+
+
+def _read_documents(path: Any, owner: str, texts: bool) -> Iterator[Example]:
+    """Yield the documents of a file, folder or archive; plain texts too, if texts are wanted."""
+    if not _exists(path):
+        raise _missing(os.fspath(path), owner, texts=texts)
+    with iter_read(path, "standoff" if texts and _has_texts(Path(path)) else None) as stream:
+        yield from stream
+
+
+def _has_texts(path: Path) -> bool:
+    """Return whether a file is a plain text, or a folder has some; they may be annotated."""
+    if path.is_dir():
+        return next(path.rglob("*.txt"), None) is not None
+    return path.suffix == ".txt"
+
+
+def _exists(path: Any) -> bool:
+    return os.path.exists(path)  # noqa: PTH110 - a Path raises an error for names that are too long
+
+
+def _missing(path: str, owner: str, *, texts: bool = False) -> KernelInputError:
+    shown = shorten(repr(path), 300)
+    if texts:
+        return KernelInputError(
+            f"{owner}: the path {shown} does not exist; if it is a text, give "
+            "kernelwood.Document(text)"
         )
+    return KernelInputError(
+        f"{owner}: {shown} does not exist; {owner} takes documents or the path of a corpus, and "
+        "extract takes texts"
+    )
+
+
+def _no_document(value: object, what: str, owner: str, texts: bool) -> KernelInputError:
+    hint = adapting_hint(value)
+    if isinstance(value, Mapping):
+        hint = "give a list of documents: list(mapping.values())"
+    elif isinstance(value, (bytes, bytearray)):
+        hint = "decode it first: data.decode()"
+    elif isinstance(value, (set, frozenset)):
+        hint = "a set has no order; give a list"
+    elif isinstance(adapt(value), Tree):
+        hint = "a tree is a sentence without entities: kernelwood.Sentence.from_tree(tree)"
+    elif is_frame(value):
+        hint = 'give the column of documents: frame["text"]'
+    elif is_missing(value) and what != "got":
+        hint = "leave out missing values"
+    shown = " ".join(show(value).split())
+    wanted = "texts, documents or paths" if texts else "documents or the path of a corpus"
+    return KernelInputError(
+        f"{owner}: {what} {shown} of type {type(value).__name__}; give {wanted}: examples as "
+        "kernelwood.read returns them, kernelwood.Document, a spaCy Doc, ..."
+        + (f"\n    {hint}" if hint else "")
+    )
 
 
 def _annotated(example: Example, view: str | None = None) -> Document | Sentence:
@@ -281,6 +423,14 @@ def _annotated(example: Example, view: str | None = None) -> Document | Sentence
 
 def _is_parsed(sentence: Sentence) -> bool:
     return bool(sentence.dependencies) or sentence.tree is not None
+
+
+def check_sentences(table: SentenceTable) -> None:
+    """Raise KernelInputError if there are no sentences to learn from."""
+    if not len(table):
+        raise KernelInputError(
+            "there are no sentences to learn from; a generator of documents can be read only once"
+        )
 
 
 def warn_of_parser(learned: str, used: str) -> None:

@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from kernelwood.evaluate import group_splits
 from kernelwood.relations.candidates import NONE
-from kernelwood.relations.corpus import SentenceTable, example_entries
+from kernelwood.relations.corpus import SentenceTable, check_sentences, example_entries
 from kernelwood.relations.guards import corpus_remarks
 from kernelwood.relations.predictions import Predictions
 from kernelwood.relations.relation_classes import RelationClasses, type_of
@@ -57,8 +57,9 @@ class Folds:
         """Return folds of documents; warn if there is only one."""
         dropped: Counter[str] = Counter()
         with extractor._threads():
-            entries = example_entries(documents)
+            entries = example_entries(documents, owner="cross_validate")
             sentences, used = extractor._sentences(entries, extractor.parser, dropped)
+        check_sentences(sentences)
         groups = sentences.groups()
         if len(set(groups)) == 1 < len(sentences):
             warnings.warn(

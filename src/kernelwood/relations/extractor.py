@@ -52,6 +52,7 @@ from kernelwood.relations.candidates import (
 from kernelwood.relations.corpus import (
     AUTO,
     SentenceTable,
+    check_sentences,
     example_entries,
     read_sentences,
     text_entries,
@@ -92,7 +93,6 @@ from kernelwood.relations.triggers import find_triggers, learn_forms, learn_trig
 from kernelwood.relations.verification import Verdict, verify
 from kernelwood.seeds import resolve_seed
 from kernelwood.structures import show
-from kernelwood.text import Example
 from kernelwood.vectors import Vectors
 from kernelwood.views import find_view, several
 
@@ -283,13 +283,15 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
 
     # Training.
 
-    def fit(self, documents: Iterable[Example], y: Any = None) -> RelationExtractor:
+    def fit(self, documents: Any, y: Any = None) -> RelationExtractor:
         """Train on annotated documents.
 
         Parameters
         ----------
-        documents : iterable of Example
-            With sentences or documents, as `kernelwood.read` returns them.
+        documents : iterable of Example, or path
+            With sentences or documents, as `kernelwood.read` returns them; or the path of a corpus,
+            which is read. Instead of examples, the iterable may have documents, sentences, parsed
+            texts of spaCy, Stanza and conllu, or paths; see `kernelwood.text.adapt`.
         y : None
             Not used; labels are in the annotation.
 
@@ -307,7 +309,8 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         self._check_parameters()
         dropped: Counter[str] = Counter()
         with self._threads():
-            sentences, used = self._sentences(example_entries(documents), self.parser, dropped)
+            entries = example_entries(documents, owner="fit")
+            sentences, used = self._sentences(entries, self.parser, dropped)
             self._learn(sentences, used, dropped)
         warn_of_corpus(self.warnings_)
         return self
@@ -346,6 +349,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         for name in self._fitted:  # should training fail, no part of it is left
             self.__dict__.pop(name, None)
+        check_sentences(sentences)
         seed = resolve_seed(self.random_state)
         views = self._views()
         classes = classes or self._learn_classes(sentences)
@@ -555,13 +559,13 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
 
     # Prediction.
 
-    def predict(self, documents: Iterable[Example], *, all: bool = False) -> Predictions:
+    def predict(self, documents: Any, *, all: bool = False) -> Predictions:
         """Return the relations in documents whose entities are known.
 
         Parameters
         ----------
-        documents : iterable of Example
-            With sentences or documents; if they have relations, predictions have labels.
+        documents : iterable of Example, or path
+            As in `fit`; if they have relations, predictions have labels.
         all : bool
             Whether to return negative predictions, too.
 
@@ -573,7 +577,8 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         self._check_is_fitted()
         dropped: Counter[str] = Counter()
         with self._threads(), cycles_ignored():
-            sentences, used = self._sentences(example_entries(documents), self.parser, dropped)
+            entries = example_entries(documents, owner="predict")
+            sentences, used = self._sentences(entries, self.parser, dropped)
             return self._predicted(sentences, used, dropped, all=all, labeled=True)
 
     def extract(
@@ -584,9 +589,13 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         texts : str, Document or Example; or an iterable of these
-            Plain texts are called ``text1``, ``text2``, ...
-        dictionary : Dictionary, optional
-            Finds entities where a text has none.
+            Plain texts are called ``text1``, ``text2``, ... Everything that `fit` takes is taken
+            here, too. A string that names an existing file or folder is read; one without blanks
+            that looks like a path, with a slash or a known suffix, is an error if nothing has
+            this name; any other string is a text.
+        dictionary : Dictionary or argument of `Dictionary.of`, optional
+            Finds entities where a text has none: a file, a mapping such as
+            ``{"Raf-1": "protein"}``, pairs of term and type, or a DataFrame.
         parser : str or Backend, optional
             By default that of the training documents.
         all : bool
@@ -675,7 +684,8 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         """
         self._check_is_fitted()
         one = isinstance(predictions, Prediction)
-        listed = [predictions] if one else list(predictions)
+        listed = [predictions] if one or not isinstance(predictions, Iterable) else predictions
+        listed = list(listed)
         for prediction in listed:
             if not isinstance(prediction, Prediction):
                 raise KernelInputError(
@@ -798,12 +808,8 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             If documents were used for training, or are too few for reliable figures, or differ
             so much from the training corpus that the decision threshold probably does not fit.
         """
-        given = isinstance(documents, Predictions)
-        predictions = documents if given else self.predict(documents, all=True)
-        if not predictions:
-            raise KernelInputError(
-                f"there are no candidates to evaluate: {_why(predictions.tally.reasons)}"
-            )
+        predictions = self._all_predictions(documents)
+        self._check_candidates(predictions)
         scores = self._scored(predictions, n_bootstrap)
         warn_of_overlap(scores)
         warn_of_size(scores)
@@ -813,14 +819,47 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             monitor.warn()
         return scores
 
+    def score(self, documents: Any, y: Any = None) -> float:
+        """Return the F1 of the predicted relations of annotated documents.
+
+        All relation types are taken together, and a relation is found if its type and direction
+        are right; it is ``evaluate(documents).f1``, without intervals and warnings. Functions of
+        scikit-learn such as ``cross_val_score`` and ``GridSearchCV`` maximize it.
+
+        Parameters
+        ----------
+        documents : iterable of Example, path, or Predictions
+            As in `evaluate`.
+        y : None
+            Not used; labels are in the annotation.
+
+        Raises
+        ------
+        KernelInputError
+            If the documents have no candidates.
+
+        Examples
+        --------
+        >>> import kernelwood as kw
+        >>> from kernelwood.datasets import load_interactions
+        >>> extractor = kw.RelationExtractor(random_state=0).fit(load_interactions("train"))
+        >>> test = load_interactions("test")
+        >>> extractor.score(test) == extractor.evaluate(test, n_bootstrap=0).f1
+        True
+        """
+        predictions = self._all_predictions(documents)
+        self._check_candidates(predictions)
+        return self._scored(predictions, 0).f1
+
     def cross_validate(
-        self, documents: Iterable[Example], *, n_splits: int = 5, n_bootstrap: int = 1000
+        self, documents: Any, *, n_splits: int = 5, n_bootstrap: int = 1000
     ) -> RelationValidation:
         """Return cross-validated precision, recall and F1.
 
         Parameters
         ----------
-        documents : iterable of Example
+        documents : iterable of Example, or path
+            As in `fit`.
         n_splits : int
             Number of folds of whole documents. If there is only one document, folds consist of
             sentences, with a warning.
@@ -836,7 +875,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
 
     def learning_curve(
         self,
-        documents: Iterable[Example],
+        documents: Any,
         *,
         fractions: Sequence[float] = FRACTIONS,
         n_splits: int = 5,
@@ -994,6 +1033,12 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
     def _check_restored(self) -> None:
         _check_fitted(self)
 
+    def _check_candidates(self, predictions: Predictions) -> None:
+        if not predictions:
+            raise KernelInputError(
+                f"there are no candidates to evaluate: {_why(predictions.tally.reasons)}"
+            )
+
     def _check_is_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():
             raise NotFittedError(
@@ -1002,6 +1047,14 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_is_fitted__(self) -> bool:
         return all(hasattr(self, name) for name in self._fitted)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.one_d_array = True
+        tags.target_tags.required = False
+        tags.no_validation = True
+        return tags
 
 
 def _types(labels: Sequence[str], triggers: Sequence[Any]) -> list[str]:

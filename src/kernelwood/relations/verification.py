@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal, TypeAlias
@@ -11,6 +11,7 @@ from kernelwood.errors import KernelInputError
 from kernelwood.io import Claim
 from kernelwood.relations.predictions import Evidence, Prediction
 from kernelwood.relations.relation_classes import type_of
+from kernelwood.structures import show
 from kernelwood.text import Document, Example, Sentence
 
 Opinion: TypeAlias = Literal["supported", "unsupported", "other"]
@@ -99,12 +100,24 @@ def iter_verdicts(
             "claims are about two entities, but this model predicts events; verify them with a "
             "model of pairs"
         )
+    if isinstance(claims, (str, Mapping, Claim)) or not isinstance(claims, Iterable):
+        raise _no_claim(claims)
     waiting = iter(claims)
     while some := list(islice(waiting, _AT_ONCE)):
+        for claim in some:
+            if not isinstance(claim, Claim):
+                raise _no_claim(claim)
         found = _predictions(extractor, some, parser)
         for claim in some:
             ends = frozenset((claim.first, claim.second))
             yield _verdict(extractor, claim, found.get((claim.annotated, ends)))
+
+
+def _no_claim(value: object) -> KernelInputError:
+    return KernelInputError(
+        f"verify: got {show(value)} of type {type(value).__name__}; give a list of claims, as "
+        "kernelwood.io.read_claims(path) returns them"
+    )
 
 
 def _predictions(extractor: Any, claims: list[Claim], parser: Any) -> dict[_Key, Prediction]:

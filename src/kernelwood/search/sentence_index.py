@@ -27,6 +27,7 @@ from kernelwood.kernels import Kernel
 from kernelwood.parameters import check_int
 from kernelwood.search.structure_inputs import (
     Input,
+    as_input,
     as_inputs,
     choose_kernel,
     choose_view,
@@ -349,7 +350,7 @@ class SentenceIndex(StructureEstimator):
         asked = self.n_rerank if n_rerank is None else n_rerank
         check_int("SentenceIndex: k", k, 1)
         check_int("SentenceIndex: n_rerank", asked, 0)
-        queries = [X] if is_input(X) else as_inputs(X, "SentenceIndex")
+        queries = as_inputs([X] if is_input(X) else X, "SentenceIndex")
         k = min(k, len(self))
         if k == 0 or len(queries) == 0:
             found: list[list[Match]] = [[] for _ in range(len(queries))]
@@ -392,8 +393,7 @@ class SentenceIndex(StructureEstimator):
             ``a`` is the query, ``b`` the sentence.
         """
         self._check_is_fitted()
-        if not is_input(query):
-            raise KernelInputError(f"SentenceIndex: query must be one sentence, got {query!r}")
+        query = as_input(query, "SentenceIndex: query")
         position = self._records.find("SentenceIndex", [id])
         inner_ids = self._records.column("inner_ids")[position]
         # Not by structures_, which moves rows while other threads may be searching.

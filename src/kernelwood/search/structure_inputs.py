@@ -6,7 +6,7 @@ other view is made of the sentence (:func:`kernelwood.views.make_view`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from kernelwood.arrays import (
@@ -16,6 +16,7 @@ from kernelwood.arrays import (
     SequenceBatch,
     TreeBatch,
     VectorBatch,
+    as_rows,
 )
 from kernelwood.errors import KernelInputError, StructureError
 from kernelwood.kernels import (
@@ -26,8 +27,17 @@ from kernelwood.kernels import (
     SubsetTreeKernel,
     needed_views,
 )
-from kernelwood.structures import Forest, Sequence, Tree, shorten
-from kernelwood.text import Candidate, Example, Sentence
+from kernelwood.structures import Forest, Sequence, Tree, shorten, show
+from kernelwood.text import (
+    Candidate,
+    Document,
+    Example,
+    Sentence,
+    adapt,
+    adaptable,
+    adapting_hint,
+    tokenize,
+)
 from kernelwood.views import VIEWS, view_maker
 
 Input: TypeAlias = Sentence | Candidate | Example | Sequence | Tree | Forest
@@ -53,7 +63,7 @@ _CONSTITUENTS = ("tree", "pet", "mct")  # views of constituents
 
 def is_input(X: object) -> bool:
     """Return whether ``X`` is a single input, not a list of inputs."""
-    return isinstance(X, _INPUTS)
+    return isinstance(X, (*_INPUTS, str)) or adaptable(type(X))
 
 
 def as_inputs(X: Any, owner: str) -> Any:
@@ -66,25 +76,45 @@ def as_inputs(X: Any, owner: str) -> Any:
     """
     if isinstance(X, (Batch, ExampleBatch)):
         return X
-    if is_input(X) or isinstance(X, str):
+    if is_input(X):
+        raise KernelInputError(f"{owner}: give a list, got the single {type(X).__name__} {show(X)}")
+    hint = adapting_hint(X)
+    if hint or isinstance(X, (bytes, Mapping, set, frozenset)) or not isinstance(X, Iterable):
         raise KernelInputError(
-            f"{owner}: give a list, got the single {type(X).__name__} {shorten(repr(X))}"
+            f"{owner}: give a list of sentences, examples or structures, got {show(X)} of type "
+            f"{type(X).__name__}{'; ' + hint if hint else ''}"
         )
-    try:
-        inputs = list(X)
-    except TypeError:
+    return [as_input(item, f"{owner}: item {place}") for place, item in enumerate(as_rows(X))]
+
+
+def as_input(item: Any, owner: str) -> Input:
+    """Return an input; a string is a sentence of words, a document must have one sentence.
+
+    Examples
+    --------
+    >>> as_input("we go", "this")
+    Sentence('we go', 2 tokens)
+    """
+    if isinstance(item, _INPUTS):
+        return item
+    if isinstance(item, str):
+        return Sentence(item, tuple(tokenize(item)))
+    found = adapt(item)
+    if isinstance(found, Document):
+        sentences = found.sentences()
+        if len(sentences) == 1:
+            return sentences[0]
         raise KernelInputError(
-            f"{owner}: give a list of sentences, examples or structures, got {shorten(repr(X))}"
-        ) from None
-    for position, item in enumerate(inputs):
-        if not is_input(item):
-            raise KernelInputError(
-                f"{owner}: item {position} is {shorten(repr(item))} of type "
-                f"{type(item).__name__}; give sentences (kw.Sentence), examples, sequences, "
-                "trees or forests. Text must be parsed first, see kw.read; a document is split "
-                "by document.sentences()"
-            )
-    return inputs
+            f"{owner} is a document with {len(sentences)} sentences, {show(found.text)}; give its "
+            "sentences: document.sentences()"
+        )
+    if isinstance(found, _INPUTS):
+        return found
+    hint = adapting_hint(item)
+    raise KernelInputError(
+        f"{owner} is {show(item)} of type {type(item).__name__}; give sentences (kw.Sentence), "
+        f"examples, sequences, trees or forests{'; ' + hint if hint else ''}"
+    )
 
 
 def choose_view(inputs: Any, kernel: Kernel | None, owner: str) -> str | None:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwood.arrays import Batch, ExampleBatch
+from kernelwood.arrays import Batch, ExampleBatch, as_rows
 from kernelwood.compute import check_budget
 from kernelwood.errors import KernelInputError
 from kernelwood.kernels import Kernel
 from kernelwood.search.block_comparison import BlockComparison, pairs_at_once
 from kernelwood.search.structure_inputs import as_inputs, choose_view, is_input, make_structures
-from kernelwood.structures import shorten
-from kernelwood.text import Document
+from kernelwood.structures import show
+from kernelwood.text import Document, adapt
 
 Matrix = NDArray[np.float64]
 
@@ -69,8 +69,8 @@ def text_similarities(
         The kernel of sentences. Use a normalized one, or long sentences outweigh others.
     texts_a, texts_b : list of texts
         A text is a list of sentences, candidates, examples or structures, a batch, or a
-        :class:`Document`, which is split into sentences. By default the texts of ``texts_a`` are
-        compared with each other.
+        :class:`Document`, ``Doc`` of spaCy or string, which is split into sentences. By default
+        the texts of ``texts_a`` are compared with each other.
     how : {"best", "mean"}
         The formula.
     view : str, optional
@@ -248,14 +248,16 @@ def _check(kernel: Any, how: Any) -> None:
 
 def _sentence_lists(name: str, texts: Any) -> list[Any]:
     """Return the sentences of each text."""
-    if is_input(texts) or isinstance(texts, (str, Document, Batch, ExampleBatch)):
+    single = is_input(texts) or isinstance(texts, (Document, Batch, ExampleBatch))
+    if single or isinstance(texts, (bytes, Mapping, set)) or not isinstance(texts, Iterable):
         raise KernelInputError(
             f"text_similarities: {name} must be a list of texts, which are lists of sentences or "
-            f"documents, got {shorten(repr(texts))}"
+            f"documents, got {show(texts)} of type {type(texts).__name__}"
         )
     lists = []
-    for number, text in enumerate(texts):
+    for number, given in enumerate(as_rows(texts)):
         owner = f"text_similarities: text {number} of {name}"
+        text = Document(given) if isinstance(given, str) else adapt(given)
         cut = text.sentences() if isinstance(text, Document) else text
         lists.append(as_inputs(cut, owner))
         if len(lists[-1]) == 0:

@@ -21,7 +21,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kernelwood.errors import StructureError
-from kernelwood.structures.structure_base import error_at, shorten
+from kernelwood.structures.structure_base import error_at, shorten, show
 
 if TYPE_CHECKING:
     from kernelwood.structures.graph import Edge, Graph, NodeId
@@ -130,6 +130,9 @@ def penman_graph_of(decoded: Any) -> PenmanGraph:
     variables = decoded.variables()
     if not variables:
         raise StructureError("the graph of penman has no nodes")
+    for name in variables:
+        if not isinstance(name, str):
+            raise StructureError(f"the id {show(name)} of a node of penman must be a string")
     triples = list(decoded.triples)
     named = {source for source, role, _ in triples if role in _CONCEPT_ROLES}
     triples += [(name, "/", None) for name in sorted(variables - named)]
@@ -215,7 +218,7 @@ def _with_concept(node: Any) -> tuple[str, Iterator[tuple[str, Any]]]:
 def _interpret(root: str, mentions: list[_Mention], *, directed: bool = False) -> PenmanGraph:
     """Return the graph of mentions; ``directed`` if inverted roles are already reversed."""
     variables = {root} | {mention.target for mention in mentions if mention.opens}
-    nodes = _concepts(mentions)
+    nodes = _concepts(mentions, directed)
     fresh = _FreshIds(nodes)
     edges: list[Edge] = []
     aligned: dict[NodeId, set[int]] = {}
@@ -223,7 +226,8 @@ def _interpret(root: str, mentions: list[_Mention], *, directed: bool = False) -
     for variable, written, target, opens in mentions:
         role, _, mark = written.partition("~")
         n_aligned_roles += bool(mark)
-        atom, indices = (target, []) if opens else _split_alignment(target)
+        plain = opens or directed  # graphs of penman have alignments of their own
+        atom, indices = (target, []) if plain else _split_alignment(target)
         end: NodeId = atom
         if role in _CONCEPT_ROLES:
             end = variable
@@ -250,12 +254,12 @@ def _constant_name(variable: str, role: str) -> str:
     return f"{variable}.{role}"
 
 
-def _concepts(mentions: list[_Mention]) -> dict[NodeId, str]:
+def _concepts(mentions: list[_Mention], directed: bool) -> dict[NodeId, str]:
     nodes: dict[NodeId, str] = {}
     for variable, role, target, _ in mentions:
         if role.partition("~")[0] not in _CONCEPT_ROLES:
             continue
-        label = _plain(_split_alignment(target)[0])
+        label = _plain(target if directed else _split_alignment(target)[0])
         if nodes.setdefault(variable, label) != label:
             raise StructureError(
                 f"node {shorten(repr(variable))} has two concepts, "

@@ -24,7 +24,13 @@ from .example import (
     View as View,
 )
 from .joining import join_across as join_across, join_parses as join_parses
-from .objects import adapt as adapt, adapting_hint as adapting_hint, is_foreign as is_foreign
+from .objects import (
+    adapt as adapt,
+    adaptable as adaptable,
+    adapting_hint as adapting_hint,
+    is_frame as is_frame,
+    is_missing as is_missing,
+)
 from .parsed_objects import (
     from_conllu as from_conllu,
     from_spacy as from_spacy,

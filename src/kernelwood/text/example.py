@@ -12,6 +12,7 @@ from typing import Any, TypeAlias, final
 from kernelwood.errors import StructureError
 from kernelwood.structures import Forest, Frozen, Graph, Sequence, Tree, check_label, shorten
 from kernelwood.text.document import Document
+from kernelwood.text.objects import adapt
 from kernelwood.text.sentence import Sentence
 
 Structure: TypeAlias = Sequence | Tree | Forest | Graph
@@ -220,6 +221,9 @@ def _check_view(view: object, name: str, owner: str) -> View:
         isinstance(key, str) and isinstance(number, Real) for key, number in view.items()
     ):
         return MappingProxyType(dict(view))
+    adapted = adapt(view)
+    if isinstance(adapted, (Tree, Graph, Sentence, Document)):
+        return adapted
     numbers = _as_vector(view)
     if numbers is not None:
         return numbers

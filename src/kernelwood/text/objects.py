@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 from kernelwood.text.parsed_objects import from_conllu, from_spacy, from_stanza
-from kernelwood.text.structure_objects import from_networkx, from_nltk, from_penman
+from kernelwood.text.structure_objects import from_networkx, from_nltk, from_penman, is_a
 
 # Package and class -> the function that converts its objects.
 _ADAPTERS: dict[tuple[str, str], Callable[[Any], Any]] = {
@@ -26,12 +26,10 @@ _HINTS: dict[tuple[str, str], str] = {
     ("spacy", "Token"): "give the Doc: token.doc",
     ("spacy", "DocBin"): "give its documents: list(doc_bin.get_docs(nlp.vocab))",
     ("spacy", "Example"): "give its annotated document: example.reference",
-    ("conllu", "SentenceList"): "it is a list; give one of its sentences",
-    ("pandas", "DataFrame"): 'give one of its columns: frame["text"]',
-    ("polars", "DataFrame"): 'give one of its columns: frame["text"]',
     ("polars", "LazyFrame"): "collect it first: frame.collect()",
 }
-_PLAIN = frozenset((str, bytes, int, float, bool, type(None), list, tuple, dict, set))
+_KNOWN: WeakKeyDictionary[type, Callable[[Any], Any] | None] = WeakKeyDictionary()
+_T = TypeVar("_T")
 
 
 def adapt(value: Any) -> Any:
@@ -60,9 +58,9 @@ def adapt(value: Any) -> Any:
     return value if convert is None else convert(value)
 
 
-def is_foreign(value: object) -> bool:
-    """Return whether `adapt` converts a value."""
-    return _adapter(type(value)) is not None
+def adaptable(kind: type) -> bool:
+    """Return whether `adapt` converts objects of a class."""
+    return _adapter(kind) is not None
 
 
 def adapting_hint(value: object) -> str | None:
@@ -77,14 +75,31 @@ def adapting_hint(value: object) -> str | None:
     return _lookup(type(value), _HINTS)
 
 
-@lru_cache(maxsize=1024)
+def is_frame(value: object) -> bool:
+    """Return whether a value is a DataFrame of pandas or polars."""
+    return is_a(value, "pandas", "DataFrame") or is_a(value, "polars", "DataFrame")
+
+
+def is_missing(value: object) -> bool:
+    """Return whether a value stands for a missing one: None, NaN, or NA or NaT of pandas.
+
+    Examples
+    --------
+    >>> is_missing(None), is_missing(float("nan")), is_missing("")
+    (True, True, False)
+    """
+    if isinstance(value, float):
+        return value != value
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
 def _adapter(kind: type) -> Callable[[Any], Any] | None:
-    return _lookup(kind, _ADAPTERS)
+    if kind not in _KNOWN:
+        _KNOWN[kind] = _lookup(kind, _ADAPTERS)
+    return _KNOWN[kind]
 
 
-def _lookup(kind: type, table: dict[tuple[str, str], Any]) -> Any:
-    if kind in _PLAIN:
-        return None
+def _lookup(kind: type, table: dict[tuple[str, str], _T]) -> _T | None:
     for base in kind.__mro__:
         found = table.get((base.__module__.partition(".")[0], base.__name__))
         if found is not None:

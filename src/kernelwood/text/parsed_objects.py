@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from kernelwood.errors import KernelInputError, StructureError
-from kernelwood.structures import Tree, make_node, shorten
+from kernelwood.structures import Tree, check_label, make_node, shorten, show
 from kernelwood.text.annotation import (
     ROOT,
     Attribute,
@@ -91,7 +91,8 @@ def spacy_sentences(doc: Any) -> list[Sentence]:
 def _spacy_sentence(span: Any) -> Sentence | None:
     """Return a sentence of spaCy, None if it has only blanks."""
     listed = list(span)
-    words = [token for token in listed if not token.is_space]
+    # Not token.is_space, which a vocabulary without a language does not know.
+    words = [token for token in listed if not token.text.isspace()]
     if not words:
         return None
     numbers = {token.i: place for place, token in enumerate(words)}
@@ -150,7 +151,7 @@ def to_spacy(annotated: Document | Sentence, vocab: Any = None) -> Any:
     ------
     StructureError
         If tokens overlap, as words written as one do, or the dependencies of a sentence are not a
-        tree.
+        tree, or only some sentences have dependencies.
 
     Examples
     --------
@@ -162,11 +163,12 @@ def to_spacy(annotated: Document | Sentence, vocab: Any = None) -> Any:
         raise KernelInputError(
             f"to_spacy takes a Document or a Sentence, got {type(annotated).__name__}"
         )
-    is_sentence = isinstance(annotated, Sentence)
-    sentences = (annotated,) if is_sentence else annotated.sentences()
     columns = _SpacyColumns(annotated.text)
-    for sentence in sentences:
-        columns.add(sentence, 0 if is_sentence else sentence.start)
+    if isinstance(annotated, Sentence):
+        columns.add(annotated, 0)
+    else:
+        for sentence in annotated.sentences():
+            columns.add(sentence, sentence.start)
     columns.fill(len(annotated.text))
     tokens = install("spacy", "tokens")
     if vocab is None:
@@ -202,6 +204,7 @@ class _SpacyColumns:
         self._heads: list[int] = []
         self._labels: list[str] = []
         self._starts: list[bool] = []
+        self._unparsed: str | None = None  # a sentence without dependencies
 
     def add(self, sentence: Sentence, start: int) -> None:
         numbers = []
@@ -223,13 +226,15 @@ class _SpacyColumns:
                 f"the dependencies of {shorten(repr(sentence.text))} are not a tree of all tokens",
                 hint="remove them: sentence.with_parts(dependencies=())",
             )
+        if heads is None and numbers:
+            self._unparsed = sentence.text
         labels = {edge.dependent: edge.relation for edge in sentence.dependencies}
         for place, number in enumerate(numbers):
             self._starts[number] = place == 0
-            head = ROOT if heads is None else heads[place]
-            # Tokens without a head depend on the first one, so that the sentence stays one.
-            self._heads[number] = numbers[place if heads else 0] if head == ROOT else numbers[head]
-            self._labels[number] = ("ROOT" if head == ROOT else labels[place]) if heads else ""
+            if heads is not None:
+                is_root = heads[place] == ROOT
+                self._heads[number] = number if is_root else numbers[heads[place]]
+                self._labels[number] = "ROOT" if is_root else labels[place]
 
     def fill(self, end: int) -> None:
         """Add tokens for the characters before ``end`` that belong to no token."""
@@ -266,6 +271,12 @@ class _SpacyColumns:
         named = {"tags": tags, "pos": pos, "lemmas": lemmas, "morphs": features}
         named = {name: column for name, column in named.items() if any(column)}
         if any(self._labels):
+            if self._unparsed is not None:
+                raise StructureError(
+                    f"the sentence {shorten(repr(self._unparsed))} has no dependencies, and others "
+                    "have some: a Doc is parsed as a whole",
+                    hint="parse all sentences, or none",
+                )
             named |= {"heads": self._heads, "deps": self._labels}
         else:
             named["sent_starts"] = self._starts
@@ -423,10 +434,11 @@ def from_conllu(tokens: Any) -> Sentence:
     Dependency(head=1, relation='nsubj', dependent=0)
     """
     check_class(tokens, "conllu", "TokenList", "from_conllu")
-    words = [row for row in tokens if isinstance(row["id"], int)]
-    ranges = {row["id"][0]: row for row in tokens if _has_id(row, "-")}
-    empty = [row for row in tokens if _has_id(row, ".")]
-    names = [row["id"] for row in words]
+    rows = [_Row.of(row, place) for place, row in enumerate(tokens)]
+    words = [row for row in rows if isinstance(row.id, int)]
+    ranges = {row.id[0]: row for row in rows if isinstance(row.id, tuple) and row.id[1] == "-"}
+    empty = [row for row in rows if isinstance(row.id, tuple) and row.id[1] == "."]
+    names = [row.id for row in words]
     if names != [*range(1, len(words) + 1)]:
         raise StructureError(
             f"words must be numbered from 1, got {shorten(repr(names))}",
@@ -437,41 +449,100 @@ def from_conllu(tokens: Any) -> Sentence:
     multiwords: list[Multiword] = []
     while len(unit_of) < len(words):
         first = len(unit_of)
-        row = ranges.get(first + 1, words[first])
-        end = row["id"][2] if row is not words[first] else first + 1
-        if not first < end <= len(words):
-            raise StructureError(f"the range {row['id']} is not one of the {len(words)} words")
-        if row is not words[first]:
-            multiwords.append(Multiword(first, end, row["form"], _columns(row, "misc")))
+        row, end = words[first], first + 1
+        if first + 1 in ranges:
+            row = ranges[first + 1]
+            end = row.id[2]
+            if not first < end <= len(words):
+                raise StructureError(f"the range {row.id} is not one of the {len(words)} words")
+            multiwords.append(Multiword(first, end, row.form, row.misc))
         unit_of += [len(units)] * (end - first)
-        units.append((row["form"], "SpaceAfter=No" not in _columns(row, "misc").split("|")))
-    metadata = dict(tokens.metadata)
+        units.append((row.form, "SpaceAfter=No" not in row.misc.split("|")))
+    metadata = {str(key): value for key, value in tokens.metadata.items()}
     text, places = _placed(units, metadata.pop("text", None))
-    nodes = {name: number for number, name in enumerate([*names, *(r["id"] for r in empty)])}
+    nodes = {row.id: number for number, row in enumerate([*words, *empty])}
     return Sentence(
         text,
         tuple(
-            Token(row["form"], *places[unit], *_fields(row))
+            Token(row.form, *places[unit], *row.fields)
             for row, unit in zip(words, unit_of, strict=True)
         ),
         tuple(
-            Dependency(_node(nodes, row["head"]), row.get("deprel") or "dep", place)
+            Dependency(_node(nodes, row.head), row.relation, place)
             for place, row in enumerate(words)
-            if row.get("head") is not None
+            if row.head is not None
         ),
         enhanced=tuple(
-            Dependency(_node(nodes, head), relation, place)
-            for place, row in enumerate([*words, *empty])
-            for relation, head in _enhanced(row)
+            Dependency(_node(nodes, head), relation, nodes[row.id])
+            for row in rows
+            if row.id in nodes
+            for relation, head in row.enhanced
         ),
-        empty=tuple(EmptyNode(row["id"][0] - 1, row["form"], *_fields(row)) for row in empty),
+        empty=tuple(EmptyNode(row.id[0] - 1, row.form, *row.fields) for row in empty),
         multiwords=tuple(multiwords),
         metadata=tuple(metadata.items()),
     )
 
 
-def _has_id(row: Any, mark: str) -> bool:
-    return isinstance(row["id"], tuple) and row["id"][1] == mark
+class _Row(NamedTuple):
+    """A row of a ``TokenList`` after checks; unknown fields are "" or None."""
+
+    id: Any  # number of a word; or (first, "-", last) of a range, (after, ".", number) if empty
+    form: str
+    head: int | None
+    relation: str
+    enhanced: list[tuple[str, Any]]
+    fields: tuple[str, ...]  # lemma, pos, tag, features, misc
+
+    @property
+    def misc(self) -> str:
+        return self.fields[-1]
+
+    @classmethod
+    def of(cls, row: Any, place: int) -> _Row:
+        """Return a row, or raise StructureError with its place."""
+        name, form, head, deps = (row.get(key) for key in ("id", "form", "head", "deps"))
+        enhanced = deps if isinstance(deps, list) else []
+        for key, value, is_valid in (
+            ("id", name, _is_number(name) or _is_name(name)),
+            ("form", form, isinstance(form, str) and form != ""),
+            ("head", head, head is None or head == "_" or _is_number(head)),
+            ("deps", deps, all(_is_edge(edge) for edge in enhanced)),
+        ):
+            if not is_valid:
+                raise StructureError(f"row {place} of the TokenList: {key} is {show(value)}")
+        return cls(
+            name,
+            form,
+            head if _is_number(head) else None,
+            _written(row, "deprel") or "dep",
+            enhanced,
+            tuple(_written(row, key) for key in ("lemma", "upos", "xpos", "feats", "misc")),
+        )
+
+
+def _is_number(value: object) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _is_name(value: object) -> bool:
+    """Return whether a value is the id of a range or of an empty node."""
+    return (
+        type(value) is tuple
+        and len(value) == 3
+        and value[1] in ("-", ".")
+        and _is_number(value[0])
+        and _is_number(value[2])
+    )
+
+
+def _is_edge(value: object) -> bool:
+    return (
+        isinstance(value, (tuple, list))
+        and len(value) == 2
+        and isinstance(value[0], str)
+        and (_is_number(value[1]) or _is_name(value[1]))
+    )
 
 
 def _node(nodes: Mapping[Any, int], name: Any) -> int:
@@ -482,27 +553,20 @@ def _node(nodes: Mapping[Any, int], name: Any) -> int:
     return nodes[name]
 
 
-def _enhanced(row: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    deps = row.get("deps")
-    return deps if isinstance(deps, list) else []
-
-
-def _fields(row: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(_columns(row, name) for name in ("lemma", "upos", "xpos", "feats", "misc"))
-
-
-def _columns(row: Mapping[str, Any], name: str) -> str:
+def _written(row: Mapping[str, Any], key: str) -> str:
     """Return a column as written in a file, "" for unknown values."""
-    value = row.get(name)
+    value = row.get(key)
     if isinstance(value, Mapping):
         return "|".join(f"{k}" if v is None else f"{k}={v}" for k, v in value.items())
-    return "" if value is None or (value == "_" and name != "lemma") else str(value)
+    unknown = value is None or (value == "_" and row["form"] != "_")
+    return "" if unknown else str(value)
 
 
 def _placed(units: list[tuple[str, bool]], text: str | None) -> tuple[str, list[Span]]:
     """Return a text and the places of its words, each given with whether a blank follows it."""
     if text is None:
         text = "".join(form + " " * blank for form, blank in units).rstrip()
+    text = check_label(text, "the text of a sentence")
     places: list[Span] = []
     at = 0
     for number, (form, _) in enumerate(units):

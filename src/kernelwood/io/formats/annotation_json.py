@@ -11,6 +11,9 @@ from kernelwood.io.formats.concepts import ROLES
 from kernelwood.structures import check_integer, describe
 from kernelwood.text import Argument, Document, Entity, Metadata, Relation, Sentence, Span
 
+# Types of attributes that Label Studio holds, as notes and scores.
+HELD = ("Reference", "AnnotatorNotes", "probability")
+
 
 def check_text(value: object, what: str) -> str:
     """Return ``value`` if it is a string.
@@ -121,3 +124,29 @@ def pairs_of(annotated: Document | Sentence, entities: Iterable[Entity]) -> Iter
         targets = [argument.target for argument in relation.arguments]
         if relation.holds and len(targets) == 2 and known.issuperset(targets):
             yield relation
+
+
+def left_out_of_tool(format: str, annotated: Document | Sentence) -> Iterator[str]:
+    """Yield the parts of annotated text that the format of an annotation tool does not hold.
+
+    Examples
+    --------
+    >>> list(left_out_of_tool("doccano", Document("Raf", [Entity("T1", "x", ())])))
+    ['entities of several spans, or of none']
+    """
+    entities = single_spans(annotated)
+    if annotated.events:
+        yield "events"
+    if format != "labelstudio" and annotated.attributes:
+        yield "attributes"
+    if isinstance(annotated, Document) and annotated.parse:
+        yield "the parse"
+    if len(entities) < len(annotated.entities):
+        yield "entities of several spans, or of none"
+    if sum(1 for _ in pairs_of(annotated, entities)) < len(annotated.relations):
+        yield "relations that are negative or not pairs of such entities"
+    roles = {part.role for item in annotated.relations for part in item.arguments}
+    if not roles <= {*ROLES}:
+        yield "roles of arguments"
+    if format == "labelstudio" and any(item.type not in HELD for item in annotated.attributes):
+        yield "attributes other than database ids, notes and probabilities"

@@ -417,13 +417,13 @@ def first_object(head: str) -> Mapping[str, str]:
     Returns
     -------
     mapping of str to str
-        Beginnings of values are without blanks. Empty if the file does not begin with an object,
-        or with an array of objects.
+        A few characters from the beginning of the value on, without blanks. Empty if the file
+        does not begin with an object, or with an array of objects.
 
     Examples
     --------
     >>> dict(first_object('[{"id": 7, "label": [ [0, 3, "drug"] ], "te'))
-    {'id': '7,', 'label': '[[0,3,"dru'}
+    {'id': '7,"label":', 'label': '[[0,3,"dru'}
     """
     begun = _FIRST.match(head)
     found: dict[str, str] = {}

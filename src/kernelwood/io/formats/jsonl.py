@@ -73,8 +73,6 @@ from kernelwood.text import (
 
 # One of these keys marks a line that is a forest, not an example.
 _BARE = ("labels", "edges")
-# Keys of an example, and of a forest.
-_KEYS = {"id", "label", "views", "origin", "labels", "edges", "root", "spans", "fallback"}
 
 
 def looks_like_jsonl(head: str) -> bool:
@@ -82,11 +80,11 @@ def looks_like_jsonl(head: str) -> bool:
 
     Examples
     --------
-    >>> looks_like_jsonl(' {"id": "s1"}'), looks_like_jsonl('{"id": 7, "text": "Raf"}')
+    >>> looks_like_jsonl(' {"id": "s1", "views": {}}'), looks_like_jsonl('{"text": "Raf"}')
     (True, False)
     """
     keys = first_object(head).keys()
-    return head.lstrip().startswith("{") and ("views" in keys or keys <= _KEYS)
+    return head.lstrip().startswith("{") and ("views" in keys or keys >= {*_BARE})
 
 
 def read_jsonl(source: Source, views: tuple[str, ...] | None = None) -> Iterator[Item]:

@@ -35,7 +35,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from functools import partial
-from itertools import accumulate, chain
+from itertools import accumulate, chain, count
 from math import isfinite
 from typing import IO, Any
 from xml.sax.saxutils import quoteattr
@@ -74,6 +74,7 @@ _CANCELLED = Remark("task that was cancelled")
 _PREDICTION = Remark("prediction of a task without annotations")
 _UNANNOTATED = Remark("task without annotations")
 _MORE_LABELS = Remark("further label of a region")
+_OTHER = Remark("result that is neither a region of the text nor a relation")
 _LOOSE = Remark("relation of a region that is not an entity")
 
 
@@ -158,7 +159,7 @@ def _split_small_task(task: dict[str, Any]) -> tuple[dict[str, Any], list[Any]]:
     for key, value in task.items():
         if isinstance(value, list) and all(_is_region(one) for one in value):
             results += [
-                {"id": f"{key}{place}", "type": "labels", "value": one}
+                {"id": f"T{place}", "type": "labels", "value": one}
                 for place, one in enumerate(value, start=len(results) + 1)
             ]
         elif key not in _SMALL:
@@ -183,21 +184,21 @@ class _Draft:
             self._sort(result, place)
 
     def _sort(self, result: dict[str, Any], place: int) -> None:
-        kind = result.get("type")
+        kind = str(result.get("type"))
         if kind == "relation":
             self._relations.append(result)
             return
         value = result.get("value")
         value = value if isinstance(value, dict) else {}
         if kind in _MARKUP or "startOffset" in value:
-            markup = _MARKUP.get(str(kind), "HTML")
+            markup = _MARKUP.get(kind, "HTML")
             raise StructureError(
                 f"result {place} is a region of {markup} (type {shorten(repr(kind))}); only "
                 "regions of plain text can be read",
                 hint="annotate with the tag <Text> instead of <HyperText> or <Paragraphs>",
             )
         if kind != "labels":
-            self._remarks.append(Remark(f"result of the type {shorten(str(kind))!r}"))
+            self._remarks.append(_OTHER)
             return
         name = check_id(result.get("id"), f"'id' of result {place}")
         if name in self._regions:
@@ -218,12 +219,13 @@ class _Draft:
             entities.append(Entity(name, kind, (span,), text[slice(*span)]))
             attributes += _notes(region, name)
         relations = self._made_relations(attributes)
-        ids = unused_ids("A", {*self._regions, *(relation.id for relation in relations)})
+        taken = {*self._regions, *(relation.id for relation in relations)}
+        ids = {letter: unused_ids(letter, taken) for letter in ("N", "#", "A")}
         return Document(
             text,
             tuple(entities),
             tuple(relations),
-            attributes=tuple(item._replace(id=next(ids)) for item in attributes),
+            attributes=tuple(item._replace(id=next(ids[item.id])) for item in attributes),
             metadata=field_metadata(data, (chosen, "id") if _has_id(data) else (chosen,)),
         )
 
@@ -338,21 +340,21 @@ def _has_id(data: dict[str, Any]) -> bool:
 
 
 def _notes(region: dict[str, Any], target: str) -> Iterator[Attribute]:
-    """Yield the score and the notes of a region as attributes."""
+    """Yield the score and the notes of a region as attributes; ids are their letter as in brat."""
     yield from _score(region, target)
     meta = region.get("meta")
     notes = meta.get("text") if isinstance(meta, dict) else None
     for note in notes if isinstance(notes, list) else [notes]:
         if isinstance(note, str) and note.startswith(_REFERENCE):
-            yield Attribute("", "Reference", target, note[len(_REFERENCE) :])
+            yield Attribute("N", "Reference", target, note[len(_REFERENCE) :])
         elif isinstance(note, str):
-            yield Attribute("", "AnnotatorNotes", target, note)
+            yield Attribute("#", "AnnotatorNotes", target, note)
 
 
 def _score(result: dict[str, Any], target: str) -> Iterator[Attribute]:
     score = result.get("score")
     if type(score) in (int, float):
-        yield Attribute("", "probability", target, repr(score))
+        yield Attribute("A", "probability", target, repr(score))
 
 
 def label_studio_text(
@@ -385,15 +387,17 @@ def label_studio_text(
     --------
     >>> document = Document("Raf binds.", [Entity("T1", "protein", ((0, 3),))])
     >>> tasks = "".join(label_studio_text([Example("a", views={"document": document})]))
-    >>> tasks.startswith('[\n{"data":{"text":"Raf binds.","id":"a"},"annotations":[{"result":[')
+    >>> tasks.startswith('[\n{"id":1,"data":{"text":"Raf binds.","id":"a"},"annotations":[')
     True
     """
+    numbers = count(1)
 
     def write(example: Example) -> str:
         annotated = annotated_to_write(example, view)
         results, scores = _results(annotated)
         fields = metadata_fields(annotated.metadata, ("text", "id"))
-        task: dict[str, object] = {"data": {"text": annotated.text, "id": example.id, **fields}}
+        data = {"text": annotated.text, "id": example.id, **fields}
+        task: dict[str, object] = {"id": next(numbers), "data": data}
         made: dict[str, object] = {"result": results}
         if predictions:
             made = {"model_version": model_version, **made}
@@ -510,7 +514,7 @@ def write_label_studio(
     >>> out = io.StringIO()
     >>> write_label_studio([Example("a", views={"document": Document("Raf")})], out)
     >>> out.getvalue()
-    '[\n{"data":{"text":"Raf","id":"a"},"annotations":[{"result":[]}]}\n]\n'
+    '[\n{"id":1,"data":{"text":"Raf","id":"a"},"annotations":[{"result":[]}]}\n]\n'
     """
     options: dict[str, Any] = {"predictions": predictions, "model_version": model_version}
     write_text(path, label_studio_text(examples, view=view, **options))

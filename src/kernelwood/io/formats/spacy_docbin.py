@@ -64,7 +64,7 @@ def read_docbin(source: Source, views: tuple[str, ...] | None = None) -> Iterato
             document, remarks = table.document(number)
         except StructureError as failure:
             problem = f"document {number + 1}: {failure.problem}"
-            yield source.error(problem, line=1, hint=failure.hint)
+            yield source.error(problem, hint=failure.hint)
             continue
         yield from remarks
         yield Example(
@@ -87,11 +87,11 @@ def _unpack(source: Source) -> bytes:
         if not packed:
             return b""
         if not data:
-            raise source.error("the file is cut off", line=1, hint="fetch or write it again")
+            raise source.error("the file is cut off", hint="fetch or write it again")
         try:
             piece = unpacker.decompress(data, CHUNK)
         except zlib.error as failure:
-            raise source.error(f"not a DocBin: {failure}", line=1, hint=_HINT) from failure
+            raise source.error(f"not a DocBin: {failure}", hint=_HINT) from failure
         unpacked += len(piece)
         source.meter.add(len(piece), source.name)
         source.meter.compare(unpacked, packed, source.name)
@@ -199,7 +199,7 @@ class _Table:
             self._fill(decode_msgpack(data))
         except StructureError as failure:
             raise source.error(
-                f"not a DocBin: {failure.problem}", line=1, hint=failure.hint or _HINT
+                f"not a DocBin: {failure.problem}", hint=failure.hint or _HINT
             ) from failure
 
     def _fill(self, read: object) -> None:
@@ -403,7 +403,6 @@ def _load_spacy(source: Source) -> Any:
     except ImportError:
         raise source.error(
             "spaCy is not installed, which this format needs",
-            line=1,
             hint="install it: pip install 'kernelwood[spacy]'",
         ) from None
     return spacy

@@ -479,4 +479,6 @@ def recognize(source: Source) -> Format | None:
 
 
 def _listing() -> str:
-    return ", ".join(f"{row.name} ({' '.join(row.suffixes)})" for row in FORMATS)
+    return ", ".join(
+        f"{row.name} ({' '.join(row.suffixes)})" if row.suffixes else row.name for row in FORMATS
+    )
