@@ -103,6 +103,13 @@ def test_annotation_beside_a_text_is_read(tmp_path):
     assert not read_texts(tmp_path / "a.txt", "text")[0].view("document").entities
 
 
+def test_annotated_folders_are_read_as_prose_if_asked_for(tmp_path):
+    (tmp_path / "a.txt").write_text("Raf binds.")
+    (tmp_path / "a.ann").write_text("T1\tProtein 0 3\tRaf\n")
+    [example] = read_texts(tmp_path, "text")
+    assert not example.view("document").entities
+
+
 def test_several_paths_are_read_one_after_the_other(tmp_path):
     (tmp_path / "a.txt").write_text("Raf")
     (tmp_path / "b.csv").write_text("id,text\nr,Ras\n")

@@ -433,8 +433,9 @@ def _fits(names: Iterable[str], only: str | None) -> bool:
 def _group(names: list[str], form: Format | None) -> tuple[list[Part], list[str]]:
     """Return the groups of files that belong together, and the other files."""
     groups: list[Part] = []
+    asked = form is not None and bool(form.companions)  # its files may belong to others as well
     for row in table.FORMATS:
-        if not row.companions:
+        if not row.companions or (asked and row is not form):
             continue
         found: dict[str, dict[str, str]] = {}
         for name in names:
