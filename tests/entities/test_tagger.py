@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
 from sklearn.base import clone
 
 import kernelwood as kw
@@ -66,6 +67,18 @@ def test_probabilities_are_probabilities(tagger):
 @pytest.mark.parametrize("text", ["", " \n ", "...", "\u0301", "-", "_-_"])
 def test_texts_without_words_have_no_mentions(tagger, text):
     assert tagger.mentions(text) == []
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.one_of(st.text(max_size=80), st.text(alphabet="RAK2 (-).\n\u0301binds", max_size=80)))
+def test_mentions_of_any_text_lie_in_it_and_do_not_overlap(tagger, text):
+    mentions = tagger.mentions(text)
+    assert tagger.annotate(Document(text)).text == text
+    ends = [0]
+    for one in mentions:
+        assert ends[-1] <= one.start < one.end <= len(text) and 0 <= one.probability <= 1
+        assert text[one.start : one.end] == text[one.start : one.end].strip()
+        ends.append(one.end)
 
 
 def test_sentences_are_not_split_again():

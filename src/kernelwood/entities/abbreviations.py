@@ -7,6 +7,7 @@ biomedical text", Pacific Symposium on Biocomputing 2003.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
@@ -56,8 +57,11 @@ def find_abbreviations(text: str) -> list[Abbreviation]:
     if "(" not in text:
         return []
     found = []
-    for begin, end in find_sentences(text):
-        for match in _BRACKETS.finditer(text, begin, end):
+    brackets = list(_BRACKETS.finditer(text))
+    starts = [begin for begin, _ in find_sentences(text)] if brackets else []
+    for match in brackets:
+        begin = starts[max(0, bisect_right(starts, match.start()) - 1)]
+        if begin <= match.start():
             inner = _stripped(text, *match.span(1))
             before = _stripped(text, begin, match.start())
             made = _short_inside(text, inner, before) or _long_inside(text, inner, before)

@@ -269,12 +269,16 @@ class EntityTagger(Parameterized):
         cut = self._pieces_of(text)
         if not len(cut):
             return []
-        with self._lock():
+        with self._lock(), cycles_ignored():
             model = self._chain_model()
             places = listed_places(written, cut, self._listed(written))
             emissions = model.emissions(cut, places)
             emissions[:, OUT] -= self.bias_
-            found = _mentions(model, cut, emissions, self.types_)
+            found = [
+                one
+                for one in _mentions(model, cut, emissions, self.types_)
+                if any(map(str.isalnum, written[one.start : one.end]))
+            ]
         if found and self.abbreviations:
             found = abbreviation_mentions(written, found)
         if found and self.repeat_ is not None:
