@@ -86,7 +86,8 @@ def test_the_id_is_the_first_pmid_not_that_of_a_comment():
     text = pubmed(
         "<PubmedArticle><MedlineCitation><PMID>5</PMID><CommentsCorrectionsList>"
         "<CommentsCorrections><PMID>6</PMID></CommentsCorrections></CommentsCorrectionsList>"
-        "<Article><ArticleTitle>a</ArticleTitle></Article></MedlineCitation></PubmedArticle>"
+        "<Article><ArticleTitle>a</ArticleTitle></Article><Note><PMID>7</PMID></Note>"
+        "</MedlineCitation></PubmedArticle>"
     )
     assert [example.id for example in read(io.StringIO(text))] == ["5"]
 
