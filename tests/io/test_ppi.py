@@ -355,7 +355,7 @@ def test_deep_nesting_does_not_overflow(inside):
 
 @pytest.mark.parametrize("name", ["a", "token", "document"])
 def test_nesting_without_end_is_refused(name, monkeypatch):
-    monkeypatch.setattr(xml, "_MAX_DEPTH", 1000)
+    monkeypatch.setattr(xml.XmlCollector, "max_depth", 1000)
     reasons = parse(b"<corpus>" + f"<{name}>".encode() * 3_000, "skip").tally.reasons
     assert any("nested more than" in reason for reason in reasons)
 

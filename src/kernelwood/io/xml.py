@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _MAX_TAG = 1 << 22  # bytes of a tag or comment
-_MAX_DEPTH = 250_000
 _ENCODING = re.compile(rb"""\s*<\?xml[^>]*?\sencoding\s*=\s*["']([\w.-]{1,40})["']""")
 
 
@@ -36,12 +35,16 @@ class XmlCollector:
         The parser.
     depth : int
         Number of open elements; counted by `start` and `end`.
+    source : Source
+        The file.
     """
+
+    max_depth = 250_000
 
     def __init__(self, source: Source) -> None:
         self.expat: XMLParserType
         self.depth = 0
-        self._source = source
+        self.source = source
         self._tag_bytes = 0
         self._last_place = (0, 0)
 
@@ -53,6 +56,12 @@ class XmlCollector:
         """Handle an end tag."""
         raise NotImplementedError
 
+    def entity(self, name: str) -> None:
+        """Handle an entity that the document type, which is not fetched, may define."""
+        raise self.error(
+            f"the entity &{shorten(name)}; is not defined", hint="write the character itself"
+        )
+
     def place(self) -> tuple[int, int]:
         """Return the current line and column, both from 1."""
         return self.expat.CurrentLineNumber, self.expat.CurrentColumnNumber + 1
@@ -60,13 +69,13 @@ class XmlCollector:
     def error(self, problem: str, hint: str | None = None) -> ReadError:
         """Return (not raise) an error at the current place."""
         line, column = self.place()
-        return self._source.error(problem, line=line, column=column, hint=hint)
+        return self.source.error(problem, line=line, column=column, hint=hint)
 
     def check_size(self, n_bytes: int) -> None:
         """Count parsed bytes; raise if a limit is exceeded."""
-        if self.depth > _MAX_DEPTH:
+        if self.depth > self.max_depth:
             raise self.error(
-                f"elements are nested more than {_MAX_DEPTH:,} deep",
+                f"elements are nested more than {self.max_depth:,} deep",
                 hint="perhaps end tags are missing",
             )
         place = self.place()
@@ -131,16 +140,15 @@ def _make_parser(collector: XmlCollector, head: bytes, *, doctype: bool) -> Any:
             if doctype:
                 expat.SetParamEntityParsing(0)  # never: the document type is not fetched
                 expat.StartDoctypeDeclHandler = _check_doctype
-                expat.SkippedEntityHandler = _refuse_entity
+                expat.SkippedEntityHandler = _skipped
 
     def _check_doctype(name: str, system: object, public: object, declares: int) -> None:
         if declares:
             raise DTDForbidden(name, system, public)
 
-    def _refuse_entity(name: str, _is_parameter: int) -> None:
-        raise collector.error(
-            f"the entity &{shorten(name)}; is not defined", hint="write the character itself"
-        )
+    def _skipped(name: str, is_parameter: int) -> None:
+        if not is_parameter:
+            collector.entity(name)
 
     return Parser(forbid_dtd=not doctype)
 
@@ -168,8 +176,8 @@ def _feed(parser: Any, collector: XmlCollector, chunk: bytes) -> ReadError | Non
         return failure
     except DefusedXmlException:
         return collector.error(
-            "the file declares a document type",
-            hint="remove it; the format needs none, and entities in a DTD can do harm",
+            "the file declares a document type or entities of its own",
+            hint="remove the declaration; entities can make a small file fill the memory",
         )
     except SAXParseException as failure:
         return collector.error(

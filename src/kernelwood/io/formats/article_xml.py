@@ -1,8 +1,7 @@
-"""XML of articles, streamed: the hardened parser, and the collector of text that formats extend.
+"""XML of articles, streamed: the collector of text that formats extend.
 
-The parser is that of defusedxml, fed chunk by chunk. The document type of these files is accepted
-without fetching anything; declared entities are refused. Entities of characters that the missing
-document type would declare, such as ``&alpha;``, are those of HTML.
+The document type of these files is accepted without fetching anything. Entities of characters that
+it would declare, such as ``&alpha;``, are those of HTML.
 """
 
 from __future__ import annotations
@@ -10,22 +9,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from html.entities import html5
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TypeAlias
 
 from kernelwood.errors import ReadError, StructureError
-from kernelwood.io.containers.compression import CHUNK
 from kernelwood.io.containers.limits import format_size
 from kernelwood.io.formats.sections import join_sections
 from kernelwood.io.ids import UsedIds
 from kernelwood.io.source import Item, Remark, Source
+from kernelwood.io.xml import XmlCollector, parse_xml
 from kernelwood.structures import shorten
 from kernelwood.text import Document, Example
 
-if TYPE_CHECKING:
-    from pyexpat import XMLParserType
-
-_MAX_DEPTH = 1000
-_MAX_TAG = 1 << 22  # bytes of one tag or comment
+_END = object()
 _MAX_ARTICLE = 1 << 26  # bytes, markup included
 _MAX_SECTIONS = 2000
 _MAX_VALUE = 1000  # characters of a value of the metadata
@@ -100,7 +95,7 @@ def _grouped(blocks: Blocks) -> Iterator[tuple[str, list[str]]]:
         yield "/".join(current), paragraphs
 
 
-class ArticleCollector:
+class ArticleCollector(XmlCollector):
     """Collects articles from the events of the parser; base class of the formats.
 
     A format defines `open` and `close`, called at tags outside of skipped elements, and the sets
@@ -112,26 +107,16 @@ class ArticleCollector:
     roots: frozenset[str] = frozenset()
     expected = ""
 
+    max_depth = 1000
+
     def __init__(self, source: Source) -> None:
-        self.expat: XMLParserType
-        self.source = source
+        super().__init__(source)
         self.article: Article | None = None
         self.finished: list[Article | ReadError | Remark] = []
-        self._depth = 0
         self._skipping = ""
         self._skip_depth = 0
         self._texts: list[list[str]] = []  # open elements whose text is collected
-        self._article_bytes = self._tag_bytes = 0
-        self._last_place = (0, 0)
-
-    def connect(self, expat: XMLParserType) -> None:
-        """Set the handlers of a parser."""
-        self.expat = expat
-        expat.buffer_text = True
-        expat.StartElementHandler = self._start
-        expat.EndElementHandler = self._end
-        expat.CharacterDataHandler = None
-        expat.SkippedEntityHandler = self._entity
+        self._article_bytes = 0
 
     # Interface of formats.
 
@@ -190,9 +175,10 @@ class ArticleCollector:
 
     # Handlers.
 
-    def _start(self, name: str, attributes: dict[str, str]) -> None:
-        self._depth += 1
-        if self._depth == 1 and name.rpartition(":")[2] not in self.roots:
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        """Handle a start tag outside of skipped elements."""
+        self.depth += 1
+        if self.depth == 1 and name.rpartition(":")[2] not in self.roots:
             raise self.error(
                 f"the outermost element is <{shorten(name)}>, not {self.expected}",
                 hint="give format=... if the file is in another format",
@@ -203,22 +189,24 @@ class ArticleCollector:
             self.open(name, attributes)
 
     def _start_skipped(self, name: str, attributes: dict[str, str]) -> None:
-        self._depth += 1
+        self.depth += 1
         self._skip_depth += name == self._skipping
 
-    def _end(self, name: str) -> None:
-        self._depth -= 1
+    def end(self, name: str) -> None:
+        """Handle an end tag."""
+        self.depth -= 1
         if not self._skipping:
             self.close(name)
         elif name == self._skipping:
             self._skip_depth -= 1
             if not self._skip_depth:
                 self._skipping = ""
-                self.expat.StartElementHandler = self._start
+                self.expat.StartElementHandler = self.start
                 self.expat.CharacterDataHandler = self._texts[-1].append if self._texts else None
 
-    def _entity(self, name: str, is_parameter: bool) -> None:
-        if is_parameter or self._skipping:
+    def entity(self, name: str) -> None:
+        """Write the character of an entity of HTML."""
+        if self._skipping:
             return
         character = html5.get(f"{name};")
         if character is not None:
@@ -229,32 +217,11 @@ class ArticleCollector:
                 hint="write the character itself, in UTF-8",
             )
 
-    # Places and limits.
-
-    def place(self) -> tuple[int, int]:
-        """Return line and column of the current tag, from 1."""
-        return self.expat.CurrentLineNumber, self.expat.CurrentColumnNumber + 1
-
-    def error(self, problem: str, hint: str | None = None) -> ReadError:
-        """Return (not raise) an error at the current tag."""
-        line, column = self.place()
-        return self.source.error(problem, line=line, column=column, hint=hint)
+    # Limits.
 
     def check_size(self, n_bytes: int) -> None:
         """Count parsed bytes; raise if a limit is exceeded."""
-        if self._depth > _MAX_DEPTH:
-            raise self.error(
-                f"elements are nested more than {_MAX_DEPTH:,} deep",
-                hint="perhaps end tags are missing",
-            )
-        place = self.place()
-        self._tag_bytes = self._tag_bytes + n_bytes if place == self._last_place else 0
-        self._last_place = place
-        if self._tag_bytes > _MAX_TAG:
-            raise self.error(
-                f"a tag or comment has more than {format_size(_MAX_TAG)}",
-                hint="perhaps a quotation mark or an angle bracket is missing",
-            )
+        super().check_size(n_bytes)
         self._article_bytes += n_bytes
         article = self.article
         if article is not None and self._article_bytes > _MAX_ARTICLE:
@@ -312,63 +279,10 @@ def read_articles(
 def _articles(
     source: Source, collector: ArticleCollector
 ) -> Iterator[Article | ReadError | Remark]:
-    parser = _make_parser(collector)
-    blank, chunk = True, b" "
-    while chunk:
-        chunk = source.stream.read(CHUNK)
-        blank = blank and not chunk.strip()
-        if blank and not chunk:
-            return
-        problem = _feed(parser, collector, chunk)
+    chunks = parse_xml(source, collector, doctype=True)
+    while True:
+        more = next(chunks, _END)
         finished, collector.finished = collector.finished, []
         yield from finished
-        if problem is not None:
-            raise problem
-
-
-def _make_parser(collector: ArticleCollector) -> Any:
-    from xml.parsers import expat
-
-    from defusedxml.expatreader import DefusedExpatParser  # slow to import
-
-    class Parser(DefusedExpatParser):  # type: ignore[misc]  # defusedxml has no types
-        def reset(self) -> None:
-            super().reset()
-            # The document type is not fetched, so there is no reference to refuse.
-            self._parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
-            collector.connect(self._parser)
-
-    return Parser(forbid_dtd=False, forbid_entities=True, forbid_external=True)
-
-
-def _feed(parser: Any, collector: ArticleCollector, chunk: bytes) -> ReadError | None:
-    """Parse a chunk, or the end of the file if it is empty; return the error if there is one."""
-    from xml.sax import SAXParseException
-
-    from defusedxml import DefusedXmlException
-
-    try:
-        if chunk:
-            parser.feed(chunk)
-        else:
-            parser.close()
-        collector.check_size(len(chunk))
-    except ReadError as failure:
-        return failure
-    except DefusedXmlException:
-        return collector.error(
-            "the file declares or refers to entities of its own",
-            hint="remove them; entities can make a small file fill the memory",
-        )
-    except SAXParseException as failure:
-        return collector.error(
-            f"this is not well-formed XML: {failure.getMessage()}",
-            hint="the rest cannot be read; if a character is odd here, the file may not be in the "
-            "encoding it declares (UTF-8 if none)",
-        )
-    except (LookupError, ValueError) as failure:
-        return collector.error(
-            f"the declared encoding cannot be read: {shorten(str(failure))}",
-            hint="convert the file to UTF-8",
-        )
-    return None
+        if more is _END:
+            return

@@ -179,7 +179,7 @@ class _Collector(XmlCollector):
             try:
                 self._finished.append(_part(root, _DOCUMENT))
             except StructureError as failure:
-                self._finished.append(self._source.locate(failure, *self._begun))
+                self._finished.append(self.source.locate(failure, *self._begun))
         self._builder = None
         self.expat.StartElementHandler = self.start
         self.expat.EndElementHandler = self.end
@@ -190,7 +190,7 @@ class _Collector(XmlCollector):
         self._document_bytes += n_bytes
         if self._builder is None or self._document_bytes <= _MAX_DOCUMENT:
             return
-        problem = self._source.error(
+        problem = self.source.error(
             f"the document has more than {_MAX_DOCUMENT:,} bytes",
             line=self._begun[0],
             column=self._begun[1],

@@ -597,7 +597,7 @@ class _Collector(XmlCollector):
         sentence = self._sentence
         if sentence is None or self._given_up or self._sentence_bytes <= _MAX_BYTES:
             return
-        problem = self._source.error(
+        problem = self.source.error(
             f"the sentence has more than {_MAX_BYTES:,} bytes",
             line=sentence.element.line,
             column=sentence.element.column,
