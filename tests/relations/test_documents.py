@@ -13,6 +13,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 import kernelwood as kw
 from kernelwood.datasets import load_interactions
+from kernelwood.entities import EntityFinder
 from kernelwood.errors import KernelInputError, StructureError
 from kernelwood.relations.corpus import documents_from, text_entries
 
@@ -130,7 +131,7 @@ def test_files_of_text_are_texts(tmp_path, name):
 def test_a_file_of_an_unknown_format_is_not_prose(tmp_path):
     path = tmp_path / "texts.odd"
     path.write_text("<p>Raf binds Ras.</p>", encoding="utf-8")
-    with pytest.raises(kw.errors.ReadError, match="cannot tell the format"):
+    with pytest.raises(kw.errors.ReadError, match="this is HTML, not plain text"):
         found(path, texts=True)
 
 
@@ -171,7 +172,7 @@ def test_a_doc_without_a_parse_is_parsed(extractor):
 def test_a_dictionary_keeps_the_parse_of_a_doc():
     doc = make_doc()
     doc.ents = []
-    [(_, document, _, _)] = text_entries(doc, TERMS)
+    [(_, document, _, _)] = text_entries(doc, EntityFinder(given=TERMS))
     assert len(document.entities) == 2
     assert document.sentences()[0].dependencies
 
@@ -217,7 +218,7 @@ class TestDictionary:
         assert [term.id for term in kw.Dictionary.of(frame).terms] == ["7", ""]
 
     def test_an_extractor_takes_it(self):
-        [entry] = text_entries(TEXT, {"protein": ["Raf"]})
+        [entry] = text_entries(TEXT, EntityFinder(given={"protein": ["Raf"]}))
         assert [entity.text for entity in entry[1].entities] == ["Raf"]
 
     @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, strategies as st
-from relations.report_samples import (
+from report_samples import (
     COLORS,
     EVIL,
     RELATIONS,

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from relations.report_samples import EVIL, TEXT, Outline, page, prediction, shown
+from report_samples import EVIL, TEXT, Outline, page, prediction, shown
 
 import kernelwood as kw
 from kernelwood.relations import ReportContents, report_html

@@ -108,8 +108,10 @@ class StanzaBackend:
 
     def _parse(self, texts: list[str]) -> Iterator[Document]:
         for text in texts:
-            blank = not text.strip()
-            yield Document(text) if blank else stanza_document(self._pipeline(text), text)
+            if text.strip():
+                yield stanza_document(self._pipeline(text), text, checked=False)
+            else:
+                yield Document(text)
 
 
 def _parse_sentences(

@@ -361,6 +361,7 @@ def segments(passage: Passage, colors: Mapping[str, str]) -> Iterator[tuple[str,
 
     Examples
     --------
+    >>> from kernelwood.text import Entity
     >>> raf = Entity("T1", "Protein", ((0, 3),))
     >>> list(segments(Passage("Raf is", [raf]), {"Protein": "k0"}))
     [('Raf', 'k0', 'Protein'), (' is', '', '')]

@@ -25,6 +25,7 @@ from kernelwood.text.document import Document
 from kernelwood.text.sentence import Sentence
 from kernelwood.text.structure_objects import check_class, install
 
+_BLANK = Sentence("")
 _SPANS = "entities"  # key of doc.spans for all entities, also those that overlap
 
 
@@ -107,7 +108,8 @@ def _spacy_sentence(span: Any) -> Sentence | None:
             head = _spacy_head(token, heads, numbers)
             edges.append(Dependency(head, "root" if head == ROOT else token.dep_, place))
     text = span.doc.text[start : start + tokens[-1].end]
-    return Sentence(text, tuple(tokens), tuple(edges), start=start)
+    # Valid as it was made, so it is not checked.
+    return _BLANK._with(text=text, tokens=tuple(tokens), dependencies=tuple(edges), start=start)
 
 
 def _spacy_head(token: Any, heads: Mapping[int, int], numbers: Mapping[int, int]) -> int:
@@ -338,8 +340,12 @@ def from_stanza(parsed: Any) -> Document:
     return stanza_document(parsed, parsed.text)
 
 
-def stanza_document(parsed: Any, text: str | None) -> Document:
-    """Return the document of a Stanza ``Document`` or ``Sentence`` with a known text."""
+def stanza_document(parsed: Any, text: str | None, *, checked: bool = True) -> Document:
+    """Return the document of a Stanza ``Document`` or ``Sentence`` with a known text.
+
+    Sentences that a pipeline of Stanza has just made need not be checked.
+    """
+    make = Sentence if checked else _BLANK._with
     whole = hasattr(parsed, "sentences")
     sentences = parsed.sentences if whole else [parsed]
     tokens = [token for sentence in sentences for token in sentence.tokens]
@@ -356,11 +362,12 @@ def stanza_document(parsed: Any, text: str | None) -> Document:
         else:
             start, end = span.start_char - shift, span.end_char - shift
         entities.append(Entity(f"T{number}", span.type, ((start, end),), text[start:end]))
-    parse = [_stanza_sentence(one, place_of, text) for one in sentences if one.tokens]
+    parse = [make(**_stanza_sentence(one, place_of, text)) for one in sentences if one.tokens]
     return Document(text, tuple(entities), parse=tuple(parse))
 
 
-def _stanza_sentence(parsed: Any, place_of: Mapping[int, Span], text: str) -> Sentence:
+def _stanza_sentence(parsed: Any, place_of: Mapping[int, Span], text: str) -> dict[str, Any]:
+    """Return the parts of a sentence."""
     start = place_of[id(parsed.tokens[0])][0]
     end = max(place_of[id(token)][1] for token in parsed.tokens)
     tokens: list[Token] = []
@@ -377,14 +384,14 @@ def _stanza_sentence(parsed: Any, place_of: Mapping[int, Span], text: str) -> Se
                 edges.append(Dependency(word.head - 1, word.deprel or "dep", len(tokens)))
             fields = (word.lemma or "", word.upos or "", word.xpos or "", word.feats or "")
             tokens.append(Token(word.text, first, last, *fields))
-    return Sentence(
-        text[start:end],
-        tuple(tokens),
-        tuple(edges),
-        tree=_stanza_tree(getattr(parsed, "constituency", None), len(tokens)),
-        multiwords=tuple(multiwords),
-        start=start,
-    )
+    return {
+        "text": text[start:end],
+        "tokens": tuple(tokens),
+        "dependencies": tuple(edges),
+        "tree": _stanza_tree(getattr(parsed, "constituency", None), len(tokens)),
+        "multiwords": tuple(multiwords),
+        "start": start,
+    }
 
 
 def _stanza_tree(root: Any, n_words: int) -> Tree | None:
