@@ -8,6 +8,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +18,8 @@ from numpy.typing import NDArray
 from kernelwood import _native
 from kernelwood.arrays import rises
 from kernelwood.entities.tagger_features import (
+    GREEK,
+    LONGEST,
     N_PLACES,
     OUTSIDE_PIECE,
     OUTSIDE_TOKEN,
@@ -290,6 +293,10 @@ class ChainModel:
         self._weights = weights
         self._n = n = len(weights.known)
         self._numbers = {name: row for row, name in enumerate(weights.features.tolist())}
+        words = {
+            name: row for name, row in self._numbers.items() if name[0] != PLACE and name.isascii()
+        }
+        self._ascii = _native.WordFeatures([*words], [*words.values()], sorted(GREEK), LONGEST)
         self._transitions = np.where(_allowed(weights.known), weights.transitions, -np.inf)
         part = np.arange(n) - 1
         part = np.where(part < 0, -1, part % _PARTS) + 1  # 0 for OUT
@@ -351,12 +358,29 @@ class ChainModel:
         if self._pieces.rows.size > _MOST_KEPT:
             self._forget()
             new = list(dict.fromkeys(tokens))
-        features = [_features_of(token) for token in new]
-        first = self._tokens.append(self._sums([words for words, _ in features]))
-        place = self._pieces.append(self._sums([piece for _, own in features for piece in own]))
-        for number, (token, (_, own)) in enumerate(zip(new, features, strict=True)):
-            self._words[token] = (first + number, tuple(range(place, place + len(own))))
-            place += len(own)
+        plain = [token for token in new if token.isascii()]
+        groups, numbers, piece_groups, piece_numbers, begins = self._ascii.find(plain)
+        self._keep(
+            plain, self._add(groups, numbers), self._add(piece_groups, piece_numbers), begins
+        )
+        if len(plain) < len(new):
+            others = [token for token in new if not token.isascii()]
+            features = [_features_of(token) for token in others]
+            begins = np.cumsum([0, *(len(pieces) for _, pieces in features)])
+            words = self._sums([words for words, _ in features])
+            self._keep(
+                others, words, self._sums([one for _, own in features for one in own]), begins
+            )
+
+    def _keep(
+        self, tokens: Sequence[str], words: Floats, pieces: Floats, begins: NDArray[np.int64]
+    ) -> None:
+        """Keep the sums of tokens and of their pieces, given where those of each begin."""
+        first, place = self._tokens.append(words), self._pieces.append(pieces)
+        for number, (token, (begin, end)) in enumerate(
+            zip(tokens, pairwise(begins.tolist()), strict=True), start=first
+        ):
+            self._words[token] = (number, tuple(range(place + begin, place + end)))
 
     def _sums(self, features: Features, width: int | None = None) -> Floats:
         """Return the sums of the weights of features, for all places or for one."""
@@ -366,14 +390,15 @@ class ChainModel:
         for some in features:
             numbers += [row for name in some if (row := find(name)) is not None]
             groups.append(len(numbers))
-        made = np.zeros((len(features), width or N_PLACES * self._n))
+        return self._add(np.array(groups, np.int64), np.array(numbers, np.int32), width)
+
+    def _add(
+        self, groups: NDArray[np.int64], numbers: NDArray[np.int32], width: int | None = None
+    ) -> Floats:
+        made = np.zeros((len(groups) - 1, width or N_PLACES * self._n))
+        weights = self._weights
         _native.sum_features(
-            self._weights.offsets,
-            self._weights.columns,
-            self._weights.values,
-            np.array(groups, dtype=np.int64),
-            np.array(numbers, dtype=np.int32),
-            made,
+            weights.offsets, weights.columns, weights.values, groups, numbers, made
         )
         return made
 

@@ -21,11 +21,11 @@ from kernelwood.text import Span, find_sentences, tokenize
 
 _CUT = re.compile("[-\u2010\u2011_]|[^-\u2010\u2011_]+")
 _ROMAN = re.compile("[IVX]+")
-_GREEK = frozenset(
+GREEK = frozenset(
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma "
     "tau upsilon phi chi psi omega".split()
 )
-_LONGEST = 24  # characters of a word in a feature: longer ones are cut
+LONGEST = 24  # characters of a word in a feature: longer ones are cut
 
 PIECE, TOKEN, PLACE = "P", "T", "X"  # kinds of features
 REACH = 2  # tokens or pieces to each side
@@ -136,8 +136,8 @@ def shape_of(word: str) -> str:
 
 def token_features(token: str, stem: str) -> list[str]:
     """Return the features of a token for the pieces around it."""
-    lower = token.lower()[:_LONGEST]
-    return [f"Tl{lower}", f"Ts{shape_of(token)[:_LONGEST]}", f"Tt{stem}", f"Tz{lower[-3:]}"]
+    lower = token.lower()[:LONGEST]
+    return [f"Tl{lower}", f"Ts{shape_of(token)[:LONGEST]}", f"Tt{stem}", f"Tz{lower[-3:]}"]
 
 
 def piece_features(token: str, index: int, stem: str) -> list[str]:
@@ -145,16 +145,16 @@ def piece_features(token: str, index: int, stem: str) -> list[str]:
     spans = cut_token(token)
     start, end = spans[index]
     word = token[start:end]
-    lower = word.lower()[:_LONGEST]
+    lower = word.lower()[:LONGEST]
     place = f"{min(index, 3)}/{min(len(spans) - index, 4)}"
-    made = [f"Pl{lower}", f"Ps{shape_of(word)[:_LONGEST]}", f"Pt{stem}", f"Pi{place}"]
+    made = [f"Pl{lower}", f"Ps{shape_of(word)[:LONGEST]}", f"Pt{stem}", f"Pi{place}"]
     made.append(f"Pn{min(len(word), 8)}")
     made += [f"Pp{lower[:n]}" for n in (1, 2, 3, 4) if len(lower) >= n]
     made += [f"Pz{lower[-n:]}" for n in (1, 2, 3, 4) if len(lower) >= n]
     if word != lower:
-        made.append(f"PW{word[:_LONGEST]}")
+        made.append(f"PW{word[:LONGEST]}")
         made.append(f"PS{full_shape(word)}")
-    if lower in _GREEK or (len(word) == 1 and "α" <= lower <= "ω"):
+    if lower in GREEK or (len(word) == 1 and "α" <= lower <= "ω"):
         made.append("Pg")
     if _ROMAN.fullmatch(word):
         made.append("Pr")
