@@ -2,12 +2,14 @@
 // segments.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -42,17 +44,20 @@ std::string english_stem(const std::string& word) {
   return EnglishStem::of(word);
 }
 
-// An array that owns its values.
 template <class T>
-nb::object owned(std::vector<T>&& values) {
+using Owned = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+
+template <class T>
+Owned<T> owned(std::vector<T>&& values) {
   auto* kept = new std::vector<T>(std::move(values));
   nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
+  return Owned<T>(kept->data(), {kept->size()}, owner);
 }
 
 // Returns groups of numbers of features for tokens, the same for their pieces, and where the
 // pieces of each token begin.
-nb::tuple find_features(WordFeatures& features, const std::vector<std::string>& tokens) {
+std::tuple<Owned<int64_t>, Owned<int32_t>, Owned<int64_t>, Owned<int32_t>, Owned<int64_t>>
+find_features(WordFeatures& features, const std::vector<std::string>& tokens) {
   FeatureGroups of_tokens, of_pieces;
   std::vector<int64_t> begins{0};
   for (const std::string& token : tokens) {
@@ -60,9 +65,9 @@ nb::tuple find_features(WordFeatures& features, const std::vector<std::string>& 
     features.find(token, of_tokens, of_pieces);
     begins.push_back(static_cast<int64_t>(of_pieces.offsets.size()) - 1);
   }
-  return nb::make_tuple(owned(std::move(of_tokens.offsets)), owned(std::move(of_tokens.numbers)),
-                        owned(std::move(of_pieces.offsets)), owned(std::move(of_pieces.numbers)),
-                        owned(std::move(begins)));
+  return {owned(std::move(of_tokens.offsets)), owned(std::move(of_tokens.numbers)),
+          owned(std::move(of_pieces.offsets)), owned(std::move(of_pieces.numbers)),
+          owned(std::move(begins))};
 }
 
 // Adds the sparse rows of each group of features to its row of ``out``.
