@@ -267,8 +267,7 @@ class EntityTagger(Parameterized):
         self._check_is_fitted()
         written = text if isinstance(text, str) else text.text
         tokens = tokenize(written)
-        whole = isinstance(text, Sentence)
-        cut = cut_text(written, [(0, len(written))] if whole else None, tokens)
+        cut = self._pieces_of(text, tokens)
         if not len(cut):
             return []
         with self._lock(), cycles_ignored():
@@ -282,11 +281,20 @@ class EntityTagger(Parameterized):
                 if any(map(str.isalnum, written[one.start : one.end]))
             ]
         if found and self.abbreviations:
-            begins = None if whole else [cut.starts[first] for first in cut.sentences[:-1]]
-            found = abbreviation_mentions(written, found, begins)
+            starts = [cut.starts[first] for first in cut.sentences[:-1]]
+            known = None if isinstance(text, Sentence) else starts
+            found = abbreviation_mentions(written, found, known)
         if found and self.repeat_ is not None:
             [found] = add_repeats([(written, cut)], [found], self.repeat_)
         return found
+
+    @staticmethod
+    def _pieces_of(
+        text: str | Document | Sentence, tokens: Sequence[Token] | None = None
+    ) -> Pieces:
+        if isinstance(text, Sentence):
+            return cut_text(text.text, [(0, len(text.text))], tokens)
+        return cut_text(text if isinstance(text, str) else text.text, None, tokens)
 
     def _listed(self, text: str, tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
         """Yield the listed terms in a text, each with a feature."""
