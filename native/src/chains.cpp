@@ -1,13 +1,24 @@
-// Python bindings for linear chains: emissions, best labels, probabilities of segments.
+// Python bindings for linear chains: features of words, emissions, best labels, probabilities of
+// segments.
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "bindings.hpp"
 #include "bound_arrays.hpp"
 #include "kernelwood/chain_emissions.hpp"
 #include "kernelwood/chain_labels.hpp"
+#include "kernelwood/english_stem.hpp"
+#include "kernelwood/word_features.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -23,19 +34,57 @@ void check_rising(Vector<const int64_t> offsets, int64_t length) {
     require(offsets.data()[i - 1] <= offsets.data()[i], "offsets must not fall");
 }
 
+bool is_ascii(const std::string& text) {
+  return std::all_of(text.begin(), text.end(), [](unsigned char c) { return c < 128; });
+}
+
+std::string english_stem(const std::string& word) {
+  require(std::all_of(word.begin(), word.end(), [](char c) { return 'a' <= c && c <= 'z'; }),
+          "a word consists of ASCII letters in lower case");
+  return EnglishStem::of(word);
+}
+
+template <class T>
+using Owned = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+
+template <class T>
+Owned<T> owned(std::vector<T>&& values) {
+  auto* kept = new std::vector<T>(std::move(values));
+  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return Owned<T>(kept->data(), {kept->size()}, owner);
+}
+
+// Returns groups of numbers of features for tokens, the same for their pieces, and where the
+// pieces of each token begin.
+std::tuple<Owned<int64_t>, Owned<int32_t>, Owned<int64_t>, Owned<int32_t>, Owned<int64_t>>
+find_features(WordFeatures& features, const std::vector<std::string>& tokens) {
+  FeatureGroups of_tokens, of_pieces;
+  std::vector<int64_t> begins{0};
+  for (const std::string& token : tokens) {
+    require(is_ascii(token), "words are ASCII");
+    features.find(token, of_tokens, of_pieces);
+    begins.push_back(static_cast<int64_t>(of_pieces.offsets.size()) - 1);
+  }
+  return {owned(std::move(of_tokens.offsets)), owned(std::move(of_tokens.numbers)),
+          owned(std::move(of_pieces.offsets)), owned(std::move(of_pieces.numbers)),
+          owned(std::move(begins))};
+}
+
 // Adds the sparse rows of each group of features to its row of ``out``.
 void sum_features(Vector<const int64_t> offsets, Vector<const int32_t> columns,
                   Vector<const double> values, Vector<const int64_t> groups,
                   Vector<const int32_t> features, Matrix<double> out) {
   require(columns.size() == values.size(), "entries differ in length");
-  check_rising(offsets, size_of(columns, 0));
+  require(size_of(offsets, 0) > 0, "offsets begin at 0");
   check_rising(groups, size_of(features, 0));
   require(size_of(groups, 0) - 1 == size_of(out, 0), "wrong shape of results");
   const int64_t n_rows = size_of(offsets, 0) - 1, width = size_of(out, 1);
   for (int64_t i = 0; i < size_of(features, 0); ++i) {
     const int32_t row = features.data()[i];
     require(0 <= row && row < n_rows, "no such feature");
-    for (int64_t k = offsets.data()[row]; k < offsets.data()[row + 1]; ++k)
+    const int64_t begin = offsets.data()[row], end = offsets.data()[row + 1];
+    require(0 <= begin && begin <= end && end <= size_of(columns, 0), "offsets must not fall");
+    for (int64_t k = begin; k < end; ++k)
       require(0 <= columns.data()[k] && columns.data()[k] < width, "no such column");
   }
   const SparseRows rows{offsets.data(), columns.data(), values.data()};
@@ -125,6 +174,18 @@ void segment_probabilities(Vector<const int64_t> offsets, Matrix<const double> e
 }  // namespace
 
 void bind_chains(nb::module_& m) {
+  nb::class_<WordFeatures>(m, "WordFeatures")
+      .def(
+          "__init__",
+          [](WordFeatures* made, const std::vector<std::string>& names,
+             const std::vector<int32_t>& numbers, const std::vector<std::string>& greek,
+             size_t longest) {
+            require(names.size() == numbers.size(), "each name has a number");
+            new (made) WordFeatures(names, numbers, greek, longest);
+          },
+          "names"_a, "numbers"_a, "greek"_a, "longest"_a)
+      .def("find", &find_features, "tokens"_a);
+  m.def("english_stem", &english_stem, "word"_a);
   m.def("sum_features", &sum_features, "offsets"_a.noconvert(), "columns"_a.noconvert(),
         "values"_a.noconvert(), "groups"_a.noconvert(), "features"_a.noconvert(),
         "out"_a.noconvert(), Released());

@@ -2,6 +2,7 @@
 
 """Native core of kernelwood: exact kernels over flat arrays."""
 
+from collections.abc import Sequence
 import enum
 from typing import Annotated, Final, overload
 
@@ -366,6 +367,13 @@ class SoftSequenceEngineLog2:
 
     @staticmethod
     def diagonal(parameters: SequenceParameters, side: Sequences, first: int, last: int, out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], stop: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, matching: MatchingFloat64 | None = None) -> None: ...
+
+class WordFeatures:
+    def __init__(self, names: Sequence[str], numbers: Sequence[int], greek: Sequence[str], longest: int) -> None: ...
+
+    def find(self, tokens: Sequence[str]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]: ...
+
+def english_stem(word: str) -> str: ...
 
 def sum_features(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], features: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None: ...
 

@@ -13,6 +13,7 @@ from kernelwood._core import (
     add_word_blocks,
     build_info,
     decode_chains,
+    english_stem,
     explain_codes,
     fill_linear_bits,
     fill_nearest_bits,
@@ -48,10 +49,12 @@ __all__ = [
     "VectorChunk",
     "VectorLayout",
     "VectorProblem",
+    "WordFeatures",
     "add_word_blocks",
     "build_info",
     "decode_chains",
     "engine_class",
+    "english_stem",
     "explain_codes",
     "fill_linear_bits",
     "fill_nearest_bits",
@@ -88,6 +91,7 @@ TreeParameters = _core.TreeParameters
 VectorChunk = _core.VectorChunk
 VectorLayout = _core.VectorLayout
 VectorProblem = _core.VectorProblem
+WordFeatures = _core.WordFeatures
 
 # Batch kind and number type -> engine, for exact and for soft matching. "log2" engines never
 # overflow and report log2 of values.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
 from kernelwood.entities.mentions import Mention, add_mentions
@@ -54,11 +54,17 @@ def find_abbreviations(text: str) -> list[Abbreviation]:
     MAPK = Mitogen-activated protein kinase
     Hsp90 = heat shock protein 90
     """
-    if "(" not in text:
+    return _find_abbreviations(text)
+
+
+def _find_abbreviations(text: str, starts: Sequence[int] | None = None) -> list[Abbreviation]:
+    """Return the abbreviations of a text, where its sentences begin may be known."""
+    brackets = list(_BRACKETS.finditer(text)) if "(" in text else []
+    if not brackets:
         return []
     found = []
-    brackets = list(_BRACKETS.finditer(text))
-    starts = [begin for begin, _ in find_sentences(text)] if brackets else []
+    if starts is None:
+        starts = [begin for begin, _ in find_sentences(text)]
     for match in brackets:
         begin = starts[max(0, bisect_right(starts, match.start()) - 1)]
         if begin <= match.start():
@@ -147,16 +153,19 @@ def _stripped(text: str, start: int, end: int) -> Span:
     return first, first + len(kept)
 
 
-def abbreviation_mentions(text: str, mentions: Iterable[Mention]) -> list[Mention]:
+def abbreviation_mentions(
+    text: str, mentions: Iterable[Mention], starts: Sequence[int] | None = None
+) -> list[Mention]:
     """Return mentions, with those of the abbreviations that a text defines for them.
 
     The short form of a long form that is a mention is a mention of the same type, and so are its
-    later occurrences. If only some of these have a reference, the others get it.
+    later occurrences. If only some of these have a reference, the others get it. Where sentences
+    begin may be given if it is known.
     """
     known = {(one.start, one.end): one for one in mentions}
     covered = {place for start, end in known for place in range(start, end)}
     by_end = {end: (start, end) for start, end in known}
-    for short, long in find_abbreviations(text):
+    for short, long in _find_abbreviations(text, starts):
         source = known.get(by_end.get(long[1], (-1, -1)))
         if source is None or source.start < long[0]:
             source = None

@@ -8,6 +8,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +18,11 @@ from numpy.typing import NDArray
 from kernelwood import _native
 from kernelwood.arrays import rises
 from kernelwood.entities.tagger_features import (
+    BACKWARD,
+    FORWARD,
+    GREEK,
+    INSIDE,
+    LONGEST,
     N_PLACES,
     OUTSIDE_PIECE,
     OUTSIDE_TOKEN,
@@ -40,6 +46,7 @@ _MOST_KEPT = 1 << 22  # numbers in a table of words
 MOST_TYPES = 100  # of entities; scores take memory in proportion
 
 Features = Sequence[Sequence[str]]
+_NO_PAIR = (None, None)
 
 
 class Segment(NamedTuple):
@@ -290,6 +297,13 @@ class ChainModel:
         self._weights = weights
         self._n = n = len(weights.known)
         self._numbers = {name: row for row, name in enumerate(weights.features.tolist())}
+        find = self._numbers.get
+        pairs = {name[2:] for name in self._numbers if name[:2] in (BACKWARD, FORWARD)}
+        self._pairs = {pair: (find(BACKWARD + pair), find(FORWARD + pair)) for pair in pairs}
+        words = {
+            name: row for name, row in self._numbers.items() if name[0] != PLACE and name.isascii()
+        }
+        self._ascii = _native.WordFeatures([*words], [*words.values()], sorted(GREEK), LONGEST)
         self._transitions = np.where(_allowed(weights.known), weights.transitions, -np.inf)
         part = np.arange(n) - 1
         part = np.where(part < 0, -1, part % _PARTS) + 1  # 0 for OUT
@@ -305,8 +319,59 @@ class ChainModel:
 
     def emissions(self, cut: Pieces, places: Features) -> Floats:
         """Return the scores of labels for each piece, shape (n_pieces, n_labels)."""
+        return self._around(cut, self._sums(places, self._n))
+
+    def new_emissions(self, text: str, cut: Pieces, listed: Iterable[tuple[int, str]]) -> Floats:
+        """Return what `emissions` does for a text, given the features of listed terms by place.
+
+        Only features with weights are made.
+        """
+        numbers = self._places(text, cut)
+        find = self._numbers.get
+        for place, name in listed:
+            if (row := find(name)) is not None:
+                numbers[place].append(row)
+        groups = np.zeros(len(numbers) + 1, np.int64)
+        np.cumsum([*map(len, numbers)], out=groups[1:])
+        flat = np.array([*chain.from_iterable(numbers)], np.int32)
+        return self._around(cut, self._add(groups, flat, self._n))
+
+    def _places(self, text: str, cut: Pieces) -> list[list[int]]:
+        """Return the numbers of the features of `place_features` that have weights."""
+        words = [text[start:end].lower() for start, end in zip(cut.starts, cut.ends, strict=True)]
+        made: list[list[int]] = [[] for _ in words]
+        find = self._pairs.get
+        inside = self._numbers.get(INSIDE)
+        for first, end in pairwise(cut.sentences):
+            before = ""
+            depth, in_brackets = 0, False
+            for place in range(first, end):
+                word = words[place]
+                backward, forward = find(f"{before} {word}", _NO_PAIR)
+                if place > first and forward is not None:
+                    made[place - 1].append(forward)
+                if in_brackets and inside is not None:
+                    made[place - 1].append(inside)
+                if backward is not None:
+                    made[place].append(backward)
+                in_brackets = False
+                if word in "([":
+                    depth += 1
+                elif word in ")]":
+                    depth = max(0, depth - 1)
+                else:
+                    in_brackets = depth > 0
+                before = word
+            _, forward = find(f"{before} ", _NO_PAIR)
+            if forward is not None:
+                made[end - 1].append(forward)
+            if in_brackets and inside is not None:
+                made[end - 1].append(inside)
+        return made
+
+    def _around(self, cut: Pieces, made: Floats) -> Floats:
+        """Return the scores of places, with those of the words around them added."""
         self._learn(cut.tokens)
-        made = self._sums(places, self._n)
         words = [self._words[token] for token in cut.tokens]
         tokens = np.array([word[0] for word in words], dtype=np.int32)
         pieces = np.array([row for word in words for row in word[1]], dtype=np.int32)
@@ -351,12 +416,29 @@ class ChainModel:
         if self._pieces.rows.size > _MOST_KEPT:
             self._forget()
             new = list(dict.fromkeys(tokens))
-        features = [_features_of(token) for token in new]
-        first = self._tokens.append(self._sums([words for words, _ in features]))
-        place = self._pieces.append(self._sums([piece for _, own in features for piece in own]))
-        for number, (token, (_, own)) in enumerate(zip(new, features, strict=True)):
-            self._words[token] = (first + number, tuple(range(place, place + len(own))))
-            place += len(own)
+        plain = [token for token in new if token.isascii()]
+        groups, numbers, piece_groups, piece_numbers, begins = self._ascii.find(plain)
+        self._keep(
+            plain, self._add(groups, numbers), self._add(piece_groups, piece_numbers), begins
+        )
+        if len(plain) < len(new):
+            others = [token for token in new if not token.isascii()]
+            features = [_features_of(token) for token in others]
+            begins = np.cumsum([0, *(len(pieces) for _, pieces in features)])
+            words = self._sums([words for words, _ in features])
+            self._keep(
+                others, words, self._sums([one for _, own in features for one in own]), begins
+            )
+
+    def _keep(
+        self, tokens: Sequence[str], words: Floats, pieces: Floats, begins: NDArray[np.int64]
+    ) -> None:
+        """Keep the sums of tokens and of their pieces, given where those of each begin."""
+        first, place = self._tokens.append(words), self._pieces.append(pieces)
+        for number, (token, (begin, end)) in enumerate(
+            zip(tokens, pairwise(begins.tolist()), strict=True), start=first
+        ):
+            self._words[token] = (number, tuple(range(place + begin, place + end)))
 
     def _sums(self, features: Features, width: int | None = None) -> Floats:
         """Return the sums of the weights of features, for all places or for one."""
@@ -366,14 +448,15 @@ class ChainModel:
         for some in features:
             numbers += [row for name in some if (row := find(name)) is not None]
             groups.append(len(numbers))
-        made = np.zeros((len(features), width or N_PLACES * self._n))
+        return self._add(np.array(groups, np.int64), np.array(numbers, np.int32), width)
+
+    def _add(
+        self, groups: NDArray[np.int64], numbers: NDArray[np.int32], width: int | None = None
+    ) -> Floats:
+        made = np.zeros((len(groups) - 1, width or N_PLACES * self._n))
+        weights = self._weights
         _native.sum_features(
-            self._weights.offsets,
-            self._weights.columns,
-            self._weights.values,
-            np.array(groups, dtype=np.int64),
-            np.array(numbers, dtype=np.int32),
-            made,
+            weights.offsets, weights.columns, weights.values, groups, numbers, made
         )
         return made
 

@@ -6,7 +6,7 @@ import os
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -15,7 +15,7 @@ from kernelwood.entities.pieces import Pieces, cut_pieces
 from kernelwood.errors import ModelFormatError, StructureError
 from kernelwood.io import Line, Readable, Source, Tally, cycles_ignored
 from kernelwood.structures import check_label, share, shorten, show
-from kernelwood.text import Document, Entity, Sentence, Span, is_frame, is_missing
+from kernelwood.text import Document, Entity, Sentence, Span, Token, is_frame, is_missing
 
 _A = TypeVar("_A", bound="Document | Sentence")
 Case: TypeAlias = Literal["smart", "exact", "ignore"]
@@ -255,7 +255,13 @@ class Dictionary:
         """
         if not isinstance(text, str):
             raise StructureError(f"the text must be a string, got {type(text).__name__}")
-        cut = cut_pieces(text, self.variants)
+        yield from self._matches(text, taken)
+
+    def _matches(
+        self, text: str, taken: Iterable[Span] = (), tokens: Sequence[Token] | None = None
+    ) -> Iterator[Match]:
+        """Yield the terms in a text, the tokens of which may be known."""
+        cut = cut_pieces(text, self.variants, tokens)
         room = _Room(taken, len(text))
         place, n_pieces = 0, len(cut.pieces)
         while place < n_pieces:

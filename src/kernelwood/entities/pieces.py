@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import repeat
 from typing import NamedTuple
 
-from kernelwood.text import tokenize
+from kernelwood.text import Token, tokenize
 
 _HYPHENS = frozenset("-\u2010\u2011")
 # Dashes used as hyphens in typeset texts.
@@ -90,11 +90,12 @@ class Pieces(NamedTuple):
 _BLANK = Piece(" ", " ", 0, 0, False, False, False)
 
 
-def cut_pieces(text: str, variants: bool) -> Pieces:
+def cut_pieces(text: str, variants: bool, tokens: Sequence[Token] | None = None) -> Pieces:
     """Return the pieces of a text, in linear time.
 
     With ``variants``, hyphens and blanks between letters and digits are omitted, and names of
-    Greek letters become the letters; otherwise, a run of blanks is one piece.
+    Greek letters become the letters; otherwise, a run of blanks is one piece. The tokens of the
+    text by `tokenize` may be given if they are known.
 
     Examples
     --------
@@ -104,18 +105,24 @@ def cut_pieces(text: str, variants: bool) -> Pieces:
     ['TNF', 'α']
     """
     made = Pieces([], [])
-    pieces, tokens = made
+    pieces, starts = made
+    if tokens is None or (variants and _hyphenated(text) != text):
+        tokens = tokenize(_hyphenated(text) if variants else text)
     before = 0
     after_word = False
-    for token in tokenize(_hyphenated(text) if variants else text):
-        word, start = token.text, token.start
+    for token in tokens:
+        word, start = token[0], token[1]
         new = _cut_often(word, variants) if len(word) <= _CACHED else _cut_token(word, variants)
         if start > before and pieces and not (after_word and new[0].is_word):
             pieces.append(_BLANK)
-            tokens.append(before)
-        pieces += new
-        tokens += repeat(start, len(new))
-        before = token.end
+            starts.append(before)
+        if len(new) == 1:
+            pieces.append(new[0])
+            starts.append(start)
+        else:
+            pieces += new
+            starts += repeat(start, len(new))
+        before = token[2]
         after_word = variants and new[-1].is_word
     return made
 

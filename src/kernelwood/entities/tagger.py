@@ -26,7 +26,7 @@ from kernelwood.entities.tagger_corpus import (
     MentionScores,
     TaggerCorpus,
     dictionary_places,
-    listed_places,
+    placed_terms,
 )
 from kernelwood.entities.tagger_features import Pieces, cut_text
 from kernelwood.entities.terms import feature_of, reference_terms
@@ -34,7 +34,7 @@ from kernelwood.errors import KernelInputError, StructureError
 from kernelwood.io import cycles_ignored
 from kernelwood.parameters import Parameterized
 from kernelwood.structures import shorten
-from kernelwood.text import Document, Entity, Sentence
+from kernelwood.text import Document, Entity, Sentence, Token, tokenize
 
 _A = TypeVar("_A", bound="Document | Sentence")
 
@@ -266,13 +266,14 @@ class EntityTagger(Parameterized):
         """
         self._check_is_fitted()
         written = text if isinstance(text, str) else text.text
-        cut = self._pieces_of(text)
+        tokens = tokenize(written)
+        cut = self._pieces_of(text, tokens)
         if not len(cut):
             return []
         with self._lock(), cycles_ignored():
             model = self._chain_model()
-            places = listed_places(written, cut, self._listed(written))
-            emissions = model.emissions(cut, places)
+            listed = placed_terms(cut, self._listed(written, tokens))
+            emissions = model.new_emissions(written, cut, listed)
             emissions[:, OUT] -= self.bias_
             found = [
                 one
@@ -280,23 +281,27 @@ class EntityTagger(Parameterized):
                 if any(map(str.isalnum, written[one.start : one.end]))
             ]
         if found and self.abbreviations:
-            found = abbreviation_mentions(written, found)
+            starts = [cut.starts[first] for first in cut.sentences[:-1]]
+            known = None if isinstance(text, Sentence) else starts
+            found = abbreviation_mentions(written, found, known)
         if found and self.repeat_ is not None:
             [found] = add_repeats([(written, cut)], [found], self.repeat_)
         return found
 
     @staticmethod
-    def _pieces_of(text: str | Document | Sentence) -> Pieces:
+    def _pieces_of(
+        text: str | Document | Sentence, tokens: Sequence[Token] | None = None
+    ) -> Pieces:
         if isinstance(text, Sentence):
-            return cut_text(text.text, [(0, len(text.text))])
-        return cut_text(text if isinstance(text, str) else text.text)
+            return cut_text(text.text, [(0, len(text.text))], tokens)
+        return cut_text(text if isinstance(text, str) else text.text, None, tokens)
 
-    def _listed(self, text: str) -> Iterator[tuple[int, int, str]]:
+    def _listed(self, text: str, tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
         """Yield the listed terms in a text, each with a feature."""
-        for start, end, term in self.terms_.matches(text):
+        for start, end, term in self.terms_._matches(text, tokens=tokens):
             yield start, end, feature_of(term.id, term.type)
         if self.dictionary is not None:
-            yield from dictionary_places(self.dictionary, text)
+            yield from dictionary_places(self.dictionary, text, tokens)
 
     def annotate(self, document: _A, dictionary: Dictionary | None = None) -> _A:
         r"""Return a document or sentence with the entities that overlap none of its own.

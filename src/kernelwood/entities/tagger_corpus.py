@@ -18,7 +18,7 @@ from kernelwood.entities.tagger_features import Pieces, cut_text, place_features
 from kernelwood.entities.terms import TermCounts
 from kernelwood.errors import KernelInputError
 from kernelwood.seeds import child_generator
-from kernelwood.text import Entity, Span
+from kernelwood.text import Entity, Span, Token
 
 _ORDER_SEED = 0  # documents are assigned to folds in an order that is always the same
 
@@ -192,9 +192,11 @@ class TaggerCorpus:
         )
 
 
-def dictionary_places(dictionary: Dictionary, text: str) -> Iterator[tuple[int, int, str]]:
+def dictionary_places(
+    dictionary: Dictionary, text: str, tokens: Sequence[Token] | None = None
+) -> Iterator[tuple[int, int, str]]:
     """Yield the terms of a dictionary in a text, each with a feature made of its type."""
-    for start, end, term in dictionary.matches(text):
+    for start, end, term in dictionary._matches(text, tokens=tokens):
         yield start, end, f"d{term.type}"
 
 
@@ -206,6 +208,13 @@ def listed_places(
     made: list[list[str]] = []
     for begin, end in zip(cut.sentences, cut.sentences[1:], strict=False):
         made += place_features(words[begin:end])
+    for place, feature in placed_terms(cut, listed):
+        made[place].append(feature)
+    return made
+
+
+def placed_terms(cut: Pieces, listed: Iterable[tuple[int, int, str]]) -> Iterator[tuple[int, str]]:
+    """Yield places with a feature of a listed term."""
     starts = {start: place for place, start in enumerate(cut.starts)}
     ends = {end: place for place, end in enumerate(cut.ends)}
     for start, end, name in listed:
@@ -213,10 +222,9 @@ def listed_places(
         if first is None or last is None:
             continue
         if first == last:
-            made[first].append(f"XU{name}")
+            yield first, f"XU{name}"
             continue
-        made[first].append(f"XB{name}")
-        made[last].append(f"XL{name}")
+        yield first, f"XB{name}"
+        yield last, f"XL{name}"
         for place in range(first + 1, last):
-            made[place].append(f"XI{name}")
-    return made
+            yield place, f"XI{name}"

@@ -13,21 +13,23 @@ Features of the first two kinds depend on a token only, so they are made once pe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
-from kernelwood.text import Span, find_sentences, tokenize
+from kernelwood.text import Span, Token, find_sentences, tokenize
 
 _CUT = re.compile("[-\u2010\u2011_]|[^-\u2010\u2011_]+")
 _ROMAN = re.compile("[IVX]+")
-_GREEK = frozenset(
+GREEK = frozenset(
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma "
     "tau upsilon phi chi psi omega".split()
 )
-_LONGEST = 24  # characters of a word in a feature: longer ones are cut
+LONGEST = 24  # characters of a word in a feature: longer ones are cut
 
 PIECE, TOKEN, PLACE = "P", "T", "X"  # kinds of features
+BACKWARD, FORWARD, INSIDE = "Xb", "Xf", "X("  # pairs of words, brackets
 REACH = 2  # tokens or pieces to each side
 N_PLACES = 2 * REACH + 1
 OUTSIDE_PIECE, OUTSIDE_TOKEN = "P_", "T_"  # features of places outside of a sentence
@@ -69,14 +71,18 @@ class Pieces(NamedTuple):
         return len(self.starts)
 
 
-def cut_text(text: str, spans: Iterable[Span] | None = None) -> Pieces:
+def cut_text(
+    text: str, spans: Sequence[Span] | None = None, tokens: Sequence[Token] | None = None
+) -> Pieces:
     """Return the pieces of a text.
 
     Parameters
     ----------
     text : str
-    spans : iterable of (start, end), optional
+    spans : sequence of (start, end), optional
         Its sentences; found by rules if they are not given.
+    tokens : sequence of Token, optional
+        The tokens of the text by `tokenize`, if they are known.
 
     Examples
     --------
@@ -84,19 +90,33 @@ def cut_text(text: str, spans: Iterable[Span] | None = None) -> Pieces:
     >>> list(zip(cut.starts, cut.ends))[:4], cut.sentences
     ([(0, 3), (3, 4), (4, 13), (13, 14)], [0, 4, 8])
     """
+    if spans is None:
+        spans = find_sentences(text)
+    if any(last == first for (_, last), (first, _) in pairwise(spans)):  # may be inside a token
+        tokens = tokenize(text, boundaries=[last for _, last in spans])
+    elif tokens is None:
+        tokens = tokenize(text)
     made = Pieces([], [0], [0], [], [], [])
-    tokens, sentences, token_sentences, starts, ends, token_of = made
-    for first, last in find_sentences(text) if spans is None else spans:
-        for token in tokenize(text[first:last]):
-            begin = token.start + first
-            for left, right in cut_token(token.text):
-                starts.append(begin + left)
-                ends.append(begin + right)
-                token_of.append(len(tokens))
-            tokens.append(token.text)
-        if len(tokens) > token_sentences[-1]:
+    words, sentences, token_sentences, starts, ends, token_of = made
+    number, n_tokens = 0, len(tokens)
+    for _, last in spans:
+        while number < n_tokens and tokens[number].start < last:
+            token = tokens[number]
+            word, begin = token[0], token[1]
+            if word.isalnum():
+                starts.append(begin)
+                ends.append(token[2])
+                token_of.append(number)
+            else:
+                for left, right in cut_token(word):
+                    starts.append(begin + left)
+                    ends.append(begin + right)
+                    token_of.append(number)
+            words.append(word)
+            number += 1
+        if number > token_sentences[-1]:
             sentences.append(len(starts))
-            token_sentences.append(len(tokens))
+            token_sentences.append(number)
     return made
 
 
@@ -136,8 +156,8 @@ def shape_of(word: str) -> str:
 
 def token_features(token: str, stem: str) -> list[str]:
     """Return the features of a token for the pieces around it."""
-    lower = token.lower()[:_LONGEST]
-    return [f"Tl{lower}", f"Ts{shape_of(token)[:_LONGEST]}", f"Tt{stem}", f"Tz{lower[-3:]}"]
+    lower = token.lower()[:LONGEST]
+    return [f"Tl{lower}", f"Ts{shape_of(token)[:LONGEST]}", f"Tt{stem}", f"Tz{lower[-3:]}"]
 
 
 def piece_features(token: str, index: int, stem: str) -> list[str]:
@@ -145,16 +165,16 @@ def piece_features(token: str, index: int, stem: str) -> list[str]:
     spans = cut_token(token)
     start, end = spans[index]
     word = token[start:end]
-    lower = word.lower()[:_LONGEST]
+    lower = word.lower()[:LONGEST]
     place = f"{min(index, 3)}/{min(len(spans) - index, 4)}"
-    made = [f"Pl{lower}", f"Ps{shape_of(word)[:_LONGEST]}", f"Pt{stem}", f"Pi{place}"]
+    made = [f"Pl{lower}", f"Ps{shape_of(word)[:LONGEST]}", f"Pt{stem}", f"Pi{place}"]
     made.append(f"Pn{min(len(word), 8)}")
     made += [f"Pp{lower[:n]}" for n in (1, 2, 3, 4) if len(lower) >= n]
     made += [f"Pz{lower[-n:]}" for n in (1, 2, 3, 4) if len(lower) >= n]
     if word != lower:
-        made.append(f"PW{word[:_LONGEST]}")
+        made.append(f"PW{word[:LONGEST]}")
         made.append(f"PS{full_shape(word)}")
-    if lower in _GREEK or (len(word) == 1 and "α" <= lower <= "ω"):
+    if lower in GREEK or (len(word) == 1 and "α" <= lower <= "ω"):
         made.append("Pg")
     if _ROMAN.fullmatch(word):
         made.append("Pr")
@@ -188,13 +208,13 @@ def place_features(words: Sequence[str]) -> list[list[str]]:
     last = len(words) - 1
     for place, word in enumerate(words):
         after = words[place + 1] if place < last else ""
-        features = [f"Xb{before} {word}", f"Xf{word} {after}"]
+        features = [f"{BACKWARD}{before} {word}", f"{FORWARD}{word} {after}"]
         if word in "([":
             depth += 1
         elif word in ")]":
             depth = max(0, depth - 1)
         elif depth:
-            features.append("X(")
+            features.append(INSIDE)
         made.append(features)
         before = word
     return made

@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence as L
 from functools import cached_property, lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 
+from kernelwood import _native
 from kernelwood.errors import StructureError
 from kernelwood.structures import Sequence, shorten
 from kernelwood.text import Entity, Sentence, Token
@@ -105,11 +106,13 @@ def stem(word: str) -> str:
     """
     if not (word.islower() and word.isalpha()):
         return word
+    if word.isascii():
+        return _native.english_stem(word)
     return str(_stemmer.english.stemWord(word))
 
 
 class _Stemmer(threading.local):
-    """The Snowball stemmer of a thread; one must not be shared by threads."""
+    """The Snowball stemmer of a thread for words of any letters; threads must not share one."""
 
     @cached_property
     def english(self) -> Any:
