@@ -29,7 +29,7 @@ from measure import show_table
 
 from kernelwood.datasets import find_data
 from kernelwood.errors import ReadError
-from kernelwood.io import FORMATS, Source, iter_read
+from kernelwood.io import FORMATS, Source, iter_read, read_claims
 
 HANG_SECONDS = 10
 MEMORY_LIMIT = 3 << 30
@@ -192,6 +192,40 @@ SEEDS |= {
         '"answer":"accept","meta":{"a":"b"}}\n{"text":"a","answer":"reject"}\n',
     ],
 }
+SEEDS |= {
+    "claims": [
+        '{"id":"c","text":"Räf binds Ras.","entities":[{"id":"a","start":0,"end":3,"type":"p"},'
+        '{"id":"b","start":10,"end":13,"text":"Ras"}],"relation":{"type":"binds","first":"a",'
+        '"second":"b"},"metadata":{"x":[1]}}\n',
+        '{"text":"We go","tokens":[["We",0,2],["go",3,5]],"dependencies":[[1,"nsubj",0]],"tree":'
+        '"(S (N We) (V go))","entities":[{"id":"a","start":0,"end":2},{"id":"b","start":3,'
+        '"end":5}],"relation":{"type":"x","first":"b","second":"a"}}\n',
+    ],
+    "triples": [
+        '{"id":"a1","text":"Räf binds Ras. MEK-1 acts.","relations":[{"subject":"RÄF","predicate":'
+        '"binds","object":{"text":"Ras","type":"p","start":10,"end":13},"score":0.5},'
+        '["mek1","x","Ras"]]}\n{"text":"Raf","triples":[["Raf","is","Raf"]]}\n',
+        '[{"text":"Ann left.","ents":[{"start_char":0,"end_char":3,"label":"P"},{"start":4,'
+        '"end":8}],"relations":[{"dep":0,"dest":1,"relation":"x"}]}]',
+    ],
+    "rebel": [
+        '{"text":"Räf binds Ras.","output":"<s><triplet> Räf <subj> Ras <obj> binds <triplet> Ras '
+        '<subj> Räf <obj> of</s>"}\n{"text":"Raf","triplets":[{"head":"Raf","type":"is","tail":'
+        '"x"}]}\n',
+        '[{"text":"Raf binds Ras.","generated_text":"<triplet> Raf <subj> Ras <obj> binds"}]',
+    ],
+    "glirel": [
+        '{"tokens":["Räf","binds","Ras","."],"text":"Räf binds Ras.","relations":[{"head_pos":'
+        '[0,1],"tail_pos":[2,3],"head_text":["Räf"],"tail_text":["Ras"],"label":"binds",'
+        '"score":0.5}]}\n{"tokens":["a","b"],"relations":[]}\n',
+    ],
+    "indra": [
+        '[{"type":"Phosphorylation","id":"s","enz":{"name":"RAF1","db_refs":{"TEXT":"Räf"}},"sub":'
+        '{"name":"MEK1"},"belief":0.5,"evidence":[{"text":"Räf hits MEK1.","pmid":"7","annotations"'
+        ':{"agents":{"coords":[[0,3],[9,13]],"raw_text":["Räf","MEK1"]}}}]},{"type":"Complex",'
+        '"members":[{"name":"A"},{"name":"B"},{"name":"C"}],"evidence":[{"text":"A, B and C."}]}]',
+    ],
+}
 TEXT = b"Raf binds Ras now.\n"
 
 # Corpus file -> format, for pieces of real text.
@@ -303,7 +337,7 @@ def docbins() -> list[bytes]:
 
 
 def readers() -> dict[str, Callable[[bytes, str], int]]:
-    """Return, for each format and for archives, a function that reads bytes to the end."""
+    """Return, for each format, archives and claims, a function that reads bytes to the end."""
 
     def single(name: str) -> Callable[[bytes, str], int]:
         def run(content: bytes, errors: str) -> int:
@@ -334,7 +368,11 @@ def readers() -> dict[str, Callable[[bytes, str], int]]:
         with iter_read(io.BytesIO(content), errors=errors) as stream:
             return sum(1 for _ in stream)
 
+    def claims(name: str) -> Callable[[bytes, str], int]:
+        return lambda content, errors: len(read_claims(io.BytesIO(content), errors, format=name))
+
     made = {row.name: single(row.name) for row in FORMATS if not row.companions}
+    made |= {name: claims(name) for name in ("claims", "triples", "rebel", "glirel", "indra")}
     return {**made, "standoff": standoff, "chemprot": chemprot, "archives": archive}
 
 

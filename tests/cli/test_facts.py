@@ -93,6 +93,8 @@ def test_facts_that_cannot_be_statements_do_not_stop_other_files(run, tmp_path, 
         (["--facts", "x.tsv", "--facts-by", "name"], "'name' is not one of 'text', 'id'"),
         (["--facts", "x.bel", "--facts-type", "Complex"], "'Complex' must be TYPE=STATEMENT"),
         (["--facts", "x.bel", "--facts-type", "a=Cure"], "'Cure', given for 'a', is not a type of"),
+        (["--facts-by", "id"], "--facts-by needs --facts FILE"),
+        (["--facts-type", "binds=Complex"], "--facts-type needs --facts FILE"),
         (["-o", "x.doc"], "unknown output format of 'x.doc'"),
         (["-o", "x", "--to", "doc"], "unknown output format 'doc'; choose one of jsonl, tsv, ann"),
         (["-o", "x", "--to", "documents", "--all"], "the format documents contains relations only"),
@@ -108,6 +110,16 @@ def test_a_folder_that_is_there_is_refused_at_once(run, tmp_path):
     (tmp_path / "x.neo4j").mkdir()
     (tmp_path / "x.neo4j" / "kept").touch()
     assert run("--facts", "x.neo4j").exit_code == 1
+
+
+def test_quiet_does_not_count_facts(run):
+    assert "fact" in run("--facts", "x.tsv").stderr
+    assert "fact" not in run("--facts", "x.tsv", "-q").stderr
+
+
+def test_standoff_is_another_name_of_the_brat_folder(run, tmp_path):
+    assert run("-o", "found", "--to", "standoff").exit_code == 0
+    assert (tmp_path / "found" / "a.ann").exists()
 
 
 def test_documents_are_an_output_format(run, tmp_path):

@@ -135,6 +135,13 @@ def test_the_card_comes_without_the_parts(saved, extractor):
     assert "--parts lists them" in result.stderr
 
 
+def test_the_card_says_how_entities_are_found(saved, extractor):
+    assert "entities     of plain text: nothing:" in run(saved(extractor)).stdout
+    learned = RelationExtractor(entities="learn", random_state=0).fit(some_documents())
+    shown = run(saved(learned)).stdout
+    assert re.search(r"^entities +of plain text: a learned tagger of .*; .* F1 [01]\.", shown, re.M)
+
+
 @pytest.mark.parametrize("option", ["--parts", "-v"])
 def test_parts_of_an_extractor_are_shown_on_request(saved, extractor, option):
     shown = run(saved(extractor), option).stdout

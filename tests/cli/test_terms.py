@@ -59,3 +59,8 @@ def test_terms_are_shown(corpus, tmp_path):
     shown = run(corpus, "-o", tmp_path / "terms.tsv").stdout
     assert "Ras" in shown and "2 terms" in shown
     assert "1 left out: term that is rarely an entity" in shown
+
+
+def test_a_type_without_entities_is_named(corpus, tmp_path):
+    message = wrong_data(run(corpus, "-o", tmp_path / "terms.tsv", "--type", "gene"))
+    assert "no entities are annotated as gene" in message

@@ -195,6 +195,10 @@ def test_held_out_scores_are_those_of_documents_that_were_not_learned_from():
 def test_an_error_names_what_was_given():
     with pytest.raises(KernelInputError, match="document 1 is 'Raf' of type str"):
         EntityTagger().fit([SMALL[0], "Raf"])
+    with pytest.raises(KernelInputError, match=r"got 'corpus/' .* give kernelwood.read\(path\)"):
+        EntityTagger().fit("corpus/")
+    with pytest.raises(KernelInputError, match="got 3 of type int in place of documents"):
+        EntityTagger().fit(3)
     with pytest.raises(StructureError, match="example 'a' has neither"):
         EntityTagger().fit([Example("a", views={"text": "Raf"})])
     with pytest.raises(KernelInputError, match="the 1 documents have no entities to learn from"):

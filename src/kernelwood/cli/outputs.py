@@ -297,6 +297,9 @@ def check_fact_files(
 
     paths = options["facts"]
     if not paths:
+        for name, given in ("by", options["facts_by"] != "text"), ("type", options["fact_types"]):
+            if given:
+                raise click.UsageError(f"--facts-{name} needs --facts FILE")
         return
     from kernelwood.relations import FACT_FORMATS, check_statement_types, fact_format
 
@@ -324,7 +327,7 @@ def write_facts(counter: FactCounter, options: dict[str, Any]) -> None:
     for path in sorted(options["facts"], key=lambda path: fact_format(path) == "indra"):
         typed = FACT_FORMATS[fact_format(path)].typed
         facts.write(path, types=options["fact_types"] if typed else None)
-        click.echo(f"{counted(len(facts), 'fact')}: {path}", err=True)
+        note(f"{counted(len(facts), 'fact')}: {path}")
 
 
 def positive_rate_of(extractor: RelationExtractor, rate: str | float) -> float:

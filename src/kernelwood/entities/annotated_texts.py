@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -44,6 +45,16 @@ def read_texts(documents: Iterable[Any], types: Any = None) -> list[AnnotatedTex
     KernelInputError
         If an item is none of these.
     """
+    if isinstance(documents, (str, os.PathLike)):
+        raise KernelInputError(
+            f"got {shorten(repr(documents))} in place of documents; if it is a path, give "
+            "kernelwood.read(path)"
+        )
+    if not isinstance(documents, (Example, Document, Sentence, Iterable)):
+        kind = type(documents).__name__
+        raise KernelInputError(
+            f"got {shorten(repr(documents))} of type {kind} in place of documents"
+        )
     wanted = None if types is None else {types} if isinstance(types, str) else set(types)
     listed = [documents] if isinstance(documents, (Example, Document, Sentence)) else documents
     return [_read(one, number, wanted) for number, one in enumerate(listed)]

@@ -91,6 +91,8 @@ def iter_texts(
     form = None if format is None else find_format(format)
     options = given_options(options, form)
     one = isinstance(paths, (str, os.PathLike)) or hasattr(paths, "read")
+    if not one and not isinstance(paths, Iterable):
+        raise TypeError(f"expected a path, a stream or several of these, got {paths!r}")
     listed: list[Any] = [paths] if one else list(paths)  # type: ignore[arg-type]
     settings = {"only": only, "limits": limits, "options": options}
     return ExampleStream(_TextInput(listed, form, settings), errors)

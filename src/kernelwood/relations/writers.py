@@ -53,6 +53,7 @@ OUTPUTS = {
     "tsv": "tab-separated table, one prediction per line",
     "ann": "folder of texts with standoff annotation (brat)",
 }
+_SAME = {"standoff": "ann"}  # names in `io.FORMATS` -> names of output formats
 _WRITERS = {"documents": "jsonl"}  # names of output formats -> other names in `io.FORMATS`
 # Options of writers: change what the format cannot store, such as line ends; mark as predictions.
 _WRITER_OPTIONS = ("adapt", "predictions")
@@ -100,11 +101,12 @@ def output_format(path: str | os.PathLike[str], format: str | None = None) -> st
 
     Examples
     --------
-    >>> output_format("found.jsonl.gz"), output_format("found", "ann")
+    >>> output_format("found.jsonl.gz"), output_format("found", "standoff")
     ('jsonl', 'ann')
     """
     known = output_formats()
     if format is not None:
+        format = _SAME.get(format, format)
         if format not in known:
             listed = ", ".join(known)
             raise ValueError(f"unknown output format {format!r}; choose one of {listed}")
@@ -136,7 +138,7 @@ def output_formats() -> dict[str, tuple[str, ...]]:
         row
         for row in FORMATS
         if (row.write or row.write_files) and "document" in (row.views or ())
-        if row.name != "standoff"
+        if row.name not in _SAME
     ]
     # Suffixes of several formats, such as those of JSON lines, do not determine one.
     counts = Counter(suffix for row in rows for suffix in row.suffixes)
@@ -224,7 +226,9 @@ def _write_documents(
     takes = signature(row.write or row.write_files or write).parameters
     write(examples(), path, format, **{name: True for name in _WRITER_OPTIONS if name in takes})
     if lost:
-        listed = ", ".join(f"{part} of {n} documents" for part, n in lost.most_common())
+        listed = ", ".join(
+            f"{part} of {n:,} document{'s' * (n > 1)}" for part, n in lost.most_common()
+        )
         warnings.warn(f"the format {format} cannot store {listed}", stacklevel=3)
 
 

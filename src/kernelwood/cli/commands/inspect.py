@@ -21,7 +21,12 @@ _WIDTH = 80  # of a value in the table
 _FITTED = "fitted-"  # prefix of learned attributes
 _EXTRACTOR = "relation-extractor"
 _INDENT = 13  # columns of the titles of a card
-_MEASURES = {"f1": "F1", "auc": "AUC", "average_precision": "average precision"}
+_MEASURES = {
+    "f1": "F1",
+    "auc": "AUC",
+    "average_precision": "average precision",
+    "calibration_error": "calibration error",
+}
 _NONE, _RELATION, _EVENT = "none", "relation", "event"  # classes without a relation type
 
 
@@ -150,16 +155,15 @@ def _card_rows(card: dict[str, Any]) -> Iterator[tuple[str, str]]:
     named = {"document": "documents", "sentence": "sentences"}
     named |= {"candidate": "training_candidates", "relation": "training_relations"}
     yield "trained on", ", ".join(counted(card[key], noun) for noun, key in named.items())
-    measured = {_MEASURES.get(name, name): value for name, value in card["held_out"].items()}
-    known = [f"{name} {value:.3f}" for name, value in measured.items() if value is not None]
-    if known:
-        yield "accuracy", f"on held-out documents: {', '.join(known)}"
+    if known := _measured(card["held_out"]):
+        yield "accuracy", f"on held-out documents: {known}"
     yield "threshold", f"{card['threshold']:.3f}"
     for number, (name, examples) in enumerate(card["type_examples"].items()):
         f1 = card["type_f1"].get(name)
         text = f"{relation_name(name)}: {counted(examples, 'example')}"
         text += "" if f1 is None else f", F1 {f1:.3f}"
         yield "" if number else "by type", one_line(text)
+    yield "entities", one_line(_entities(card["entities"]))
     yield "recipe", one_line(f"{card['recipe']} ({card['learner']})")
     yield "views", one_line(", ".join(card["views"]))
     yield "parser", one_line(card["parser"])
@@ -167,6 +171,26 @@ def _card_rows(card: dict[str, Any]) -> Iterator[tuple[str, str]]:
         for number, text in enumerate(card[name]):
             yield "" if number else name, one_line(text)
     yield "seed", str(card["seed"])
+
+
+def _measured(scores: dict[str, float | None]) -> str:
+    """Return scores with their names.
+
+    Examples
+    --------
+    >>> _measured({"f1": 0.5, "auc": None})
+    'F1 0.500'
+    """
+    known = {_MEASURES.get(name, name): value for name, value in scores.items()}
+    return ", ".join(f"{name} {value:.3f}" for name, value in known.items() if value is not None)
+
+
+def _entities(found: dict[str, Any]) -> str:
+    """Return how entities of plain text are found, and how well."""
+    known = _measured(found.get("held_out", {}))
+    text = f"of plain text: {found['found_by']}"
+    text += f" of {', '.join(found['types'])}" if "types" in found else ""
+    return f"{text}; on held-out documents: {known}" if known else text
 
 
 def _show_sizes(result: dict[str, Any]) -> None:

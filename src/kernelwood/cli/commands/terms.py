@@ -15,7 +15,7 @@ from kernelwood.cli.outputs import STANDARD, check_files
 from kernelwood.errors import KernelInputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from kernelwood import Dictionary
 
@@ -71,7 +71,8 @@ def terms(corpus: tuple[str, ...], as_json: bool, **options: Any) -> None:
             min_share=options["min_share"],
         )
         if not made.terms:
-            raise KernelInputError(f"the corpus has no terms{_why(made.tally.reasons)}")
+            kinds = options["types"]
+            raise KernelInputError(f"the corpus has no terms{_why(made.tally.reasons, kinds)}")
         write_text(out, _lines(made))
     result = {
         "terms": out,
@@ -86,9 +87,10 @@ def terms(corpus: tuple[str, ...], as_json: bool, **options: Any) -> None:
         _show(made, result)
 
 
-def _why(reasons: Mapping[str, int]) -> str:
-    listed = ", ".join(f"{n:,} × {reason}" for reason, n in reasons.items())
-    return f" ({listed})" if listed else ": no entities are annotated"
+def _why(reasons: Mapping[str, int], types: Sequence[str]) -> str:
+    if listed := ", ".join(f"{n:,} × {reason}" for reason, n in reasons.items()):
+        return f" ({listed})"
+    return f": no entities are annotated{' as ' * bool(types)}{' or '.join(types)}"
 
 
 def _lines(made: Dictionary) -> Iterator[str]:
