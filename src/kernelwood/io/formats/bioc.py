@@ -28,7 +28,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count, pairwise
@@ -275,13 +275,15 @@ class _Draft:
                 continue
             ids = split_ids(written)
             for one in ids:
-                full = one if not database or ":" in one else f"{database}:{one}"
+                full = one
+                if database and ":" not in one:
+                    full = f"{database}:{one}"
+                    mentions.setdefault(full, []).append(name)
                 found[full] = None
-                for concept in (one,) if full == one else (one, full):
-                    mentions.setdefault(concept, []).append(name)
+                mentions.setdefault(one, []).append(name)
             if len(ids) > 1:
                 mentions.setdefault(written, []).append(name)
-        values: Sequence[str] = list(found)
+        values: Iterable[str] = found
         if found and _NAME in infons:
             terms = infons[_NAME].split("|")
             if len(terms) == len(found):
@@ -697,9 +699,13 @@ def _list(part: Part, key: str) -> list[Part]:
     found = part.get(key)
     if not found:
         return []
-    if type(found) is not list or {*map(type, found)} != {dict}:
-        raise _problem(f"{key!r} must be a list of objects, got {describe(found)}", part)
-    return found
+    if type(found) is list:
+        for one in found:
+            if type(one) is not dict:
+                break
+        else:
+            return found
+    raise _problem(f"{key!r} must be a list of objects, got {describe(found)}", part)
 
 
 def _infons(part: Part) -> dict[str, str]:
@@ -712,7 +718,10 @@ def _infons(part: Part) -> dict[str, str]:
         return {}
     if type(found) is not dict:
         raise _problem(f"'infons' must be an object, got {describe(found)}", part)
-    if {*map(type, found.values())} == {str}:
+    for value in found.values():
+        if type(value) is not str:
+            break
+    else:
         return found
     made = {}
     for key, value in found.items():

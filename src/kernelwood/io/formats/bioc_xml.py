@@ -32,7 +32,7 @@ from kernelwood.io.selection import annotated_to_write, write_each
 from kernelwood.io.source import Item, Source
 from kernelwood.io.xml import XmlCollector, parse_xml
 from kernelwood.structures import shorten
-from kernelwood.text import Example
+from kernelwood.text import Example, View
 
 # Each comment is matched in one way only, so that many comments take linear time.
 _COMMENTS = r"\s*(?:<!--[^-]*(?:-(?!->)[^-]*)*-->\s*)*"
@@ -103,9 +103,8 @@ def read_bioc(source: Source, views: tuple[str, ...] | None = None) -> Iterator[
             yield repeated
             continue
         yield from remarks
-        yield Example(
-            name, views={"document": document} if wanted else {}, origin=source.origin(line)
-        )
+        shown: dict[str, View] = {"document": document} if wanted else {}
+        yield Example._trusted(name, None, shown, source.origin(line))
 
 
 def _documents(source: Source) -> Iterator[Part | ReadError]:
