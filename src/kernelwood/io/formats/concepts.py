@@ -109,8 +109,10 @@ def ground_relations(
     asked = list(relations)
     if not asked:
         return Grounded((), (), ())
-    homes = _homes(text, entities, sentences)
-    places = {name: _by_sentence(members, homes) for name, members in mentions.items()}
+    asked_for = {name for relation in asked for name in relation[1:3] if name in mentions}
+    members = {name: dict.fromkeys(mentions[name]) for name in asked_for}
+    homes = _homes(text, entities, sentences, {one for found in members.values() for one in found})
+    places = {name: _by_sentence(found, homes) for name, found in members.items()}
     unused = _unused_ids(frozenset(taken))
     pairs: dict[tuple[str, str], list[tuple[str, str]]] = {}
     made: list[Relation] = []
@@ -146,11 +148,16 @@ def _unused_ids(taken: frozenset[str]) -> Iterator[str]:
 
 
 def _homes(
-    text: str, entities: Sequence[Entity], sentences: Iterable[Span] | None
+    text: str,
+    entities: Sequence[Entity],
+    sentences: Iterable[Span] | None,
+    wanted: Container[str],
 ) -> dict[str, int]:
-    """Return the sentence of each entity that is inside one, by id."""
+    """Return the sentence of each wanted entity that is inside one, by id."""
     if sentences is None:
-        spans = find_sentences(text, [(item.start, item.end) for item in entities if item.spans])
+        spans = find_sentences(
+            text, [(spans[0][0], spans[-1][1]) for _, _, spans, _ in entities if spans]
+        )
     else:
         spans = list(sentences)
     starts = [start for start, _ in spans]
@@ -158,9 +165,10 @@ def _homes(
     limits = [_blanks_end(text, end) for _, end in spans]
     homes = {}
     for entity in entities:
-        home = bisect_right(starts, entity.start) - 1
-        if home >= 0 and entity.end <= limits[home]:
-            homes[entity.id] = home
+        if entity.id in wanted:
+            home = bisect_right(starts, entity.start) - 1
+            if home >= 0 and entity.end <= limits[home]:
+                homes[entity.id] = home
     return homes
 
 
@@ -171,7 +179,7 @@ def _blanks_end(text: str, position: int) -> int:
 
 def _by_sentence(members: Iterable[str], homes: Mapping[str, int]) -> dict[int, list[str]]:
     placed: defaultdict[int, list[str]] = defaultdict(list)
-    for name in dict.fromkeys(members):
+    for name in members:
         if name in homes:
             placed[homes[name]].append(name)
     return dict(placed)
@@ -258,8 +266,10 @@ def several_concepts(
     asked : sequence of ConceptRelation
         What it was made of.
     ids : mapping of str to sequence of str
-        The concepts of each entity.
+        The concepts of each entity that has several.
     """
+    if not ids:
+        return
     values: dict[int, str] = {}  # one string for all mentions, since ids may be long
     for relation, source in zip(grounded.relations, grounded.sources, strict=True):
         if any(len(ids.get(target, ())) > 1 for _, target in relation.arguments):
