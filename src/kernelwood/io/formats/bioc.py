@@ -43,6 +43,7 @@ from kernelwood.io.formats.concepts import (
     database_ids,
     find_concept,
     ground_relations,
+    new_tuple,
     several_concepts,
     split_ids,
 )
@@ -229,7 +230,7 @@ class _Draft:
             and self._text.startswith(written, spans[0][0])
         ):
             written = self._checked(annotation, written, spans)
-        self._entities.append(Entity(name, infons.pop("type", ""), spans, written))
+        self._entities.append(new_tuple(Entity, (name, infons.pop("type", ""), spans, written)))
         if infons:
             self._add_infons(name, infons)
 
@@ -290,9 +291,11 @@ class _Draft:
                 values = [f"{one}\t{term}" for one, term in zip(found, terms, strict=True)]
                 others.remove((_NAME, infons[_NAME]))
         for value in values:
-            attributes.append(Attribute(f"N{len(attributes) + 1}", "Reference", name, value))
+            number = len(attributes) + 1
+            attributes.append(new_tuple(Attribute, (f"N{number}", "Reference", name, value)))
         for key, value in others:
-            attributes.append(Attribute(f"A{len(attributes) + 1}", key, name, value))
+            number = len(attributes) + 1
+            attributes.append(new_tuple(Attribute, (f"A{number}", key, name, value)))
         if len(found) > 1:
             self._ids[name] = tuple(found)
 

@@ -189,9 +189,10 @@ class _Collector(XmlCollector):
                 self._problem = self._misplaced(name)
 
     def _end_inside(self, name: str) -> None:
-        if self._inner > 1:
-            self._inner -= 1
-        elif self._inner:
+        inner = self._inner
+        if inner > 1:
+            self._inner = inner - 1
+        elif inner:
             self._inner = 0
             if name == "infon":
                 self._part["infons"][self._attributes.get("key", "")] = "".join(self._pieces)

@@ -32,6 +32,8 @@ _PLAIN_ID = re.compile(r"[\w.:#*-]{0,100}[0-9][\w.:*-]{0,100}", re.ASCII)
 _LONG_ID = 200
 _SEPARATOR = re.compile("[;,|+]")
 _BLANKS = re.compile(r"\s*")
+# Makes a named tuple of all its fields, in a third of the time that its constructor takes.
+new_tuple = tuple.__new__
 _MAX_RELATIONS = 100_000  # of a document; mentions of two concepts can be many in one sentence
 
 
@@ -137,8 +139,8 @@ def ground_relations(
         if len(made) + len(found) > _MAX_RELATIONS:
             raise _too_many(relation)
         for one, other in found:
-            arguments = (Argument(ROLES[0], one), Argument(ROLES[1], other))
-            made.append(Relation(next(unused), kind, arguments, holds))
+            arguments = new_tuple(Argument, (ROLES[0], one)), new_tuple(Argument, (ROLES[1], other))
+            made.append(new_tuple(Relation, (next(unused), kind, arguments, holds)))
             sources.append(index)
     return Grounded(tuple(made), tuple(sources), tuple(remarks))
 
