@@ -31,8 +31,9 @@ from collections.abc import Iterable, Iterator
 
 from kernelwood.text.annotation import Span
 
-# Every alternative matches wherever it begins to, so that the scan is linear in any text.
-_STOP = re.compile(r"""(?P<stop>[.!?]+)["')\]}”’»]*(?P<gap>\s*)|\n\s*""")
+# A pattern that begins with a set of characters is found fast, and this one matches wherever it
+# begins to, so that the scan is linear in any text. There is no gap at a line end alone.
+_STOP = re.compile(r"""(?P<stop>[.!?\n])(?:(?<=\n)\s*|(?P<more>[.!?]*)["')\]}”’»]*(?P<gap>\s*))""")
 _LINE_START = re.compile(r"\n[ \t]*(?=\w)")
 _PLAIN_WORD = re.compile(r"[a-z]+(?![\w-])")
 
@@ -56,7 +57,7 @@ _NAME = re.compile(r"[A-Z][a-z]*\.?")
 _INITIAL = re.compile(r"[A-Z](?:\.-?[A-Z])*")
 _TRAILING = re.compile(r"al|etc|[a-z](?:\.[a-z])+")  # et al., etc., i.v.
 
-_BRACKET = re.compile(r"[()\[\]]|\n\s*")
+_BRACKET = re.compile(r"[()\[\]\n]\s*")
 _LONGEST_BRACKET = 400  # characters; a longer one contains sentences or is not closed
 
 # Abbreviations that precede a name or a number and never end a sentence.
@@ -73,6 +74,9 @@ _NUMBERED = frozenset(
 _DOUBTFUL = frozenset(
     "Inc Ltd Co Corp Jr Sr sp spp subsp var U.S U.K a.m p.m Acad Biochem Biol Biophys Chem Exp "
     "Immunol J Mol Natl Proc Res Rev Sci Virol".split()
+)
+_LONG_ABBREVIATIONS = frozenset(
+    word for word in _ABBREVIATIONS | _NUMBERED | _DOUBTFUL if len(word) > 4
 )
 # An initial follows one of these words, a name or a bracket; "vitamin C." has no initial.
 _BEFORE_NAMES = frozenset(["", *"and by for from in of or the to via with".split()])
@@ -115,7 +119,7 @@ def find_sentences(text: str, protected: Iterable[Span] = ()) -> list[Span]:
     spans: list[Span] = []
     start = len(text) - len(text.lstrip())
     for match in _STOP.finditer(text, start):
-        cut = match.start("gap") if match["stop"] else match.start()
+        cut = match.start() if match["gap"] is None else match.start("gap")
         after = match.end()
         if after == len(text) or not _ends(text, start, match, wrapped):
             continue
@@ -160,16 +164,15 @@ def _find_brackets(text: str, wrapped: bool) -> Iterator[Span]:
     """Yield the spans of brackets that close in their line or, in wrapped text, paragraph."""
     opened: list[int] = []
     for match in _BRACKET.finditer(text):
-        place = match.start()
+        place, after = match.span()
         if text[place] in "([":
             opened.append(place)
-        elif text[place] == "\n":
-            if not wrapped or text.count("\n", place, match.end()) > 1:
-                opened.clear()
-        elif opened:
+        elif opened and text[place] != "\n":
             start = opened.pop()
             if place - start <= _LONGEST_BRACKET:
                 yield (start, place + 1)
+        if opened and text.count("\n", place, after) > wrapped:
+            opened.clear()
 
 
 def _is_wrapped(text: str) -> bool:
@@ -187,7 +190,7 @@ def _ends(text: str, start: int, match: re.Match[str], wrapped: bool) -> bool:
     line_ends = text.count("\n", match.start(), after)
     if line_ends > 1:
         return True
-    if match["stop"] is None:
+    if match["gap"] is None:
         return not wrapped and not _PLAIN_WORD.match(text, after)
     if not match["gap"]:
         return False
@@ -208,13 +211,26 @@ def _begins(text: str, place: int) -> bool:
     )
 
 
+def _is_plain(word: str) -> bool:
+    """Return whether the rules of abbreviations and labels cannot apply to a word."""
+    return (
+        len(word) > 4
+        and word.islower()
+        and word.isalpha()
+        and word.isascii()
+        and word not in _LONG_ABBREVIATIONS
+    )
+
+
 def _is_abbreviated(text: str, start: int, match: re.Match[str], *, doubt: bool) -> bool:
     """Return whether a stop is the period of an abbreviation or label and ends no sentence."""
-    if match["stop"] != ".":
+    if match["stop"] != "." or match["more"]:
         return False
-    stop = match.start("stop")
-    after = match.end()
+    stop, after = match.span()
     before = text[max(start, stop - _LOOK_BACK) : stop]
+    last = before[before.rfind(" ") + 1 :]
+    if _is_plain(last):
+        return False
     if _ITEM_LABEL.fullmatch(before):
         return True
     earlier, word = ["", *_BETWEEN_WORDS.split(_BETWEEN_LETTERS.sub("", before))][-2:]

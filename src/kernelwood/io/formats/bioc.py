@@ -28,7 +28,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count, pairwise
@@ -43,6 +43,7 @@ from kernelwood.io.formats.concepts import (
     database_ids,
     find_concept,
     ground_relations,
+    new_tuple,
     several_concepts,
     split_ids,
 )
@@ -229,7 +230,7 @@ class _Draft:
             and self._text.startswith(written, spans[0][0])
         ):
             written = self._checked(annotation, written, spans)
-        self._entities.append(Entity(name, infons.pop("type", ""), spans, written))
+        self._entities.append(new_tuple(Entity, (name, infons.pop("type", ""), spans, written)))
         if infons:
             self._add_infons(name, infons)
 
@@ -275,22 +276,26 @@ class _Draft:
                 continue
             ids = split_ids(written)
             for one in ids:
-                full = one if not database or ":" in one else f"{database}:{one}"
+                full = one
+                if database and ":" not in one:
+                    full = f"{database}:{one}"
+                    mentions.setdefault(full, []).append(name)
                 found[full] = None
-                for concept in (one,) if full == one else (one, full):
-                    mentions.setdefault(concept, []).append(name)
+                mentions.setdefault(one, []).append(name)
             if len(ids) > 1:
                 mentions.setdefault(written, []).append(name)
-        values: Sequence[str] = list(found)
+        values: Iterable[str] = found
         if found and _NAME in infons:
             terms = infons[_NAME].split("|")
             if len(terms) == len(found):
                 values = [f"{one}\t{term}" for one, term in zip(found, terms, strict=True)]
                 others.remove((_NAME, infons[_NAME]))
         for value in values:
-            attributes.append(Attribute(f"N{len(attributes) + 1}", "Reference", name, value))
+            number = len(attributes) + 1
+            attributes.append(new_tuple(Attribute, (f"N{number}", "Reference", name, value)))
         for key, value in others:
-            attributes.append(Attribute(f"A{len(attributes) + 1}", key, name, value))
+            number = len(attributes) + 1
+            attributes.append(new_tuple(Attribute, (f"A{number}", key, name, value)))
         if len(found) > 1:
             self._ids[name] = tuple(found)
 
@@ -697,9 +702,13 @@ def _list(part: Part, key: str) -> list[Part]:
     found = part.get(key)
     if not found:
         return []
-    if type(found) is not list or {*map(type, found)} != {dict}:
-        raise _problem(f"{key!r} must be a list of objects, got {describe(found)}", part)
-    return found
+    if type(found) is list:
+        for one in found:
+            if type(one) is not dict:
+                break
+        else:
+            return found
+    raise _problem(f"{key!r} must be a list of objects, got {describe(found)}", part)
 
 
 def _infons(part: Part) -> dict[str, str]:
@@ -712,7 +721,10 @@ def _infons(part: Part) -> dict[str, str]:
         return {}
     if type(found) is not dict:
         raise _problem(f"'infons' must be an object, got {describe(found)}", part)
-    if {*map(type, found.values())} == {str}:
+    for value in found.values():
+        if type(value) is not str:
+            break
+    else:
         return found
     made = {}
     for key, value in found.items():

@@ -29,7 +29,7 @@ from kernelwood.io.ids import UsedIds
 from kernelwood.io.selection import annotated_to_write, write_each
 from kernelwood.io.source import Item, Source
 from kernelwood.structures import encode_json
-from kernelwood.text import Example
+from kernelwood.text import Example, View
 
 _ARRAYS = ("documents", "PubTator3")
 _FIRST = re.compile(r"\s*(?:\[\s*)?\{")
@@ -83,9 +83,8 @@ def read_bioc_json(source: Source, views: tuple[str, ...] | None = None) -> Iter
             yield repeated
             continue
         yield from remarks
-        yield Example(
-            name, views={"document": document} if wanted else {}, origin=source.origin(found.line)
-        )
+        shown: dict[str, View] = {"document": document} if wanted else {}
+        yield Example._trusted(name, None, shown, source.origin(found.line))
 
 
 def bioc_json_text(

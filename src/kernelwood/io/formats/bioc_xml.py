@@ -20,9 +20,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import IO, Any
-from xml.etree.ElementTree import Element, TreeBuilder
+from collections.abc import Callable, Iterable, Iterator
+from typing import IO, Any, TypeAlias
 from xml.sax.saxutils import escape, quoteattr
 
 from kernelwood.errors import ReadError, StructureError
@@ -33,7 +32,7 @@ from kernelwood.io.selection import annotated_to_write, write_each
 from kernelwood.io.source import Item, Source
 from kernelwood.io.xml import XmlCollector, parse_xml
 from kernelwood.structures import shorten
-from kernelwood.text import Example
+from kernelwood.text import Example, View
 
 # Each comment is matched in one way only, so that many comments take linear time.
 _COMMENTS = r"\s*(?:<!--[^-]*(?:-(?!->)[^-]*)*-->\s*)*"
@@ -43,17 +42,17 @@ _FIRST = re.compile(
 )
 _MAX_DOCUMENT = 1 << 24  # bytes, markup included
 # Element -> elements inside it, each with the name of its list and what is inside in turn.
-_ANNOTATED = {
+_Nested: TypeAlias = "dict[str, tuple[str, Any]]"
+_ANNOTATED: _Nested = {
     "annotation": ("annotations", {"location": ("locations", None)}),
     "relation": ("relations", {"node": ("nodes", None)}),
 }
-_DOCUMENT: dict[str, tuple[str, Any]] = {
+_DOCUMENT: _Nested = {
     "passage": ("passages", {"sentence": ("sentences", _ANNOTATED), **_ANNOTATED}),
     **_ANNOTATED,
 }
-_PLACED = frozenset(["passage", "sentence", "annotation", "relation"])
-_PARTS = _PLACED | {"collection", "document", "location", "node"}
-_TEXTS = frozenset(["id", "offset", "text"])
+_PARTS = frozenset("collection document passage sentence annotation relation location node".split())
+_LEAVES = frozenset(["infon", "id", "offset", "text"])
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _HEADER = """<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE collection SYSTEM "BioC.dtd">
@@ -104,9 +103,8 @@ def read_bioc(source: Source, views: tuple[str, ...] | None = None) -> Iterator[
             yield repeated
             continue
         yield from remarks
-        yield Example(
-            name, views={"document": document} if wanted else {}, origin=source.origin(line)
-        )
+        shown: dict[str, View] = {"document": document} if wanted else {}
+        yield Example._trusted(name, None, shown, source.origin(line))
 
 
 def _documents(source: Source) -> Iterator[Part | ReadError]:
@@ -116,14 +114,24 @@ def _documents(source: Source) -> Iterator[Part | ReadError]:
 
 
 class _Collector(XmlCollector):
-    """Collects documents; inside of one, elements are built by the tree builder of Python."""
+    """Collects documents in the form that JSON has; the depth of their parts is bounded.
+
+    The parser calls `start` and `end` outside of documents, `_start_inside` and `_end_inside`
+    inside of them, and `_start_skipped` and `_end_skipped` in the rest of one that is given up.
+    """
 
     def __init__(self, source: Source) -> None:
         super().__init__(source)
-        self._builder: TreeBuilder | None = None  # of the open document; None if it is given up
         self._begun = (0, 0)
-        self._document_depth = 0
+        self._is_open = False  # whether a document is being collected
         self._document_bytes = 0
+        self._problem: StructureError | None = None  # the first of the document
+        self._part: Part = {}  # the innermost open part, and the parts that can be inside
+        self._nested = _DOCUMENT
+        self._outer: list[tuple[Part, _Nested, str]] = []  # around it; each with the next tag
+        self._inner = 0  # number of open elements inside the part
+        self._attributes: dict[str, str] = {}  # of the outermost of them, and its text
+        self._pieces: list[str] = []
         self._finished: list[Part | ReadError] = []
 
     def take_finished(self) -> list[Part | ReadError]:
@@ -134,14 +142,14 @@ class _Collector(XmlCollector):
         self.depth += 1
         if name == "document":
             self._begun = self.place()
-            self._document_depth = self.depth
+            self._is_open = True
             self._document_bytes = 0
-            self._builder = builder = TreeBuilder()
-            builder.start(name, _with_place({}, self._begun))
-            self._start_element, self._end_element = builder.start, builder.end
+            self._problem = None
+            self._part = {"id": "", "infons": {}, PLACE: self._begun}
+            self._nested = _DOCUMENT
             self.expat.StartElementHandler = self._start_inside
             self.expat.EndElementHandler = self._end_inside
-            self.expat.CharacterDataHandler = builder.data
+            self.expat.CharacterDataHandler = self._pieces.append
         elif self.depth == 1 and name != "collection":
             raise self.error(
                 f"the outermost element is <{shorten(name)}>, not <collection>",
@@ -152,43 +160,96 @@ class _Collector(XmlCollector):
         self.depth -= 1
 
     def _start_inside(self, name: str, attributes: dict[str, str]) -> None:
-        self.depth += 1
-        if name in _PLACED:
-            expat = self.expat
-            place = expat.CurrentLineNumber, expat.CurrentColumnNumber + 1
-            _with_place(attributes, place)
-        self._start_element(name, attributes)
+        if self._inner:
+            self._inner += 1
+        elif name in _LEAVES:
+            self._inner = 1
+            self._attributes = attributes
+            self._pieces.clear()
+        elif name in self._nested:
+            several, inside = self._nested[name]
+            part: Part = attributes
+            if inside is None:
+                self._inner = 1
+            else:
+                expat = self.expat
+                place = expat.CurrentLineNumber, expat.CurrentColumnNumber + 1
+                part = {"id": attributes.get("id", ""), "infons": {}, PLACE: place}
+            outer = self._part
+            if several in outer:
+                outer[several].append(part)
+            else:
+                outer[several] = [part]
+            if inside is not None:
+                self._outer.append((outer, self._nested, name))
+                self._part, self._nested = part, inside
+        else:
+            self._inner = 1
+            if name in _PARTS and self._problem is None:
+                self._problem = self._misplaced(name)
 
     def _end_inside(self, name: str) -> None:
-        self._end_element(name)
-        if self.depth == self._document_depth:
+        inner = self._inner
+        if inner > 1:
+            self._inner = inner - 1
+        elif inner:
+            self._inner = 0
+            if name == "infon":
+                self._part["infons"][self._attributes.get("key", "")] = "".join(self._pieces)
+            elif name == "text":
+                self._part["text"] = "".join(self._pieces)
+            elif name in _LEAVES:
+                self._part[name] = "".join(self._pieces).strip()
+        elif self._outer:
+            self._part, self._nested, _ = self._outer.pop()
+        else:
             self._end_document()
-        self.depth -= 1
 
     def _start_skipped(self, _name: str, _attributes: dict[str, str]) -> None:
-        self.depth += 1
+        self._inner += 1
 
     def _end_skipped(self, _name: str) -> None:
-        if self.depth == self._document_depth:
+        if self._inner:
+            self._inner -= 1
+        else:
             self._end_document()
-        self.depth -= 1
+
+    def _misplaced(self, name: str) -> StructureError:
+        line, column = self._part[PLACE]
+        outer = self._outer[-1][-1] if self._outer else "document"
+        return StructureError(
+            f"a <{name}> cannot stand inside a <{outer}>",
+            line=line,
+            column=column,
+            hint="documents hold passages, passages hold sentences, annotations and relations",
+        )
 
     def _end_document(self) -> None:
-        if self._builder is not None:
-            root = self._builder.close()
-            try:
-                self._finished.append(_part(root, _DOCUMENT))
-            except StructureError as failure:
-                self._finished.append(self.source.locate(failure, *self._begun))
-        self._builder = None
-        self.expat.StartElementHandler = self.start
-        self.expat.EndElementHandler = self.end
+        if self._is_open:
+            problem = self._problem
+            self._finished.append(
+                self._part if problem is None else self.source.locate(problem, *self._begun)
+            )
+        self._close(self.start, self.end)
+        self.depth -= 1
+
+    def _close(self, start: Callable[..., None], end: Callable[..., None]) -> None:
+        """Forget the open document."""
+        self._is_open = False
+        self._part = {}
+        self._outer.clear()
+        self._pieces.clear()
+        self.expat.StartElementHandler = start
+        self.expat.EndElementHandler = end
         self.expat.CharacterDataHandler = None
 
     def check_size(self, n_bytes: int) -> None:
+        outside = self.depth
+        self.depth += len(self._outer) + self._inner
         super().check_size(n_bytes)
+        self.depth = outside
         self._document_bytes += n_bytes
-        if self._builder is None or self._document_bytes <= _MAX_DOCUMENT:
+        if not self._is_open or self._document_bytes <= _MAX_DOCUMENT:
             return
         problem = self.source.error(
             f"the document has more than {_MAX_DOCUMENT:,} bytes",
@@ -197,50 +258,8 @@ class _Collector(XmlCollector):
             hint="perhaps its end tag is missing",
         )
         self._finished.append(problem)
-        self._builder = None
-        self.expat.StartElementHandler = self._start_skipped
-        self.expat.EndElementHandler = self._end_skipped
-        self.expat.CharacterDataHandler = None
-
-
-def _with_place(attributes: dict[Any, Any], place: tuple[int, int]) -> dict[Any, Any]:
-    attributes[PLACE] = place
-    return attributes
-
-
-def _part(element: Element, nested: Mapping[str, tuple[str, Any]]) -> Part:
-    """Return an element in the form that JSON has; the depth of its parts is bounded."""
-    attributes: dict[Any, Any] = element.attrib
-    made: Part = {"id": attributes.get("id", ""), PLACE: attributes[PLACE]}
-    infons: dict[str, str] = {}
-    for child in element:
-        tag = child.tag
-        if tag == "infon":
-            infons[child.attrib.get("key", "")] = _text(child)
-        elif tag in _TEXTS:
-            made[tag] = _text(child) if tag == "text" else _text(child).strip()
-        elif tag in nested:
-            several, inside = nested[tag]
-            one = child.attrib if inside is None else _part(child, inside)
-            if several in made:
-                made[several].append(one)
-            else:
-                made[several] = [one]
-        elif tag in _PARTS:
-            line, column = attributes[PLACE]
-            raise StructureError(
-                f"a <{tag}> cannot stand inside a <{element.tag}>",
-                line=line,
-                column=column,
-                hint="documents hold passages, passages hold sentences, annotations and relations",
-            )
-    if infons:
-        made["infons"] = infons
-    return made
-
-
-def _text(element: Element) -> str:
-    return "".join(element.itertext()) if len(element) else element.text or ""
+        self._inner += len(self._outer)
+        self._close(self._start_skipped, self._end_skipped)
 
 
 def bioc_text(

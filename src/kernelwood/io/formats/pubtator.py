@@ -41,6 +41,7 @@ from kernelwood.io.formats.concepts import (
     database_ids,
     find_concept,
     ground_relations,
+    new_tuple,
     several_concepts,
     split_ids,
 )
@@ -171,11 +172,11 @@ class _Draft:
         if start + len(mention) != end or not mention or not self.text.startswith(mention, start):
             self.remarks += _check_place(line, self.text, (start, end), mention)
         name = f"T{len(self._entities) + 1}"
-        self._entities.append(Entity(name, kind, ((start, end),), mention))
+        self._entities.append(new_tuple(Entity, (name, kind, ((start, end),), mention)))
         found = split_ids(written)
         for concept, value in zip(found, self._values(found, names), strict=True):
             number = len(self._attributes) + 1
-            self._attributes.append(Attribute(f"N{number}", "Reference", name, value))
+            self._attributes.append(new_tuple(Attribute, (f"N{number}", "Reference", name, value)))
             self._mentions.setdefault(concept, []).append(name)
         if len(found) > 1:
             self._mentions.setdefault(written, []).append(name)
