@@ -82,6 +82,15 @@ def test_the_result_is_the_same_as_in_python(model, texts):
     assert "not saved" in shown.stderr
 
 
+def test_entities_are_found_by_the_model(tmp_path):
+    documents = some_documents(12)
+    learned = kw.RelationExtractor(entities="learn", parser="biomedical", random_state=0)
+    kw.save(learned.fit(documents), tmp_path / "model.kw")
+    texts = [example.view("sentence").text for example in documents]
+    (tmp_path / "text.txt").write_text("\n\n".join(texts), encoding="utf-8")
+    assert adapted(tmp_path / "model.kw", tmp_path / "text.txt")["drift"]["n_candidates"] > 0
+
+
 def test_entities_are_terms_of_a_list(model, tmp_path):
     names = ["Raf", "Ras", "Mek", "Erk", "Sos"]
     pairs = [(a, b) for a in names for b in names if a != b]

@@ -53,6 +53,7 @@ _OPTIONS = (
     (re.compile(r"\bformat='(\w+)'"), r"--from \1"),
     (re.compile(r"\bformat=\.\.\."), "--from FORMAT"),
     (re.compile(r"\b(text|id)_field=\.\.\."), r"--\1-field NAME"),
+    (re.compile(r"\boption '(text|id)_field'"), r"option --\1-field"),
     (re.compile(r'\berrors="skip"'), "--errors skip"),
     (re.compile(r"\bonly='"), "--only '"),
     (re.compile(r"\bonly= "), "--only "),

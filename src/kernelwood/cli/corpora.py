@@ -28,6 +28,7 @@ from kernelwood.text import Document, Example, Sentence, View
 
 if TYPE_CHECKING:
     from kernelwood.arrays import ExampleBatch
+    from kernelwood.relations import RelationExtractor
 
 _SAVED = {"manifest.json", "card.md"}  # members of every file of kw.save
 _COMPARABLE = (Sequence, Tree, Forest)
@@ -205,6 +206,20 @@ class Texts:
             return example
         name = "document" if "document" in example.views else "sentence"
         return example.with_views({name: self._annotate(annotated_view(example))})
+
+
+def entity_finder(
+    extractor: RelationExtractor, options: dict[str, Any]
+) -> Callable[[Document], Document] | None:
+    """Return the function that adds entities: the tagger of the model, a list of terms, or both."""
+    from kernelwood import Dictionary
+
+    listed = None
+    if options["entities"] is not None:
+        listed = Dictionary.read(options["entities"], case=options["case"])
+    if extractor.tagger_ is not None and not options.get("ner"):
+        return partial(extractor.find_entities, dictionary=listed)
+    return None if listed is None else listed.annotate
 
 
 # Views and candidates of examples.

@@ -285,8 +285,10 @@ def _check_report(sources: dict[str, str | None], options: dict[str, Any]) -> st
 def _format_of(out: str, format: str | None) -> str:
     from kernelwood.relations import output_format
 
-    with usage():
+    try:
         return output_format(out, format)
+    except ValueError as failure:
+        raise click.UsageError(f"{failure}{', .html' * (format is None)}") from failure
 
 
 def check_fact_files(

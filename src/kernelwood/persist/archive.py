@@ -100,7 +100,9 @@ class ArchiveReader:
             self._zip = zipfile.ZipFile(file)
         except DAMAGED as failure:
             raise ModelFormatError(
-                f"this is not a model file: {failure}", hint=_DAMAGED_HINT
+                f"this is not a model file: {failure}",
+                hint="give a file of kernelwood train or kernelwood.save; if it is one, "
+                + _DAMAGED_HINT,
             ) from failure
         self._infos: dict[str, zipfile.ZipInfo] = {}
         for info in self._zip.infolist():

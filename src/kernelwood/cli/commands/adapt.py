@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kernelwood.cli.console import counted, note, printable, running, say, show_counts, write_json
-from kernelwood.cli.corpora import Counts, Texts, annotated_view, check_annotation
+from kernelwood.cli.corpora import Counts, Texts, annotated_view, check_annotation, entity_finder
 from kernelwood.cli.model_files import load_extractor, load_parser
 from kernelwood.cli.options import (
     case_option,
@@ -73,7 +73,8 @@ def adapt(model: str, texts: tuple[str, ...], as_json: bool, **options: Any) -> 
     """Adapt the decision threshold of a model to other texts.
 
     MODEL is a file of kernelwood train. TEXT is a file, folder or archive with annotated entities,
-    or with plain text if there is a list of terms (--entities). Annotated relations are not used.
+    or with plain text if the model was trained with --learn-entities or there is a list of terms
+    (--entities). Annotated relations are not used.
     Labels of about 30 candidates measure precision and recall, and improve the threshold if there
     are few candidates. Without --out, the result is shown only.
     """
@@ -81,7 +82,7 @@ def adapt(model: str, texts: tuple[str, ...], as_json: bool, **options: Any) -> 
     _check(model, texts, options)
     extractor = load_extractor(model)
     counts = Counts()
-    examples = _examples(texts, options, counts)
+    examples = _examples(extractor, texts, options, counts)
     with running(options["n_jobs"]) as begin:
         begin("predicting")
         predictions = _predict(extractor, examples, options)
@@ -142,13 +143,11 @@ def _interactive() -> bool:
     return sys.stdin.isatty()
 
 
-def _examples(texts: tuple[str, ...], options: dict[str, Any], counts: Counts) -> list[Example]:
+def _examples(
+    extractor: RelationExtractor, texts: tuple[str, ...], options: dict[str, Any], counts: Counts
+) -> list[Example]:
     """Return the texts with entities."""
-    from kernelwood import Dictionary
-
-    annotate = None
-    if options["entities"] is not None:
-        annotate = Dictionary.read(options["entities"], case=options["case"]).annotate
+    annotate = entity_finder(extractor, options)
     listed = list(Texts(texts, options, annotate, counts))
     if annotate is None:
         check_annotation(", ".join(texts), listed, counts)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from kernelwood.cli.console import running
-from kernelwood.cli.corpora import Texts, annotated_view
+from kernelwood.cli.corpora import Texts, annotated_view, entity_finder
 from kernelwood.cli.model_files import load_extractor, load_parser
 from kernelwood.cli.options import (
     case_option,
@@ -129,17 +128,7 @@ def _prepare(
     counts: PredictionCounts,
 ) -> tuple[Texts, Predictor]:
     """Return the texts with their entities, and the function that predicts their relations."""
-    from kernelwood import Dictionary
-
-    listed = None
-    if options["entities"] is not None:
-        listed = Dictionary.read(options["entities"], case=options["case"])
-    annotate: Callable[[Document], Document] | None = None
-    if extractor.tagger_ is not None and not options["ner"]:
-        annotate = partial(extractor.find_entities, dictionary=listed)
-    elif listed is not None:
-        annotate = listed.annotate
-    source = Texts(texts, options, annotate, counts)
+    source = Texts(texts, options, entity_finder(extractor, options), counts)
     if options["parses"] is not None:
         return source, _with_parses(extractor, _GivenParses(options["parses"]), counts)
     if options["ner"]:

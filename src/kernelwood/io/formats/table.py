@@ -397,10 +397,10 @@ def check_options(options: Iterable[str], form: Format | None = None) -> None:
 
     Examples
     --------
-    >>> check_options(["text_field"], find_format("penn"))
+    >>> check_options(["delimiter"], find_format("penn"))
     Traceback (most recent call last):
     ...
-    ValueError: the penn format has no option 'text_field' (it has none)
+    ValueError: the penn format has no option 'delimiter' (it has none; formats with it: csv)
     """
     rows = FORMATS if form is None else (form,)
     known = list(dict.fromkeys(name for row in rows for name in row.options))
@@ -408,10 +408,12 @@ def check_options(options: Iterable[str], form: Format | None = None) -> None:
     for name in options:
         if name in known:
             continue
-        near = get_close_matches(name, [*known, *_ARGUMENTS], n=1)
+        others = ", ".join(row.name for row in FORMATS if name in row.options)
+        near = [] if others else get_close_matches(name, [*known, *_ARGUMENTS], n=1)
         guess = f"; did you mean {near[0]!r}?" if near else ""
         if form is None:
             raise ValueError(f"no format has the option {name!r}{guess} (options: {listed})")
+        listed += f"; formats with it: {others}" if others else ""
         raise ValueError(f"the {form.name} format has no option {name!r}{guess} (it has {listed})")
 
 
