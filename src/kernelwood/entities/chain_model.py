@@ -42,6 +42,7 @@ OUT = 0  # the label of pieces outside of mentions
 _PARTS = 4  # labels of a type: begin, inside, last, only
 _BEGIN, _INSIDE, _LAST, _ONLY = range(1, 1 + _PARTS)
 _LARGEST = 300.0  # weight of a transition; far larger ones could make all sums 0
+_FIRST_ROOM = 1 << 12  # rows; memory is taken when they are written
 _MOST_KEPT = 1 << 22  # numbers in a table of words
 MOST_TYPES = 100  # of entities; scores take memory in proportion
 
@@ -477,7 +478,7 @@ class _Rows:
         """Append rows; return the number of the first."""
         first, self._n = self._n, self._n + len(rows)
         if self._n > len(self._room):
-            room = np.zeros((2 * self._n, self._room.shape[1]))
+            room = np.zeros((max(2 * self._n, _FIRST_ROOM), self._room.shape[1]))
             room[:first] = self._room[:first]
             self._room = room
         self._room[first : self._n] = rows
