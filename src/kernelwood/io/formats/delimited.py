@@ -65,7 +65,7 @@ def _names_text(head: str, delimiter: str) -> bool:
 
 
 def header_of(head: str, delimiter: str) -> list[str]:
-    r"""Return the columns that the first line of a text may name; [] if it is no header.
+    r"""Return the columns that the first line of a text may name; [] if it is not a header.
 
     Examples
     --------
