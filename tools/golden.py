@@ -265,6 +265,9 @@ MODELS: dict[str, Callable[[], Any]] = {
     "kernel-neighbors": lambda: _fitted(
         kw.KernelNeighborsClassifier, _combined(), n_neighbors=2, class_weight={"still": 2.0}
     ),
+    "kernel-ridge": lambda: _fitted(
+        kw.KernelRidgeClassifier, _combined(), ridge=0.5, class_weight="balanced", probability=True
+    ),
     "kernel-svc": lambda: _fitted(kw.KernelSVC, probability=True, random_state=1),
     "dictionary": lambda: kw.Dictionary([("owl", "animal", "DB:1"), ("Tawny owl", "animal")]),
     "entity-tagger": lambda: EntityTagger().fit(_annotated()),
@@ -325,7 +328,7 @@ def _estimator_results(model: Any) -> dict[str, Any]:
     if isinstance(model, kw.KernelKMeans):
         found["labels"] = plain(model.labels_)
     if isinstance(model, kw.KernelNetworkClassifier) or (
-        isinstance(model, kw.KernelSVC) and model.probability
+        isinstance(model, (kw.KernelSVC, kw.KernelRidgeClassifier)) and model.probability
     ):
         # Exponentials, whose last bit no two machines agree on.
         found["predict_proba"] = plain(np.round(model.predict_proba(X), 9))

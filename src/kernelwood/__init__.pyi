@@ -22,6 +22,7 @@ from . import (
     tuning as tuning,
     vectors as vectors,
     views as views,
+    web as web,
 )
 from .arrays import batch as batch
 from .clustering import KernelKMeans as KernelKMeans
@@ -54,6 +55,7 @@ from .learners import (
     HashNeighborsClassifier as HashNeighborsClassifier,
     KernelNeighborsClassifier as KernelNeighborsClassifier,
     KernelNetworkClassifier as KernelNetworkClassifier,
+    KernelRidgeClassifier as KernelRidgeClassifier,
     KernelSVC as KernelSVC,
 )
 from .parsing import ForestParser as ForestParser

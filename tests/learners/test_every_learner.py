@@ -31,6 +31,7 @@ OPTIONS = {
     "KernelSVC on landmarks": {
         "C": 3, "n_landmarks": 40, "tol": 1e-6, "probability": True, "random_state": 0,
     },
+    "KernelRidgeClassifier": {"ridge": 0.2, "probability": True},
     "KernelNeighborsClassifier": {"n_neighbors": 5},
     "HashNeighborsClassifier": {
         "n_neighbors": 5, "n_references": 20, "n_candidates": 30, "random_state": 0,
@@ -50,6 +51,7 @@ OPTIONS = {
 SMALLEST = {
     "KernelSVC": {"probability": False},
     "KernelSVC on landmarks": {"probability": False, "n_landmarks": 3},
+    "KernelRidgeClassifier": {},
     "KernelNeighborsClassifier": {"n_neighbors": 1},
     "HashNeighborsClassifier": {
         "n_neighbors": 1, "n_references": 3, "subset_size": 1, "n_candidates": 2,
@@ -423,6 +425,7 @@ def test_parameters_that_cannot_be_are_named(name, parameters, message):
 EXPLAINED = {
     "KernelSVC": [{}, {"class_weight": "balanced"}],
     "KernelSVC on landmarks": [{}],
+    "KernelRidgeClassifier": [{}, {"class_weight": "balanced"}],
     "KernelNeighborsClassifier": [{}, {"weights": "uniform", "class_weight": {"HUM": 3.0}}],
     "HashNeighborsClassifier": [{}, {"weights": "uniform", "class_weight": "balanced"}],
     "HashForestClassifier": [
@@ -448,7 +451,7 @@ def explained(name, options, n_classes=6):
 
 def class_scores(model, X):
     """Return numbers whose differences are the scores that contributions add up to."""
-    if isinstance(model, kw.KernelSVC):
+    if isinstance(model, (kw.KernelSVC, kw.KernelRidgeClassifier)):
         scores = model.decision_function(X)
         return np.stack([0 * scores, scores], axis=1) if scores.ndim == 1 else scores
     probabilities = model.predict_proba(X)

@@ -190,6 +190,22 @@ class ExampleBatch(OneDimensional):
         made._vocabulary = self._vocabulary
         return made
 
+    def with_labels(self, labels: SequenceABC[Label]) -> ExampleBatch:
+        """Return the same examples with other labels.
+
+        Examples
+        --------
+        >>> ExampleBatch(["a", "b"], [1, 2]).with_labels([3, 4]).labels
+        [3, 4]
+        """
+        if len(labels) != len(self):
+            raise StructureError(f"there are {len(labels):,} labels for {len(self):,} examples")
+        made = ExampleBatch(
+            self.ids, labels, self._columns, groups=self.groups, origins=self.origins
+        )
+        made._vocabulary = self._vocabulary
+        return made
+
     def taken_from(self) -> tuple[ExampleBatch, Indices] | None:
         """Return the table these rows were taken from and which rows they are, if it still exists.
 

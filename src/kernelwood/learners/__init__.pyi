@@ -9,5 +9,9 @@ from .hash_forest import HashForestClassifier as HashForestClassifier
 from .hash_neighbors import HashNeighborsClassifier as HashNeighborsClassifier
 from .kernel_neighbors import KernelNeighborsClassifier as KernelNeighborsClassifier
 from .kernel_network import KernelNetworkClassifier as KernelNetworkClassifier
+from .kernel_ridge import (
+    GrowingFactor as GrowingFactor,
+    KernelRidgeClassifier as KernelRidgeClassifier,
+)
 from .kernel_svc import KernelSVC as KernelSVC, fit_sigmoid as fit_sigmoid
 from .registry import LEARNERS as LEARNERS

@@ -103,6 +103,21 @@ class StructureClassifier(ClassifierMixin, StructureEstimator):  # type: ignore[
         signs[np.arange(n), [numbers[one] for one in each]] += 1.0
         return signs
 
+    def _check_folds(self, folds: Any, numbers: NDArray[np.int32]) -> NDArray[np.int64]:
+        """Return folds as an array, or raise KernelInputError if they cannot be trained on."""
+        owner = type(self).__name__
+        if folds is None:
+            raise KernelInputError(f"{owner}.fit_held_out: give the fold of each structure")
+        array = np.asarray(folds)
+        if array.shape != numbers.shape or array.dtype.kind not in "iu" or array.min(initial=0) < 0:
+            raise KernelInputError(
+                f"{owner}: folds must be {len(numbers)} whole numbers from 0, one for each "
+                f"structure; got {array.dtype} of shape {array.shape}"
+            )
+        if len(np.unique(array)) < 2:
+            raise KernelInputError(f"{owner}: folds must have at least two different numbers")
+        return array.astype(np.int64)
+
     def _check_restored(self) -> None:
         super()._check_restored()
         classes = self.classes_
@@ -116,6 +131,16 @@ class StructureClassifier(ClassifierMixin, StructureEstimator):  # type: ignore[
         evaluations = getattr(self, "kernel_evaluations_", None)
         if type(evaluations) is not int or evaluations < 0:
             raise ValueError("kernel_evaluations_ must be a whole number of at least 0")
+
+
+def gives_probabilities(model: Any) -> bool:
+    """Return True if a classifier was made with ``probability=True``, or raise AttributeError."""
+    if not model.probability:
+        raise AttributeError(
+            f"this {type(model).__name__} gives no probabilities; make it with probability=True "
+            "and fit it"
+        )
+    return True
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from kernelwood.learners.base import (
     Evidence,
     StructureClassifier,
     Support,
+    gives_probabilities,
     strongest,
 )
 from kernelwood.learners.landmark_machines import LandmarkTrainer, compare_landmarks
@@ -42,14 +43,6 @@ Floats = NDArray[np.float64]
 Numbers = NDArray[np.int32]
 
 _SIMILARITIES_AT_ONCE = 2**23  # 64 MB in double
-
-
-def _gives_probabilities(model: Any) -> bool:
-    if not model.probability:
-        raise AttributeError(
-            "this KernelSVC gives no probabilities; make it with probability=True and fit it"
-        )
-    return True
 
 
 class KernelSVC(StructureClassifier):
@@ -302,7 +295,7 @@ class KernelSVC(StructureClassifier):
         scores = class_scores(self._scores(X), self.machines_, len(self.classes_))
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
-    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
         """Return class probabilities, shape (n, n_classes), in the order of ``classes_``."""
         self._check_is_fitted()
@@ -440,15 +433,7 @@ class KernelSVC(StructureClassifier):
             )
 
     def _check_folds(self, folds: Any, numbers: Numbers) -> NDArray[np.int64]:
-        """Return folds as an array, or raise KernelInputError if they cannot be trained on."""
-        array = np.asarray(folds)
-        if array.shape != numbers.shape or array.dtype.kind not in "iu" or array.min(initial=0) < 0:
-            raise KernelInputError(
-                f"KernelSVC: folds must be {len(numbers)} whole numbers from 0, one for each "
-                f"structure; got {array.dtype} of shape {array.shape}"
-            )
-        if len(np.unique(array)) < 2:
-            raise KernelInputError("KernelSVC: folds must have at least two different numbers")
+        array = super()._check_folds(folds, numbers)
         if self.strategy == "ovo":
             for number, label in enumerate(self.classes_.tolist()):
                 if len(np.unique(array[numbers == number])) < 2:
@@ -456,7 +441,7 @@ class KernelSVC(StructureClassifier):
                         f"KernelSVC: the class {label!r} is in one fold only, so the other folds "
                         "cannot train a machine for it; use strategy='ovr'"
                     )
-        return array.astype(np.int64)
+        return array
 
     def _check_restored(self) -> None:
         super()._check_restored()

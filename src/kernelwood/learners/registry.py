@@ -7,6 +7,7 @@ from kernelwood.learners.hash_forest import HashForestClassifier
 from kernelwood.learners.hash_neighbors import HashNeighborsClassifier
 from kernelwood.learners.kernel_neighbors import KernelNeighborsClassifier
 from kernelwood.learners.kernel_network import KernelNetworkClassifier
+from kernelwood.learners.kernel_ridge import KernelRidgeClassifier
 from kernelwood.learners.kernel_svc import KernelSVC
 
 LEARNERS: dict[str, type[StructureClassifier]] = {
@@ -14,5 +15,6 @@ LEARNERS: dict[str, type[StructureClassifier]] = {
     "hash-neighbors": HashNeighborsClassifier,
     "kernel-neighbors": KernelNeighborsClassifier,
     "kernel-network": KernelNetworkClassifier,
+    "kernel-ridge": KernelRidgeClassifier,
     "kernel-svc": KernelSVC,
 }

@@ -193,6 +193,7 @@ _ROWS = (
             ("learner", "hash-forest", "learners:HashForestClassifier"),
             ("learner", "hash-neighbors", "learners:HashNeighborsClassifier"),
             ("learner", "kernel-neighbors", "learners:KernelNeighborsClassifier"),
+            ("learner", "kernel-ridge", "learners:KernelRidgeClassifier"),
             ("learner", "kernel-svc", "learners:KernelSVC"),
             ("learner", "kernel-network", "learners:KernelNetworkClassifier"),
             ("clustering", "kernel-kmeans", "clustering:KernelKMeans"),
