@@ -8,7 +8,8 @@
     ├── KernelInputError (ValueError)        a kernel got parameters or data it cannot use
     ├── KernelOverflowError (OverflowError)  a raw value lies outside double range
     ├── MemoryBudgetError (MemoryError)      the result would not fit the memory budget
-    └── ModelFormatError (ValueError)        a model file cannot be read, or a model not be saved
+    ├── ModelFormatError (ValueError)        a model file cannot be read, or a model not be saved
+    └── kernelwood.web.ProjectError (ValueError)  a project cannot be read, or a value not be stored
 
 Each also derives from the built-in class a plain caller would catch.
 """

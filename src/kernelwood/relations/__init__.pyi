@@ -5,15 +5,18 @@ from .adaptation import (
     Estimate as Estimate,
     Rating as Rating,
 )
+from .brat_folder import BratFolder as BratFolder
 from .calibration import (
     Calibration as Calibration,
     positive_rate_threshold as positive_rate_threshold,
 )
 from .candidates import (
+    NONE as NONE,
     Candidates as Candidates,
     PairLabels as PairLabels,
     event_candidates as event_candidates,
     pair_candidates as pair_candidates,
+    pairs_in as pairs_in,
 )
 from .card import card_of as card_of
 from .corpus import (
@@ -21,12 +24,15 @@ from .corpus import (
     SentenceTable as SentenceTable,
     example_entries as example_entries,
     needs_parse as needs_parse,
+    read_sentences as read_sentences,
+    text_entries as text_entries,
 )
 from .end_to_end import (
     EndToEnd as EndToEnd,
     Rates as Rates,
     score_end_to_end as score_end_to_end,
 )
+from .evidence import TrainingCases as TrainingCases
 from .extractor import RelationExtractor as RelationExtractor
 from .fact_files import FACT_FORMATS as FACT_FORMATS, fact_format as fact_format
 from .fact_statements import check_statement_types as check_statement_types
@@ -39,6 +45,7 @@ from .facts import (
 )
 from .interactions import Interaction as Interaction, flatten_events as flatten_events
 from .learning_curve import CurvePoint as CurvePoint, LearningCurve as LearningCurve
+from .network import draw_network as draw_network
 from .pictures import describe as describe
 from .predictions import (
     Case as Case,
@@ -54,6 +61,11 @@ from .recipes import (
     check_options as check_options,
     find_recipe as find_recipe,
     kernel_on as kernel_on,
+)
+from .relation_classes import (
+    RelationClasses as RelationClasses,
+    is_backward as is_backward,
+    type_of as type_of,
 )
 from .report import (
     relation_name as relation_name,
@@ -71,7 +83,11 @@ from .verification import (
     iter_verdicts as iter_verdicts,
     map_types as map_types,
 )
-from .wording import MarkedText as MarkedText, path_text as path_text
+from .wording import (
+    MarkedText as MarkedText,
+    path_text as path_text,
+    spell_path as spell_path,
+)
 from .writers import (
     DocumentPredictions as DocumentPredictions,
     output_format as output_format,

@@ -80,6 +80,42 @@ class CaseTexts(NamedTuple):
             np.array(mentions, dtype=np.int32).reshape(-1, 2).T.copy(),
         )
 
+    def keys(self) -> list[tuple[str, tuple[tuple[int, int, int], ...]]]:
+        """Return the sentence of each case, and start, end and kind of its spans."""
+        columns, kinds = self.mentions
+        rows = np.concatenate([self.spans[:, columns], kinds[None]]).T.tolist()
+        ends = np.cumsum(self.n_mentions, dtype=np.int64).tolist()
+        begins = [0, *ends[:-1]]
+        names = self.sentences[self.sentence_of].tolist()
+        return [
+            (str(name), tuple(tuple(row) for row in rows[begin:end]))
+            for name, begin, end in zip(names, begins, ends, strict=True)
+        ]
+
+    def take(self, rows: Sequence[int]) -> CaseTexts:
+        """Return the texts of some cases, with all sentences and spans."""
+        places = np.asarray(rows, dtype=np.int64)
+        ends = np.cumsum(self.n_mentions, dtype=np.int64)
+        begins = ends - self.n_mentions
+        kept = [np.arange(begins[row], ends[row]) for row in places.tolist()]
+        columns = np.concatenate([np.empty(0, np.int64), *kept])
+        return self._replace(
+            sentence_of=self.sentence_of[places],
+            n_mentions=self.n_mentions[places],
+            mentions=np.ascontiguousarray(self.mentions[:, columns]),
+        )
+
+    def extended(self, other: CaseTexts) -> CaseTexts:
+        """Return these cases and those of another extractor after them."""
+        shift = np.array([[self.spans.shape[1]], [0]], dtype=np.int32)
+        return CaseTexts(
+            np.concatenate([self.sentences, other.sentences]),
+            np.concatenate([self.sentence_of, other.sentence_of + np.int32(len(self.sentences))]),
+            np.concatenate([self.spans, other.spans], axis=1),
+            np.concatenate([self.n_mentions, other.n_mentions]),
+            np.concatenate([self.mentions, other.mentions + shift], axis=1),
+        )
+
     def check(self, n: int) -> None:
         """Raise ValueError unless these are the texts of ``n`` cases."""
         for name, array, shape, ndim in (

@@ -53,6 +53,7 @@ from kernelwood.relations.candidates import (
 )
 from kernelwood.relations.corpus import (
     AUTO,
+    GIVEN,
     SentenceTable,
     check_sentences,
     documents_from,
@@ -71,6 +72,13 @@ from kernelwood.relations.guards import (
     warn_of_corpus,
     warn_of_overlap,
     warn_of_size,
+)
+from kernelwood.relations.labeled_pairs import (
+    PriorCases,
+    check_both_kinds,
+    class_labels,
+    labeled_pairs,
+    pair_classes,
 )
 from kernelwood.relations.learning import (
     assign_folds,
@@ -329,6 +337,68 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         warn_of_corpus(self.warnings_)
         return self
 
+    def fit_candidates(
+        self,
+        candidates: Candidates,
+        *,
+        parser: str | None = None,
+        roles: Mapping[str, Sequence[str]] | None = None,
+        cases: RelationExtractor | None = None,
+    ) -> RelationExtractor:
+        """Train on labeled pairs of entities, such as the decisions of a person on some pairs.
+
+        Candidates whose label is None are not used at all, neither as negative examples nor to
+        learn which kinds of pairs are related (``signatures``), which a sample of pairs does not
+        tell. Otherwise it is the same as `fit`.
+
+        Parameters
+        ----------
+        candidates : Candidates
+            Pairs, with views of parsed sentences. Labels are ``"none"``, a type without direction
+            such as ``"Binds"``, or a type with its direction in the text, ``"Activates(e1,e2)"``
+            or ``"Activates(e2,e1)"``; None if unknown.
+            `pair_candidates` with ``labels="directed"`` makes such labels from annotation.
+        parser : str, optional
+            Name of the parser of the sentences, by default ``"given"``.
+        roles : mapping of str to two str, optional
+            Roles of the arguments of relation types, by default ``Arg1`` and ``Arg2``. A type with
+            two equal roles has no direction, nor has one in ``symmetric``.
+        cases : RelationExtractor, optional
+            A fitted extractor of pairs whose training cases are further training examples. Its
+            views and kernel are used if this extractor has neither ``views`` nor a ``kernel``, and
+            its relation types keep their classes. A candidate replaces the case of the same pair.
+
+        Raises
+        ------
+        KernelInputError
+            If there are no labels, labels of only one class, or labels of another form.
+
+        Warns
+        -----
+        UserWarning
+            As `fit`.
+
+        Examples
+        --------
+        >>> import kernelwood as kw
+        >>> from kernelwood.datasets import load_interactions
+        >>> from kernelwood.relations import pair_candidates
+        >>> pairs = pair_candidates(load_interactions("train"), labels="directed")
+        >>> pairs.labels[40:] = [None] * len(pairs.labels[40:])  # not yet decided
+        >>> extractor = kw.RelationExtractor("ridge", random_state=0)
+        >>> extractor.fit_candidates(pairs).n_candidates_
+        40
+        """
+        self._check_parameters()
+        if self.candidates != "pairs":
+            raise KernelInputError("fit_candidates: needs RelationExtractor(candidates='pairs')")
+        labeled = labeled_pairs(candidates)
+        prior = None if cases is None else PriorCases.of(cases, self)
+        with self._threads():
+            self._learn_pairs(labeled, parser or GIVEN, roles or {}, prior)
+        warn_of_corpus(self.warnings_)
+        return self
+
     def _sentences(
         self, entries: Iterable[Any], parser: Any, dropped: Counter[str]
     ) -> tuple[SentenceTable, str]:
@@ -354,6 +424,10 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             return EVENT_VIEWS
         return PAIR_VIEWS
 
+    def _forget(self) -> None:
+        for name in self._fitted:  # should training fail, no part of it is left
+            self.__dict__.pop(name, None)
+
     def _learn(
         self,
         sentences: SentenceTable,
@@ -361,22 +435,13 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         dropped: Counter[str],
         classes: RelationClasses | None = None,
     ) -> None:
-        for name in self._fitted:  # should training fail, no part of it is left
-            self.__dict__.pop(name, None)
+        """Learn from all pairs, or events, of annotated sentences."""
+        self._forget()
         check_sentences(sentences)
         seed = resolve_seed(self.random_state)
         tagger = self._learn_entities(sentences)
-        views = self._views()
         classes = classes or self._learn_classes(sentences)
         self._check_thresholds(classes)
-        named = views
-        if self.views is None and self.kernel is None and self.candidates == "pairs":
-            # Entity types and distant words help to tell relation types apart. They say little
-            # about whether there is a relation at all: types are often a matter of how a corpus
-            # was annotated.
-            views += TYPE_VIEWS if classes.several else ()
-            named = (*views, ENTITY_VIEW if self.vectors is None else SOFT_ENTITY_VIEW)
-            views = named if self.blind == "auto" or not self.blind else views
         events = self.candidates == "events"
         forms = learn_forms(sentences.sentences) if events else {}
         candidates = self._candidates(sentences, classes, None, forms)
@@ -390,17 +455,70 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             if NONE in selected.labels:
                 signatures, candidates = learned, selected
         dropped.update(candidates.dropped)
+        self._train(candidates, classes, dropped, seed)
+        self.tagger_, self.parser_ = tagger, parser
+        self.signatures_ = signatures._asdict()
+        self.triggers_ = learn_triggers(sentences.sentences) if events else []
+        self.forms_ = forms
+        self._keep_corpus(sentences)
+
+    def _learn_pairs(
+        self,
+        labeled: Candidates,
+        parser: str,
+        roles: Mapping[str, Sequence[str]],
+        prior: PriorCases | None,
+    ) -> None:
+        """Learn from labeled pairs, and from the cases of another extractor."""
+        self._forget()
+        seed = resolve_seed(self.random_state)
+        tagger = self._learn_entities(labeled.sentences)
+        classes = pair_classes(
+            labeled, self.labels, several(self.symmetric or ()), names_of(self.relations), roles
+        )
+        if prior is not None:
+            classes = prior.extended(classes)
+        self._check_thresholds(classes)
+        pairs = labeled.take(range(len(labeled)))
+        pairs.labels = class_labels(labeled, classes, names_of(self.relations))
+        if prior is None:
+            check_both_kinds(pairs.labels)
+        self._train(pairs, classes, Counter(), seed, prior)
+        self.tagger_, self.parser_ = tagger, parser
+        self.signatures_ = Signatures([], [])._asdict()
+        self.triggers_, self.forms_ = [], {}
+        self._keep_corpus(labeled.sentences.take(sorted(set(labeled.sentence_of))), prior)
+
+    def _train(
+        self,
+        candidates: Candidates,
+        classes: RelationClasses,
+        dropped: Counter[str],
+        seed: int,
+        prior: PriorCases | None = None,
+    ) -> None:
+        """Choose views, fit the classifier on candidates labeled with classes, and calibrate it."""
+        views, named = self._training_views(classes, prior)
         _LOG.info("making views of %d candidates", len(candidates))
         viewed = _viewed(candidates, views, dropped)
-        y = _targets(viewed.table, dropped)
+        table, texts = viewed.table, CaseTexts.of(candidates, viewed.rows)
         groups = candidates.groups()
         documents = [groups[row] for row in viewed.rows]
         within = [candidates.sentence_of[row] for row in viewed.rows]
+        triggers = [candidates.triggers[row] for row in viewed.rows]
+        if prior is not None:
+            prior = prior.without(texts)
+            documents += prior.documents(texts, documents)
+            within += (len(candidates.sentences) + prior.texts.sentence_of).tolist()
+            triggers += [None] * len(prior.table)
+            table = prior.joined(table)
+            texts = texts.extended(prior.texts)
+        y = _targets(table, dropped)
         folds = assign_folds(documents, within, y.tolist(), self.n_splits, seed)
         trial: dict[str, float] = {}
-        if self.blind == "auto" and views == named != self._views():
+        if self.blind == "auto" and views == named != self._views() and prior is None:
             _LOG.info("comparing entities that are blinded with their words")
-            trial = self._try_entity_words(viewed.table, y, documents, folds, views, seed)
+            trial = self._try_entity_words(table, y, documents, folds, views, seed)
             if trial["words"] < trial["blind"] + _LEAST_GAIN:
                 views = views[:-1]
         if self.vectors is not None and views == named[:-1]:
@@ -409,38 +527,57 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
                 + (", since they do not help on held-out documents" if trial else "")
                 + "; blind=False uses them",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
-        kernel = self.kernel or kernel_on(views, self.vectors)
-        X = viewed.table.only(needed_views(kernel) or views)
+        kernel = self.kernel or (kernel_on(views, self.vectors) if prior is None else prior.kernel)
+        X = table.only(needed_views(kernel) or views)
         learner = make_learner(find_recipe(self.recipe), kernel, self.options or {}, len(y), seed)
-        triggers = [candidates.triggers[row] for row in viewed.rows]
         missed = [] if candidates.missed is None else candidates.missed.labels
         calibration, held_out, by_type, sums = self._fit_learner(
             learner, X, y, documents, folds, triggers, missed, seed
         )
-        self.trial_ = trial
+        self.trial_, self.views_ = trial, list(views)
         self.cases_, self.learner_, self.seed_ = X, learner, seed
-        for name, column in zip(_CASE_TEXTS, CaseTexts.of(candidates, viewed.rows), strict=True):
+        for name, column in zip(_CASE_TEXTS, texts, strict=True):
             setattr(self, name, column)
-        for name, hashes in zip(_TEXT_HASHES, TextHashes.of(sentences), strict=True):
-            setattr(self, name, hashes)
         for name, column in zip(_DOCUMENT_SUMS, sums, strict=True):
             setattr(self, name, column)
-        self.views_, self.parser_ = list(views), parser
-        self.tagger_ = tagger
         self.labels_, self.undirected_ = classes.labels, list(classes.undirected)
         self.roles_, self.arguments_ = classes.roles, classes.arguments
-        self.signatures_ = signatures._asdict()
-        self.triggers_ = learn_triggers(sentences.sentences) if events else []
-        self.forms_ = forms
         self.slopes_, self.offsets_, self.curve_, self.threshold_ = calibration
         self.held_out_, self.dropped_ = held_out, dict(dropped)
         examples = Counter(_types(y.tolist(), triggers))
         self.type_examples_ = {name: examples[name] for name in by_type}
         self.type_f1_ = by_type
-        self.n_documents_, self.n_sentences_ = len(set(sentences.groups())), len(sentences)
         self.n_candidates_, self.n_relations_ = len(y), int((y != NONE).sum())
+
+    def _training_views(
+        self, classes: RelationClasses, prior: PriorCases | None
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the views to make, and these with the words of entities, if these may be used."""
+        views = self._views()
+        if self.views is not None or self.kernel is not None or self.candidates == "events":
+            return views, views
+        if prior is not None:
+            return prior.views, prior.views
+        # Entity types and distant words help to tell relation types apart. They say little about
+        # whether there is a relation at all: types are often a matter of how a corpus was
+        # annotated.
+        views += TYPE_VIEWS if classes.several else ()
+        named = (*views, ENTITY_VIEW if self.vectors is None else SOFT_ENTITY_VIEW)
+        return named if self.blind == "auto" or not self.blind else views, named
+
+    def _keep_corpus(self, sentences: SentenceTable, prior: PriorCases | None = None) -> None:
+        """Store the size of the training corpus, and hashes of its texts."""
+        hashes = TextHashes.of(sentences)
+        n_documents, n_sentences = len(set(sentences.groups())), len(sentences)
+        if prior is not None:
+            hashes = prior.joined_hashes(hashes)
+            n_documents += prior.n_documents
+            n_sentences += prior.n_sentences
+        for name, column in zip(_TEXT_HASHES, hashes, strict=True):
+            setattr(self, name, column)
+        self.n_documents_, self.n_sentences_ = n_documents, n_sentences
 
     def _learn_entities(self, sentences: SentenceTable) -> Any:
         """Return what finds entities, a tagger after learning from these sentences."""
@@ -699,9 +836,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         warn_of_parser(self.parser_, used)
         names = self.learner_.classes_
         none = names.tolist().index(NONE)
-        calibration = Calibration(self.slopes_, self.offsets_, self.curve_, self.threshold_)
-        scores = class_scores(self.learner_, viewed.table)
-        probabilities = calibration.probabilities(scores, none)
+        probabilities = self.class_probabilities(viewed.table)
         best = best_relation(probabilities, none)
         kept = candidates.take(viewed.rows) if len(viewed.rows) < len(candidates) else candidates
         predicted: list[str] = names[best].tolist()
@@ -724,6 +859,41 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             dropped=dropped,
         )
         return made if all else made.positives()
+
+    def class_probabilities(self, views: ExampleBatch) -> NDArray[np.float64]:
+        """Return the probability of each class for candidates that are given by their views.
+
+        Parameters
+        ----------
+        views : ExampleBatch
+            With the views in ``views_``, such as the table of ``candidates.viewed(*views_)``.
+
+        Returns
+        -------
+        ndarray, shape (n, n_classes)
+            In the order of ``learner_.classes_``.
+
+        Examples
+        --------
+        >>> import kernelwood as kw
+        >>> from kernelwood.datasets import load_interactions
+        >>> extractor = kw.RelationExtractor(random_state=0).fit(load_interactions("train"))
+        >>> candidates = kw.relations.pair_candidates(load_interactions("test")[:3])
+        >>> table = candidates.viewed(*extractor.views_).table
+        >>> extractor.class_probabilities(table).sum(axis=1).round(6).tolist() == [1.0] * len(table)
+        True
+        """
+        self._check_is_fitted()
+        if missing := sorted(set(self.views_) - set(views.views)):
+            raise KernelInputError(
+                f"class_probabilities: the candidates lack the view {missing[0]!r}, which the "
+                "model compares"
+            )
+        calibration = Calibration(self.slopes_, self.offsets_, self.curve_, self.threshold_)
+        none = self.learner_.classes_.tolist().index(NONE)
+        with self._threads():
+            scores = class_scores(self.learner_, views)
+        return calibration.probabilities(scores, none)
 
     def explain(self, predictions: Any, n: int | None = None) -> Any:
         """Return the training cases with the largest contributions to predictions.

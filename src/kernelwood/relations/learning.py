@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from sklearn.base import clone
 
 from kernelwood.errors import KernelInputError, MemoryBudgetError
 from kernelwood.evaluate import group_splits
-from kernelwood.learners import KernelSVC
+from kernelwood.learners import KernelRidgeClassifier, KernelSVC
 
 _SMALLEST = 1e-4  # probability whose logarithm is taken: votes of few trees may be 0
 
@@ -32,14 +33,19 @@ def assign_folds(
     >>> bool(folds[0] == folds[1] != folds[2])
     True
     """
+    largest = max(Counter(y).values())
     for groups in (list(documents), list(sentences)):
-        n_groups = len(set(groups))
-        if n_groups > 1:
-            folds = np.empty(len(y), dtype=np.int64)
-            splits = group_splits(groups, y, n_splits=min(n_splits, n_groups), random_state=seed)
-            for fold, (_, test) in enumerate(splits):
-                folds[test] = fold
-            return folds
+        n_folds = min(n_splits, len(set(groups)))
+        if n_folds < 2:
+            continue
+        folds = np.empty(len(y), dtype=np.int64)
+        # Classes of fewer examples than folds cannot be stratified.
+        classes = None if largest < n_folds else y
+        for fold, (_, test) in enumerate(
+            group_splits(groups, classes, n_splits=n_folds, random_state=seed)
+        ):
+            folds[test] = fold
+        return np.unique(folds, return_inverse=True)[1]  # without empty folds
     raise KernelInputError(
         "all candidates are in one sentence, so none can be held out to calibrate scores; "
         "give more sentences"
@@ -65,13 +71,16 @@ def fit_and_hold_out(learner: Any, X: Any, y: NDArray[Any], folds: Indices | Non
     try:
         return _fit_and_hold_out(learner, X, y, folds)
     except MemoryBudgetError as failure:
-        if not isinstance(learner, KernelSVC) or learner.n_landmarks is not None:
-            raise
         problem = str(failure).splitlines()[0]
-        raise MemoryBudgetError(
-            f"{problem}\n    Choose the recipe nystrom, which compares candidates with at most "
-            "3,000 of them,\n    or a folder on a larger disk: kw.config_context(temp_dir=...)"
-        ) from failure
+        nystrom = "recipe nystrom, which compares candidates with at most 3,000 of them"
+        if isinstance(learner, KernelRidgeClassifier):
+            advice = f"Choose the recipe svm, which can use a temporary file,\n    or the {nystrom}"
+        elif isinstance(learner, KernelSVC) and learner.n_landmarks is None:
+            folder = "a folder on a larger disk: kw.config_context(temp_dir=...)"
+            advice = f"Choose the {nystrom},\n    or {folder}"
+        else:
+            raise
+        raise MemoryBudgetError(f"{problem}\n    {advice}") from failure
 
 
 def _fit_and_hold_out(learner: Any, X: Any, y: NDArray[Any], folds: Indices | None) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kernelwood.relations.candidates import NONE
@@ -19,6 +19,7 @@ EVENT = "event"  # the class of events; their type is that of the trigger
 
 _DIRECTED = re.compile(r"(?P<type>.*)\((?:e1,e2|e2,e1)\)", re.DOTALL)
 _BACKWARD = "(e2,e1)"
+_ROLES = ("Arg1", "Arg2")  # of labels with direction
 
 
 def type_of(name: str) -> str:
@@ -113,23 +114,80 @@ class RelationClasses(NamedTuple):
         ``labels="auto"`` it has one only if both directions occur in the text, and do not follow
         from the types of the entities: else direction carries no information.
         """
-        symmetric = frozenset(symmetric)
-        orders: dict[str, set[bool]] = {}
-        roles: dict[str, list[str]] = {}
-        ends: dict[str, set[tuple[str, str]]] = {}
+        found: list[_Observed] = []
         for sentence in sentences:
             entities = {entity.id: entity for entity in sentence.entities}
             for relation in sentence.relations:
                 if not _counts(relation, entities, kinds):
                     continue
                 first, second = relation.arguments
-                name = RELATION if labels == "binary" else relation.type
-                if roles.setdefault(name, named := [first.role, second.role]) != named:
-                    roles[name] = ["", ""]
-                if first.role != second.role:
-                    one, other = entities[first.target], entities[second.target]
-                    orders.setdefault(name, set()).add(one.start <= other.start)
-                    ends.setdefault(name, set()).add((one.type, other.type))
+                one, other = entities[first.target], entities[second.target]
+                found.append(
+                    _Observed(
+                        relation.type,
+                        [first.role, second.role],
+                        first.role != second.role,
+                        one.start <= other.start,
+                        (one.type, other.type),
+                    )
+                )
+        return cls._of(found, labels, symmetric)
+
+    @classmethod
+    def of_labels(
+        cls,
+        labeled: Iterable[tuple[str, str, str]],
+        labels: str,
+        symmetric: Iterable[str],
+        roles: Mapping[str, Sequence[str]],
+    ) -> RelationClasses:
+        """Return the classes of labeled pairs, by the rules of `learn`.
+
+        Parameters
+        ----------
+        labeled : iterable of (str, str, str)
+            Label with type and direction, or ``"none"``, and the types of the entities in text
+            order. A label without direction says that its type has none.
+        labels, symmetric
+            As of a RelationExtractor.
+        roles : mapping of str to two str
+            Roles of the arguments by relation type. By default ``Arg1`` and ``Arg2`` if there is
+            a label with direction, else empty.
+
+        Examples
+        --------
+        >>> pairs = [("cuts(e1,e2)", "gene", "gene"), ("cuts(e2,e1)", "gene", "gene")]
+        >>> learned = RelationClasses.of_labels([*pairs, ("binds", "gene", "gene")], "auto", (), {})
+        >>> learned.undirected, learned.roles
+        (('binds',), {'binds': ['', ''], 'cuts': ['Arg1', 'Arg2']})
+        """
+        listed = [row for row in labeled if row[0] != NONE]
+        directed = {type_of(label) for label, _, _ in listed if type_of(label) != label}
+        found = []
+        for label, first, second in listed:
+            name = type_of(label)
+            named = list(roles.get(name, _ROLES if name in directed else ("", "")))
+            backward = is_backward(label)
+            ends = (second, first) if backward else (first, second)
+            has_direction = name != label and named[0] != named[1]
+            found.append(_Observed(name, named, has_direction, not backward, ends))
+        return cls._of(found, labels, symmetric)
+
+    @classmethod
+    def _of(
+        cls, observed: Iterable[_Observed], labels: str, symmetric: Iterable[str]
+    ) -> RelationClasses:
+        symmetric = frozenset(symmetric)
+        orders: dict[str, set[bool]] = {}
+        roles: dict[str, list[str]] = {}
+        ends: dict[str, set[tuple[str, str]]] = {}
+        for one in observed:
+            name = RELATION if labels == "binary" else one.type
+            if roles.setdefault(name, one.roles) != one.roles:
+                roles[name] = ["", ""]
+            if one.has_direction:
+                orders.setdefault(name, set()).add(one.forward)
+                ends.setdefault(name, set()).add(one.ends)
         undirected = {*symmetric, *(roles.keys() - orders.keys())}
         if labels == "auto":
             undirected |= {name for name, both in orders.items() if len(both) == 1}
@@ -147,6 +205,20 @@ class RelationClasses(NamedTuple):
                 roles[name] = _roles_in_text(roles[name], orders[name])
         kept = labels if labels in ("binary", "type") else "directed"
         return cls(kept, tuple(sorted(undirected)), dict(sorted(roles.items())), arguments)
+
+
+class _Observed(NamedTuple):
+    """A relation: its type and roles, whether it has a direction, and which one.
+
+    ``forward`` tells whether its first argument comes first in the text; ``ends`` are the entity
+    types of the arguments.
+    """
+
+    type: str
+    roles: list[str]
+    has_direction: bool
+    forward: bool
+    ends: tuple[str, str]
 
 
 def _tells_direction(ends: set[tuple[str, str]]) -> bool:
