@@ -32,7 +32,7 @@ demo: $(VENV)/.package
 test: lint types contracts check-stubs unit
 
 test-all: SLOW := --slow
-test-all: test
+test-all: $(VENV)/.slow test
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -50,6 +50,7 @@ check-stubs: $(VENV)/.dev
 	$(BIN)/python tools/stubs.py --check $(CORE_STUB)
 
 unit: $(VENV)/.dev $(VENV)/.peers
+	@$(BIN)/python tools/browser.py
 	$(BIN)/python -m pytest -q -n auto --dist worksteal $(SLOW)
 
 # Options: make mutants MUTANTS="--n 100 --seed 7 --package relations"
@@ -74,6 +75,7 @@ bench: $(VENV)/.package
 	$(BIN)/python benchmarks/support_vectors.py --sizes 5000 10000
 	$(BIN)/python benchmarks/extraction.py
 	$(BIN)/python benchmarks/streaming.py
+	$(BIN)/python benchmarks/serving.py
 	$(BIN)/python benchmarks/vectors.py
 
 docs: $(VENV)/.docs
@@ -118,9 +120,9 @@ $(VENV)/.package: pyproject.toml CMakeLists.txt $(NATIVE) | $(VENV)/.created
 	@$(PIP) install --editable .
 	@touch $@
 
-# Tools by extra: dev, docs, release. Listed from the installed package, so that it is not built
+# Tools by extra: dev, docs, slow, release. Listed from the installed package, so that it is not built
 # again for them.
-$(VENV)/.dev $(VENV)/.docs $(VENV)/.release: $(VENV)/.%: pyproject.toml | $(VENV)/.package
+$(VENV)/.dev $(VENV)/.docs $(VENV)/.slow $(VENV)/.release: $(VENV)/.%: pyproject.toml | $(VENV)/.package
 	@echo "installing the $* tools into $(VENV)"
 	@$(BIN)/python tools/requirements.py $* > $@.txt
 	@$(PIP) install --requirement $@.txt

@@ -28,6 +28,7 @@ from .formats.label_studio import (
 )
 from .formats.penman import write_penman as write_penman
 from .formats.penn import write_penn as write_penn
+from .formats.prodigy import write_prodigy as write_prodigy
 from .formats.pubtator import write_pubtator as write_pubtator
 from .formats.sections import Section as Section, sections_of as sections_of
 from .formats.semeval import write_semeval as write_semeval
