@@ -498,6 +498,20 @@ def running(n_jobs: int | None = None, *, bar: bool = True) -> Iterator[Callable
 
 
 @contextmanager
+def staged() -> Iterator[Callable[[str, int, int | None], None]]:
+    """Show progress; yields a function of a stage, the number that is done, and that of all."""
+    with _shown("") as task:
+
+        def report(stage: str, done: int, total: int | None) -> None:
+            if task.name != stage:
+                detail(stage)
+                task.begin(stage)
+            task.update(done, total)
+
+        yield report
+
+
+@contextmanager
 def _stages() -> Iterator[Callable[[str], None]]:
     from kernelwood import config_context
 

@@ -14,7 +14,7 @@ from kernelwood.cli.console import nearest, usage
 F = TypeVar("F", bound=Callable[..., Any])
 
 # Names of the library, repeated here because importing it takes long.
-RECIPES = ("svm", "klsh-rf", "klsh-knn", "nystrom")
+RECIPES = ("svm", "ridge", "klsh-rf", "klsh-knn", "nystrom")
 GATED = ("subsequence", "rooted-tree", "subtree", "subset-tree", "partial-tree")
 KERNELS = (*GATED, "forest", "vector")
 _SIMILARITIES = ("gaussian", "sigmoid", "exponential", "lexical", "compositional")
@@ -101,7 +101,12 @@ def together(*options: Any) -> Callable[[F], F]:
 
 def refuse(options: dict[str, Any], names: tuple[str, ...], reason: str) -> None:
     """Raise a usage error if one of the named options is given although it has no effect."""
-    flags = {"views": "view", "source_format": "from"}
+    flags = {
+        "views": "view",
+        "source_format": "from",
+        "formats": "to",
+        "types_file": "types",
+    }
     for name in names:
         if options[name] not in (None, (), False):
             flag = flags.get(name, name.replace("_", "-"))
