@@ -394,11 +394,14 @@ COMMANDS = {
     "learn-gates": {"corpus": "paths.jsonl"},
     "predict": {"model": "model.kw", "corpus": "test.jsonl"},
     "search": {"source": "corpus.jsonl", "queries": "test.jsonl"},
+    "serve": {"models": "model.kw"},
     "terms": {"corpus": "corpus.jsonl", "out": "terms.tsv"},
     "train": {"corpus": "corpus.jsonl", "out": "new.kw"},
+    "review": {"project": "project.kwp"},
     "vectors": {"texts": "texts.txt", "out": "words.npz"},
     "verify": {"model": "model.kw", "claims": "claims.jsonl"},
 }
+SERVERS = ("review", "serve")  # commands that run until a signal arrives
 # Parameters that a command can do without only if another one is given.
 CHOSEN = {"embed": ["out"], "explain": ["corpus", "id"], "search": ["queries"]}
 
@@ -422,12 +425,16 @@ def folder(tmp_path_factory):
     (folder / "texts.txt").write_text(" ".join(words * 5))  # as often as words are counted
     (folder / "new.ann").write_text("T1\tprotein 0 3\tRaf\nT2\tprotein 10 13\tRas\n")
     (folder / "claims.jsonl").write_text(json.dumps(CLAIM))
+    kw.web.build_project(folder / "project.kwp", documents("test")).close()
     return folder
 
 
 def run(folder, monkeypatch, name, values, *options):
     """Run a command on files of a folder with values of some of its parameters."""
     monkeypatch.chdir(folder)
+    if name in SERVERS:
+        pytest.importorskip("uvicorn")
+        monkeypatch.setattr("kernelwood.web.run", lambda app, **options: None)
     given = []
     for parameter in commands()[name].params:
         if parameter.name in values:

@@ -47,7 +47,7 @@ def tracked_files() -> list[Path]:
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("not a git clone")
     paths = [ROOT / name for name in listed.decode().split("\0") if name]
-    binary = {".kw", ".npz"}  # models and grammars
+    binary = {".kw", ".npz", ".png"}  # models, grammars and pictures
     return [path for path in paths if path.is_file() and path.suffix not in binary]
 
 
