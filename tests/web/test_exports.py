@@ -237,7 +237,7 @@ def test_names_of_documents_cannot_leave_the_folder(tmp_path):
 
 
 def test_decisions_have_offsets_in_their_documents(project):
-    data, _, name = export_bytes(project, "decisions.jsonl")
+    data, _, name, _ = export_bytes(project, "decisions.jsonl")
     assert name == "a-decisions.jsonl"
     rows = [json.loads(line) for line in data.decode().splitlines()]
     assert [row["label"] for row in rows] == ["Binds", "none", "Activates(e2,e1)", None]
@@ -274,7 +274,7 @@ def test_facts_are_those_of_the_relations(project):
 
 
 def test_the_report_shows_the_relations(project):
-    data, media_type, _ = export_bytes(project, "report.html")
+    data, media_type, *_ = export_bytes(project, "report.html")
     page = data.decode()
     assert media_type.startswith("text/html")
     assert "Activates" in page and "Binds" in page and "Mek" in page
@@ -425,7 +425,7 @@ def test_an_interrupted_export_leaves_no_files(project, tmp_path, failure):
 
 
 def test_folders_are_downloaded_as_archives(project):
-    data, media_type, name = export_bytes(project, "brat")
+    data, media_type, name, _ = export_bytes(project, "brat")
     assert (media_type, name) == ("application/zip", "a-brat.zip")
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         assert archive.testzip() is None

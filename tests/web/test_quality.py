@@ -156,7 +156,7 @@ def test_thresholds_and_what_to_expect_of_them():
     assert row.n_predicted == 2 and row.precision == pytest.approx(0.5, abs=1e-6)
     assert row.recall == pytest.approx(1.0 / 1.7, abs=1e-6)
     assert row.f1 == pytest.approx(2 / (2 + 1.7), abs=1e-6)
-    assert threshold_table(model, thresholds=[0.99])[0][1:] == (0.0, 0.0, 0.0, 0)
+    assert threshold_table(model, thresholds=[0.99])[0][1:] == (None, 0.0, 0.0, 0)
     assert threshold_table(model, np.array([False, True, False]))[0].n_predicted == 1
     assert len(threshold_table(model)) == 19
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from kernelwood import __version__
 from kernelwood.relations import NONE, Candidates, spell_path, type_of
 from kernelwood.text import Candidate
-from kernelwood.web.exports import EXPORTS, export_bytes
+from kernelwood.web.exports import EXPORTS, Download, export_bytes
 from kernelwood.web.live_evidence import CaseSentences, LiveEvidence
 from kernelwood.web.orders import ORDERS, Pick
 from kernelwood.web.presenting import (
@@ -386,8 +386,8 @@ class Explorer:
             ]
         }
 
-    def export(self, name: str, *, predicted: bool = False) -> tuple[bytes, str, str]:
-        """Return the contents, the media type and the file name of an export.
+    def export(self, name: str, *, predicted: bool = False) -> Download:
+        """Return the contents of an export.
 
         Relations are those that were decided; if the model learns from the annotation of the
         corpus, candidates without a decision keep it.

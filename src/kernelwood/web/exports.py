@@ -128,6 +128,8 @@ class _Request:
     threshold: float
     types: dict[str, TypeRow] = field(default_factory=dict)
     has_predicted: bool = False
+    remarks: list[str] = field(default_factory=list)  # parts that a format cannot store
+    model_warnings: list[str] = field(default_factory=list)  # training has shown them already
 
     def roles(self, label: str, undirected: tuple[str, str] = DEFAULT_ROLES) -> tuple[str, str]:
         row = self.types.get(type_of(label), TypeRow(type_of(label)))
@@ -163,6 +165,23 @@ class Export(NamedTuple):
     media_type: str
     write: Callable[[_Request, Path], None]
     is_folder: bool = False
+
+
+class Download(NamedTuple):
+    """A file in memory.
+
+    Attributes
+    ----------
+    data : bytes
+    media_type, name : str
+    remarks : list of str
+        Parts that the format cannot store, and warnings about a model.
+    """
+
+    data: bytes
+    media_type: str
+    name: str
+    remarks: list[str]
 
 
 def relations_of(
@@ -385,7 +404,7 @@ def _writer(format: str) -> Callable[[_Request, Path], None]:
         write(examples(), path, format, **{k: v for k, v in options.items() if k in takes})
         if lost:
             listed = ", ".join(f"{part} of {n:,} documents" for part, n in lost.most_common())
-            warnings.warn(f"the format {format} cannot store {listed}", stacklevel=2)
+            request.remarks.append(f"the format {format} cannot store {listed}")
 
     return write_documents
 
@@ -591,7 +610,9 @@ def _labeled(project: Project, labels: dict[int, str]) -> Candidates:
 
 
 def _write_model(request: _Request, path: Path) -> None:
-    save(train_extractor(request.project), path)
+    extractor = train_extractor(request.project)
+    request.model_warnings.extend(extractor.warnings_)
+    save(extractor, path)
 
 
 _ROWS = (
@@ -740,7 +761,7 @@ def export(
                 except KernelInputError as failure:
                     if formats is not None or name != "model.kw":
                         raise
-                    warnings.warn(f"model.kw was not written: {failure}", stacklevel=2)
+                    request.remarks.append(f"model.kw was not written: {failure}")
                 else:
                     written.append(target / name)
             if target.exists():
@@ -749,6 +770,8 @@ def export(
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise
+    for remark in request.remarks:
+        warnings.warn(remark, stacklevel=2)
     return written
 
 
@@ -759,8 +782,8 @@ def export_bytes(
     predicted: bool = False,
     annotation: bool = False,
     model: Model | None = None,
-) -> tuple[bytes, str, str]:
-    """Return the contents, the media type and the file name of an export; folders are zipped."""
+) -> Download:
+    """Return the contents of an export; folders are zipped."""
     if name not in EXPORTS:
         raise ProjectError(f"unknown export {name!r}", hint=f"exports: {', '.join(EXPORTS)}")
     row = EXPORTS[name]
@@ -769,11 +792,12 @@ def export_bytes(
         path = Path(folder, name)
         row.write(request, path)
         stem = project.path.stem
-        if not row.is_folder:
-            return path.read_bytes(), row.media_type, f"{stem}-{name}"
-        archive = Path(folder, "archive.zip")
-        _zip(path, archive)
-        return archive.read_bytes(), row.media_type, f"{stem}-{name}.zip"
+        shown, file = f"{stem}-{name}", path
+        if row.is_folder:
+            shown, file = f"{shown}.zip", Path(folder, "archive.zip")
+            _zip(path, file)
+        remarks = request.remarks + request.model_warnings
+        return Download(file.read_bytes(), row.media_type, shown, remarks)
 
 
 def _zip(folder: Path, archive: Path) -> None:

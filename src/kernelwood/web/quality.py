@@ -93,10 +93,13 @@ class Outlook(NamedTuple):
 
 
 class ThresholdRow(NamedTuple):
-    """Expected quality and number of predicted relations with a decision threshold."""
+    """Expected quality and number of predicted relations with a decision threshold.
+
+    Without predicted relations, precision is None.
+    """
 
     threshold: float
-    precision: float
+    precision: float | None
     recall: float
     f1: float
     n_predicted: int
@@ -278,7 +281,7 @@ def threshold_table(
         table.append(
             ThresholdRow(
                 float(threshold),
-                found / n if n else 0.0,
+                found / n if n else None,
                 found / related if related else 0.0,
                 2 * found / (n + related) if n + related else 0.0,
                 n,

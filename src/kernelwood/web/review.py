@@ -44,6 +44,7 @@ _MAX_COMMENT = 2000  # characters
 _MAX_NAME = 100  # characters of a relation type, or of an author
 _MAX_TEXT = 20_000  # characters of a text to try
 _MAX_ROWS = 200  # of a list
+_MAX_REMARKS, _MAX_REMARK = 10, 300  # of an export, and characters of each
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _PAGES = {
     "queue": ("/", "Review"),
@@ -227,9 +228,13 @@ class _Routes:
     async def _export(self, request: Request) -> Response:
         name = str(request.path_params["name"])
         predicted = request.query_params.get("predicted") == "1"
-        data, kind, shown = await run_in_threadpool(self.explorer.export, name, predicted=predicted)
-        headers = {"content-disposition": f'attachment; filename="{shown}"'}
-        return Response(data, media_type=kind, headers=headers)
+        made = await run_in_threadpool(self.explorer.export, name, predicted=predicted)
+        remarks = [shorten(one, _MAX_REMARK) for one in made.remarks[:_MAX_REMARKS]]
+        headers = {
+            "content-disposition": f'attachment; filename="{made.name}"',
+            f"{HEADER}-Remarks": json.dumps(remarks),
+        }
+        return Response(made.data, media_type=made.media_type, headers=headers)
 
     # Writing.
 

@@ -107,7 +107,11 @@ export function post(path, body, options) {
 export async function fetchFile(path, parameters) {
   const answer = await ask("GET", address(path, parameters));
   if (!answer.ok) throw failure(answer.status, await answer.json().catch(() => null));
-  return { blob: await answer.blob(), name: fileName(answer.headers.get("Content-Disposition")) };
+  return {
+    blob: await answer.blob(),
+    name: fileName(answer.headers.get("Content-Disposition")),
+    remarks: JSON.parse(answer.headers.get("X-Kernelwood-Remarks") || "[]"),
+  };
 }
 
 /** The file name in a header `attachment; filename="…"`. */

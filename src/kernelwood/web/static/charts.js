@@ -1,7 +1,7 @@
 // Drawings of figures. Each is an image with a text alternative; numbers stand beside it.
 
 import { svg } from "./dom.js";
-import { bandPath, linePath, scale, ticks } from "./geometry.js";
+import { bandPath, linePath, scale, spread, ticks } from "./geometry.js";
 
 /** @typedef {{x: number, value: number, low?: number, high?: number}} Point */
 
@@ -149,14 +149,14 @@ export function thresholdPlot(rows) {
     );
     if (points.length) ends.push([short, points.at(-1)[0], points.at(-1)[1]]);
   });
-  // Names at the right ends of the lines, pushed apart where they would overlap.
-  ends.sort((a, b) => a[2] - b[2]);
-  let free = box.top + 6;
-  for (const [name, right, height] of ends) {
-    free = Math.max(free, height + 4);
-    made.append(svg("text", { x: right + 5, y: free }, name));
-    free += 13;
-  }
+  const places = spread(
+    ends.map(([, , height]) => height + 4),
+    13,
+    box.height - box.bottom - 3,
+  );
+  ends.forEach(([name, right], number) =>
+    made.append(svg("text", { x: right + 5, y: places[number] }, name)),
+  );
   const mark = svg("path", { class: "mark" });
   made.append(mark);
   const move = (value) =>

@@ -14,6 +14,13 @@ import {
 } from "./relations.js";
 import { ago, asSentence, folded } from "./text.js";
 
+/** Why a probability is, or is not, that of a predicted relation, where this is not obvious. */
+function reason(value, threshold, other) {
+  if (value < threshold) return "below the threshold: predicted as none";
+  if (other && other.probability > value) return `reaches the threshold ${threshold.toFixed(2)}`;
+  return "";
+}
+
 /**
  * Shows what a model predicts for a candidate, and asks for a decision.
  *
@@ -135,6 +142,7 @@ export class Decider {
       );
     }
     if (prediction) {
+      const other = prediction.runner_up;
       const shown = this.turned ? flipped(prediction.relation) : prediction.relation;
       const value =
         this.turned && shown !== prediction.relation
@@ -152,14 +160,9 @@ export class Decider {
           `main ${palette.relation(shown.type)}`,
           statement(shown, first, second, palette),
           probability(value, threshold),
-          el(
-            "span",
-            { class: "soft" },
-            value >= threshold ? "" : "below the threshold: predicted as none",
-          ),
+          el("span", { class: "soft" }, reason(value, threshold, other)),
         ),
       );
-      const other = prediction.runner_up;
       if (other) {
         rows.push(
           this.#line(

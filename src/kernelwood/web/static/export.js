@@ -13,7 +13,7 @@ function save({ blob, name }) {
 }
 
 function card(one, predicted) {
-  const said = el("p", { class: "soft", role: "status" });
+  const said = el("div", { class: "soft", role: "status" });
   const button = el(
     "button",
     { type: "button", class: "primary" },
@@ -27,7 +27,11 @@ function card(one, predicted) {
       const path = `/api/export/${encodeURIComponent(one.name)}`;
       const file = await fetchFile(path, { predicted: predicted.checked ? 1 : null });
       save(file);
-      said.textContent = `Saved as ${file.name}.`;
+      fill(
+        said,
+        el("p", {}, `Saved as ${file.name}.`),
+        file.remarks.map((remark) => el("p", { class: "remark" }, remark)),
+      );
     } catch (error) {
       said.textContent = `Not exported: ${error.message}`;
     }
