@@ -544,6 +544,8 @@ def train_extractor(project: Project, *, recipe: str = "ridge") -> RelationExtra
         If all decisions are of one class, or there are none.
     """
     labels = _labels(project)
+    if not labels:
+        raise KernelInputError("a model needs decisions, but no candidate is decided yet")
     prior, settings = project.prior_model(), project.settings()
     names = project.dictionary()
     threshold = settings.get("threshold")
