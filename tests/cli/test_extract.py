@@ -242,7 +242,7 @@ def test_the_size_of_batches_changes_nothing(model, tmp_path, terms, monkeypatch
     for i in range(5):
         (tmp_path / "in" / f"{i}.txt").write_text(TEXT)
     run(model, tmp_path / "in", "--entities", terms, "-o", tmp_path / "whole.jsonl")
-    monkeypatch.setattr("kernelwood.cli.outputs._CHARACTERS", size)
+    monkeypatch.setattr("kernelwood.relations.prediction_stream._CHARACTERS", size)
     run(model, tmp_path / "in", "--entities", terms, "-o", tmp_path / "parts.jsonl")
     assert (tmp_path / "whole.jsonl").read_bytes() == (tmp_path / "parts.jsonl").read_bytes()
 
@@ -258,7 +258,7 @@ def test_texts_are_judged_as_they_are_read(model, tmp_path, terms, monkeypatch):
     (tmp_path / "in").mkdir()
     for i in range(5):
         (tmp_path / "in" / f"{i}.txt").write_text(TEXT)
-    monkeypatch.setattr("kernelwood.cli.outputs._CHARACTERS", 2 * len(TEXT))
+    monkeypatch.setattr("kernelwood.relations.prediction_stream._CHARACTERS", 2 * len(TEXT))
     monkeypatch.setattr(RelationExtractor, "extract", watched)
     extracted(model, tmp_path / "in", "--entities", terms)
     assert sizes == [2, 2, 1]

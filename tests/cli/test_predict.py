@@ -72,7 +72,7 @@ def test_a_share_of_all_candidates_is_found(extractor, model, corpus, tmp_path):
 def test_the_share_counts_over_all_batches(extractor, model, tmp_path, monkeypatch):
     kw.write(some_documents(4, start=20), tmp_path / "in.jsonl")
     whole = predicted(model, tmp_path / "in.jsonl", "--positive-rate", "0.3")
-    monkeypatch.setattr("kernelwood.cli.outputs._EXAMPLES", 5)
+    monkeypatch.setattr("kernelwood.relations.prediction_stream._EXAMPLES", 5)
     parts = predicted(model, tmp_path / "in.jsonl", "--positive-rate", "0.3")
     assert parts["predictions"] == whole["predictions"] != []
 
@@ -122,7 +122,7 @@ def test_a_threshold_replaces_that_of_the_model(model, corpus):
 @pytest.mark.parametrize("size", [1, 5])
 def test_the_size_of_batches_changes_nothing(model, corpus, tmp_path, monkeypatch, size):
     predicted(model, corpus, "-o", tmp_path / "whole.jsonl")
-    monkeypatch.setattr("kernelwood.cli.outputs._EXAMPLES", size)
+    monkeypatch.setattr("kernelwood.relations.prediction_stream._EXAMPLES", size)
     predicted(model, corpus, "-o", tmp_path / "parts.jsonl")
     assert (tmp_path / "whole.jsonl").read_bytes() == (tmp_path / "parts.jsonl").read_bytes()
 
@@ -141,7 +141,7 @@ def test_documents_are_judged_as_they_are_read(model, corpus, monkeypatch):
         sizes.append(len(documents))
         return predict(self, documents, **options)
 
-    monkeypatch.setattr("kernelwood.cli.outputs._EXAMPLES", 5)
+    monkeypatch.setattr("kernelwood.relations.prediction_stream._EXAMPLES", 5)
     monkeypatch.setattr(RelationExtractor, "predict", watched)
     predicted(model, corpus)
     assert sizes == [5, 5, 2]

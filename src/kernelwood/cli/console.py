@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
     from rich.table import Table
 
-    from kernelwood.cli.corpora import Counts
+    from kernelwood.io import Counts
     from kernelwood.text import Origin
 
 T_co = TypeVar("T_co", covariant=True)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import zipfile
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -16,8 +15,8 @@ from kernelwood.cli.console import in_command_line_terms, nearest, tracked, usag
 from kernelwood.cli.options import CANDIDATES
 from kernelwood.errors import KernelInputError, ReadError, StructureError
 from kernelwood.io import (
+    Counts,
     ExampleStream,
-    Tally,
     general_reason,
     iter_read,
     iter_texts,
@@ -35,35 +34,6 @@ _COMPARABLE = (Sequence, Tree, Forest)
 _READABLE = ("words", "tree")  # views that make the best text if an example has none
 _NOT_A_TEXT = "file of a folder or archive is not a text"
 _ANNOTATED = "annotated text, such as brat standoff, interaction corpora (ppi, ddi) or CoNLL-U"
-
-
-@dataclass
-class Counts:
-    """Numbers of skipped and dropped examples and of remarks, by reason.
-
-    ``current`` is the example that is being processed, ``taken`` the number of those delivered.
-    """
-
-    skipped: Counter[str] = field(default_factory=Counter)
-    dropped: Counter[str] = field(default_factory=Counter)
-    remarks: Counter[str] = field(default_factory=Counter)
-    current: Example | None = None
-    taken: int = 0
-
-    def add(self, tally: Tally) -> None:
-        """Add the counts of a reader."""
-        self.skipped.update(tally.reasons)
-        self.remarks.update(tally.remarks)
-
-    def reasons(self) -> str:
-        """Return why examples were skipped or dropped, as text."""
-        counts = self.skipped + self.dropped
-        return "; ".join(f"{count:,} × {reason}" for reason, count in counts.items())
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON values, the most frequent reasons first."""
-        names = ("skipped", "dropped", "remarks")
-        return {name: dict(getattr(self, name).most_common()) for name in names}
 
 
 # A function from an example to the examples that options ask to make of it.
@@ -137,23 +107,6 @@ def _empty(source: str, counts: Counts) -> KernelInputError:
     return KernelInputError(f"{source}: no examples" + (f": {reasons}" if reasons else ""))
 
 
-def annotated_view(example: Example) -> Document | Sentence:
-    """Return the document or sentence of an example.
-
-    Raises
-    ------
-    KernelInputError
-        If it has neither.
-    """
-    view = example.views.get("document", example.views.get("sentence"))
-    if isinstance(view, (Document, Sentence)):
-        return view
-    raise KernelInputError(
-        f"example {shorten(repr(example.id))} has no sentence and no document; relations are "
-        f"predicted in {_ANNOTATED}"
-    )
-
-
 class Texts:
     """Texts, read one after the other as examples with entities.
 
@@ -180,12 +133,14 @@ class Texts:
         self._options, self._annotate, self._counts = options, annotate, counts
 
     def __iter__(self) -> Iterator[Example]:
+        from kernelwood.relations import add_entities
+
         for path in self.paths:
             check_unsaved(path)
         # Usage errors may come up at every file, such as a field that a format does not have.
         with usage(), self._open() as stream:
             for example in tracked(stream, "text"):
-                yield self._annotated(example)
+                yield add_entities(example, self._annotate)
             self._counts.add(stream.tally)
             if n_ignored := len(stream.tally.ignored):
                 self._counts.remarks[_NOT_A_TEXT] += n_ignored
@@ -201,25 +156,18 @@ class Texts:
             id_field=options["id_field"],
         )
 
-    def _annotated(self, example: Example) -> Example:
-        if self._annotate is None:
-            return example
-        name = "document" if "document" in example.views else "sentence"
-        return example.with_views({name: self._annotate(annotated_view(example))})
 
-
-def entity_finder(
+def found_entities(
     extractor: RelationExtractor, options: dict[str, Any]
-) -> Callable[[Document], Document] | None:
+) -> Callable[[Any], Any] | None:
     """Return the function that adds entities: the tagger of the model, a list of terms, or both."""
     from kernelwood import Dictionary
+    from kernelwood.relations import entity_finder
 
     listed = None
     if options["entities"] is not None:
         listed = Dictionary.read(options["entities"], case=options["case"])
-    if extractor.tagger_ is not None and not options.get("ner"):
-        return partial(extractor.find_entities, dictionary=listed)
-    return None if listed is None else listed.annotate
+    return entity_finder(extractor, listed, tagger=not options.get("ner"))
 
 
 # Views and candidates of examples.

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from kernelwood.cli.console import counted, nearest, note, show_counts
-from kernelwood.cli.corpora import ExampleList, annotated_view, read_examples
+from kernelwood.cli.corpora import ExampleList, read_examples
 from kernelwood.cli.options import GATED, refuse
 from kernelwood.errors import KernelInputError
 from kernelwood.structures import shorten
+from kernelwood.text import annotated_view
 
 if TYPE_CHECKING:
     from kernelwood import Kernel

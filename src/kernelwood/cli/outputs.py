@@ -9,38 +9,34 @@ import json
 import os
 import sys
 import time
-import warnings
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
 from kernelwood.cli.console import counted, note, say, show_counts, show_table, usage, write_json
-from kernelwood.cli.corpora import Counts, annotated_view
 from kernelwood.cli.explanations import show_explanation
 from kernelwood.cli.options import exclusive
 from kernelwood.cli.reports import Report, is_report
-from kernelwood.errors import KernelInputError
 from kernelwood.structures import one_line, shorten
 from kernelwood.text import Example
 
 if TYPE_CHECKING:
     from kernelwood import RelationExtractor
-    from kernelwood.relations import DocumentPredictions, FactCounter, Prediction, Predictions
-
-# A function from examples to these, perhaps with more entities, and all predictions for them.
-Predictor: TypeAlias = "Callable[[list[Example]], tuple[list[Example], Predictions]]"
+    from kernelwood.relations import (
+        DocumentPredictions,
+        FactCounter,
+        Prediction,
+        PredictionCounts,
+        Predictor,
+    )
 
 STANDARD = "-"  # standard input or output
 # Suffix of a table -> separator of its cells; None for JSON lines.
 ROWS: dict[str, str | None] = {".tsv": "\t", ".csv": ",", ".jsonl": None}
-_EXAMPLES = 512  # examples in a batch of predictions, unless they are long
-_CHARACTERS = 200_000
 _WIDTH = 60  # of a sentence in a table
 _MOST_POINTS = 3000  # of a map; more take minutes and overlap
 _SAMPLED = 7  # number of the random stream that chooses them
@@ -211,29 +207,6 @@ def save_map(
 # Predictions.
 
 
-@dataclass
-class PredictionCounts(Counts):
-    """Numbers of documents, candidates and relations so far."""
-
-    threshold: float = 0.0
-    n_documents: int = 0
-    n_entities: int = 0
-    n_candidates: int = 0
-    types: Counter[str] = field(default_factory=Counter)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON values."""
-        return {
-            "threshold": self.threshold,
-            "n_documents": self.n_documents,
-            "n_entities": self.n_entities,
-            "n_candidates": self.n_candidates,
-            "n_relations": self.types.total(),
-            "types": dict(self.types.most_common()),
-            **super().to_dict(),
-        }
-
-
 def check_prediction_files(
     sources: dict[str, str | None], options: dict[str, Any], *, as_json: bool
 ) -> str | None:
@@ -374,7 +347,18 @@ def write_predictions(
     from kernelwood import relations
 
     counter = relations.FactCounter(options["facts_by"])
-    results = _predicted(extractor, examples, predict, counts, options, advice)
+    rate = options["positive_rate"]
+    results: Iterable[DocumentPredictions] = relations.predict_stream(
+        extractor,
+        examples,
+        predict,
+        counts,
+        n_evidence=options["n_evidence"],
+        every=options["every"],
+        positive_rate=None if rate is None else positive_rate_of(extractor, rate),
+        drift=options["threshold"] is None,
+        advice=advice,
+    )
     if options["facts"]:
         results = _counted(results, counter)
     if report is not None:
@@ -407,87 +391,6 @@ def _counted(
     for one in results:
         counter.add(one.predictions)
         yield one
-
-
-def _predicted(
-    extractor: RelationExtractor,
-    examples: Iterable[Example],
-    predict: Predictor,
-    counts: PredictionCounts,
-    options: dict[str, Any],
-    advice: str,
-) -> Iterator[DocumentPredictions]:
-    from kernelwood.relations import DocumentPredictions, DriftMonitor
-
-    n_evidence, every, rate = (options[name] for name in ("n_evidence", "every", "positive_rate"))
-    counts.threshold = extractor.threshold_
-    batches: Iterable[tuple[list[Example], Predictions]] = map(
-        _without_drift(predict), _in_batches(examples)
-    )
-    monitor = DriftMonitor(extractor)
-    if rate is not None:
-        batches = _at_positive_rate(list(batches), positive_rate_of(extractor, rate), counts)
-    for batch, predictions in batches:
-        counts.n_documents += len(batch)
-        counts.n_entities += sum(len(annotated_view(example).entities) for example in batch)
-        counts.n_candidates += len(predictions)
-        monitor.add(predictions)
-        counts.types.update(one.type for one in predictions if one.positive)
-        counts.dropped.update(predictions.tally.reasons)
-        kept = [one for one in predictions if every or one.positive]
-        cases = extractor.explain(kept, n_evidence) if n_evidence and kept else [()] * len(kept)
-        by_document: dict[str, list[tuple[Prediction, Any]]] = {}
-        for one, evidence in zip(kept, cases, strict=True):
-            by_document.setdefault(one.document, []).append((one, evidence))
-        for example in batch:
-            # Popped, so that a second example with the same name does not get them again.
-            pairs = by_document.pop(example.id, [])
-            ones, evidences = [one for one, _ in pairs], [some for _, some in pairs]
-            yield DocumentPredictions(
-                example.id, annotated_view(example), ones, evidences if n_evidence else None
-            )
-    if counts.n_documents and not counts.n_entities and advice:
-        raise KernelInputError(f"the input has no entities, so it has no relations: {advice}")
-    if rate is None and options["threshold"] is None:
-        monitor.warn()
-
-
-def _without_drift(predict: Predictor) -> Predictor:
-    """Return a function that does not warn of drift, which is measured on all batches."""
-
-    def quiet(batch: list[Example]) -> tuple[list[Example], Predictions]:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="drift:")
-            return predict(batch)
-
-    return quiet
-
-
-def _in_batches(examples: Iterable[Example]) -> Iterator[list[Example]]:
-    """Yield examples in lists that fit in memory."""
-    batch: list[Example] = []
-    size = 0
-    for example in examples:
-        batch.append(example)
-        size += len(annotated_view(example).text)
-        if len(batch) == _EXAMPLES or size >= _CHARACTERS:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
-
-
-def _at_positive_rate(
-    batches: list[tuple[list[Example], Predictions]], rate: float, counts: PredictionCounts
-) -> Iterator[tuple[list[Example], Predictions]]:
-    """Yield predictions with the threshold that gives a positive rate over all batches."""
-    from kernelwood.relations import positive_rate_threshold
-
-    probabilities = [one.probability for _, predictions in batches for one in predictions]
-    if probabilities:
-        counts.threshold = positive_rate_threshold(probabilities, rate)
-    for batch, predictions in batches:
-        yield batch, predictions.with_threshold(counts.threshold)
 
 
 def show_predictions(

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kernelwood.cli.corpora import annotated_view
-from kernelwood.text import Example
+from kernelwood.text import Example, annotated_view
 
 if TYPE_CHECKING:
     from kernelwood.relations import (

@@ -47,6 +47,16 @@ from .interactions import Interaction as Interaction, flatten_events as flatten_
 from .learning_curve import CurvePoint as CurvePoint, LearningCurve as LearningCurve
 from .network import draw_network as draw_network
 from .pictures import describe as describe
+from .prediction_stream import (
+    PredictionCounts as PredictionCounts,
+    Predictor as Predictor,
+    add_entities as add_entities,
+    entity_finder as entity_finder,
+    predict_sentences as predict_sentences,
+    predict_stream as predict_stream,
+    text_predictor as text_predictor,
+    with_entities as with_entities,
+)
 from .predictions import (
     Case as Case,
     CaseFragment as CaseFragment,

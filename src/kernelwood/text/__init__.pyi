@@ -29,6 +29,7 @@ from .example import (
     Origin as Origin,
     Structure as Structure,
     View as View,
+    annotated_view as annotated_view,
 )
 from .joining import join_across as join_across, join_parses as join_parses
 from .objects import (

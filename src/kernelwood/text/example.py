@@ -9,7 +9,7 @@ from numbers import Real
 from types import MappingProxyType
 from typing import Any, TypeAlias, final
 
-from kernelwood.errors import StructureError
+from kernelwood.errors import KernelInputError, StructureError
 from kernelwood.structures import Forest, Frozen, Graph, Sequence, Tree, check_label, shorten
 from kernelwood.text.document import Document
 from kernelwood.text.objects import adapt
@@ -252,3 +252,26 @@ def _as_vector(view: Any) -> View | None:
     if isinstance(numbers, list) and all(isinstance(number, Real) for number in numbers):
         return tuple(numbers)
     return None
+
+
+def annotated_view(example: Example) -> Annotated:
+    """Return the document or sentence of an example.
+
+    Raises
+    ------
+    KernelInputError
+        If it has neither.
+
+    Examples
+    --------
+    >>> annotated_view(Example("a", views={"document": Document("Raf binds Ras.")})).text
+    'Raf binds Ras.'
+    """
+    view = example.views.get("document", example.views.get("sentence"))
+    if isinstance(view, (Document, Sentence)):
+        return view
+    raise KernelInputError(
+        f"example {shorten(repr(example.id))} has no sentence and no document; relations are "
+        "predicted in annotated text, such as brat standoff, interaction corpora (ppi, ddi) or "
+        "CoNLL-U"
+    )

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import cache
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelwood.errors import KernelwoodError
+from kernelwood.io import FileInUseError, FileLock
 
 __all__ = [
     "APPLICATION_ID",
@@ -415,7 +415,7 @@ def remove_remains(path: Path, suffixes: Sequence[str] = ("-wal", "-shm", "-jour
         _sibling(path, suffix).unlink(missing_ok=True)
 
 
-class ProjectLock:
+class ProjectLock(FileLock):
     """The right to write to a project, held by one process at a time.
 
     Parameters
@@ -430,79 +430,17 @@ class ProjectLock:
     """
 
     def __init__(self, path: Path) -> None:
-        self._project, self._file = path, _sibling(path, "-lock")
-        self._descriptor: int | None = self._acquire()
-
-    def _acquire(self) -> int:
-        while True:
-            try:
-                descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT, 0o666)
-            except OSError as failure:
-                raise ProjectError(
-                    f"the folder cannot be written: {failure.strerror}",
-                    path=self._project,
-                    hint="open the project with --read-only, or copy it to another folder",
-                ) from failure
-            try:
-                if not _lock(descriptor):
-                    raise self._in_use(descriptor)
-                if self._is_current(descriptor):
-                    os.ftruncate(descriptor, 0)
-                    os.write(descriptor, str(os.getpid()).encode())
-                    return descriptor
-                os.close(descriptor)  # the last holder has removed the file meanwhile
-            except BaseException:
-                os.close(descriptor)
-                raise
-
-    def _is_current(self, descriptor: int) -> bool:
         try:
-            return os.path.samestat(os.fstat(descriptor), self._file.stat())
-        except FileNotFoundError:
-            return False
-
-    def _in_use(self, descriptor: int) -> ProjectError:
-        try:
-            number = os.pread(descriptor, 20, 0) if hasattr(os, "pread") else b""
-        except OSError:
-            number = b""
-        holder = f"process {number.decode()}" if number.isdigit() else "another process"
-        return ProjectError(
-            f"the project is in use by {holder}",
-            path=self._project,
-            hint="close it there, or open it here with --read-only",
-        )
-
-    def release(self) -> None:
-        """Release the lock and remove its file; without effect if it was released."""
-        descriptor, self._descriptor = self._descriptor, None
-        if descriptor is not None:
-            try:
-                self._file.unlink(missing_ok=True)
-            except OSError:  # an open file cannot be removed on Windows
-                pass
-            finally:
-                os.close(descriptor)
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock(descriptor: int) -> bool:
-        os.lseek(descriptor, 1 << 30, os.SEEK_SET)  # beyond the process id, which others read
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        return True
-
-else:
-    import fcntl
-
-    def _lock(descriptor: int) -> bool:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
+            super().__init__(_sibling(path, "-lock"))
+        except FileInUseError as failure:
+            raise ProjectError(
+                f"the project is in use by {failure.holder}",
+                path=path,
+                hint="close it there, or open it here with --read-only",
+            ) from failure
+        except OSError as failure:
+            raise ProjectError(
+                f"the folder cannot be written: {failure.strerror}",
+                path=path,
+                hint="open the project with --read-only, or copy it to another folder",
+            ) from failure

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kernelwood.cli.console import counted, note, printable, running, say, show_counts, write_json
-from kernelwood.cli.corpora import Counts, Texts, annotated_view, check_annotation, entity_finder
+from kernelwood.cli.corpora import Texts, check_annotation, found_entities
 from kernelwood.cli.model_files import load_extractor, load_parser
 from kernelwood.cli.options import (
     case_option,
@@ -29,8 +29,9 @@ from kernelwood.cli.options import (
 )
 from kernelwood.cli.outputs import check_files, write_rows
 from kernelwood.errors import KernelInputError, StructureError
+from kernelwood.io import Counts
 from kernelwood.structures import one_line
-from kernelwood.text import Example
+from kernelwood.text import Example, annotated_view
 
 if TYPE_CHECKING:
     from kernelwood.relations import Prediction, Predictions, RelationExtractor
@@ -147,7 +148,7 @@ def _examples(
     extractor: RelationExtractor, texts: tuple[str, ...], options: dict[str, Any], counts: Counts
 ) -> list[Example]:
     """Return the texts with entities."""
-    annotate = entity_finder(extractor, options)
+    annotate = found_entities(extractor, options)
     listed = list(Texts(texts, options, annotate, counts))
     if annotate is None:
         check_annotation(", ".join(texts), listed, counts)

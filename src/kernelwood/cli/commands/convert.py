@@ -10,7 +10,6 @@ import click
 
 from kernelwood.cli.console import counted, note, show_counts, tracked, usage, write_json
 from kernelwood.cli.corpora import (
-    Counts,
     Maker,
     attempted,
     example_error,
@@ -21,6 +20,7 @@ from kernelwood.cli.options import FormatChoice, corpus_options, json_option
 from kernelwood.cli.outputs import STANDARD, check_inputs, check_writable, use_utf8
 from kernelwood.errors import StructureError
 from kernelwood.io import (
+    Counts,
     ExampleStream,
     Format,
     UsedIds,

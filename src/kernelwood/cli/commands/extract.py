@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import time
-import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from kernelwood.cli.console import running
-from kernelwood.cli.corpora import Texts, annotated_view, entity_finder
+from kernelwood.cli.corpora import Texts, found_entities
 from kernelwood.cli.model_files import load_extractor, load_parser
 from kernelwood.cli.options import (
     case_option,
@@ -26,8 +23,6 @@ from kernelwood.cli.options import (
 )
 from kernelwood.cli.outputs import (
     STANDARD,
-    PredictionCounts,
-    Predictor,
     check_inputs,
     check_prediction_files,
     show_predictions,
@@ -40,7 +35,7 @@ from kernelwood.text import Document, Example, Sentence
 
 if TYPE_CHECKING:
     from kernelwood import RelationExtractor
-    from kernelwood.relations import Predictions
+    from kernelwood.relations import PredictionCounts, Predictions, Predictor
     from kernelwood.text import Cut
 
 _ADVICE = (
@@ -94,6 +89,8 @@ def extract(model: str, texts: tuple[str, ...], as_json: bool, **options: Any) -
     format = check_prediction_files(sources, options, as_json=as_json)
     check_inputs(options["parses"])
     extractor = load_extractor(model, options["threshold"])
+    from kernelwood.relations import PredictionCounts
+
     counts = PredictionCounts()
     with running(options["n_jobs"], bar=False):
         source, predict = _prepare(extractor, texts, options, counts)
@@ -128,95 +125,45 @@ def _prepare(
     counts: PredictionCounts,
 ) -> tuple[Texts, Predictor]:
     """Return the texts with their entities, and the function that predicts their relations."""
-    source = Texts(texts, options, entity_finder(extractor, options), counts)
+    source = Texts(texts, options, found_entities(extractor, options), counts)
     if options["parses"] is not None:
         return source, _with_parses(extractor, _GivenParses(options["parses"]), counts)
+    from kernelwood.relations import text_predictor
+
     if options["ner"]:
-        return source, _with_recognized(extractor, options["parser"])
+        return source, text_predictor(extractor, _recognizer(extractor, options["parser"]))
     backend = None if options["parser"] is None else load_parser(options["parser"])
-
-    def predict(batch: list[Example]) -> tuple[list[Example], Predictions]:
-        return batch, extractor.extract(_with_entities(batch), parser=backend, all=True)
-
-    return source, predict
+    return source, text_predictor(extractor, backend)
 
 
-def _with_parses(
-    extractor: RelationExtractor, parses: _GivenParses, counts: PredictionCounts
-) -> Predictor:
-    """Return the function for texts that were parsed elsewhere."""
-
-    def predict(batch: list[Example]) -> tuple[list[Example], Predictions]:
-        sentences = {}
-        for example in _with_entities(batch):
-            document = example.view("document")
-            if isinstance(document, Document):
-                cut = parses.analyze(example.id, document)
-                counts.dropped.update(cut.lost)
-                sentences[example.id] = cut.sentences
-        return batch, _predict_sentences(extractor, sentences)
-
-    return predict
-
-
-def _with_recognized(extractor: RelationExtractor, parser: str | None) -> Predictor:
-    """Return the function for texts whose entities are recognized by the parser."""
+def _recognizer(extractor: RelationExtractor, parser: str | None) -> Any:
+    """Return a parser that recognizes entities."""
     name = parser or extractor.parser_
     if parser is None and not name.startswith(("spacy", "stanza")):
         raise click.UsageError(
             f"the parser of the model, {name}, does not recognize entities; --ner needs --parser "
             "spacy or stanza"
         )
-    from kernelwood.parsing import analyze
+    return load_parser(name, entities=True)
 
-    backend = load_parser(name, entities=True)
+
+def _with_parses(
+    extractor: RelationExtractor, parses: _GivenParses, counts: PredictionCounts
+) -> Predictor:
+    """Return the function for texts that were parsed elsewhere."""
+    from kernelwood.relations import predict_sentences, with_entities
 
     def predict(batch: list[Example]) -> tuple[list[Example], Predictions]:
-        analyzed = analyze(backend, [annotated_view(example) for example in batch])
-        sentences = {e.id: found for e, found in zip(batch, analyzed, strict=True)}
-        annotated = [_with_entities_of(e, sentences[e.id]) for e in batch]
-        with warnings.catch_warnings():
-            if backend.name == extractor.parser_:  # the same parser, although parses are given
-                warnings.filterwarnings("ignore", message="the model was trained on parses")
-            return annotated, _predict_sentences(extractor, sentences)
+        sentences = {}
+        for example in with_entities(batch):
+            document = example.view("document")
+            if isinstance(document, Document):
+                cut = parses.analyze(example.id, document)
+                counts.dropped.update(cut.lost)
+                sentences[example.id] = cut.sentences
+        return batch, predict_sentences(extractor, sentences)
 
     return predict
-
-
-def _predict_sentences(
-    extractor: RelationExtractor, sentences: Mapping[str, Sequence[Sentence]]
-) -> Predictions:
-    """Return predictions for parsed sentences, with the names of their texts."""
-    named = {
-        f"{name}.s{number}": (name, sentence)
-        for name, some in sentences.items()
-        for number, sentence in enumerate(some)
-    }
-    examples = [Example(id, views={"sentence": sentence}) for id, (_, sentence) in named.items()]
-    predictions = extractor.extract(examples, find_entities=False, parser="given", all=True)
-    table = predictions.candidates.sentences
-    table.documents = [named[id][0] for id in table.documents]
-    return predictions
-
-
-def _with_entities(batch: list[Example]) -> list[Example]:
-    """Return the texts with entities; the others need not be parsed."""
-    return [example for example in batch if annotated_view(example).entities]
-
-
-def _with_entities_of(example: Example, sentences: Iterable[Sentence]) -> Example:
-    """Return a text with the entities of its sentences, unless it has entities."""
-    entities = [
-        entity._replace(
-            spans=tuple((a + sentence.start, b + sentence.start) for a, b in entity.spans)
-        )
-        for sentence in sentences
-        for entity in sentence.entities
-    ]
-    document = example.view("document")
-    if not isinstance(document, Document) or document.entities:
-        return example
-    return example.with_views({"document": replace(document, entities=tuple(entities))})
 
 
 class _GivenParses:

@@ -28,7 +28,7 @@ from kernelwood.cli.console import (
     show_counts,
     write_json,
 )
-from kernelwood.cli.corpora import Counts, read_examples
+from kernelwood.cli.corpora import read_examples
 from kernelwood.cli.model_files import build_kernel, plain_value
 from kernelwood.cli.options import (
     GATED,
@@ -49,6 +49,7 @@ from kernelwood.text import Example
 if TYPE_CHECKING:
     from kernelwood import GateLearner, Kernel
     from kernelwood.arrays import Batch, ExampleBatch
+    from kernelwood.io import Counts
 
 _OUTPUTS = ("out", "gates_out", "figure", "checkpoint")
 _POSITIVE = click.IntRange(min=1)

@@ -18,7 +18,6 @@ from kernelwood.cli.options import (
     report_option,
 )
 from kernelwood.cli.outputs import (
-    PredictionCounts,
     check_prediction_files,
     show_predictions,
     write_predictions,
@@ -57,6 +56,8 @@ def predict(model: str, corpus: str, as_json: bool, **options: Any) -> None:
     started = time.perf_counter()
     format = check_prediction_files({"MODEL": model, "CORPUS": corpus}, options, as_json=as_json)
     extractor = load_extractor(model, options["threshold"])
+    from kernelwood.relations import PredictionCounts
+
     counts = PredictionCounts()
     with running(options["n_jobs"], bar=False), open_corpus(corpus, options) as stream:
         shown = write_predictions(

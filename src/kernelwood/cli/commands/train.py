@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kernelwood.cli.console import running, say, show_counts, show_table, write_json
-from kernelwood.cli.corpora import Counts, read_documents
+from kernelwood.cli.corpora import read_documents
 from kernelwood.cli.experiment import Named, config_option, effective, write_settings
 from kernelwood.cli.model_files import check_types, make_extractor
 from kernelwood.cli.options import (
@@ -23,6 +23,7 @@ from kernelwood.cli.options import (
 from kernelwood.cli.outputs import check_files
 
 if TYPE_CHECKING:
+    from kernelwood.io import Counts
     from kernelwood.relations import RelationExtractor
 
 # Measures on held-out documents, and their titles.

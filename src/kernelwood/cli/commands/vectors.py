@@ -9,10 +9,11 @@ from typing import Any
 import click
 
 from kernelwood.cli.console import running, show_counts, show_table, write_json
-from kernelwood.cli.corpora import Counts, Texts, annotated_view
+from kernelwood.cli.corpora import Texts
 from kernelwood.cli.options import json_option, text_options
 from kernelwood.cli.outputs import STANDARD, check_files
-from kernelwood.text import Document, Sentence
+from kernelwood.io import Counts
+from kernelwood.text import Document, Sentence, annotated_view
 
 _POSITIVE = click.IntRange(min=1)
 _READING = ("errors", "source_format", "only", "text_field", "id_field")
