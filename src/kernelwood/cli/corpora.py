@@ -5,39 +5,32 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from kernelwood.cli.console import in_command_line_terms, nearest, tracked, usage
-from kernelwood.cli.options import CANDIDATES
+from kernelwood.cli.console import in_command_line_terms, tracked, usage
 from kernelwood.errors import KernelInputError, ReadError, StructureError
 from kernelwood.io import (
     Counts,
     ExampleStream,
-    general_reason,
     iter_read,
     iter_texts,
     keep_views,
 )
-from kernelwood.structures import Forest, Sequence, Tree, one_line, shorten
-from kernelwood.text import Document, Example, Sentence, View
+from kernelwood.structures import Forest, Sequence, Tree, one_line
+from kernelwood.text import Document, Example, Sentence
 
 if TYPE_CHECKING:
     from kernelwood.arrays import ExampleBatch
-    from kernelwood.relations import RelationExtractor
+    from kernelwood.relations import ExampleMaker, RelationExtractor
 
 _SAVED = {"manifest.json", "card.md"}  # members of every file of kw.save
 _COMPARABLE = (Sequence, Tree, Forest)
 _READABLE = ("words", "tree")  # views that make the best text if an example has none
 _NOT_A_TEXT = "file of a folder or archive is not a text"
 _ANNOTATED = "annotated text, such as brat standoff, interaction corpora (ppi, ddi) or CoNLL-U"
-
-
-# A function from an example to the examples that options ask to make of it.
-Maker: TypeAlias = Callable[[Example, Counts], Iterator[Example]]
 
 
 def open_corpus(source: str, options: dict[str, Any], **changes: Any) -> ExampleStream:
@@ -175,7 +168,7 @@ def found_entities(
 
 def example_maker(
     options: dict[str, Any], *, views: tuple[str, ...] | None = None, sentences: bool = False
-) -> Maker:
+) -> ExampleMaker:
     """Return the function that makes the views and candidates that options ask for.
 
     Parameters
@@ -187,111 +180,16 @@ def example_maker(
     sentences : bool
         Whether documents are split into sentences first.
     """
-    names = options["views"] if views is None else views
+    from kernelwood.relations import ExampleMaker
+
     with usage():
-        if options["candidates"]:
-            make = _candidate_maker(options["candidates"], names, options)
-        else:
-            make = _view_maker(names)
-    return split_first(make) if sentences else make
-
-
-def _candidate_maker(kind: str, names: tuple[str, ...], options: dict[str, Any]) -> Maker:
-    from kernelwood.relations import event_candidates, pair_candidates
-    from kernelwood.views import find_view
-
-    wanted = names or (CANDIDATES[kind],)
-    for name in wanted:
-        find_view(name)
-    types = options["types"] or None
-    if kind == "pairs":
-        generate = partial(pair_candidates, types=types, labels=options["labels"])
-    else:
-        source = "amr" if kind == "amr" else "annotation"
-        generate = partial(event_candidates, types=types, source=source)
-
-    def make(example: Example, counts: Counts) -> Iterator[Example]:
-        candidates = generate([example])
-        examples = candidates.examples(*wanted)
-        for tally in (candidates.tally, examples.tally):
-            counts.dropped.update(tally.reasons)
-            counts.remarks.update(tally.remarks)
-        yield from examples
-
-    return make
-
-
-def _view_maker(names: tuple[str, ...]) -> Maker:
-    """Return a function that keeps the named views, and makes missing ones from the sentence."""
-    from kernelwood.views import VIEWS, make_view
-
-    possible = [row.name for row in VIEWS.values() if row.subject == "sentence"]
-    for name in names:
-        if name in VIEWS and name not in possible:
-            raise ValueError(
-                f"{name!r} is a view of candidates (--candidates); views of sentences: "
-                f"{', '.join(possible)}"
-            )
-
-    def make(example: Example, counts: Counts) -> Iterator[Example]:
-        if not names:
-            yield example
-            return
-        sentence = example.views.get("sentence")
-        made: dict[str, View] = {}
-        for name in names:
-            if name in VIEWS and name not in example.views and isinstance(sentence, Sentence):
-                try:
-                    made[name], fallback = make_view(name, sentence)
-                except StructureError as failure:
-                    raise StructureError(
-                        f"example {example.id!r}: view {name!r}: {failure.problem}",
-                        hint=failure.hint,
-                    ) from failure
-                if fallback is not None:
-                    counts.remarks[f"{name}: {fallback}"] += 1
-        having = example.with_views(made)
-        for name in names:
-            if name not in having.views:
-                raise _unknown_view(having, name, possible)
-        yield keep_views(having, names)
-
-    return make
-
-
-def _unknown_view(example: Example, name: str, possible: list[str]) -> StructureError:
-    known = [*example.views, *(possible if "sentence" in example.views else ())]
-    guess = nearest(name, known, form="did you mean {!r}? ")
-    return StructureError(
-        f"example {shorten(repr(example.id))} has no view {name!r}"
-        + (", and no sentence to make it from" if name in possible else ""),
-        hint=f"{guess}views: {', '.join(known) or 'none'}",
-    )
-
-
-def split_first(make: Maker) -> Maker:
-    """Return a function that applies another to each sentence of a document."""
-    from kernelwood.relations import SentenceTable, example_entries
-
-    def split(example: Example, counts: Counts) -> Iterator[Example]:
-        if "document" not in example.views:
-            yield from make(example, counts)
-            return
-        table = SentenceTable.read(example_entries([example], "document"), counts.dropped)
-        for id, sentence, origin in zip(table.ids, table.sentences, table.origins, strict=True):
-            yield from make(Example(id, example.label, {"sentence": sentence}, origin), counts)
-
-    return split
-
-
-def attempted(examples: Iterator[Example], counts: Counts, *, skip: bool) -> Iterator[Example]:
-    """Yield examples up to an error, which is counted instead of raised if ``skip`` is set."""
-    try:
-        yield from examples
-    except StructureError as failure:
-        if not skip:
-            raise
-        counts.skipped[general_reason(failure)] += 1
+        return ExampleMaker(
+            options["views"] if views is None else views,
+            candidates=options["candidates"],
+            types=options["types"],
+            labels=options["labels"],
+            sentences=sentences,
+        )
 
 
 def example_error(failure: StructureError, counts: Counts, format: str = "") -> StructureError:
@@ -453,8 +351,10 @@ def _read_saved(
 def _read_corpus(
     source: str, options: dict[str, Any], counts: Counts, *, classes: bool
 ) -> Iterator[tuple[Example, str]]:
+    from kernelwood.relations import ExampleMaker, attempted
+
     make = example_maker(options)
-    cut = split_first(_unchanged) if options["sentences"] else _unchanged
+    cut = ExampleMaker(sentences=options["sentences"])
     skip = options["errors"] == "skip"
     chosen = bool(options["views"] or options["candidates"] or classes)
     with open_corpus(source, options) as stream:
@@ -470,10 +370,6 @@ def _read_corpus(
                     counts.taken += 1
         counts.current = None
         counts.add(stream.tally)
-
-
-def _unchanged(example: Example, counts: Counts) -> Iterator[Example]:
-    yield example
 
 
 def _default_views(example: Example) -> tuple[str, ...]:
@@ -497,6 +393,8 @@ def _choose_views(source: str, options: dict[str, Any], example: Example) -> tup
     if views:
         return views
     if options["candidates"]:
+        from kernelwood.relations import CANDIDATES
+
         return (CANDIDATES[options["candidates"]],)
     names = _comparable(example)
     if len(names) == 1:

@@ -20,7 +20,6 @@ KERNELS = (*GATED, "forest", "vector")
 _SIMILARITIES = ("gaussian", "sigmoid", "exponential", "lexical", "compositional")
 _THRESHOLDS = ("f1", "cautious", "half")
 # Value of --candidates -> the view that is compared unless --view names others.
-CANDIDATES = {"pairs": "path", "events": "trigger-path", "amr": "amr-path"}
 PARSERS = ("biomedical", "spacy", "stanza", "conllu")
 _OF_MODEL = "that of the model"
 _OF_RECIPE = "that of the recipe"
@@ -244,7 +243,7 @@ corpus_options = together(
         help="View to use (repeatable), such as words, grct or path.",
     ),
     click.option(
-        "--candidates", type=click.Choice(list(CANDIDATES)),
+        "--candidates", type=click.Choice(["pairs", "events", "amr"]),
         help="Use pairs of entities or events instead of sentences.",
     ),
     types_option,

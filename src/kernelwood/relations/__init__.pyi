@@ -33,6 +33,11 @@ from .end_to_end import (
     score_end_to_end as score_end_to_end,
 )
 from .evidence import TrainingCases as TrainingCases
+from .example_making import (
+    CANDIDATES as CANDIDATES,
+    ExampleMaker as ExampleMaker,
+    attempted as attempted,
+)
 from .extractor import RelationExtractor as RelationExtractor
 from .fact_files import FACT_FORMATS as FACT_FORMATS, fact_format as fact_format
 from .fact_statements import check_statement_types as check_statement_types

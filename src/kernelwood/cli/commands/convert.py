@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kernelwood.cli.console import counted, note, show_counts, tracked, usage, write_json
 from kernelwood.cli.corpora import (
-    Maker,
-    attempted,
     example_error,
     example_maker,
     open_corpus,
@@ -30,6 +28,9 @@ from kernelwood.io import (
     write,
 )
 from kernelwood.text import Example
+
+if TYPE_CHECKING:
+    from kernelwood.relations import ExampleMaker
 
 _SHOWN = 4  # ignored files named in the summary
 _WITHOUT_IDS = ("penn", "kelp")
@@ -85,12 +86,14 @@ def _same_file(source: str, target: str) -> bool:
 def _prepared(
     stream: ExampleStream,
     row: Format,
-    make: Maker,
+    make: ExampleMaker,
     counts: Counts,
     *,
     skip: bool,
 ) -> Iterator[Example]:
     """Yield the examples to write."""
+    from kernelwood.relations import attempted
+
     used = UsedIds()
     for example in tracked(stream):
         counts.current = example
