@@ -2,10 +2,13 @@ from .alignment import guess_unit as guess_unit, in_one_line as in_one_line
 from .atomic import (
     check_parent as check_parent,
     check_vacant as check_vacant,
+    named_if_full as named_if_full,
     replacing as replacing,
     write_folder as write_folder,
     write_text as write_text,
 )
+from .containers.compression import PACKED_SUFFIXES as PACKED_SUFFIXES
+from .containers.container import name_problem as name_problem
 from .containers.limits import LimitError as LimitError, Limits as Limits
 from .convert import fit_to_format as fit_to_format, keep_views as keep_views, left_out as left_out
 from .counts import Counts as Counts

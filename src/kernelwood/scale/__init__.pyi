@@ -1,0 +1,12 @@
+from .plan import Plan as Plan, PlanError as PlanError, Shard as Shard, open_plan as open_plan
+from .planning import make_plan as make_plan
+from .running import (
+    Run as Run,
+    Status as Status,
+    collect as collect,
+    run as run,
+    run_shard as run_shard,
+    status as status,
+    verify as verify,
+)
+from .tasks import TASKS as TASKS, Task as Task

@@ -1,0 +1,268 @@
+"""Parts: the results of shards.
+
+A part is a folder ``parts/00012`` with the files that the task writes and ``part.json``: the plan,
+size and SHA-256 of each file, and counters. It appears by one rename, so that it is complete or does
+not exist, whenever a process or a machine stops. ``parts/00012.failed`` is the error of the last
+attempt, ``parts/00012.lock`` is locked by the process that works on the shard.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kernelwood.io import FileLock, named_if_full, name_problem
+from kernelwood.scale.plan import Plan, PlanError, hash_file
+
+RECORD = "part.json"
+_LARGEST = 1 << 24  # bytes of a record
+_SHA = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True)
+class Part:
+    """The result of a shard.
+
+    Attributes
+    ----------
+    number : int
+        Number of the shard.
+    folder : Path
+    files : dict of str to tuple of int and str
+        Size and SHA-256 of each file.
+    counters : dict
+        Counters of the task.
+    seconds : float
+        CPU time.
+    """
+
+    number: int
+    folder: Path
+    files: dict[str, tuple[int, str]]
+    counters: dict[str, Any] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    def file(self, name: str) -> Path:
+        """Return the path of a file of the part.
+
+        Raises
+        ------
+        PlanError
+            If the part does not have it, or it has another size.
+        """
+        path = self.folder / name
+        if name not in self.files:
+            raise PlanError(f"the part has no file {name!r}", path=self.folder)
+        if not path.is_file() or path.stat().st_size != self.files[name][0]:
+            raise _damaged(path)
+        return path
+
+    def problems(self) -> list[str]:
+        """Return the files that are missing or have changed."""
+        found = []
+        for name, (size, digest) in self.files.items():
+            path = self.folder / name
+            if not path.is_file():
+                found.append(f"{name} is missing")
+            elif path.stat().st_size != size or hash_file(path) != digest:
+                found.append(f"{name} has changed")
+        return found
+
+
+def part_folder(plan: Plan, number: int) -> Path:
+    """Return the folder of a part, which may not exist."""
+    return plan.parts / f"{number:05d}"
+
+
+def lock_part(plan: Plan, number: int) -> FileLock:
+    """Lock a shard, so that no other process computes it, until the lock is released.
+
+    Raises
+    ------
+    FileInUseError
+        If another process works on it.
+    """
+    return FileLock(plan.parts / f"{number:05d}.lock")
+
+
+def is_complete(plan: Plan, number: int) -> bool:
+    """Return whether a shard was computed, without reading its part."""
+    return (part_folder(plan, number) / RECORD).exists()
+
+
+def missing_shards(plan: Plan) -> list[int]:
+    """Return the numbers of the shards that were not computed yet."""
+    try:
+        done = {
+            int(entry.name)
+            for entry in os.scandir(plan.parts)
+            if entry.name.isdigit() and entry.is_dir()
+        }
+    except FileNotFoundError:
+        done = set()
+    return [number for number in range(plan.n_shards) if number not in done]
+
+
+def read_part(plan: Plan, number: int) -> Part | None:
+    """Return a part, None if the shard was not computed yet; its files are not read.
+
+    Raises
+    ------
+    PlanError
+        If the part is damaged, or belongs to another plan.
+    """
+    folder = part_folder(plan, number)
+    path = folder / RECORD
+    try:
+        with path.open("rb") as file:
+            data = file.read(_LARGEST + 1)
+    except FileNotFoundError:
+        if folder.exists():
+            raise _damaged(folder) from None
+        return None
+    try:
+        made = json.loads(data)
+        if len(data) > _LARGEST or made["shard"] != number:
+            raise ValueError
+        if made["plan"] != plan.id:
+            raise PlanError(
+                "the part belongs to another plan",
+                path=folder,
+                hint="remove it, or use the plan that it belongs to",
+            )
+        files = {str(name): (row["bytes"], row["sha256"]) for name, row in made["files"].items()}
+        for name, (size, digest) in files.items():
+            if name_problem(name) or "/" in name or type(size) is not int or size < 0:
+                raise ValueError
+            if not _SHA.fullmatch(digest):
+                raise ValueError
+        counters, seconds = made["counters"], float(made["seconds"])
+        if not isinstance(counters, dict):
+            raise ValueError
+    except PlanError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as failure:
+        raise _damaged(path) from failure
+    return Part(number, folder, files, counters, seconds)
+
+
+def _damaged(path: Path) -> PlanError:
+    return PlanError(
+        "the part is damaged", path=path, hint="remove its folder and run the plan again"
+    )
+
+
+def write_part(
+    plan: Plan, number: int, work: Callable[[Path], tuple[dict[str, Any], float]]
+) -> Part:
+    """Write a part; it appears when it is complete.
+
+    Parameters
+    ----------
+    plan : Plan
+    number : int
+        Number of the shard, which the caller has locked.
+    work : callable
+        Writes files into a folder, and returns counters and seconds.
+    """
+    target = part_folder(plan, number)
+    remove_remains(plan, number)
+    temporary = plan.parts / f".{number:05d}-{secrets.token_hex(6)}.tmp"
+    try:
+        with named_if_full(target):
+            temporary.mkdir()
+            counters, seconds = work(temporary)
+            files = {path.name: _synced(path) for path in sorted(temporary.iterdir())}
+            record = {
+                "plan": plan.id,
+                "shard": number,
+                "files": {
+                    name: {"bytes": size, "sha256": digest}
+                    for name, (size, digest) in files.items()
+                },
+                "counters": counters,
+                "seconds": round(seconds, 3),
+            }
+            with (temporary / RECORD).open("xb") as file:
+                file.write(json.dumps(record, indent=1, ensure_ascii=False).encode())
+                file.flush()
+                os.fsync(file.fileno())
+            sync_folder(temporary)
+            _appear(temporary, target)
+            sync_folder(plan.parts)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+    failure_file(plan, number).unlink(missing_ok=True)
+    return Part(number, target, files, counters, seconds)
+
+
+def _appear(temporary: Path, target: Path) -> None:
+    try:
+        temporary.rename(target)
+    except OSError as failure:
+        if failure.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+            raise
+        # A process on a machine that does not see the lock was faster: its bytes are the same.
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def remove_remains(plan: Plan, number: int) -> None:
+    """Remove what a process that was killed has left of a shard, which is locked."""
+    for path in plan.parts.glob(f".{number:05d}-*.tmp"):
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _synced(path: Path) -> tuple[int, str]:
+    """Return size and hash of a file after it is on the disk."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(1 << 20):
+            digest.update(chunk)
+        os.fsync(file.fileno())
+        return file.tell(), digest.hexdigest()
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in a folder are on the disk, where the system can do this."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+# Failures.
+
+
+def failure_file(plan: Plan, number: int) -> Path:
+    """Return the path of the error of a shard, which may not exist."""
+    return plan.parts / f"{number:05d}.failed"
+
+
+def note_failure(plan: Plan, number: int, message: str) -> None:
+    """Keep the error of a shard, for the status; not being able to write it is no error."""
+    try:
+        failure_file(plan, number).write_text(message, encoding="utf-8", errors="replace")
+    except OSError:
+        pass
+
+
+def failures(plan: Plan) -> dict[int, str]:
+    """Return the last error of each shard that failed."""
+    found = {}
+    for path in plan.parts.glob("*.failed"):
+        if path.stem.isdigit() and not is_complete(plan, int(path.stem)):
+            found[int(path.stem)] = path.read_text(encoding="utf-8", errors="replace")[:10_000]
+    return dict(sorted(found.items()))

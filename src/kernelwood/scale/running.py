@@ -1,0 +1,373 @@
+"""Running plans: missing shards, one after the other, in this process or by an engine."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from kernelwood.errors import KernelwoodError
+from kernelwood.io import FileInUseError
+from kernelwood.scale.parts import (
+    Part,
+    failures,
+    is_complete,
+    lock_part,
+    missing_shards,
+    note_failure,
+    read_part,
+    write_part,
+)
+from kernelwood.scale.plan import Plan, PlanError, hash_file, open_plan
+from kernelwood.scale.tasks import Task, find_task, recorded
+
+
+@dataclass
+class Run:
+    """What a run of a plan has done.
+
+    Attributes
+    ----------
+    done : list of int
+        Shards that were computed now.
+    busy : list of int
+        Shards that other processes are computing.
+    failed : dict of int to str
+        Errors by shard.
+    """
+
+    done: list[int] = field(default_factory=list)
+    busy: list[int] = field(default_factory=list)
+    failed: dict[int, str] = field(default_factory=dict)
+
+
+def as_plan(plan: Plan | str | os.PathLike[str]) -> Plan:
+    """Return a plan that is given itself or by its folder."""
+    return plan if isinstance(plan, Plan) else open_plan(plan)
+
+
+def run_shard(
+    plan: Plan | str | os.PathLike[str], number: int, *, base: str | None = None
+) -> dict[str, Any]:
+    """Compute a shard, unless its part exists.
+
+    This is all that an engine has to call, with the folder of a plan and a number, in any process
+    that can read the inputs and write to the folder. The model is loaded once for each process.
+
+    Parameters
+    ----------
+    plan : Plan, str or PathLike
+    number : int
+    base : str, optional
+        Folder to which the paths of inputs are relative; by default the one at planning.
+
+    Returns
+    -------
+    dict
+        ``shard``, ``state`` (``"done"``, ``"present"``, or ``"busy"`` if another process computes
+        it) and the ``seconds`` of CPU time.
+
+    Raises
+    ------
+    PlanError
+        If the plan was made by another version of kernelwood, or its files have changed.
+    KernelwoodError, OSError
+        If the input is broken or the result cannot be written. The message is kept for the status.
+    """
+    plan = as_plan(plan)
+    plan.check_version()
+    if is_complete(plan, number):
+        return {"shard": number, "state": "present", "seconds": 0.0}
+    try:
+        with lock_part(plan, number):
+            if is_complete(plan, number):
+                return {"shard": number, "state": "present", "seconds": 0.0}
+            try:
+                part = _computed(plan, number, base)
+            except (KernelwoodError, OSError) as failure:
+                note_failure(plan, number, str(failure))
+                raise
+    except FileInUseError:
+        return {"shard": number, "state": "busy", "seconds": 0.0}
+    return {"shard": number, "state": "done", "seconds": part.seconds}
+
+
+def _computed(plan: Plan, number: int, base: str | None) -> Part:
+    task, shard = _prepared(os.fspath(plan.folder.absolute()), plan.id), plan.shard(number)
+
+    def work(folder: Path) -> tuple[dict[str, Any], float]:
+        started = time.process_time()
+        counters = recorded(task, shard, folder, plan.base if base is None else base)
+        return counters, time.process_time() - started
+
+    return write_part(plan, number, work)
+
+
+@lru_cache(maxsize=2)
+def _prepared(folder: str, id: str) -> Task:
+    """Return the task of a plan, with its model; processes keep it for the next shard."""
+    plan = open_plan(folder)
+    if plan.id != id:
+        raise PlanError("the plan has changed meanwhile", path=folder)
+    return find_task(plan.command)(plan)
+
+
+def run(
+    plan: Plan | str | os.PathLike[str],
+    shards: Iterable[int] | None = None,
+    *,
+    base: str | None = None,
+    client: Any = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> Run:
+    """Compute the missing shards of a plan.
+
+    A shard that fails does not stop the others. Several processes may run one plan at the same
+    time: each shard is computed by one of them.
+
+    Parameters
+    ----------
+    plan : Plan, str or PathLike
+    shards : iterable of int, optional
+        Only these; by default all.
+    base : str, optional
+        Folder to which the paths of inputs are relative; by default the one at planning.
+    client : dask.distributed.Client, optional
+        Let the workers of a Dask cluster compute the shards.
+    progress : callable, optional
+        Called with the number of bytes (or rows) done and that of all.
+
+    Returns
+    -------
+    Run
+    """
+    plan = as_plan(plan)
+    plan.check_version()
+    missing = set(missing_shards(plan))
+    wanted = range(plan.n_shards) if shards is None else dict.fromkeys(shards)
+    for number in wanted:
+        if not 0 <= number < plan.n_shards:
+            plan.shard(number)  # raises
+    todo = [number for number in wanted if number in missing]
+    clock = _Clock(plan, [n for n in wanted if n not in missing], wanted, progress)
+    if client is not None:
+        from kernelwood.scale.cluster import run_on_cluster
+
+        return run_on_cluster(plan, todo, client, base=base, finished=clock.finished)
+    made = Run()
+    for number in todo:
+        try:
+            state = run_shard(plan, number, base=base)["state"]
+        except PlanError:
+            raise
+        except (KernelwoodError, OSError) as failure:
+            made.failed[number] = str(failure)
+        else:
+            (made.busy if state == "busy" else made.done).append(number)
+        clock.finished(number)
+    made.busy = [number for number in made.busy if not is_complete(plan, number)]
+    return made
+
+
+class _Clock:
+    """Reports how much of the work is done."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        present: Iterable[int],
+        wanted: Iterable[int],
+        progress: Callable[[int, int], object] | None,
+    ) -> None:
+        self._plan, self._progress = plan, progress
+        self._total = sum(plan.sizes[number] for number in wanted)
+        self._done = sum(plan.sizes[number] for number in present)
+        self._report()
+
+    def finished(self, number: int) -> None:
+        """Count a shard."""
+        self._done += self._plan.sizes[number]
+        self._report()
+
+    def _report(self) -> None:
+        if self._progress is not None:
+            self._progress(self._done, self._total)
+
+
+@dataclass(frozen=True)
+class Status:
+    """State of a plan.
+
+    Attributes
+    ----------
+    n_shards, n_done : int
+    missing : list of int
+        Shards without a part.
+    failed : dict of int to str
+        Last errors by shard.
+    seconds : float
+        CPU time of the parts.
+    n_bytes, n_bytes_done : int
+        Bytes of input (or rows) of all shards, and of those with a part.
+    """
+
+    n_shards: int
+    n_done: int
+    missing: list[int]
+    failed: dict[int, str]
+    seconds: float
+    n_bytes: int
+    n_bytes_done: int
+
+    @property
+    def seconds_left(self) -> float | None:
+        """CPU time that the missing shards are likely to take; None before the first part."""
+        if not self.n_bytes_done:
+            return None
+        return self.seconds * (self.n_bytes - self.n_bytes_done) / self.n_bytes_done
+
+
+def status(plan: Plan | str | os.PathLike[str]) -> Status:
+    """Return the state of a plan."""
+    plan = as_plan(plan)
+    missing = missing_shards(plan)
+    without = set(missing)
+    done = [number for number in range(plan.n_shards) if number not in without]
+    parts = [part for number in done if (part := read_part(plan, number)) is not None]
+    return Status(
+        plan.n_shards,
+        len(done),
+        missing,
+        failures(plan),
+        sum(part.seconds for part in parts),
+        sum(plan.sizes),
+        sum(plan.sizes[number] for number in done),
+    )
+
+
+def verify(
+    plan: Plan | str | os.PathLike[str],
+    *,
+    sample: int = 1,
+    seed: int = 0,
+    base: str | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> dict[int, str]:
+    """Return the parts that are damaged, or differ when they are computed again.
+
+    Parameters
+    ----------
+    plan : Plan, str or PathLike
+    sample : int
+        Number of parts to compute again, chosen at random.
+    seed : int
+        Seed of the choice.
+    base : str, optional
+        Folder to which the paths of inputs are relative.
+    progress : callable, optional
+        Called with the number of parts checked and that of all.
+
+    Returns
+    -------
+    dict of int to str
+        Problems by shard; empty if all parts are as they should be. Missing parts do not count.
+    """
+    import tempfile
+
+    from kernelwood.seeds import child_generator
+
+    plan = as_plan(plan)
+    plan.check_version()
+    without = set(missing_shards(plan))
+    done = [number for number in range(plan.n_shards) if number not in without]
+    order = child_generator(seed, 0).permutation(len(done))[: max(0, sample)]
+    again = {done[at] for at in order.tolist()}
+    found: dict[int, str] = {}
+    for at, number in enumerate(done):
+        part = read_part(plan, number)
+        if part is None:
+            continue
+        if problems := part.problems():
+            found[number] = ", ".join(problems)
+        elif number in again:
+            with tempfile.TemporaryDirectory(prefix="kernelwood-") as folder:
+                task = _prepared(os.fspath(plan.folder.absolute()), plan.id)
+                recorded(task, plan.shard(number), Path(folder), plan.base if base is None else base)
+                if problems := _differences(part, Path(folder)):
+                    found[number] = f"computed again, it differs: {', '.join(problems)}"
+        if progress is not None:
+            progress(at + 1, len(done))
+    return found
+
+
+def _differences(part: Part, folder: Path) -> list[str]:
+    made = {path.name: path for path in folder.iterdir()}
+    names: Sequence[str] = sorted(set(made) | set(part.files))
+    return [
+        name
+        for name in names
+        if name not in made or name not in part.files or hash_file(made[name]) != part.files[name][1]
+    ]
+
+
+def collect(
+    plan: Plan | str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    *,
+    progress: Callable[[int, int], object] | None = None,
+) -> dict[str, Any]:
+    """Write the results of all shards to one file, in the order of the inputs.
+
+    Parameters
+    ----------
+    plan : Plan, str or PathLike
+    out : str or PathLike
+        File to create or replace, when it is complete.
+    progress : callable, optional
+        Called with the number of parts written and that of all.
+
+    Returns
+    -------
+    dict
+        Sums of the counters of all parts.
+
+    Raises
+    ------
+    PlanError
+        If a part is missing or damaged.
+    """
+    plan = as_plan(plan)
+    task, target = find_task(plan.command), Path(out)
+    task.check_output(plan, target)
+    missing = missing_shards(plan)
+    if missing:
+        raise PlanError(
+            f"{len(missing):,} of {plan.n_shards:,} shards are not computed yet",
+            path=plan.folder,
+            hint="kernelwood shards run computes them, kernelwood shards status lists errors",
+        )
+    warned: dict[str, int] = {}
+
+    def parts() -> Iterable[Part]:
+        for number in range(plan.n_shards):
+            part = read_part(plan, number)
+            if part is None:
+                raise PlanError(f"the part of shard {number} was removed", path=plan.folder)
+            if problems := part.problems():
+                raise PlanError(
+                    f"the part is damaged: {', '.join(problems)}",
+                    path=part.folder,
+                    hint="remove its folder and run the plan again",
+                )
+            for text in part.counters.pop("warnings", {}):
+                warned[text] = warned.get(text, 0) + 1
+            yield part
+            if progress is not None:
+                progress(number + 1, plan.n_shards)
+
+    counters = task.collect(plan, parts(), target)
+    return {**counters, "warnings": warned} if warned else counters

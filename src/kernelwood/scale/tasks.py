@@ -1,0 +1,578 @@
+"""Tasks: the commands that plans can run, a shard at a time."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import warnings
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any, ClassVar
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from kernelwood.entities import Dictionary
+from kernelwood.features import KernelHasher, NystromEmbedder
+from kernelwood.io import (
+    Counts,
+    ExampleStream,
+    UsedIds,
+    fit_to_format,
+    format_to_write,
+    left_out,
+    read_segments,
+    replacing,
+    write,
+)
+from kernelwood.kernels import needed_views
+from kernelwood.parsing import load_backend
+from kernelwood.persist import load
+from kernelwood.relations import (
+    ExampleMaker,
+    PredictionCounts,
+    RelationExtractor,
+    add_entities,
+    attempted,
+    entity_finder,
+    predict_stream,
+    text_predictor,
+    write_predictions,
+)
+from kernelwood.scale.parts import Part
+from kernelwood.scale.plan import Plan, PlanError, Shard
+from kernelwood.structures import shorten
+from kernelwood.text import Example
+
+MODEL, TERMS = "model.kw", "terms.tsv"  # names of files in a plan
+_COPY = 1 << 20  # bytes
+_ENCODED = 4096  # structures encoded at once
+
+
+class Task(ABC):
+    """A command, prepared to compute shards of a plan.
+
+    Parameters
+    ----------
+    plan : Plan
+
+    Attributes
+    ----------
+    name : str
+        Name of the command.
+    texts : bool
+        Whether inputs are read as texts, not as examples.
+    size : int
+        Bytes of input for a shard.
+    known : dict
+        Options, each with its type and default.
+    """
+
+    name: ClassVar[str]
+    texts: ClassVar[bool] = False
+    size: ClassVar[int] = 64_000_000
+    needs_model: ClassVar[bool] = True
+    optional_files: ClassVar[frozenset[str]] = frozenset()
+    known: ClassVar[dict[str, tuple[type, Any]]] = {}
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.options = self.checked(plan.options)
+
+    @classmethod
+    def checked(cls, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return options with defaults; they may come from a file.
+
+        Raises
+        ------
+        PlanError
+            If an option is unknown or of the wrong type.
+        """
+        known = {**_READING, **cls.known}
+        for name, value in options.items():
+            if name not in known:
+                raise PlanError(
+                    f"{cls.name} has no option {name!r} in plans (options: {', '.join(known)})"
+                )
+            if value != known[name][1] and not _fits(value, known[name][0]):
+                raise PlanError(
+                    f"the option {name!r} of {cls.name} has an invalid value: {shorten(repr(value))}"
+                )
+        return {**{name: default for name, (_, default) in known.items()}, **options}
+
+    @classmethod
+    def default(cls, name: str) -> Any:
+        """Return the default of an option."""
+        return {**_READING, **cls.known}[name][1]
+
+    @classmethod
+    def check_files(cls, names: set[str]) -> None:
+        """Raise `PlanError` if files are missing, or are not used."""
+        wanted = {MODEL} if cls.needs_model else set()
+        if missing := wanted - names:
+            raise PlanError(f"{cls.name} needs the file of a model ({', '.join(missing)})")
+        if extra := names - wanted - cls.optional_files:
+            raise PlanError(f"{cls.name} does not use the file {', '.join(sorted(extra))}")
+
+    @abstractmethod
+    def run(self, shard: Shard, folder: Path, base: str) -> dict[str, Any]:
+        """Write the result of a shard into a folder, and return counters."""
+
+    @classmethod
+    @abstractmethod
+    def collect(cls, plan: Plan, parts: Iterable[Part], out: Path) -> dict[str, Any]:
+        """Write the results of all shards to a file or folder, and return the sum of counters."""
+
+    @classmethod
+    def check_output(cls, plan: Plan, out: Path) -> None:
+        """Raise `PlanError` if results cannot be written to a file with this name."""
+
+    def read(self, shard: Shard, base: str) -> ExampleStream:
+        """Return the examples of a shard."""
+        options = self.options
+        given = {name: options[name] for name in ("text_field", "id_field")}
+        return read_segments(
+            [replace(one, path=os.path.join(base, one.path)) for one in shard.segments],
+            options["errors"],
+            texts=self.texts,
+            **{name: value for name, value in given.items() if value is not None},
+        )
+
+
+_READING: dict[str, tuple[type, Any]] = {
+    "errors": (str, "raise"),
+    "text_field": (str, None),
+    "id_field": (str, None),
+}
+_MAKING: dict[str, tuple[type, Any]] = {
+    "views": (list, []),
+    "candidates": (str, None),
+    "types": (list, []),
+    "labels": (str, "binary"),
+    "sentences": (bool, False),
+}
+
+
+def _fits(value: Any, kind: type) -> bool:
+    """Return whether a value of a plan, which may come from a file, is of a type."""
+    if kind is float:
+        return type(value) in (int, float)
+    if kind is list:
+        return type(value) is list and all(type(one) is str for one in value)
+    return type(value) is kind
+
+
+def _model(plan: Plan, kind: type[Any]) -> Any:
+    """Return the model of a plan."""
+    found = load(plan.file(MODEL))
+    if not isinstance(found, kind):
+        raise PlanError(
+            f"the model is a {type(found).__name__}, but {plan.command} needs a {kind.__name__}",
+            path=plan.folder,
+        )
+    return found
+
+
+# Predictions.
+
+
+class _Prediction(Task):
+    """Base class of tasks that predict relations."""
+
+    size = 2_000_000
+    known: ClassVar[dict[str, tuple[type, Any]]] = {
+        "threshold": (float, None),
+        "n_evidence": (int, 0),
+        "every": (bool, False),
+        "format": (str, "jsonl"),
+    }
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan)
+        self.extractor: RelationExtractor = _model(plan, RelationExtractor)
+        if self.options["threshold"] is not None:
+            self.extractor.threshold_ = float(self.options["threshold"])
+
+    @classmethod
+    def checked(cls, options: Mapping[str, Any]) -> dict[str, Any]:
+        made = super().checked(options)
+        if made["format"] not in _JOINED:
+            raise PlanError(
+                f"parts in the format {made['format']!r} cannot be joined; choose one of "
+                f"{', '.join(_JOINED)}, and convert the result"
+            )
+        return made
+
+    @abstractmethod
+    def predicted(self, examples: Iterable[Example], counts: PredictionCounts) -> Any:
+        """Return the predictions for examples."""
+
+    def run(self, shard: Shard, folder: Path, base: str) -> dict[str, Any]:
+        counts, format = PredictionCounts(), self.options["format"]
+        with self.read(shard, base) as stream:
+            write_predictions(
+                self.predicted(stream, counts),
+                folder / _found(format),
+                format=format,
+                events=self.extractor.candidates == "events",
+                evidence=self.options["n_evidence"] > 0,
+            )
+            counts.add(stream.tally)
+        return counts.to_dict()
+
+    @classmethod
+    def collect(cls, plan: Plan, parts: Iterable[Part], out: Path) -> dict[str, Any]:
+        counts = PredictionCounts()
+        format = cls.checked(plan.options)["format"]
+
+        def files() -> Iterator[Path]:
+            for part in parts:
+                counts.merge(part.counters)
+                yield part.file(_found(format))
+
+        _JOINED[format](files(), out)
+        return counts.to_dict()
+
+    @classmethod
+    def check_output(cls, plan: Plan, out: Path) -> None:
+        format = cls.checked(plan.options)["format"]
+        plain = out.name.lower().removesuffix(".gz")
+        wanted = ".jsonl" if format == "documents" else f".{format}"
+        if not plain.endswith(wanted):
+            raise PlanError(
+                f"the parts of the plan are in the format {format}; the name of the output must "
+                f"end in {wanted}",
+                path=out,
+            )
+
+
+def _found(format: str) -> str:
+    return "found.jsonl" if format == "documents" else f"found.{format}"
+
+
+class Extract(_Prediction):
+    """Relations in texts, as ``kernelwood extract`` finds them."""
+
+    name = "extract"
+    texts = True
+    optional_files = frozenset((TERMS,))
+    known: ClassVar[dict[str, tuple[type, Any]]] = {
+        **_Prediction.known,
+        "case": (str, "smart"),
+        "ner": (bool, False),
+        "parser": (str, None),
+    }
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan)
+        options = self.options
+        terms = None
+        if TERMS in plan.files:
+            terms = Dictionary.read(plan.file(TERMS), case=options["case"])
+        self._find = entity_finder(self.extractor, terms, tagger=not options["ner"])
+        name = options["parser"] or (self.extractor.parser_ if options["ner"] else None)
+        backend = None if name is None else load_backend(name, entities=options["ner"])
+        self._predict = text_predictor(self.extractor, backend)
+
+    def predicted(self, examples: Iterable[Example], counts: PredictionCounts) -> Any:
+        return predict_stream(
+            self.extractor,
+            (add_entities(example, self._find) for example in examples),
+            self._predict,
+            counts,
+            n_evidence=self.options["n_evidence"],
+            every=self.options["every"],
+            drift=False,
+        )
+
+
+class Predict(_Prediction):
+    """Relations in annotated documents, as ``kernelwood predict`` finds them."""
+
+    name = "predict"
+
+    def predicted(self, examples: Iterable[Example], counts: PredictionCounts) -> Any:
+        return predict_stream(
+            self.extractor,
+            examples,
+            lambda batch: (batch, self.extractor.predict(batch, all=True)),
+            counts,
+            n_evidence=self.options["n_evidence"],
+            every=self.options["every"],
+            drift=False,
+        )
+
+
+# Files of parts, joined.
+
+
+def _join_lines(files: Iterable[Path], out: Path) -> None:
+    with _output(out) as target:
+        for path in files:
+            with path.open("rb") as file:
+                shutil.copyfileobj(file, target, _COPY)
+
+
+def _join_tables(files: Iterable[Path], out: Path) -> None:
+    """Join tables whose first line is the header, which is written once."""
+    with _output(out) as target:
+        for number, path in enumerate(files):
+            with path.open("rb") as file:
+                header = file.readline()
+                if number == 0:
+                    target.write(header)
+                shutil.copyfileobj(file, target, _COPY)
+
+
+_JOINED = {"jsonl": _join_lines, "documents": _join_lines, "tsv": _join_tables}
+
+
+class _output:  # noqa: N801
+    """A file that replaces an older one when it is complete; compressed if its name says so."""
+
+    def __init__(self, path: Path) -> None:
+        self._replacing = replacing(Path(os.path.realpath(path)))
+        self._packed = path.suffix.lower() == ".gz"
+
+    def __enter__(self) -> IO[bytes]:
+        import gzip
+
+        file = self._replacing.__enter__()
+        self._file: Any = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if self._packed else file
+        made: IO[bytes] = self._file
+        return made
+
+    def __exit__(self, *failure: Any) -> None:
+        if self._packed and failure[0] is None:
+            self._file.close()
+        self._replacing.__exit__(*failure)
+
+
+# Examples.
+
+
+class Convert(Task):
+    """A corpus in another format, as ``kernelwood convert`` writes it."""
+
+    name = "convert"
+    needs_model = False
+    known: ClassVar[dict[str, tuple[type, Any]]] = {"format": (str, "jsonl"), **_MAKING}
+
+    @classmethod
+    def checked(cls, options: Mapping[str, Any]) -> dict[str, Any]:
+        made = super().checked(options)
+        row = format_to_write(Path("part"), made["format"])
+        if row.name not in _CONCATENATED:
+            raise PlanError(
+                f"files of the format {row.name} cannot be joined; choose one of "
+                f"{', '.join(sorted(_CONCATENATED))}"
+            )
+        return made
+
+    def run(self, shard: Shard, folder: Path, base: str) -> dict[str, Any]:
+        counts, options = Counts(), self.options
+        format, skip = options["format"], options["errors"] == "skip"
+        make = _maker(options)
+
+        def prepared(stream: ExampleStream) -> Iterator[Example]:
+            used = UsedIds()
+            for example in stream:
+                for made in attempted(make(example, counts), counts, skip=skip):
+                    counts.remarks.update(
+                        f"{format} cannot store {part}" for part in left_out(made, format)
+                    )
+                    if format not in _WITHOUT_IDS and used.add(made.id, 0) is not None:
+                        raise PlanError(f"the id {made.id!r} occurs twice in a shard")
+                    counts.taken += 1
+                    yield fit_to_format(made, format)
+
+        with self.read(shard, base) as stream:
+            write(prepared(stream), folder / "part", format=format)
+            counts.add(stream.tally)
+        return {"written": counts.taken, **counts.to_dict()}
+
+    @classmethod
+    def collect(cls, plan: Plan, parts: Iterable[Part], out: Path) -> dict[str, Any]:
+        total = _Total()
+        _join_lines((part.file("part") for part in total.over(parts)), out)
+        return total.counters
+
+
+_CONCATENATED = frozenset(
+    ("jsonl", "conllu", "kelp", "penn", "penman", "pubtator", "semeval", "doccano", "prodigy")
+)
+_WITHOUT_IDS = ("penn", "kelp")
+
+
+def _maker(options: Mapping[str, Any]) -> ExampleMaker:
+    return ExampleMaker(
+        options["views"],
+        candidates=options["candidates"],
+        types=options["types"],
+        labels=options["labels"],
+        sentences=options["sentences"],
+    )
+
+
+class _Total:
+    """Sums of the counters of parts: numbers, and numbers by name."""
+
+    def __init__(self) -> None:
+        self.counters: dict[str, Any] = {}
+
+    def over(self, parts: Iterable[Part]) -> Iterator[Part]:
+        """Yield parts, and add their counters."""
+        for part in parts:
+            self.add(part.counters)
+            yield part
+
+    def add(self, counters: Mapping[str, Any]) -> None:
+        """Add counters."""
+        for name, value in counters.items():
+            if isinstance(value, dict):
+                self.counters[name] = dict(Counter(self.counters.get(name, {})) + Counter(value))
+            elif isinstance(value, int):
+                self.counters[name] = self.counters.get(name, 0) + value
+
+
+# Vectors and codes.
+
+
+class _Encoding(Task):
+    """Base class of tasks that encode structures as rows of an array."""
+
+    encoder: ClassVar[type[Any]]
+    array: ClassVar[str]
+    known: ClassVar[dict[str, tuple[type, Any]]] = _MAKING
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan)
+        self.model = _model(plan, self.encoder)
+        names = needed_views(self.model.kernel_)
+        given = self.options["views"]
+        if names is not None:
+            if set(given) - set(names):
+                raise PlanError(
+                    f"the kernel of the model compares {', '.join(names)}; leave out --view"
+                )
+            self.options["views"] = list(names)
+        elif len(given) != 1:
+            raise PlanError("the kernel of the model compares single structures; give one --view")
+        self._single = names is None
+
+    @abstractmethod
+    def encode(self, structures: list[Any]) -> NDArray[Any]:
+        """Return a row for each structure."""
+
+    def run(self, shard: Shard, folder: Path, base: str) -> dict[str, Any]:
+        counts = Counts()
+        rows = []
+        with (
+            (folder / "rows.jsonl").open("x", encoding="utf-8", newline="\n") as names,
+            self.read(shard, base) as stream,
+        ):
+            examples = self._made(stream, counts)
+            while some := list(islice(examples, _ENCODED)):
+                if self._single:
+                    rows.append(self.encode([one.view(self.options["views"][0]) for one in some]))
+                else:
+                    rows.append(self.encode(some))
+                for one in some:
+                    row = {"id": one.id, "label": one.label}
+                    names.write(json.dumps(row, ensure_ascii=False) + "\n")
+                counts.taken += len(some)
+            counts.add(stream.tally)
+        made = np.concatenate(rows) if rows else self.encode([])
+        with (folder / f"{self.array}.npy").open("xb") as file:
+            npy.write_array(file, np.ascontiguousarray(made), allow_pickle=False)
+        return {"n_examples": counts.taken, **counts.to_dict()}
+
+    def _made(self, stream: ExampleStream, counts: Counts) -> Iterator[Example]:
+        make, skip = _maker(self.options), self.options["errors"] == "skip"
+        for example in stream:
+            yield from attempted(make(example, counts), counts, skip=skip)
+
+    @classmethod
+    def check_output(cls, plan: Plan, out: Path) -> None:
+        if out.suffix.lower() != ".npy":
+            raise PlanError(f"{cls.name} writes .npy files; rename the output", path=out)
+
+    @classmethod
+    def collect(cls, plan: Plan, parts: Iterable[Part], out: Path) -> dict[str, Any]:
+        """Write one array, and the ids and labels of its rows to ``NAME.rows.jsonl``."""
+        total, listed = _Total(), list(parts)
+        arrays = [
+            np.load(part.file(f"{cls.array}.npy"), mmap_mode="r", allow_pickle=False)
+            for part in total.over(listed)
+        ]
+        if len({(array.shape[1:], array.dtype.str) for array in arrays}) != 1:
+            raise PlanError("the arrays of the parts differ in shape", path=plan.folder)
+        shape = (sum(len(array) for array in arrays), *arrays[0].shape[1:])
+        described = {
+            "descr": npy.dtype_to_descr(arrays[0].dtype), "fortran_order": False, "shape": shape
+        }  # fmt: skip
+        with replacing(Path(os.path.realpath(out))) as file:
+            npy.write_array_header_1_0(file, described)
+            for array in arrays:
+                for start in range(0, len(array), _ENCODED):
+                    file.write(np.ascontiguousarray(array[start : start + _ENCODED]).tobytes())
+        _join_lines((part.file("rows.jsonl") for part in listed), _rows_file(out))
+        return total.counters
+
+
+def _rows_file(out: Path) -> Path:
+    """Return the file of ids and labels beside an array."""
+    return out.with_name(f"{out.stem}.rows.jsonl")
+
+
+class Embed(_Encoding):
+    """Nyström vectors of structures, by a saved `NystromEmbedder`."""
+
+    name, encoder, array = "embed", NystromEmbedder, "vectors"
+
+    def encode(self, structures: list[Any]) -> NDArray[Any]:
+        if not structures:
+            return np.empty((0, self.model.rank_))
+        made: NDArray[Any] = self.model.transform(structures)
+        return made
+
+
+class Hash(_Encoding):
+    """Hashcodes of structures, by a saved `KernelHasher`."""
+
+    name, encoder, array = "hash", KernelHasher, "codes"
+
+    def encode(self, structures: list[Any]) -> NDArray[Any]:
+        made: NDArray[Any] = self.model.codes(structures)
+        return made
+
+
+TASKS: dict[str, type[Task]] = {task.name: task for task in (Extract, Predict, Convert, Embed, Hash)}
+
+
+def find_task(name: str) -> type[Task]:
+    """Return the task of a command.
+
+    Raises
+    ------
+    PlanError
+        If plans cannot run it.
+    """
+    if name not in TASKS:
+        raise PlanError(f"plans cannot run {name!r}; commands: {', '.join(TASKS)}")
+    return TASKS[name]
+
+
+def recorded(task: Task, shard: Shard, folder: Path, base: str) -> dict[str, Any]:
+    """Return the counters of a shard, warnings among them, by their text."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        counters = task.run(shard, folder, base)
+    shown = Counter(str(one.message) for one in caught)
+    return {**counters, "warnings": dict.fromkeys(shown, 1)} if shown else counters
