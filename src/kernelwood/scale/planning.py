@@ -20,7 +20,7 @@ from kernelwood.scale.plan import (
     open_plan,
     write_plan,
 )
-from kernelwood.scale.tasks import MODEL, TERMS, find_task
+from kernelwood.scale.tasks import MODEL, TERMS, find_task, reading_options
 from kernelwood.structures import shorten
 
 _PACKED = 4  # bytes of text in a compressed byte, roughly
@@ -121,7 +121,6 @@ def make_plan(
         if progress is not None:
             progress(min(done, total), total)
 
-    reading = {name: settings[name] for name in ("text_field", "id_field")}
     segments = cut_inputs(
         paths,
         format,
@@ -129,7 +128,7 @@ def make_plan(
         size=size,
         only=only,
         progress=report,
-        **{name: value for name, value in reading.items() if value is not None},
+        **reading_options(settings),
     )
     return write_plan(folder, group_segments(segments, size), work, files)
 

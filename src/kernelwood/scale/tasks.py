@@ -136,18 +136,17 @@ class Task(ABC):
     def read(self, shard: Shard, base: str) -> ExampleStream:
         """Return the examples of a shard."""
         options = self.options
-        given = {name: options[name] for name in ("text_field", "id_field")}
         return read_segments(
             [replace(one, path=os.path.join(base, one.path)) for one in shard.segments],
             options["errors"],
             texts=self.texts,
-            **{name: value for name, value in given.items() if value is not None},
+            **reading_options(options),
         )
 
 
 _READING: dict[str, tuple[type, Any]] = {
     "errors": (str, "raise"),
-    "text_field": (str, None),
+    "text_field": (list, []),
     "id_field": (str, None),
 }
 _MAKING: dict[str, tuple[type, Any]] = {
@@ -157,6 +156,12 @@ _MAKING: dict[str, tuple[type, Any]] = {
     "labels": (str, "binary"),
     "sentences": (bool, False),
 }
+
+
+def reading_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of readers that are given."""
+    given = {"text_field": tuple(options["text_field"]), "id_field": options["id_field"]}
+    return {name: value for name, value in given.items() if value}
 
 
 def _fits(value: Any, kind: type) -> bool:
