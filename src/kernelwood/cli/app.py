@@ -31,6 +31,7 @@ COMMANDS = {
     "review": "Review candidates and teach a model in the browser.",
     "search": "Find structures similar to queries.",
     "serve": "Serve models over HTTP.",
+    "shards": "Cut large work into shards that any machine computes.",
     "terms": "Make a list of terms from annotated entities.",
     "train": "Train a relation extractor on annotated documents.",
     "vectors": "Learn word vectors from unlabeled texts.",

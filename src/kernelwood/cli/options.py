@@ -355,6 +355,10 @@ prediction_options = together(
     threshold_option,
     positive_rate_option,
 )  # fmt: skip
+cluster_option = click.option(
+    "--cluster", metavar="SPEC",
+    help="Compute on a Dask cluster: local:N, tcp://HOST:PORT, or a scheduler file.",
+)  # fmt: skip
 report_option = click.option(
     "--report", metavar="FILE.html", callback=_check_report,
     help="Also write an HTML report: facts, texts with relations, evidence.",

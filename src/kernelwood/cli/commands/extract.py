@@ -13,6 +13,7 @@ from kernelwood.cli.corpora import Texts, found_entities
 from kernelwood.cli.model_files import load_extractor, load_parser
 from kernelwood.cli.options import (
     case_option,
+    cluster_option,
     entities_option,
     jobs_option,
     json_option,
@@ -69,6 +70,7 @@ Examples:
 )
 @prediction_options
 @report_option
+@cluster_option
 @text_options
 @jobs_option
 @json_option
@@ -85,6 +87,11 @@ def extract(model: str, texts: tuple[str, ...], as_json: bool, **options: Any) -
     started = time.perf_counter()
     entities = options["entities"]
     _check(texts, options)
+    if options["cluster"] is not None:
+        from kernelwood.cli.planned import run_planned
+
+        run_planned("extract", {"model": model, "texts": texts, **options}, as_json=as_json)
+        return
     sources = {"MODEL": model, "--entities": entities, **{f"TEXT {name}": name for name in texts}}
     format = check_prediction_files(sources, options, as_json=as_json)
     check_inputs(options["parses"])

@@ -11,6 +11,7 @@ from kernelwood.cli.console import running, tracked
 from kernelwood.cli.corpora import open_corpus
 from kernelwood.cli.model_files import load_extractor
 from kernelwood.cli.options import (
+    cluster_option,
     documents_options,
     jobs_option,
     json_option,
@@ -43,6 +44,7 @@ Examples:
 @click.argument("corpus")
 @prediction_options
 @report_option
+@cluster_option
 @documents_options
 @jobs_option
 @json_option
@@ -54,6 +56,11 @@ def predict(model: str, corpus: str, as_json: bool, **options: Any) -> None:
     replaced only when it is complete.
     """
     started = time.perf_counter()
+    if options["cluster"] is not None:
+        from kernelwood.cli.planned import run_planned
+
+        run_planned("predict", {"model": model, "corpus": corpus, **options}, as_json=as_json)
+        return
     format = check_prediction_files({"MODEL": model, "CORPUS": corpus}, options, as_json=as_json)
     extractor = load_extractor(model, options["threshold"])
     from kernelwood.relations import PredictionCounts

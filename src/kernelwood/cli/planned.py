@@ -1,0 +1,211 @@
+"""Plans of commands: what their options mean for shards, and runs on a cluster."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kernelwood.cli.console import counted, note, running, say, show_counts, staged, write_json
+from kernelwood.cli.options import refuse
+from kernelwood.cli.outputs import check_inputs, check_writable
+
+if TYPE_CHECKING:
+    from kernelwood.scale import Plan, Run
+
+# Options that concern all inputs together, or that are given elsewhere.
+_WHOLE = ("positive_rate", "facts", "fact_types", "report")
+_REASON = "a plan computes parts of the inputs one by one"
+_SHOWN = 5  # errors of shards
+
+
+def planned_work(command: str, values: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of `kernelwood.scale.make_plan` for a parsed command.
+
+    Parameters
+    ----------
+    command : str
+        Name of the command.
+    values : dict
+        Its arguments and options.
+
+    Raises
+    ------
+    click.UsageError
+        If an option cannot be used in plans.
+    """
+    made = {"format": values.get("source_format"), "only": values.get("only")}
+    options: dict[str, Any] = {"errors": values["errors"]}
+    if command in ("extract", "predict"):
+        refuse(values, _WHOLE, _REASON)
+        if values.get("parses") is not None:
+            raise click.UsageError(f"{_REASON}; leave out --parses, and give parsed documents")
+        for name in ("threshold", "n_evidence", "every"):
+            options[name] = values[name]
+        options["format"] = _part_format(values)
+        made["model"] = values["model"]
+        made["inputs"] = values["texts"] if command == "extract" else [values["corpus"]]
+    if command == "extract":
+        made["terms"] = values["entities"]
+        for name in ("case", "ner", "parser", "id_field"):
+            options[name] = values[name]
+        options["text_field"] = list(values["text_field"])
+    if command in ("convert", "embed", "hash"):
+        for name in ("candidates", "labels", "sentences"):
+            options[name] = values[name]
+        for name in ("views", "types"):
+            options[name] = list(values[name])
+    if command == "convert":
+        if values["qualify_ids"]:
+            raise click.UsageError("--qualify-ids is not possible in plans")
+        made["inputs"] = [values["source"]]
+        options["format"] = _converted_format(values)
+    if command in ("embed", "hash"):
+        if values["model"] is None:
+            raise click.UsageError(f"a plan of {command} needs a saved model: --model FILE.kw")
+        made["model"], made["inputs"] = values["model"], [values["corpus"]]
+    if "-" in made["inputs"]:
+        raise click.UsageError("standard input cannot be cut into shards; give files")
+    check_inputs(*made["inputs"], made.get("model"), made.get("terms"))
+    return {**made, "options": options}
+
+
+def _part_format(values: dict[str, Any]) -> str:
+    """Return the format of parts: that of --to or --out, by default JSON lines."""
+    from kernelwood.relations import output_format
+
+    out, format = values["out"], values["target_format"]
+    if out in (None, "-") and format is None:
+        return "jsonl"
+    if format is None and not Path(out).suffix:
+        return "jsonl"
+    try:
+        return output_format(out or "", format)
+    except ValueError as failure:
+        raise click.UsageError(str(failure)) from failure
+
+
+def _converted_format(values: dict[str, Any]) -> str:
+    from kernelwood.io import format_to_write
+
+    try:
+        return format_to_write(values["target"], values["target_format"]).name
+    except ValueError as failure:
+        raise click.UsageError(str(failure)) from failure
+
+
+def show_plan(plan: Plan) -> None:
+    """Print the size of a plan."""
+    say(
+        f"{plan.folder}: {plan.command}, {counted(plan.n_shards, 'shard')}, "
+        f"{sum(plan.sizes) / 1e6:,.1f} MB of input"
+    )
+
+
+def show_run(plan: Plan, made: Run) -> None:
+    """Print what a run has done; exit with 1 if shards failed."""
+    note(f"{counted(len(made.done), 'shard')} computed")
+    if made.busy:
+        note(f"{counted(len(made.busy), 'shard')} being computed by other processes")
+    for number, message in list(made.failed.items())[:_SHOWN]:
+        note(f"shard {number} failed: {message}")
+    if made.failed:
+        raise click.ClickException(
+            f"{counted(len(made.failed), 'shard')} failed; kernelwood shards status {plan.folder} "
+            "lists them. Fix the cause and run the plan again, or use --errors skip in a new plan"
+        )
+
+
+def run_plan(
+    plan: Plan,
+    *,
+    shards: Any = None,
+    base: str | None = None,
+    cluster: str | None = None,
+    n_jobs: int | None = None,
+) -> Run:
+    """Compute missing shards of a plan, here or on a cluster, with progress."""
+    from kernelwood.scale import open_cluster, run
+
+    with ExitStack() as stack:
+        stack.enter_context(running(n_jobs, bar=False))
+        client = None if cluster is None else stack.enter_context(open_cluster(cluster))
+        progress = stack.enter_context(staged())
+        return run(
+            plan,
+            shards,
+            base=base,
+            client=client,
+            progress=lambda done, total: progress("computing shards", done, total),
+        )
+
+
+def collect_plan(plan: Plan, out: str | Path, *, as_json: bool) -> None:
+    """Join the parts of a plan, and print the sums of their counters."""
+    from kernelwood.scale import collect
+
+    with staged() as progress:
+        counters = collect(
+            plan, out, progress=lambda done, total: progress("joining parts", done, total)
+        )
+    for text, n in counters.pop("warnings", {}).items():
+        note(f"warning: {text} ({counted(n, 'shard')})")
+    if as_json:
+        write_json({"plan": str(plan.folder), "out": str(out), **counters})
+        return
+    _show_counters(counters)
+    note(str(out))
+
+
+def _show_counters(counters: dict[str, Any]) -> None:
+    from kernelwood.io import Counts
+
+    if "n_relations" in counters:
+        say(
+            f"{counted(counters['n_relations'], 'relation')} among "
+            f"{counted(counters['n_candidates'], 'candidate')} in "
+            f"{counted(counters['n_documents'], 'document')}"
+        )
+        if counters["n_documents"] and not counters["n_entities"]:
+            note("warning: the input has no entities, so it has no relations")
+    else:
+        written = counters.get("written", counters.get("n_examples", 0))
+        say(f"{counted(written, 'example')}")
+    counts = Counts()
+    for name in ("skipped", "dropped", "remarks"):
+        getattr(counts, name).update(counters.get(name, {}))
+    show_counts(counts)
+
+
+def run_planned(command: str, values: dict[str, Any], *, as_json: bool) -> None:
+    """Run a command on a cluster: plan, compute, join.
+
+    The plan is in the folder ``OUT.plan`` until the output is complete; the same command goes on
+    with it after an interruption. If ``OUT`` has no suffix it is a folder, which keeps the plan.
+    """
+    from kernelwood.scale import make_plan
+
+    out = values["out"]
+    if out in (None, "-"):
+        raise click.UsageError("--cluster needs an output file: --out FILE")
+    work = planned_work(command, values)
+    target = Path(out)
+    keep = not target.suffix
+    folder = target if keep else target.with_name(f"{target.name}.plan")
+    if keep:
+        target = target / "found.jsonl"
+    check_writable(folder)
+    with staged() as progress:
+        plan = make_plan(
+            folder,
+            command,
+            progress=lambda done, total: progress("planning", done, total),
+            **work,
+        )
+    show_run(plan, run_plan(plan, cluster=values["cluster"]))
+    collect_plan(plan, target, as_json=as_json)
+    if not keep:
+        shutil.rmtree(folder)
