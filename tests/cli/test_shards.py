@@ -118,7 +118,9 @@ def test_missing_files(model, corpus, tmp_path):
     assert "no.kw" in wrong_data(made)
     for command in ("run", "status", "verify"):
         assert "does not exist" in wrong_data(run(command, tmp_path / "no"))
-    assert "no such folder" in wrong_data(run("plan", tmp_path / "a" / "b", "predict", model, corpus))
+    assert "no such folder" in wrong_data(
+        run("plan", tmp_path / "a" / "b", "predict", model, corpus)
+    )
 
 
 def test_incomplete_plans_are_not_joined(plan, tmp_path):

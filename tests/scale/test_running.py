@@ -265,8 +265,10 @@ def test_a_killed_process_leaves_no_half_part(tmp_path, expected, n):
         before = plan.n_shards - len(parts.missing_shards(plan))
         process = start_python("-c", SCRIPT, plan.folder)
         wait_until(
-            lambda before=before: plan.n_shards - len(parts.missing_shards(plan)) > before
-            or not parts.missing_shards(plan),
+            lambda before=before: (
+                plan.n_shards - len(parts.missing_shards(plan)) > before
+                or not parts.missing_shards(plan)
+            ),
             process,
         )
         process.send_signal(signal.SIGKILL)
@@ -285,9 +287,7 @@ def test_a_killed_process_leaves_no_half_part(tmp_path, expected, n):
 
 def test_a_changed_input_fails_with_its_name(tmp_path):
     source = Path(shutil.copy(corpus(), tmp_path / "in.jsonl"))
-    plan = scale.make_plan(
-        tmp_path / "plan", "predict", [source], model=model(), shard_size=20_000
-    )
+    plan = scale.make_plan(tmp_path / "plan", "predict", [source], model=model(), shard_size=20_000)
     data = source.read_bytes()
     source.write_bytes(data.replace(b"binds", b"BINDS", 1))
     made = scale.run(plan)
@@ -536,9 +536,7 @@ def test_a_disk_that_is_really_full(tmp_path, expected):
 )
 def test_wrong_work(tmp_path, command, options, problem):
     with pytest.raises(KernelwoodError, match=problem):
-        scale.make_plan(
-            tmp_path / "plan", command, [corpus()], model=model(), options=options
-        )
+        scale.make_plan(tmp_path / "plan", command, [corpus()], model=model(), options=options)
     assert not (tmp_path / "plan").exists()
 
 

@@ -296,7 +296,9 @@ def verify(
         elif number in again:
             with tempfile.TemporaryDirectory(prefix="kernelwood-") as folder:
                 task = _prepared(os.fspath(plan.folder.absolute()), plan.id)
-                recorded(task, plan.shard(number), Path(folder), plan.base if base is None else base)
+                recorded(
+                    task, plan.shard(number), Path(folder), plan.base if base is None else base
+                )
                 if problems := _differences(part, Path(folder)):
                     found[number] = f"computed again, it differs: {', '.join(problems)}"
         if progress is not None:
@@ -310,7 +312,9 @@ def _differences(part: Part, folder: Path) -> list[str]:
     return [
         name
         for name in names
-        if name not in made or name not in part.files or hash_file(made[name]) != part.files[name][1]
+        if name not in made
+        or name not in part.files
+        or hash_file(made[name]) != part.files[name][1]
     ]
 
 

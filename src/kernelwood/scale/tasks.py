@@ -558,7 +558,9 @@ class Hash(_Encoding):
         return made
 
 
-TASKS: dict[str, type[Task]] = {task.name: task for task in (Extract, Predict, Convert, Embed, Hash)}
+TASKS: dict[str, type[Task]] = {
+    task.name: task for task in (Extract, Predict, Convert, Embed, Hash)
+}
 
 
 def find_task(name: str) -> type[Task]:
