@@ -361,7 +361,7 @@ def test_nesting_without_end_is_refused(name, monkeypatch):
 
 
 def test_a_tag_without_end_is_refused(monkeypatch):
-    monkeypatch.setattr(xml, "_MAX_TAG", 1 << 18)
+    monkeypatch.setattr(xml, "MAX_TAG", 1 << 18)
 
     class Endless(io.RawIOBase):
         served = 0

@@ -50,6 +50,12 @@ from .reading import (
     iter_read as iter_read,
     read as read,
 )
+from .segments import (
+    ChangedError as ChangedError,
+    Segment as Segment,
+    cut_inputs as cut_inputs,
+    read_segments as read_segments,
+)
 from .source import Closing as Closing, Line as Line, Readable as Readable, Source as Source
 from .streams import (
     ErrorPolicy as ErrorPolicy,

@@ -61,43 +61,55 @@ def open_input(
     """
     options = given_options(options or {}, form)
     meter = Meter(limits)
-    container: Container
+    opened = open_place(path, meter)
+    if isinstance(opened, Container):
+        return ContainerInput(
+            opened,
+            meter,
+            form,
+            views=views,
+            only=only,
+            qualify_ids=qualify_ids,
+            options=options,
+            text_format=text_format,
+        )
+    with ExitStack() as closing:
+        closing.enter_context(opened)
+        check_only(only, opened)
+        form = (text_format or recognize)(opened) if form is None else form
+        if form is None:
+            made: Input[Example] = Input(iter(()), [opened])
+        else:
+            _check_views(form, views)
+            check_options(options, form)
+            files = files_beside(opened, as_path(path), form, meter)
+            made = Input(files.items(views, options), list(files.sources.values()))
+        closing.pop_all()
+    return made
+
+
+def open_place(path: Readable, meter: Meter) -> Container | Source:
+    """Open a folder or an archive, or else a single file."""
     place = as_path(path)
     if place is not None and place.is_dir():
-        container = Folder(place)
-    else:
-        with ExitStack() as opened:
-            source = opened.enter_context(Source(path, meter=meter))
-            if looks_like_zip(source.head):
-                file = _random_access(place) or spooled(source.stream, source.name, meter)
-                container = ZipArchive(file, source.name, meter)
-            elif looks_like_tar(source.head):
-                container = TarArchive(source.stream, source.name, meter)
-            elif only is not None:
-                raise ValueError(
-                    f"only= chooses files of a folder or an archive; {source.name} is a single file"
-                )
-            else:
-                made = _open_file(
-                    source,
-                    place,
-                    (text_format or recognize)(source) if form is None else form,
-                    views=views,
-                    meter=meter,
-                    options=options,
-                )
-                opened.pop_all()
-                return made
-    return _ContainerInput(
-        container,
-        meter,
-        form,
-        views=views,
-        only=only,
-        qualify_ids=qualify_ids,
-        options=options,
-        text_format=text_format,
-    )
+        return Folder(place)
+    with ExitStack() as opened:
+        source = opened.enter_context(Source(path, meter=meter))
+        if looks_like_zip(source.head):
+            file = _random_access(place) or spooled(source.stream, source.name, meter)
+            return ZipArchive(file, source.name, meter)
+        if looks_like_tar(source.head):
+            return TarArchive(source.stream, source.name, meter)
+        opened.pop_all()
+    return source
+
+
+def check_only(only: str | None, source: Source) -> None:
+    """Raise ``ValueError`` if files are to be chosen of a single file."""
+    if only is not None:
+        raise ValueError(
+            f"only= chooses files of a folder or an archive; {source.name} is a single file"
+        )
 
 
 def as_path(origin: Readable) -> Path | None:
@@ -132,22 +144,27 @@ def _random_access(place: Path | None) -> BinaryIO | None:
     return None
 
 
-def _open_file(
-    source: Source,
-    place: Path | None,
-    form: Format | None,
-    *,
-    views: Views,
-    meter: Meter,
-    options: Mapping[str, Any],
-) -> Input[Example]:
-    """Return the input of one file, with its companions if its format has any."""
-    if form is None:
-        return Input(iter(()), [source])
-    _check_views(form, views)
-    read = form.reader(options)
+@dataclass(frozen=True)
+class Files:
+    """Open files that are read together; by suffix, if their format has companions."""
+
+    format: Format
+    sources: Mapping[str, Source]
+
+    def items(self, views: Views, options: Mapping[str, Any]) -> Iterator[Item]:
+        """Return what their reader yields."""
+        read = self.format.reader(options)
+        if self.format.companions:
+            return read(self.sources, views)
+        [source] = self.sources.values()
+        items = read(source, views)
+        return items if source.extent.start else _with_format_hint(items, source, self.format)
+
+
+def files_beside(source: Source, place: Path | None, form: Format, meter: Meter) -> Files:
+    """Return a file with its companions, which are opened, if its format has any."""
     if not form.companions:
-        return Input(_with_format_hint(read(source, views), source, form), [source])
+        return Files(form, {"": source})
     own = companion_suffix(source.suffix, form)
     if own is None:  # a stream without a name is either the text or its annotation
         sniffed = form.sniff(source.head.decode("utf-8", "replace"))
@@ -161,7 +178,12 @@ def _open_file(
                 if beside is not None:
                     files[suffix] = opened.enter_context(Source(beside, meter=meter))
         opened.pop_all()
-    return Input(read(files, views), list(files.values()))
+    return Files(form, files)
+
+
+def member_files(sources: Mapping[str, Source], form: Format) -> Files:
+    """Return files of a folder or an archive, given by their names."""
+    return Files(form, {companion_suffix(name, form) or "": sources[name] for name in sources})
 
 
 def _first_file(path: Path) -> Path | None:
@@ -169,8 +191,11 @@ def _first_file(path: Path) -> Path | None:
     return next((path for path in found if path.is_file()), None)
 
 
-class _ContainerInput(Input[Example]):
-    """The files of a folder or an archive, one part after another."""
+class ContainerInput(Input[Example]):
+    """The files of a folder or an archive, one part after another.
+
+    ``parts`` are the files that are read together, in order.
+    """
 
     def __init__(
         self,
@@ -190,18 +215,19 @@ class _ContainerInput(Input[Example]):
         self._done = 0
         super().__init__(self._all_items(), [])
         try:
-            self._plan = make_plan(container.names, form, only, self._sniff)
-            self.ignored = tuple(sorted((*self._plan.ignored, *container.passed_over)))
-            if not self._plan.parts:
+            plan = make_plan(container.names, form, only, self._sniff)
+            self.parts = plan.parts
+            self.ignored = tuple(sorted((*plan.ignored, *container.passed_over)))
+            if not self.parts:
                 raise self._nothing(only)
-            for row in {part.format for part in self._plan.parts}:
+            for row in {part.format for part in self.parts}:
                 if row is not None:
                     _check_views(row, views)
                     check_options(options, row)
         except BaseException:
             container.close()
             raise
-        self._size = sum(container.size(name) for part in self._plan.parts for name in part.names)
+        self._size = sum(container.size(name) for part in self.parts for name in part.names)
 
     def _sniff(self, name: str) -> Part | None:
         try:
@@ -246,10 +272,10 @@ class _ContainerInput(Input[Example]):
 
     def _all_items(self) -> Iterator[Item]:
         yield from self._container.problems
-        for part in self._plan.parts:
+        for part in self.parts:
             try:
                 items = self._part_items(part)
-                yield from _qualified(items, part.stem) if self._qualify_ids else items
+                yield from qualified(items, part.stem) if self._qualify_ids else items
             except LimitError:
                 raise
             except ReadError as problem:  # of this file; the others may be readable
@@ -265,18 +291,11 @@ class _ContainerInput(Input[Example]):
                 sources[name] = opened.enter_context(self._open(name, part.stem))
                 self._sources = [*self._sources, sources[name]]
             form = part.format or (self._text_format or recognize)(sources[part.names[0]])
-            if form is None:
-                return
-            read = form.reader(self._options)
-            if form.companions and (part.format or self._text_format):
-                files = {companion_suffix(name, form): sources[name] for name in part.names}
-                yield from read(files, self._views)
-            else:
-                source = sources[part.names[0]]
-                yield from _with_format_hint(read(source, self._views), source, form)
+            if form is not None:
+                yield from member_files(sources, form).items(self._views, self._options)
 
-    def _open(self, name: str, stem: str | None) -> _MemberSource:
-        return _MemberSource(self._container, name, stem, self._meter)
+    def _open(self, name: str, stem: str | None) -> MemberSource:
+        return MemberSource(self._container, name, stem, self._meter)
 
     @property
     def position(self) -> int:
@@ -296,7 +315,7 @@ class _ContainerInput(Input[Example]):
         self._container.close()
 
 
-class _MemberSource(Source):
+class MemberSource(Source):
     """The source of a file in a folder or an archive; it closes the file."""
 
     def __init__(self, container: Container, name: str, stem: str | None, meter: Meter) -> None:
@@ -313,7 +332,7 @@ class _MemberSource(Source):
         self._file.close()
 
 
-def _qualified(items: Iterator[Item], stem: str) -> Iterator[Item]:
+def qualified(items: Iterator[Item], stem: str) -> Iterator[Item]:
     """Put ``stem`` before the ids of examples, unless they already begin with it."""
     for item in items:
         if isinstance(item, Example) and item.id != stem and not item.id.startswith(f"{stem}:"):

@@ -12,13 +12,19 @@ from typing import NamedTuple, Protocol, TypeAlias, TypeVar
 
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io.ids import UsedIds
-from kernelwood.io.source import Item, Line, Remark, Source
+from kernelwood.io.source import Extent, Item, Line, Remark, Source
 from kernelwood.structures import shorten
 from kernelwood.text import Example, Sentence
 
 BLANKS = " \t"  # other white space is text
 
 _FIELD = re.compile(r"[^ \t]+")
+_BLANK_LINE = re.compile(rb"\n[ \t\r]*(?=\n)")
+_GAP = re.compile(rb"\n(?:[ \t]*\r?\n)+")
+
+# Given bytes from the beginning of a record on, returns how many of them are complete records that
+# can be read without the rest, and their number; None if the rest of the file must not be cut.
+Scan: TypeAlias = "Callable[[bytes], tuple[int, int] | None]"
 
 
 class _Named(Protocol):
@@ -64,6 +70,61 @@ def read_lines(
                 yield repeated or made
 
 
+def scan_lines(source: Source) -> Scan:
+    r"""Return the function that finds lines; those that are not blank are records.
+
+    Examples
+    --------
+    >>> import io
+    >>> scan_lines(Source(io.BytesIO()))(b"{}\n \n{}\n{")
+    (8, 2)
+    """
+
+    def scan(data: bytes) -> tuple[int, int] | None:
+        if _has_long_line(data, source):
+            return None
+        end = data.rfind(b"\n") + 1
+        return end, data.count(b"\n", 0, end) - len(_BLANK_LINE.findall(b"\n" + data[:end]))
+
+    return scan
+
+
+def scan_blocks(source: Source, blocks: Callable[[Source], Iterable[object]] | None = None) -> Scan:
+    r"""Return the function that finds blocks of lines that end with a blank line.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    blocks : callable, optional
+        Yields the records of a source; by default all blocks are records.
+
+    Examples
+    --------
+    >>> import io
+    >>> scan_blocks(Source(io.BytesIO()))(b"\na\nb\n\nc\n\n\nd\n")
+    (10, 2)
+    """
+
+    def scan(data: bytes) -> tuple[int, int] | None:
+        if _has_long_line(data, source):
+            return None
+        gaps = [match.span() for match in _GAP.finditer(b"\n" + data)]
+        if not gaps:
+            return 0, 0
+        end = gaps[-1][1] - 1
+        if blocks is None:
+            return end, len(gaps) - (gaps[0][0] == 0)
+        return end, sum(1 for _ in blocks(source.part(iter([data[:end]]), Extent())))
+
+    return scan
+
+
+def _has_long_line(data: bytes, source: Source) -> bool:
+    limit = source.meter.limits.line
+    return len(data) > limit and max(map(len, data.split(b"\n"))) > limit
+
+
 class Parsed(NamedTuple):
     """The content of a block; a sentence without a name is named by its number."""
 
@@ -96,7 +157,7 @@ def read_blocks(
     """
     wanted = views is None or "sentence" in views
     used = UsedIds()
-    for number, block in enumerate(blocks, start=1):
+    for number, block in enumerate(blocks, start=source.extent.records + 1):
         first = block[0].number
         parsed = _parse(source, block, parse)
         if isinstance(parsed, ReadError):

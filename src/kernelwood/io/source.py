@@ -8,6 +8,7 @@ of :attr:`~Source.stream` if the format is not made of lines.
 from __future__ import annotations
 
 import codecs
+import copy
 import io
 import os
 import sys
@@ -68,6 +69,27 @@ class Line(NamedTuple):
         )
 
 
+class Extent(NamedTuple):
+    """The part of a file that a source has; by default the whole file.
+
+    Attributes
+    ----------
+    start : int
+        Number of bytes before it.
+    line : int
+        Number of its first line.
+    records : int
+        Number of records before it, as its reader counts them.
+    stop : int or None
+        Where it ends; None if it is the end of the file.
+    """
+
+    start: int = 0
+    line: int = 1
+    records: int = 0
+    stop: int | None = None
+
+
 class Closing:
     """Base class of objects that are closed at the end of a ``with`` block."""
 
@@ -122,6 +144,10 @@ class Source(Closing):
         The first decompressed bytes, for format recognition; they stay in the stream.
     stream : BinaryIO
         The decompressed bytes after the byte order mark.
+    mark : bytes
+        The byte order mark, usually empty.
+    extent : Extent
+        The part of the file that the stream has, if not all of it.
 
     Examples
     --------
@@ -136,6 +162,7 @@ class Source(Closing):
     suffix: str
     head: bytes
     stream: BinaryIO
+    extent = Extent()
 
     def __init__(
         self,
@@ -178,10 +205,11 @@ class Source(Closing):
     def _look_ahead(self, stream: IO[str] | IO[bytes], packed_name: str | None) -> None:
         chunks = unpack(self._chunks(stream), self.name, self.meter, packed_name=packed_name)
         head, chunks = peek(chunks, _HEAD)
-        self._start = len(_BOM) if head.startswith(_BOM) else 0
-        self.head = head[self._start : _HEAD]
+        self._raw = stream
+        self.mark = _BOM if head.startswith(_BOM) else b""
+        self.head = head[len(self.mark) : _HEAD]
         self.stream = io.BufferedReader(ChunkReader(chunks), CHUNK)
-        self.stream.read(self._start)
+        self.stream.read(len(self.mark))
 
     def _chunks(self, stream: IO[str] | IO[bytes]) -> Iterator[bytes]:
         # read1 does not wait for a full chunk, so lines typed or piped slowly arrive at once.
@@ -202,15 +230,15 @@ class Source(Closing):
             yield bytes(data)
 
     def lines(self) -> Iterator[Line]:
-        """Yield the lines, numbered from 1; only a line feed ends a line.
+        """Yield the lines, numbered from 1 in the file; only a line feed ends a line.
 
         A carriage return before the line feed belongs to the line end. Other characters that
         Unicode calls line breaks are ordinary text, as they are in every corpus format.
         """
-        offset = 0
+        offset = max(0, self.extent.start - len(self.mark))
         limit = self.meter.limits.line
         read_line = partial(self.stream.readline, limit + 2)  # the line end does not count
-        for number, raw in enumerate(iter(read_line, b""), start=1):
+        for number, raw in enumerate(iter(read_line, b""), start=self.extent.line):
             ended = raw.endswith(b"\n")
             bare = raw[:-1] if ended else raw
             if bare.endswith(b"\r"):
@@ -256,6 +284,51 @@ class Source(Closing):
             file.close()
         return spooled(self.stream, self.name, self.meter)
 
+    @cached_property
+    def opening(self) -> bytes:
+        """The head, or more if the first line that is not blank is longer.
+
+        To be asked for before the stream is read.
+        """
+        data, size = self.head, _HEAD
+        complete = len(self.mark) + len(data) < size
+        while True:
+            end = data.find(b"\n", len(data) - len(data.lstrip())) + 1
+            if end or complete or size > self.meter.limits.line:
+                return data[: max(end, len(self.head))]
+            size *= 2
+            chunks: Iterator[bytes] = iter(partial(self.stream.read1, CHUNK), b"")  # type: ignore[attr-defined]
+            data, chunks = peek(chunks, size)
+            self.stream = io.BufferedReader(ChunkReader(chunks), CHUNK)
+            complete = len(data) < size
+
+    def skip_to(self, place: int, here: int) -> None:
+        """Move the stream to a place of the decompressed bytes from ``here``, which is before it.
+
+        The rest is read from there even if the file is shorter.
+        """
+        raw, begun = self._raw, self.mark + self.head
+        if place - here > CHUNK and raw.seekable():
+            before = raw.tell()
+            raw.seek(0)
+            if raw.read(len(begun)) == begun:  # it is not compressed
+                raw.seek(place)
+                self.stream = io.BufferedReader(ChunkReader(self._chunks(raw)), CHUNK)
+                return
+            raw.seek(before)
+        while here < place and (chunk := self.stream.read(min(CHUNK, place - here))):
+            here += len(chunk)
+
+    def part(self, chunks: Iterator[bytes], extent: Extent) -> Source:
+        """Return the source of a part of this file, given its bytes.
+
+        It has the name and the head of the file. The byte order mark is not among the bytes.
+        """
+        made = copy.copy(self)
+        made.stream = io.BufferedReader(ChunkReader(chunks), CHUNK)
+        made.extent = extent
+        return made
+
     def is_blank(self) -> bool:
         """Return whether only blanks follow; damaged data raise an error."""
         while chunk := self.stream.read(CHUNK):
@@ -277,7 +350,7 @@ class Source(Closing):
 
     def undecodable(self, number: int, bare: bytes, place: int, offset: int) -> ReadError:
         """Return the error for the byte at ``place`` of a line that begins at ``offset``."""
-        byte, position = bare[place], self._start + offset + place
+        byte, position = bare[place], len(self.mark) + offset + place
         return self.error(
             f"byte 0x{byte:02x} at byte offset {position} is not valid UTF-8",
             line=number,

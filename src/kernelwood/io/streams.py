@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeAlias, TypeVar
 
 from kernelwood.errors import ReadError, StructureError
-from kernelwood.io.containers.limits import LimitError
+from kernelwood.io.containers.limits import StopError
 from kernelwood.io.source import Closing, Remark, Source
 
 ErrorPolicy: TypeAlias = Literal["raise", "skip", "collect"]
@@ -176,7 +176,7 @@ class ReadStream(Closing, Iterator[T]):
         while True:
             try:
                 item = next(self._items)
-            except LimitError:
+            except StopError:
                 self.close()
                 raise
             except ReadError as problem:  # the reader cannot continue

@@ -90,12 +90,23 @@ def iter_texts(
     check_policy(errors)
     form = None if format is None else find_format(format)
     options = given_options(options, form)
-    one = isinstance(paths, (str, os.PathLike)) or hasattr(paths, "read")
-    if not one and not isinstance(paths, Iterable):
-        raise TypeError(f"expected a path, a stream or several of these, got {paths!r}")
-    listed: list[Any] = [paths] if one else list(paths)  # type: ignore[arg-type]
     settings = {"only": only, "limits": limits, "options": options}
-    return ExampleStream(_TextInput(listed, form, settings), errors)
+    return ExampleStream(_TextInput(several(paths), form, settings), errors)
+
+
+def several(paths: Readable | Iterable[Readable]) -> list[Readable]:
+    """Return the paths and streams of an argument that may be one or several of them.
+
+    Examples
+    --------
+    >>> several("a.txt"), several(("a.txt", "b.txt"))
+    (['a.txt'], ['a.txt', 'b.txt'])
+    """
+    if isinstance(paths, (str, os.PathLike)) or hasattr(paths, "read"):
+        return [paths]  # type: ignore[list-item]
+    if not isinstance(paths, Iterable):
+        raise TypeError(f"expected a path, a stream or several of these, got {paths!r}")
+    return list(paths)
 
 
 def read_texts(
@@ -247,7 +258,7 @@ class _TextInput(Input[Example]):
                 )
                 self.ignored += self._current.ignored
                 for item in self._current.items:
-                    yield _checked(item, used) if isinstance(item, Example) else item
+                    yield checked_text(item, used) if isinstance(item, Example) else item
             except LimitError:
                 raise
             except ReadError as problem:  # of this path; the others may be readable
@@ -283,7 +294,7 @@ class _TextInput(Input[Example]):
         self._finish()
 
 
-def _checked(example: Example, used: UsedIds) -> Example | ReadError:
+def checked_text(example: Example, used: UsedIds) -> Example | ReadError:
     """Return an example with a text; an error if it has none or its id was used before."""
     origin = example.origin
     path, line = (None, None) if origin is None else (origin.path, origin.line)

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kernelwood.errors import ReadError
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_MAX_TAG = 1 << 22  # bytes of a tag or comment
+MAX_TAG = 1 << 22  # bytes of a tag or comment
 _ENCODING = re.compile(rb"""\s*<\?xml[^>]*?\sencoding\s*=\s*["']([\w.-]{1,40})["']""")
 
 
@@ -45,6 +47,7 @@ class XmlCollector:
         self.expat: XMLParserType
         self.depth = 0
         self.source = source
+        self._added_lines = 0  # that are not at this place of the file
         self._tag_bytes = 0
         self._last_place = (0, 0)
 
@@ -64,7 +67,12 @@ class XmlCollector:
 
     def place(self) -> tuple[int, int]:
         """Return the current line and column, both from 1."""
-        return self.expat.CurrentLineNumber, self.expat.CurrentColumnNumber + 1
+        line = self.expat.CurrentLineNumber - self._added_lines
+        return line, self.expat.CurrentColumnNumber + 1
+
+    def wrap(self, before: bytes) -> None:
+        """Count lines as if these bytes, read first, were not there."""
+        self._added_lines = before.count(b"\n") + 1 - self.source.extent.line
 
     def error(self, problem: str, hint: str | None = None) -> ReadError:
         """Return (not raise) an error at the current place."""
@@ -81,14 +89,20 @@ class XmlCollector:
         place = self.place()
         self._tag_bytes = self._tag_bytes + n_bytes if place == self._last_place else 0
         self._last_place = place
-        if self._tag_bytes > _MAX_TAG:
+        if self._tag_bytes > MAX_TAG:
             raise self.error(
-                f"a tag or comment has more than {_MAX_TAG:,} bytes",
+                f"a tag or comment has more than {MAX_TAG:,} bytes",
                 hint="perhaps a quotation mark or an angle bracket is missing",
             )
 
 
-def parse_xml(source: Source, collector: XmlCollector, *, doctype: bool = False) -> Iterator[None]:
+def parse_xml(
+    source: Source,
+    collector: XmlCollector,
+    *,
+    doctype: bool = False,
+    around: tuple[bytes, bytes] = (b"", b""),
+) -> Iterator[None]:
     """Parse a file; the collector is called directly, and control returns after each chunk.
 
     Parameters
@@ -99,6 +113,8 @@ def parse_xml(source: Source, collector: XmlCollector, *, doctype: bool = False)
         Called for each tag.
     doctype : bool
         Whether a document type that declares nothing is accepted.
+    around : (bytes, bytes)
+        Tags before and after the elements, for a part of a file; complete lines.
 
     Raises
     ------
@@ -107,10 +123,11 @@ def parse_xml(source: Source, collector: XmlCollector, *, doctype: bool = False)
         return, so that elements before the problem are not lost.
     """
     parser = _make_parser(collector, source.head, doctype=doctype)
+    collector.wrap(around[0])
+    # read1, since read would lose the bytes before a damaged place of compressed data
+    read = partial(source.stream.read1, CHUNK)  # type: ignore[attr-defined]
     blank = True
-    chunk = b" "
-    while chunk:
-        chunk = source.stream.read(CHUNK)
+    for chunk in chain(filter(None, around[:1]), iter(read, b""), filter(None, around[1:]), [b""]):
         blank = blank and not chunk.strip()
         if blank and not chunk:
             return
@@ -118,6 +135,23 @@ def parse_xml(source: Source, collector: XmlCollector, *, doctype: bool = False)
         yield
         if problem is not None:
             raise problem
+
+
+class _Silent(XmlCollector):
+    """Collects nothing."""
+
+    start = end = None  # type: ignore[assignment]  # a handler would take most of the time
+
+    def entity(self, name: str) -> None:
+        """Accept an entity."""
+
+
+def is_complete(source: Source, chunks: Iterable[bytes]) -> bool:
+    """Return whether some bytes of a file that accepts a document type are a whole document."""
+    collector = _Silent(source)
+    parser = _make_parser(collector, source.head, doctype=True)
+    parts = chain(filter(None, chunks), [b""])
+    return all(_feed(parser, collector, part) is None for part in parts)
 
 
 def _make_parser(collector: XmlCollector, head: bytes, *, doctype: bool) -> Any:

@@ -14,8 +14,12 @@ from kernelwood.errors import ReadError
 _FREE = 64 << 20
 
 
-class LimitError(ReadError):
-    """A limit on the whole input is exceeded; raised for any value of ``errors``."""
+class StopError(ReadError):
+    """An error of the whole input, not of a part of it; raised for any value of ``errors``."""
+
+
+class LimitError(StopError):
+    """A limit on the whole input is exceeded."""
 
 
 @dataclass(frozen=True)

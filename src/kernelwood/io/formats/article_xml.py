@@ -238,6 +238,7 @@ def read_articles(
     collector: ArticleCollector,
     name: Callable[[Article, int], str],
     views: tuple[str, ...] | None,
+    around: tuple[bytes, bytes] = (b"", b""),
 ) -> Iterator[Item]:
     """Yield the examples of the articles that a collector makes of a file.
 
@@ -250,6 +251,8 @@ def read_articles(
         none.
     views : tuple of str, optional
         Examples have no views unless "document" is among them.
+    around : (bytes, bytes)
+        Tags around the articles that are missing in a part of a file.
 
     Raises
     ------
@@ -259,7 +262,7 @@ def read_articles(
     wanted = views is None or "document" in views
     used = UsedIds()
     number = 0
-    for found in _articles(source, collector):
+    for found in _articles(source, collector, around):
         if not isinstance(found, Article):
             yield found
             continue
@@ -277,9 +280,9 @@ def read_articles(
 
 
 def _articles(
-    source: Source, collector: ArticleCollector
+    source: Source, collector: ArticleCollector, around: tuple[bytes, bytes]
 ) -> Iterator[Article | ReadError | Remark]:
-    chunks = parse_xml(source, collector, doctype=True)
+    chunks = parse_xml(source, collector, doctype=True, around=around)
     while True:
         more = next(chunks, _END)
         finished, collector.finished = collector.finished, []

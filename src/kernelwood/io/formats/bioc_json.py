@@ -24,8 +24,9 @@ from typing import IO
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io.atomic import write_text
 from kernelwood.io.formats.bioc import check_id, document_id, document_of, part_of
-from kernelwood.io.formats.json_arrays import iter_objects
+from kernelwood.io.formats.json_arrays import iter_objects, scan_objects
 from kernelwood.io.ids import UsedIds
+from kernelwood.io.lines import Scan
 from kernelwood.io.selection import annotated_to_write, write_each
 from kernelwood.io.source import Item, Source
 from kernelwood.structures import encode_json
@@ -66,9 +67,7 @@ def read_bioc_json(source: Source, views: tuple[str, ...] | None = None) -> Iter
     """
     wanted = views is None or "document" in views
     used = UsedIds()
-    first = _ARRAY.search(source.head.decode("utf-8", "replace"))
-    alone = first is not None and first[1] == "passages"
-    for found in iter_objects(source, None if alone else _ARRAYS):
+    for found in iter_objects(source, None if _are_alone(source) else _ARRAYS):
         if isinstance(found, ReadError):
             yield found
             continue
@@ -85,6 +84,17 @@ def read_bioc_json(source: Source, views: tuple[str, ...] | None = None) -> Iter
         yield from remarks
         shown: dict[str, View] = {"document": document} if wanted else {}
         yield Example._trusted(name, None, shown, source.origin(found.line))
+
+
+def scan_bioc_json(source: Source) -> Scan | None:
+    """Return the function that finds documents if each is a line."""
+    return scan_objects(source) if _are_alone(source) else None
+
+
+def _are_alone(source: Source) -> bool:
+    """Return whether documents are not in a collection."""
+    first = _ARRAY.search(source.head.decode("utf-8", "replace"))
+    return first is not None and first[1] == "passages"
 
 
 def bioc_json_text(

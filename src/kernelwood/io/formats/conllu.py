@@ -48,9 +48,11 @@ from kernelwood.io.lines import (
     Block,
     Parsed,
     Row,
+    Scan,
     comment_line,
     cut_at_blank_lines,
     read_blocks,
+    scan_blocks,
     split_comment,
 )
 from kernelwood.io.selection import view_to_write, write_each
@@ -117,6 +119,21 @@ def read_conllu(source: Source, views: tuple[str, ...] | None = None) -> Iterato
         return _parse_sentence(block)
 
     return read_blocks(source, cut_at_blank_lines(source.lines()), parse, views)
+
+
+def scan_conllu(source: Source) -> Scan:
+    """Return the function that finds sentences, up to a comment that declares other columns."""
+    find = scan_blocks(source)
+
+    def scan(data: bytes) -> tuple[int, int] | None:
+        if b"global.columns" in data:
+            lines = data.decode("utf-8", "replace").split("\n")
+            comments = (line.removesuffix("\r") for line in lines if line.startswith("#"))
+            if any(_names_other_columns(*split_comment(line)) for line in comments):
+                return None
+        return find(data)
+
+    return scan
 
 
 def _check_columns(source: Source, block: Block) -> None:

@@ -8,6 +8,7 @@ what becomes of a record.
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
@@ -16,13 +17,15 @@ from kernelwood.io.containers.limits import format_size
 from kernelwood.io.formats.records import (
     ID_NAMES,
     TEXT_NAMES,
+    Fields,
     check_fields,
     choose_fields,
     record_items,
     usual,
 )
 from kernelwood.io.ids import UsedIds
-from kernelwood.io.source import Item, Source
+from kernelwood.io.lines import Scan
+from kernelwood.io.source import Extent, Item, Source
 from kernelwood.structures import shorten
 from kernelwood.text import Example
 
@@ -120,22 +123,15 @@ def _records(
     # The limit of the csv module is one for the whole process, and too low for articles.
     csv.field_size_limit(max(csv.field_size_limit(), _MAX_RECORD))
     rows = iter(_Rows(source, delimiter))
-    header = next(rows, None)
+    later = source.extent.start > 0
+    header = _header(source, iter(_Rows(_beginning(source), delimiter)) if later else rows, given)
     if header is None:
         return
-    if isinstance(header, ReadError):
-        raise header
-    line, columns = header
-    if len(columns) > _MAX_COLUMNS:
-        raise source.error(f"the table has more than {_MAX_COLUMNS:,} columns", line=line)
-    columns = [name.strip() for name in columns]
-    try:
-        fields = choose_fields(columns, *given)
-    except StructureError as failure:
-        raise source.locate(failure, line, 1) from failure
-    yield from fields.remarks
+    columns, fields = header
+    yield from () if later else fields.remarks
     used = UsedIds()
-    for number, row in enumerate(rows, start=1):
+    # The header is a record as well, but has no number.
+    for number, row in enumerate(rows, start=max(source.extent.records, 1)):
         if isinstance(row, ReadError):
             yield row
             continue
@@ -162,12 +158,108 @@ def _records(
             yield (isinstance(item, Example) and used.check(item.id, line, source)) or item
 
 
+def _header(
+    source: Source,
+    rows: Iterator[tuple[int, list[str]] | ReadError],
+    given: tuple[tuple[str, ...], str | None],
+) -> tuple[list[str], Fields] | None:
+    """Return the columns, and those of text and id; None if there are no rows."""
+    header = next(rows, None)
+    if header is None:
+        return None
+    if isinstance(header, ReadError):
+        raise header
+    line, columns = header
+    if len(columns) > _MAX_COLUMNS:
+        raise source.error(f"the table has more than {_MAX_COLUMNS:,} columns", line=line)
+    columns = [name.strip() for name in columns]
+    try:
+        return columns, choose_fields(columns, *given)
+    except StructureError as failure:
+        raise source.locate(failure, line, 1) from failure
+
+
+def _beginning(source: Source) -> Source:
+    """Return the first lines of a file, as the source of the whole file would."""
+    return source.part(iter([source.opening]), Extent())
+
+
+def scan_csv(
+    source: Source,
+    *,
+    text_field: str | Sequence[str] | None = None,
+    id_field: str | None = None,
+    delimiter: str | None = None,
+) -> Scan | None:
+    r"""Return the function that finds records, the header being the first.
+
+    None if something is wrong with the header. In lines without quotation marks, and with a
+    character that is not blank, every line is a record; in others the reader decides.
+
+    Examples
+    --------
+    >>> import io
+    >>> scan = scan_csv(Source(io.BytesIO(b"id,text\n1,Raf\n")))
+    >>> scan(b'id,text\n1,Raf\n2,"a\nb"\n3,"c\n')
+    (22, 3)
+    """
+    csv.field_size_limit(max(csv.field_size_limit(), _MAX_RECORD))
+    rows = _Rows(_beginning(source), delimiter)
+    try:
+        header = _header(source, iter(rows), check_fields(text_field, id_field))
+    except ReadError:
+        return None
+    if header is None or rows.last > source.opening.count(b"\n"):
+        return None
+    mark = (delimiter or _find_delimiter(source.head)).encode()
+    maybe_blank = re.compile(rb"\n[ \t\r\v\f\x1c-\x1f\x80-\xff" + re.escape(mark) + rb"]*\n")
+    begun = False
+
+    def scan(data: bytes) -> tuple[int, int] | None:
+        nonlocal begun
+        end = data.rfind(b"\n") + 1
+        whole = data[:end]
+        if len(data) > min(source.meter.limits.line, _MAX_RECORD):
+            return None
+        if b'"' in whole or maybe_blank.search(b"\n" + whole):
+            end, found = _scan_rows(source.part(iter([whole]), Extent()), delimiter, whole)
+        else:
+            found = whole.count(b"\n")
+        if found < 2 and not begun:  # the header needs a record after it
+            return 0, 0
+        begun = True
+        return end, found
+
+    return scan
+
+
+def scan_tsv(
+    source: Source,
+    *,
+    text_field: str | Sequence[str] | None = None,
+    id_field: str | None = None,
+) -> Scan | None:
+    """Return the function that finds records, as `scan_csv` does."""
+    return scan_csv(source, text_field=text_field, id_field=id_field, delimiter="\t")
+
+
+def _scan_rows(source: Source, delimiter: str | None, whole: bytes) -> tuple[int, int]:
+    """Return the end of the last record that is complete, and the number of records."""
+    rows = _Rows(source, delimiter)
+    found = sum(1 for _ in rows)
+    if not rows.unclosed:
+        return len(whole), found
+    lines = whole.split(b"\n")[: rows.unclosed - 1]
+    return sum(map(len, lines)) + len(lines), found - 1
+
+
 class _Rows:
     """Rows of a table with the lines where they begin; errors in place of broken ones."""
 
     def __init__(self, source: Source, delimiter: str | None) -> None:
         self._source, self._delimiter = source, delimiter
-        self._first = self._last = 0  # lines of the record
+        self._first = self.last = 0  # lines of the record
+        self.unclosed = 0  # the line of a record that does not end
         self._text = ""  # the first line of the record
         self._size = 0
         self._problem: ReadError | None = None
@@ -183,7 +275,8 @@ class _Rows:
             except StopIteration:
                 return
             except csv.Error as failure:
-                yield self._problem or self._error(str(failure))
+                error = self._error(str(failure))
+                yield self._problem or error
                 continue
             if self._problem is not None:
                 yield self._problem
@@ -194,7 +287,7 @@ class _Rows:
         for number, text, problem in self._source.lines():
             if not self._first:
                 self._first, self._text = number, text
-            self._last = number
+            self.last = number
             self._size += len(text) + 1
             self._problem = self._problem or problem
             if self._size > _MAX_RECORD:
@@ -208,6 +301,7 @@ class _Rows:
 
     def _error(self, problem: str) -> ReadError:
         if problem == _UNCLOSED:
+            self.unclosed = self._first
             said = "a quotation mark is never closed"
             hint = "the rest of the file would belong to this field; add or double the mark"
         else:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io.containers.compression import CHUNK
 from kernelwood.io.ids import UsedIds
+from kernelwood.io.lines import Scan, scan_lines
 from kernelwood.io.source import Item, Source
 from kernelwood.structures import check_object, decode_json, decode_json_at
 from kernelwood.text import Example
@@ -112,17 +113,30 @@ def iter_objects(
          {"a": }
                ^
     """
-    head = source.head.lstrip(_BLANKS)
-    first = head.partition(b"\n")[0].decode("utf-8", "replace").rstrip()
-    pretty = first.endswith(_PRETTY) and b"\n" in head
     if keys:
         elements = _Scanner(source).nested(keys)
-    elif head.startswith(b"["):
+    elif _is_array(source.head):
         elements = _Scanner(source).array()
     else:
-        elements = _Scanner(source).values() if pretty else _lines(source)
-    for number, element in enumerate(elements, start=1):
+        elements = _Scanner(source).values() if _is_pretty(source.head) else _lines(source)
+    for number, element in enumerate(elements, start=source.extent.records + 1):
         yield element if isinstance(element, ReadError) else _decoded(element, number, source)
+
+
+def scan_objects(source: Source, **options: object) -> Scan | None:
+    """Return the function that finds objects if they are lines, for files that are cut."""
+    is_lines = not _is_array(source.head) and not _is_pretty(source.head)
+    return scan_lines(source) if is_lines else None
+
+
+def _is_array(head: bytes) -> bool:
+    return head.lstrip(_BLANKS).startswith(b"[")
+
+
+def _is_pretty(head: bytes) -> bool:
+    """Return whether objects are written in several lines each."""
+    first, line_end, _ = head.lstrip(_BLANKS).partition(b"\n")
+    return bool(line_end) and first.decode("utf-8", "replace").rstrip().endswith(_PRETTY)
 
 
 class _Element(NamedTuple):

@@ -39,9 +39,9 @@ from typing import IO
 from kernelwood.errors import StructureError
 from kernelwood.io.alignment import MisfitError, place_words
 from kernelwood.io.atomic import write_text
-from kernelwood.io.lines import Block, Parsed, read_blocks
+from kernelwood.io.lines import Block, Parsed, Scan, read_blocks
 from kernelwood.io.selection import view_to_write, write_each
-from kernelwood.io.source import Item, Line, Source
+from kernelwood.io.source import Extent, Item, Line, Source
 from kernelwood.structures import (
     Graph,
     PenmanGraph,
@@ -87,6 +87,23 @@ def read_penman(source: Source, views: tuple[str, ...] | None = None) -> Iterato
     counted; the origin is the line on which its comments begin.
     """
     return read_blocks(source, _iter_parts(source.lines()), _parse, views)
+
+
+def scan_penman(source: Source) -> Scan:
+    """Return the function that finds graphs with their comments; blank lines may be in them."""
+
+    def scan(data: bytes) -> tuple[int, int] | None:
+        lines = data.split(b"\n")[:-1]
+        if max(map(len, lines), default=0) >= source.meter.limits.line:
+            return None
+        whole = b"".join(line + b"\n" for line in lines)
+        parts = list(_iter_parts(source.part(iter([whole]), Extent()).lines()))
+        if len(parts) < 2:
+            return 0, 0
+        before = parts[-1][0].number - 1  # the last may go on
+        return sum(map(len, lines[:before])) + before, len(parts) - 1
+
+    return scan
 
 
 def _parse(block: Block) -> Parsed:

@@ -22,8 +22,9 @@ from collections.abc import Iterator
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io.formats.article_xml import Article, ArticleCollector, clean, read_articles
 from kernelwood.io.ids import UsedIds
-from kernelwood.io.lines import Block, cut_at_blank_lines
+from kernelwood.io.lines import Block, Scan, cut_at_blank_lines
 from kernelwood.io.source import Item, Remark, Source
+from kernelwood.io.xml import MAX_TAG, is_complete
 from kernelwood.structures import shorten
 
 # Each comment is matched in one way only, so that many comments take linear time.
@@ -34,6 +35,10 @@ PROLOG = (
 _SETS = ("PubmedArticleSet", "MedlineCitationSet", "PubmedBookArticleSet")
 _ARTICLES = ("PubmedArticle", "PubmedBookArticle", "MedlineCitation", "BookDocument")
 _PUBMED = re.compile(PROLOG + rf"<(?:{'|'.join((*_SETS, *_ARTICLES))})[\s>]")
+_ROOT = re.compile(PROLOG + rf"<({'|'.join(_SETS)})(?:\s[^<>]*)?(?<!/)>", re.ASCII)
+_BETWEEN = re.compile(
+    rf"</(?:{'|'.join(_ARTICLES)})>[ \t\r]*\n[ \t\r\n]*(?=<(?:{'|'.join(_ARTICLES)})[\s>])".encode()
+)
 _DELETED = Remark("deleted citation left out")
 _TITLES = {"ArticleTitle": "title", "BookTitle": "title"}
 _VALUES = {"Title": "journal", "Year": "year", "MedlineDate": "year", "PMID": "pmid"}
@@ -61,7 +66,49 @@ def looks_like_pubmed(head: str) -> bool:
 
 def read_pubmed(source: Source, views: tuple[str, ...] | None = None) -> Iterator[Item]:
     """Yield a document for each citation, its id being the PMID."""
-    return read_articles(source, _Citations(source), _pmid, views)
+    before, after = _tags_around(source) or (b"", b"")
+    around = before if source.extent.start else b"", b"" if source.extent.stop is None else after
+    return read_articles(source, _Citations(source), _pmid, views, around)
+
+
+def scan_pubmed(source: Source) -> Scan | None:
+    """Return the function that finds citations that begin and end with a line.
+
+    None if the outermost element is not a set of them. To be sure of the boundaries, the elements
+    between them must be well-formed on their own.
+    """
+    tags = _tags_around(source)
+    if tags is None:
+        return None
+    before, after = b"", tags[1]
+
+    def scan(data: bytes) -> tuple[int, int] | None:
+        nonlocal before
+        if len(data) > MAX_TAG or _stray_return(data):
+            return None
+        ends = [match.end() for match in _BETWEEN.finditer(data)]
+        if not ends:
+            return 0, 0
+        end = data.rindex(b"\n", 0, ends[-1]) + 1
+        if not is_complete(source, (before, data[:end], after)):
+            return 0, 0
+        before = tags[0]
+        return end, len(ends)
+
+    return scan
+
+
+def _tags_around(source: Source) -> tuple[bytes, bytes] | None:
+    """Return the beginning of a file with the tag of its outermost element, and its end tag."""
+    root = _ROOT.match(source.head.decode("latin-1"))
+    if root is None or _stray_return(root[0].encode("latin-1")):
+        return None
+    return f"{root[0]}\n".encode("latin-1"), f"</{root[1]}>".encode()
+
+
+def _stray_return(data: bytes) -> bool:
+    """Return whether there are line ends that only the parser counts."""
+    return b"\r" in data and data.count(b"\r") != data.count(b"\r\n")
 
 
 def _pmid(article: Article, number: int) -> str:

@@ -46,7 +46,7 @@ from kernelwood.io.formats.concepts import (
     split_ids,
 )
 from kernelwood.io.ids import UsedIds
-from kernelwood.io.lines import Block
+from kernelwood.io.lines import Block, Scan, scan_blocks
 from kernelwood.io.selection import annotated_to_write, write_each
 from kernelwood.io.source import Item, Line, Remark, Source
 from kernelwood.structures import shorten
@@ -111,6 +111,11 @@ def read_pubtator(source: Source, views: tuple[str, ...] | None = None) -> Itera
         yield from remarks
         shown: dict[str, View] = {"document": document} if wanted else {}
         yield Example._trusted(name, None, shown, source.origin(first.number))
+
+
+def scan_pubtator(source: Source) -> Scan:
+    """Return the function that finds documents, where blank lines separate them."""
+    return scan_blocks(source, _documents)
 
 
 def _documents(source: Source) -> Iterator[Block]:

@@ -22,9 +22,16 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from kernelwood.errors import StructureError
-from kernelwood.io.formats.json_arrays import JsonObject, first_object, read_objects
+from kernelwood.io.formats.json_arrays import (
+    JsonObject,
+    first_object,
+    iter_objects,
+    read_objects,
+    scan_objects,
+)
 from kernelwood.io.formats.sections import join_sections
-from kernelwood.io.source import Item, Remark, Source
+from kernelwood.io.lines import Scan
+from kernelwood.io.source import Extent, Item, Remark, Source
 from kernelwood.structures import describe, encode_json, shorten
 from kernelwood.text import Document, Example, Metadata
 
@@ -253,14 +260,35 @@ def read_records(
     it may be missing.
     """
     given = check_fields(text_field, id_field)
-    chosen: list[Fields] = []
+    chosen = [_first_choice(source, given)] if source.extent.start else []
 
     def parse(part: JsonObject) -> Iterator[Item]:
-        known = not chosen
-        if known:
+        if not chosen:
             chosen.append(choose_fields(list(part.value), *given))
             yield from chosen[0].remarks
         place = part.number, part.line
         yield from record_items(part.value.items(), chosen[0], source, place, views)
 
     return read_objects(source, parse)
+
+
+def scan_records(
+    source: Source,
+    *,
+    text_field: str | Sequence[str] | None = None,
+    id_field: str | None = None,
+) -> Scan | None:
+    """Return the function that finds objects, if the first decides which field is the text."""
+    try:
+        _first_choice(source, check_fields(text_field, id_field))
+    except StructureError:
+        return None
+    return scan_objects(source)
+
+
+def _first_choice(source: Source, given: tuple[tuple[str, ...], str | None]) -> Fields:
+    """Return the fields that the first object of JSON lines decides."""
+    first = next(iter_objects(source.part(iter([source.opening]), Extent())), None)
+    if not isinstance(first, JsonObject):
+        raise first or StructureError("there are no objects")
+    return choose_fields(list(first.value), *given)

@@ -25,7 +25,7 @@ from typing import IO
 
 from kernelwood.errors import StructureError
 from kernelwood.io.atomic import write_text
-from kernelwood.io.lines import BLANKS, Block, Parsed, read_blocks
+from kernelwood.io.lines import BLANKS, Block, Parsed, Scan, read_blocks, scan_blocks
 from kernelwood.io.selection import view_to_write, write_each
 from kernelwood.io.source import Item, Line, Source
 from kernelwood.structures import shorten
@@ -56,6 +56,11 @@ def looks_like_semeval(head: str) -> bool:
 def read_semeval(source: Source, views: tuple[str, ...] | None = None) -> Iterator[Item]:
     """Yield an example for each sentence; its id is the number, its label the relation."""
     return read_blocks(source, _parts(source), _parse, views)
+
+
+def scan_semeval(source: Source) -> Scan:
+    """Return the function that finds sentences."""
+    return scan_blocks(source, _parts)
 
 
 def _parts(source: Source) -> Iterator[Block]:

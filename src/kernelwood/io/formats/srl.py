@@ -51,9 +51,11 @@ from kernelwood.io.lines import (
     Block,
     Parsed,
     Row,
+    Scan,
     comment_line,
     cut_at_blank_lines,
     read_blocks,
+    scan_blocks,
     split_comment,
     split_row,
 )
@@ -97,6 +99,11 @@ def read_srl(source: Source, views: tuple[str, ...] | None = None) -> Iterator[I
     is a sentence without words, which is an error.
     """
     return read_blocks(source, _blocks(source), _parse, views)
+
+
+def scan_srl(source: Source) -> Scan:
+    """Return the function that finds sentences."""
+    return scan_blocks(source, _blocks)
 
 
 def _blocks(source: Source) -> Iterator[Block]:

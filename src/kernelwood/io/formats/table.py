@@ -44,6 +44,8 @@ from kernelwood.io.formats import (
     standoff,
     token_json,
 )
+from kernelwood.io.formats.json_arrays import scan_objects
+from kernelwood.io.lines import Scan, scan_blocks, scan_lines
 from kernelwood.io.source import Item, Source, encoding_hint
 
 Views: TypeAlias = "tuple[str, ...] | None"
@@ -88,6 +90,10 @@ class Format:
         with any fields.
     binary : bool
         Whether files are binary data, not text.
+    scan : callable, optional
+        ``scan(source, **options)`` returns the function that finds records in the bytes of a
+        file, so that it can be cut into segments; None if this file cannot. Such a reader begins
+        at the ``extent`` of its source.
     """
 
     name: str
@@ -102,6 +108,7 @@ class Format:
     options: Mapping[str, str] = field(default_factory=dict, hash=False)
     general: bool = False
     binary: bool = False
+    scan: Callable[..., Scan | None] | None = None
 
     def reader(self, options: Mapping[str, Any]) -> Callable[[Any, Views], Iterator[Item]]:
         """Return ``read`` with options; ``ValueError`` if the format lacks one of them."""
@@ -125,6 +132,7 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".conllu",),
         sniff=conllu.looks_like_conllu,
         read=conllu.read_conllu,
+        scan=conllu.scan_conllu,
         write=conllu.conllu_text,
         views=("sentence",),
     ),
@@ -134,6 +142,7 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".srl", ".srl.conll", "gold_conll"),
         sniff=srl.looks_like_srl,
         read=srl.read_srl,
+        scan=srl.scan_srl,
         write=srl.srl_text,
         views=("sentence",),
     ),
@@ -143,6 +152,7 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".amr", ".penman"),
         sniff=penman.looks_like_penman,
         read=penman.read_penman,
+        scan=penman.scan_penman,
         write=penman.penman_text,
         views=("sentence",),
     ),
@@ -166,6 +176,7 @@ FORMATS: tuple[Format, ...] = (
         suffixes=("train_file.txt", "test_file.txt", "test_file_full.txt"),
         sniff=semeval.looks_like_semeval,
         read=semeval.read_semeval,
+        scan=semeval.scan_semeval,
         write=semeval.semeval_text,
         views=("sentence",),
     ),
@@ -185,6 +196,7 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".pubtator", ".pubtator.txt"),
         sniff=pubtator.looks_like_pubtator,
         read=pubtator.read_pubtator,
+        scan=pubtator.scan_pubtator,
         write=pubtator.pubtator_text,
         views=("document",),
     ),
@@ -203,6 +215,7 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".bioc.json", ".bioc.jsonl"),
         sniff=bioc_json.looks_like_bioc_json,
         read=bioc_json.read_bioc_json,
+        scan=bioc_json.scan_bioc_json,
         write=bioc_json.bioc_json_text,
         views=("document",),
     ),
@@ -221,6 +234,7 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".klp", ".kelp"),
         sniff=kelp.looks_like_kelp,
         read=kelp.read_kelp,
+        scan=scan_lines,
         write=kelp.kelp_text,
     ),
     Format(
@@ -229,6 +243,7 @@ FORMATS: tuple[Format, ...] = (
         suffixes=_JSON_LINES,
         sniff=jsonl.looks_like_jsonl,
         read=jsonl.read_jsonl,
+        scan=scan_lines,
         write=jsonl.jsonl_text,
     ),
     Format(
@@ -237,6 +252,7 @@ FORMATS: tuple[Format, ...] = (
         suffixes=_JSON_LINES,
         sniff=token_json.looks_like_spert,
         read=token_json.read_spert,
+        scan=scan_objects,
         views=("sentence",),
     ),
     Format(
@@ -245,6 +261,7 @@ FORMATS: tuple[Format, ...] = (
         suffixes=_JSON_LINES,
         sniff=token_json.looks_like_tacred,
         read=token_json.read_tacred,
+        scan=scan_objects,
         views=("sentence",),
     ),
     Format(
@@ -253,6 +270,7 @@ FORMATS: tuple[Format, ...] = (
         suffixes=_JSON_LINES,
         sniff=token_json.looks_like_scierc,
         read=token_json.read_scierc,
+        scan=scan_objects,
         views=("document",),
     ),
     Format(
@@ -261,6 +279,7 @@ FORMATS: tuple[Format, ...] = (
         suffixes=_JSON_LINES,
         sniff=token_json.looks_like_docred,
         read=token_json.read_docred,
+        scan=scan_objects,
         views=("document",),
     ),
     Format(
@@ -269,6 +288,7 @@ FORMATS: tuple[Format, ...] = (
         suffixes=_JSON_LINES,
         sniff=label_studio.looks_like_label_studio,
         read=label_studio.read_label_studio,
+        scan=scan_objects,
         write=label_studio.label_studio_text,
         views=("document",),
         options={"text_field": "Field of the data that holds the text."},
@@ -279,6 +299,7 @@ FORMATS: tuple[Format, ...] = (
         suffixes=_JSON_LINES,
         sniff=doccano.looks_like_doccano,
         read=doccano.read_doccano,
+        scan=scan_objects,
         write=doccano.doccano_text,
         views=("document",),
     ),
@@ -288,6 +309,7 @@ FORMATS: tuple[Format, ...] = (
         suffixes=_JSON_LINES,
         sniff=prodigy.looks_like_prodigy,
         read=prodigy.read_prodigy,
+        scan=scan_objects,
         write=prodigy.prodigy_text,
         views=("document",),
     ),
@@ -306,6 +328,7 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(),
         sniff=pubmed.looks_like_pubmed,
         read=pubmed.read_pubmed,
+        scan=pubmed.scan_pubmed,
         views=("document",),
     ),
     Format(
@@ -314,6 +337,7 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".nbib", ".medline"),
         sniff=pubmed.looks_like_medline,
         read=pubmed.read_medline,
+        scan=scan_blocks,
         views=("document",),
     ),
     Format(
@@ -330,6 +354,7 @@ FORMATS: tuple[Format, ...] = (
         suffixes=_JSON_LINES,
         sniff=records.looks_like_records,
         read=records.read_records,
+        scan=records.scan_records,
         views=("document",),
         options=records.OPTIONS,
         general=True,
@@ -340,6 +365,7 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".csv",),
         sniff=delimited.looks_like_csv,
         read=delimited.read_csv,
+        scan=delimited.scan_csv,
         views=("document",),
         options={**records.OPTIONS, "delimiter": "Character between fields."},
         general=True,
@@ -350,6 +376,7 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".tsv",),
         sniff=delimited.looks_like_tsv,
         read=delimited.read_tsv,
+        scan=delimited.scan_tsv,
         views=("document",),
         options=records.OPTIONS,
         general=True,
