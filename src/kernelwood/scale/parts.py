@@ -91,7 +91,12 @@ def lock_part(plan: Plan, number: int) -> FileLock:
     FileInUseError
         If another process works on it.
     """
-    return FileLock(plan.parts / f"{number:05d}.lock")
+    return FileLock(lock_file(plan, number))
+
+
+def lock_file(plan: Plan, number: int) -> Path:
+    """Return the file of the lock of a shard; a process that is killed does not remove it."""
+    return plan.parts / f"{number:05d}.lock"
 
 
 def is_complete(plan: Plan, number: int) -> bool:
