@@ -167,7 +167,8 @@ def run(
         except (KernelwoodError, OSError) as failure:
             made.failed[number] = str(failure)
         else:
-            (made.busy if state == "busy" else made.done).append(number)
+            if state != "present":  # computed by another process in the meantime
+                (made.busy if state == "busy" else made.done).append(number)
         clock.finished(number)
     made.busy = [number for number in made.busy if not is_complete(plan, number)]
     return made

@@ -62,6 +62,7 @@ def shards() -> None:
 @click.pass_context
 def plan(
     ctx: click.Context,
+    /,
     plan: str,
     command: str,
     arguments: tuple[str, ...],
