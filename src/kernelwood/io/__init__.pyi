@@ -2,6 +2,7 @@ from .alignment import guess_unit as guess_unit, in_one_line as in_one_line
 from .atomic import (
     check_parent as check_parent,
     check_vacant as check_vacant,
+    open_output as open_output,
     replacing as replacing,
     write_folder as write_folder,
     write_text as write_text,
@@ -39,6 +40,14 @@ from .formats.standoff import (
 )
 from .formats.table import FORMATS as FORMATS, Format as Format
 from .ids import UsedIds as UsedIds
+from .parquet_files import (
+    Kind as Kind,
+    check_parquet as check_parquet,
+    join_parquet as join_parquet,
+    write_codes as write_codes,
+    write_parquet as write_parquet,
+    write_vectors as write_vectors,
+)
 from .reading import (
     Examples as Examples,
     ExampleStream as ExampleStream,
