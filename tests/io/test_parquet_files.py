@@ -94,7 +94,13 @@ def group_sizes(rows, most_rows, most_bytes):
 
 
 def limits(rows=parquet_files._GROUP_ROWS, n_bytes=parquet_files._GROUP_BYTES, batch=2):
-    return patch.multiple(parquet_files, _GROUP_ROWS=rows, _GROUP_BYTES=n_bytes, _BATCH_ROWS=batch)
+    return patch.multiple(
+        parquet_files,
+        _GROUP_ROWS=rows,
+        _GROUP_BYTES=n_bytes,
+        _BATCH_ROWS=batch,
+        _PORTION=max(batch // 2, 1),
+    )
 
 
 def written(path, rows=ROWS, columns=COLUMNS, content="things"):

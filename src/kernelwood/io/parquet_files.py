@@ -26,8 +26,10 @@ Kind: TypeAlias = "type | list[Kind] | Mapping[str, Kind]"
 
 _GROUP_ROWS = 20_000
 _GROUP_BYTES = 1 << 25
-_BATCH_ROWS = 1_000  # that are converted at a time
-_BATCH_CHARACTERS = 1 << 22
+# Rows whose sizes are computed together; fewer if they are long.
+_BATCH_ROWS = 1_000
+_BATCH_BYTES = 1 << 22
+_PORTION = 64  # rows that are Python objects; thousands of these cost time in garbage collection
 _NUMBER = 8  # bytes
 _OPTIONS = {
     "version": "2.6",
@@ -313,7 +315,7 @@ def _row_groups(path: str | os.PathLike[str], schema: Any) -> Iterator[_RowGroup
         with ParquetWriter(file, schema, use_dictionary=dictionary, **_OPTIONS) as writer:
             groups = _RowGroups(writer, schema)
             yield groups
-            groups.flush()
+            groups.finish()
 
 
 class _RowGroups:
@@ -321,7 +323,9 @@ class _RowGroups:
 
     def __init__(self, writer: Any, schema: Any) -> None:
         self._writer, self._schema = writer, schema
-        self._waiting: list[Any] = []
+        self._added: list[Any] = []  # whose rows have not been measured
+        self._added_rows = self._added_bytes = 0
+        self._waiting: list[Any] = []  # of the next row group
         self._rows = self._bytes = 0
 
     def add(self, columns: Sequence[Any]) -> None:
@@ -329,25 +333,43 @@ class _RowGroups:
         from pyarrow import RecordBatch
 
         batch = RecordBatch.from_arrays(columns, schema=self._schema)
-        start = 0
-        for end, size in enumerate(_row_bytes(batch.to_struct_array()).to_pylist(), start=1):
-            self._rows += 1
-            self._bytes += size
-            if self._rows == _GROUP_ROWS or self._bytes >= _GROUP_BYTES:
-                self._waiting.append(batch.slice(start, end - start))
-                self.flush()
-                start = end
-        self._waiting.append(batch.slice(start))
+        self._added.append(batch)
+        self._added_rows += batch.num_rows
+        self._added_bytes += batch.nbytes
+        if self._added_rows >= _BATCH_ROWS or self._added_bytes >= _BATCH_BYTES:
+            self._divide()
 
-    def flush(self) -> None:
+    def finish(self) -> None:
         """Write the rows that wait, if there are any."""
-        from pyarrow import Table
+        self._divide()
+        self._write()
 
+    def _divide(self) -> None:
+        """Divide what was added among row groups."""
+        added = _joined(self._added, self._schema)
+        self._added, self._added_rows, self._added_bytes = [], 0, 0
+        for batch in added.to_batches():
+            start = 0
+            for end, size in enumerate(_row_bytes(batch.to_struct_array()).to_pylist(), start=1):
+                self._rows += 1
+                self._bytes += size
+                if self._rows == _GROUP_ROWS or self._bytes >= _GROUP_BYTES:
+                    self._waiting.append(batch.slice(start, end - start))
+                    self._write()
+                    start = end
+            self._waiting.append(batch.slice(start))
+
+    def _write(self) -> None:
         if self._rows:
             # Pages end where arrays end, so there must be one array.
-            table = Table.from_batches(self._waiting, self._schema).combine_chunks()
-            self._writer.write_table(table)
+            self._writer.write_table(_joined(self._waiting, self._schema))
         self._waiting, self._rows, self._bytes = [], 0, 0
+
+
+def _joined(batches: list[Any], schema: Any) -> Any:
+    from pyarrow import Table
+
+    return Table.from_batches(batches, schema).combine_chunks()
 
 
 def _row_bytes(array: Any) -> Any:
@@ -383,7 +405,7 @@ def _portions(rows: Iterable[Sequence[Any]]) -> Iterator[list[Sequence[Any]]]:
     for row in rows:
         some.append(row)
         size += sum(len(value) for value in row if type(value) is str)
-        if len(some) == _BATCH_ROWS or size >= _BATCH_CHARACTERS:
+        if len(some) == _PORTION or size >= _BATCH_BYTES:
             yield some
             some, size = [], 0
     if some:
