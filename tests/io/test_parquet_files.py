@@ -150,6 +150,13 @@ def test_files_depend_on_rows_only(tmp_path_factory, rows, data):
     assert (folder / "joined.parquet").read_bytes() == whole
 
 
+def test_a_group_ends_with_the_row_that_reaches_the_limit(tmp_path):
+    with limits(n_bytes=16):
+        written(tmp_path / "a.parquet", [(n,) for n in range(5)], {"n": int})
+    found = parquet.read_metadata(tmp_path / "a.parquet")
+    assert [found.row_group(n).num_rows for n in range(found.num_row_groups)] == [2, 2, 1]
+
+
 def test_pages_of_joined_tables_are_the_same(tmp_path):
     """Row groups with many pages and dictionaries: what the small random tables do not have."""
     names = [f"name {n % 7} {'x' * (n % 90)}{n}" for n in range(9999)]
