@@ -19,6 +19,7 @@ from kernelwood.structures import shorten
 from kernelwood.text import Example
 
 MAGIC = "PAR1"
+CONTENT = "kernelwood.table"  # metadata of tables that kernelwood writes: predictions, facts, ...
 _ROWS = 8  # decoded at a time; a value may be stored once, and be long, for all of them
 _BUFFER = 1 << 20  # bytes of a column that are buffered
 _MAX_COLUMNS = 10_000
@@ -54,7 +55,9 @@ def _rows(
     if not source.head:
         return
     with ExitStack() as opened:
-        table = _open(source, opened)
+        table = open_parquet(source, opened)
+        if not given[0]:
+            _refuse_results(table.schema_arrow, source)
         columns = _plain_columns(table.schema_arrow)
         try:
             fields = choose_fields(columns, *given)
@@ -72,7 +75,8 @@ def _rows(
                 yield (isinstance(item, Example) and used.check(item.id, number, source)) or item
 
 
-def _open(source: Source, opened: ExitStack) -> Any:
+def open_parquet(source: Source, opened: ExitStack) -> Any:
+    """Return a table as a ``pyarrow.parquet.ParquetFile``, whose sizes are checked."""
     try:
         from pyarrow.parquet import ParquetFile
     except ImportError as failure:
@@ -88,13 +92,25 @@ def _open(source: Source, opened: ExitStack) -> Any:
             pre_buffer=False,
             thrift_string_size_limit=_MAX_FOOTER,
             thrift_container_size_limit=_MAX_PARTS,
+            page_checksum_verification=True,
         )
         _check_sizes(table.metadata, file.seek(0, os.SEEK_END), source)
     except ReadError:
         raise
     except Exception as failure:  # those of pyarrow have no common class
-        raise _damaged(failure, source) from failure
+        raise damaged(failure, source) from failure
     return table
+
+
+def _refuse_results(schema: Any, source: Source) -> None:
+    """Raise ``ReadError`` for a table of results, which would be taken for texts."""
+    content = (schema.metadata or {}).get(CONTENT.encode())
+    if content is not None:
+        raise source.error(
+            f"the table has {shorten(content.decode('utf-8', 'replace'))} written by kernelwood, "
+            "not texts",
+            hint="give the texts they come from, or name a column of texts with text_field=...",
+        )
 
 
 def _plain_columns(schema: Any) -> list[str]:
@@ -123,7 +139,7 @@ def _records(table: Any, columns: list[str], source: Source) -> Iterator[dict[st
     except ReadError:
         raise
     except Exception as failure:
-        raise _damaged(failure, source) from failure
+        raise damaged(failure, source) from failure
 
 
 def _check_sizes(metadata: Any, size: int, source: Source) -> None:
@@ -135,7 +151,8 @@ def _check_sizes(metadata: Any, size: int, source: Source) -> None:
         source.meter.compare(metadata.row_group(number).total_byte_size, size, source.name)
 
 
-def _damaged(failure: Exception, source: Source) -> ReadError:
+def damaged(failure: Exception, source: Source) -> ReadError:
+    """Return the error for a table that pyarrow cannot read."""
     said = str(failure).partition("\n")[0]
     return source.error(
         f"the Parquet table cannot be read: {shorten(said, 200)}",
