@@ -15,6 +15,7 @@ from . import (
     parsing as parsing,
     persist as persist,
     relations as relations,
+    scale as scale,
     search as search,
     similarity as similarity,
     structures as structures,

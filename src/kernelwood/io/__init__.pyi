@@ -8,6 +8,7 @@ from .atomic import (
 )
 from .containers.limits import LimitError as LimitError, Limits as Limits
 from .convert import fit_to_format as fit_to_format, keep_views as keep_views, left_out as left_out
+from .file_lock import try_lock as try_lock
 from .formats.bioc_json import write_bioc_json as write_bioc_json
 from .formats.bioc_xml import write_bioc as write_bioc
 from .formats.claim_sources import CLAIM_SOURCES as CLAIM_SOURCES

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import cache
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelwood.errors import KernelwoodError
+from kernelwood.io import try_lock
 
 __all__ = [
     "APPLICATION_ID",
@@ -444,7 +444,7 @@ class ProjectLock:
                     hint="open the project with --read-only, or copy it to another folder",
                 ) from failure
             try:
-                if not _lock(descriptor):
+                if not try_lock(descriptor):
                     raise self._in_use(descriptor)
                 if self._is_current(descriptor):
                     os.ftruncate(descriptor, 0)
@@ -483,26 +483,3 @@ class ProjectLock:
                 pass
             finally:
                 os.close(descriptor)
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock(descriptor: int) -> bool:
-        os.lseek(descriptor, 1 << 30, os.SEEK_SET)  # beyond the process id, which others read
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        return True
-
-else:
-    import fcntl
-
-    def _lock(descriptor: int) -> bool:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True

@@ -1,0 +1,1 @@
+from .index_folder import IndexFolder as IndexFolder
