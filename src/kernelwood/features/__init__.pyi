@@ -40,6 +40,7 @@ from .nystrom import (
     BY_CLASS as BY_CLASS,
     SELECTIONS as SELECTIONS,
     NystromEmbedder as NystromEmbedder,
+    decompose as decompose,
 )
 from .reference_selection import ReferenceSelector as ReferenceSelector, draw_sample as draw_sample
 from .rowwise import compare_rows as compare_rows, product as product
