@@ -182,7 +182,7 @@ def checked_batches(owner: str, batches: Any) -> Iterator[tuple[Any, Any]]:
                 f"{owner}: batch {number} must be a pair of structures and labels, "
                 f"got {type(pair).__name__}; labels can be None for examples with labels"
             )
-        if len(pair[0]):
+        if not hasattr(pair[0], "__len__") or len(pair[0]):
             yield pair[0], pair[1]
 
 

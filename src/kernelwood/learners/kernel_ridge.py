@@ -541,7 +541,7 @@ class KernelRidgeClassifier(StructureClassifier):
     def _check_numbers(self) -> None:
         """Raise ValueError unless the loaded ``labels_`` are class numbers of the structures."""
         if set(self.labels_.tolist()) != set(range(len(self.classes_))):
-            raise ValueError("labels_ must be the numbers of all classes")
+            raise ValueError("labels_ must be the numbers of at least two classes")
 
 
 def class_targets(numbers: Numbers, n_classes: int) -> Floats:

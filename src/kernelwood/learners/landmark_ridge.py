@@ -193,7 +193,7 @@ class LandmarkRidgeClassifier(KernelRidgeClassifier):
             in the other folds. A class that the other folds do not have gets the score -1. With
             ``class_weight="balanced"``, the class frequencies are those of all folds.
         """
-        self._check_parameters()
+        X = self._start(X)
         numbers = encode_labels(type(self).__name__, X, y)[1]
         fold_of = self._check_folds(folds, numbers)
         gram, sums = self._fit_stream([(X, y)], fold_of)
@@ -203,7 +203,6 @@ class LandmarkRidgeClassifier(KernelRidgeClassifier):
         for fold in np.unique(fold_of).tolist():
             outside = np.flatnonzero(fold_of[self.landmark_indices_] != fold)
             regressions[fold] = self._solve(gram, sums, outside, without=fold)[0]
-        X = self._prepare(X)
         with self._threads():
             for some, similarities in compare_rows(self.kernel_, X, self.structures_):
                 for fold, weights in regressions.items():
@@ -223,14 +222,14 @@ class LandmarkRidgeClassifier(KernelRidgeClassifier):
         with self._threads(), counting() as counters:
             for X, y in checked_batches(owner, batches):
                 batch = self._start(X) if sums is None else self._prepare(X)
-                numbers = seen.encode(X, y)
+                numbers = seen.encode(batch, y)
                 if sums is None:
-                    gram, sums = self._choose_landmarks(batch, encode_labels(owner, X, y)[1])
+                    gram, sums = self._choose_landmarks(batch, encode_labels(owner, batch, y)[1])
                     landmark_numbers = numbers[self.landmark_indices_]
                 for some, rows in compare_rows(self.kernel_, batch, self.structures_):
                     sums.add(rows, numbers[some], None if folds is None else folds[some])
         if sums is None:
-            raise KernelInputError(f"{owner}: give at least one batch of structures")
+            raise KernelInputError(f"{owner}: give at least one structure")
         self.kernel_evaluations_ = counters.kernel_evaluations
         self.classes_, order = seen.classes()
         self._check_classes()
