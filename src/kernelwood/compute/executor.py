@@ -122,10 +122,11 @@ def run_tasks(
     try:
         with _warnings_by_task():
             while True:
-                while len(call.running) < _IN_FLIGHT * n_workers:
+                while len(call.running) < _IN_FLIGHT * n_workers and call.failed is None:
                     if (taken := next(waiting, None)) is None:
                         break
                     call.submit(*taken, with_data=taken[0] < n_workers)
+                call.check()
                 if not call.running:
                     return [one for position in sorted(warned) for one in warned[position]]
                 for result in call.finished():
@@ -151,6 +152,7 @@ class _Call:
     def __init__(self, work: Work, shared: Shared) -> None:
         config = get_config()
         self.running: dict[Future[Any], tuple[int, Any]] = {}
+        self.failed: tuple[int, Exception] | None = None  # the first, in the order of tasks
         self._executor: Any = config.executor
         self._work, self._shared = work, shared
         self._settings = {name: getattr(config, name) for name in ("n_jobs", "memory", "temp_dir")}
@@ -174,11 +176,23 @@ class _Call:
         done, _ = wait(self.running, timeout=0.1, return_when=FIRST_COMPLETED)
         for future in sorted(done, key=lambda one: self.running[one][0]):
             position, item = self.running.pop(future)
-            outcome = self._outcome(future)
+            try:
+                outcome = self._outcome(future)
+            except Exception as error:
+                if self.failed is None or position < self.failed[0]:
+                    self.failed = position, error
+                continue
             if outcome is None:
                 self.submit(position, item, with_data=True)
             else:
                 yield TaskResult(position, *outcome)
+
+    def check(self) -> None:
+        """Raise the error of a task that failed, unless an earlier task may still fail."""
+        if self.failed is not None:
+            position, error = self.failed
+            if all(position < other for other, _ in self.running.values()):
+                raise error
 
     def _outcome(self, future: Future[Any]) -> Any:
         try:

@@ -273,9 +273,10 @@ class Normalized(CombinedKernel):
             return
         _fill_part(self.kernel, how, data, out, runner, shared)
         if how == "_fill_gram":
-            double = out.dtype == np.float64  # in which diagonals are those of ``diag``
-            selves = out.diagonal() if double else self._selves(*data, out.dtype, runner, shared)
-            roots = self._roots(selves.copy())
+            # Of a float64 matrix, the diagonal is as from ``diag``; in float32 it is less exact.
+            double = out.dtype == np.float64
+            own = out.diagonal() if double else self._selves(data[0], out.dtype, runner, shared)
+            roots = self._roots(own.copy())
             out /= roots[:, None] * roots
             np.fill_diagonal(out, np.diagonal(out) != 0)
         else:
