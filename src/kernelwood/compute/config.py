@@ -130,6 +130,18 @@ def _changed(config: Config, settings: dict[str, Any]) -> Config:
     return changed
 
 
+def _leave_executor() -> None:
+    """Leave the executor to the process that this one was forked from."""
+    global _default
+    _default = replace(_default, executor=None)
+    if (config := _config.get()) is not None:
+        _config.set(replace(config, executor=None))
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_executor)
+
+
 # Memory.
 
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple, cast
 
+from kernelwood.compute.blas import one_blas_thread
 from kernelwood.compute.config import config_context, get_config
 from kernelwood.compute.runner import counting
 from kernelwood.errors import ExecutorError
@@ -120,7 +121,7 @@ def run_tasks(
     waiting = enumerate(items)
     n_workers = count_workers()
     try:
-        with _warnings_by_task():
+        with _warnings_by_task(), one_blas_thread():  # or threads would change it for each other
             while True:
                 while len(call.running) < _IN_FLIGHT * n_workers and call.failed is None:
                     if (taken := next(waiting, None)) is None:
@@ -247,14 +248,10 @@ def _find_shared(key: str, sent: Shared | None) -> Shared | None:
 
 
 def _forget() -> None:
-    """Leave the executor and its data to the process that a worker was forked from."""
-    from kernelwood.compute import config
-
+    """Leave the data, and a lock that another thread may hold, to the process forked from."""
+    global _lock
+    _lock = threading.Lock()
     _here.clear()
-    if config._default.executor is not None:
-        config.set_config(executor=None)
-    if get_config().executor is not None:
-        config._config.set(config._changed(get_config(), {"executor": None}))
 
 
 if hasattr(os, "register_at_fork"):
