@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import Context, ContextVar
 from typing import Any, NamedTuple, cast
 
 from kernelwood.compute.blas import one_blas_thread
@@ -200,7 +200,7 @@ class _Call:
             return future.result()
         except (BrokenExecutor, CancelledError) as failure:
             raise ExecutorError(
-                f"the executor {self._executor!r} lost a task ({failure or 'it was cancelled'}); "
+                f"the executor {self._executor!r} lost a task ({str(failure) or 'it was cancelled'}); "
                 "a worker was killed, perhaps for lack of memory, or ended before it was ready; "
                 "make a new executor, with fewer workers if memory is scarce"
             ) from failure
@@ -227,13 +227,17 @@ def _run_task(key: str, sent: Shared | None, work: Work, item: Any, settings: An
             raise CancelledError
 
     progress = stop_if_cancelled if is_here else None
-    with (
-        config_context(**settings, executor=None, progress=progress),
-        counting() as counters,
-        _recorded(is_here) as warned,
-    ):
-        value = work(*shared, item)
-    return value, counters.kernel_evaluations, counters.seconds, counters.blocks, warned
+
+    def run() -> Any:
+        with (
+            config_context(**settings, executor=None, progress=progress),
+            counting() as counters,
+            _recorded(is_here) as warned,
+        ):
+            value = work(*shared, item)
+        return value, counters.kernel_evaluations, counters.seconds, counters.blocks, warned
+
+    return Context().run(run)  # nothing of the caller's, even if it is in the same thread
 
 
 def _find_shared(key: str, sent: Shared | None) -> Shared | None:

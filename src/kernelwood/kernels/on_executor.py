@@ -51,9 +51,14 @@ def fill_gram(kernel: Kernel, X: Any, out: Matrix, runner: Runner) -> None:
 
 def _gram_tile(kernel: Kernel, X: Any, item: tuple[slice, slice, str]) -> Matrix:
     rows, columns, number = item
-    if rows == columns:
-        return kernel.gram(X[rows], dtype=number)
-    return kernel.cross(X[rows], X[columns], dtype=number)
+    if rows != columns:
+        return _cross(kernel, X[rows], X[columns], number)
+    structures = X[rows]
+    return kernel.gram(structures, out=np.empty((len(structures),) * 2, dtype=number))
+
+
+def _cross(kernel: Kernel, X: Any, Y: Any, number: str) -> Matrix:
+    return kernel.cross(X, Y, out=np.empty((len(X), len(Y)), dtype=number))  # beside any budget
 
 
 def _tiles(n: int, n_tasks: int) -> Iterator[tuple[slice, slice]]:
@@ -84,8 +89,7 @@ def fill_cross(kernel: Kernel, X: Any, Y: Any, out: Matrix, runner: Runner) -> N
 
 def _cross_part(kernel: Kernel, whole: Any, item: tuple[Any, bool, str]) -> Matrix:
     part, by_rows, number = item
-    sides = (part, whole) if by_rows else (whole, part)
-    return kernel.cross(*sides, dtype=number)
+    return _cross(kernel, *((part, whole) if by_rows else (whole, part)), number)
 
 
 def _parts(n_cut: int, n_whole: int) -> Iterator[slice]:
