@@ -11,7 +11,9 @@ from .combined import (
 )
 from .forest_kernels import ForestKernel as ForestKernel
 from .gram_folder import (
+    GRAM_WINDOW as GRAM_WINDOW,
     GramFolder as GramFolder,
+    gram_rows as gram_rows,
     open_gram as open_gram,
     write_gram as write_gram,
 )

@@ -22,7 +22,7 @@ from kernelwood.parameters import check_int
 
 _MANIFEST = "gram.json"
 _FORMAT = "kernelwood-gram-1"
-_WINDOW = 256  # as in ``kernels/engine.py``: Gram matrices are cut only between such windows
+GRAM_WINDOW = 256  # as in ``kernels/engine.py``: Gram matrices are cut only between such windows
 _PROBE = 16  # structures whose similarities tell one kernel from another
 _OPEN = 64  # files kept open
 
@@ -72,9 +72,11 @@ def write_gram(
     ...     half.missing(), whole.missing(), whole.row(599).shape
     ([], [], (600,))
     """
-    check_int("write_gram: n_rows", n_rows, _WINDOW)
-    if n_rows % _WINDOW:
-        raise KernelInputError(f"write_gram: n_rows must be a multiple of {_WINDOW}, got {n_rows}")
+    check_int("write_gram: n_rows", n_rows, GRAM_WINDOW)
+    if n_rows % GRAM_WINDOW:
+        raise KernelInputError(
+            f"write_gram: n_rows must be a multiple of {GRAM_WINDOW}, got {n_rows}"
+        )
     X = kernel._batch(X)
     number = kernel._dtype(dtype)
     manifest = {
@@ -89,19 +91,52 @@ def write_gram(
     for panel in range(gram.n_panels) if panels is None else panels:
         check_int("write_gram: panels", panel, 0, gram.n_panels - 1)
         if not gram._file(panel).exists():
-            block = _rows_of_gram(kernel, X, gram._slice(panel), number)
+            rows = gram._slice(panel)
+            block = gram_rows(kernel, X, rows.start, rows.stop, dtype=number)
             with replacing(gram._file(panel)) as file:
                 np.save(file, block, allow_pickle=False)
     return gram
 
 
-def _rows_of_gram(kernel: Kernel, X: Any, rows: slice, number: np.dtype[Any]) -> Matrix:
-    """Return some rows; of each pair, the structure with the larger index comes first."""
-    some = X[rows]
+def gram_rows(
+    kernel: Kernel, X: Any, start: int, stop: int, *, dtype: DTypeLike | None = None
+) -> Matrix:
+    """Return some rows of a Gram matrix, with the values of `Kernel.gram`.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : list of structures or batch, length n
+    start, stop : int
+        The rows; ``start`` is a multiple of `GRAM_WINDOW`, and so is ``stop`` unless it is n.
+    dtype : {"float64", "float32"}, optional
+        Number type, by default the kernel's.
+
+    Returns
+    -------
+    ndarray, shape (stop - start, n)
+
+    Examples
+    --------
+    >>> import kernelwood as kw
+    >>> texts = [kw.Sequence(f"number {i} of {i % 7}".split()) for i in range(600)]
+    >>> rows = gram_rows(kw.SubsequenceKernel(), texts, 256, 512)
+    >>> bool((rows == kw.SubsequenceKernel().gram(texts)[256:512]).all())
+    True
+    """
+    X, number = kernel._batch(X), kernel._dtype(dtype)
+    check_int("gram_rows: start", start, 0, len(X))
+    check_int("gram_rows: stop", stop, start, len(X))
+    if start % GRAM_WINDOW or (stop % GRAM_WINDOW and stop != len(X)):
+        raise KernelInputError(
+            f"gram_rows: start and stop must be multiples of {GRAM_WINDOW}, got {start} and {stop}"
+        )
+    # Of each pair, the structure with the larger index comes first.
+    some = X[start:stop]
     block = np.empty((len(some), len(X)), dtype=number)
-    block[:, : rows.start] = kernel.cross(some, X[: rows.start], dtype=number)
-    block[:, rows] = kernel.gram(some, dtype=number)
-    block[:, rows.stop :] = kernel.cross(X[rows.stop :], some, dtype=number).T
+    block[:, :start] = kernel.cross(some, X[:start], dtype=number)
+    block[:, start:stop] = kernel.gram(some, dtype=number)
+    block[:, stop:] = kernel.cross(X[stop:], some, dtype=number).T
     return block
 
 
