@@ -226,8 +226,8 @@ def cut_inputs(
         Whether to choose files and formats as :func:`iter_texts` does; otherwise as
         :func:`iter_read` does.
     size : int
-        Decompressed bytes of a segment. A segment ends with the first record that can be told to
-        reach it, usually less than 1 MiB later.
+        Decompressed bytes of a segment; it may have up to twice as many, or 1 MiB more if that is
+        less, and a record. Of Parquet tables, those of row groups.
     only : str, optional
         A glob: cut only the files of folders and archives whose path matches.
     limits : Limits, optional
