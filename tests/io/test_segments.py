@@ -8,6 +8,7 @@ import json
 import lzma
 import tarfile
 import zipfile
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, strategies as st
@@ -355,7 +356,7 @@ def test_shorter_longer_and_missing_files_are_errors(tmp_path):
     path.write_text("")
     changed(segments[1:2], "it is shorter")
     path.unlink()
-    changed(segments[1:2], "it cannot be opened: No such file")
+    changed(segments[1:2], "it is missing")
     path.mkdir()
     changed(segments[1:2], ".*")
 
@@ -388,6 +389,26 @@ def test_segments_can_be_read_in_any_order(tmp_path):
     order = [9, 3, 4, 30, 30, 0, 1]
     made = read_segments([segments[n] for n in order], texts=True)
     assert [example.id for example in made] == [str(n) for n in order]
+
+
+def test_a_moved_file_keeps_its_ids(tmp_path):
+    path = tmp_path / "before.jsonl"
+    path.write_text('{"text": "a"}\n{"text": "b"}\n')
+    segments = list(cut_inputs(path, texts=True, size=1 << 20))
+    path.rename(tmp_path / "after.jsonl")
+    moved = [replace(part, path=str(tmp_path / "after.jsonl")) for part in segments]
+    assert [example.id for example in read_segments(moved, texts=True)] == ["before:1", "before:2"]
+
+
+def test_position_and_size_count_the_bytes_of_segments(tmp_path):
+    path = tmp_path / "many.jsonl"
+    path.write_text('{"text": "a"}\n' * 1000)
+    segments = list(cut_inputs(path, texts=True, size=1000))
+    with read_segments(segments[2:5], texts=True) as stream:
+        assert stream.size == segments[4].stop - segments[2].start
+        places = [stream.position for _ in stream]
+        assert places == sorted(places)
+        assert 0 < places[0] < stream.size == stream.position
 
 
 def test_repeated_ids_are_found_within_a_segment(tmp_path):

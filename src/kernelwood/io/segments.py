@@ -621,6 +621,7 @@ class _SegmentInput(Input[Example]):
         self._limits, self._qualify_ids, self._options = limits, qualify_ids, options
         self._check_first = check_first
         self._place: _Place | None = None
+        self._checks: _Checks | None = None
         self._read = 0
         super().__init__(self._all_items(), [])
 
@@ -632,7 +633,7 @@ class _SegmentInput(Input[Example]):
                 yield checked_text(item, used) if is_text else item  # type: ignore[arg-type]
 
     def _items(self, segment: Segment) -> Iterator[Item]:
-        checks = _Checks(segment)
+        checks = self._checks = _Checks(segment)
         try:
             items = self._opened(segment, checks)
             if self._qualify_ids and segment.names:
@@ -650,12 +651,15 @@ class _SegmentInput(Input[Example]):
             yield problem
         else:
             checks.check()
-        self._read += checks.done
+        self._read += segment.stop - segment.start
+        self._checks = None
 
     def _opened(self, segment: Segment, checks: _Checks) -> Iterator[Item]:
         """Return the items of a segment; raise ``ReadError`` if it cannot be opened."""
         if self._place is None or not self._place.can_read(segment):
             self._close_place()
+            if not os.path.lexists(segment.path):
+                raise _changed(segment, "it is missing")
             self._place = _Place(segment.path, self._limits)
         if not segment.names and isinstance(self._place.opened, Container):
             if not self._place.opened.problems or segment.format:
@@ -680,8 +684,8 @@ class _SegmentInput(Input[Example]):
 
     @property
     def position(self) -> int:
-        """Number of decompressed bytes of finished segments."""
-        return self._read
+        """Number of decompressed bytes read so far."""
+        return self._read + (0 if self._checks is None else self._checks.done)
 
     @property
     def size(self) -> int | None:
@@ -740,6 +744,7 @@ class _Place(Closing):
         elif form is None:
             self.sources = {"": self.opened}
         else:
+            self.opened.stem = segment.stem
             files = files_beside(self.opened, Path(self._path), form, self._meter)
             self.sources = files.sources
             for source in self.sources.values():
