@@ -510,3 +510,10 @@ def test_missing_values_are_refused():
     for value in (None, [], "x", 7):
         with pytest.raises(ValueError, match="a segment must be an object"):
             Segment.from_dict(value)
+
+
+def test_a_stray_carriage_return_is_not_a_blank_line(tmp_path):
+    path = tmp_path / "stray.conllu"
+    word = "1\tWe\twe\tPRON\t_\t_\t0\troot\t_\t_\n"
+    path.write_bytes(f"{word}\r\r\n{word}\n{word}\n".encode() * 5)
+    assert check(path, texts=False, sizes=(1,)) > 2
