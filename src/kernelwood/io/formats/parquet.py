@@ -7,12 +7,14 @@ read: strings, numbers, dates and truth values. Lists, such as vectors, and byte
 from __future__ import annotations
 
 import os
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from itertools import accumulate
 from typing import Any
 
 from kernelwood.errors import ReadError, StructureError
-from kernelwood.io.formats.records import check_fields, choose_fields, record_items
+from kernelwood.io.formats.records import Fields, check_fields, choose_fields, record_items
 from kernelwood.io.ids import UsedIds
 from kernelwood.io.source import Item, Source
 from kernelwood.structures import shorten
@@ -56,16 +58,13 @@ def _rows(
         return
     with ExitStack() as opened:
         table = open_parquet(source, opened)
-        if not given[0]:
-            _refuse_results(table.schema_arrow, source)
-        columns = _plain_columns(table.schema_arrow)
-        try:
-            fields = choose_fields(columns, *given)
-        except StructureError as failure:
-            raise source.locate(failure, None) from failure
-        yield from fields.remarks
+        columns, fields = _header(table, source, given)
+        extent = source.extent
+        yield from () if extent.start else fields.remarks
         used = UsedIds()
-        for number, row in enumerate(_records(table, columns, source), start=1):
+        for number, row in _records(table, columns, source):
+            if number <= extent.start or (extent.stop is not None and number > extent.stop):
+                continue
             try:
                 items = list(record_items(row.items(), fields, source, (number, number), views))
             except StructureError as failure:
@@ -73,6 +72,39 @@ def _rows(
                 continue
             for item in items:
                 yield (isinstance(item, Example) and used.check(item.id, number, source)) or item
+
+
+def row_groups(
+    source: Source,
+    *,
+    text_field: str | Sequence[str] | None = None,
+    id_field: str | None = None,
+) -> list[tuple[int, int]]:
+    """Return the numbers of rows and of bytes of each row group; [] if the table is damaged."""
+    with ExitStack() as opened:
+        try:
+            table = open_parquet(source, opened)
+            _header(table, source, check_fields(text_field, id_field))
+        except ReadError:
+            return []
+        sizes = [(group.num_rows, group.total_byte_size) for group in _groups(table)]
+    return sizes if all(n_rows >= 0 for n_rows, _ in sizes) else []
+
+
+def _groups(table: Any) -> Iterator[Any]:
+    return map(table.metadata.row_group, range(table.metadata.num_row_groups))
+
+
+def _header(
+    table: Any, source: Source, given: tuple[tuple[str, ...], str | None]
+) -> tuple[list[str], Fields]:
+    if not given[0]:
+        _refuse_results(table.schema_arrow, source)
+    columns = _plain_columns(table.schema_arrow)
+    try:
+        return columns, choose_fields(columns, *given)
+    except StructureError as failure:
+        raise source.locate(failure, None) from failure
 
 
 def open_parquet(source: Source, opened: ExitStack) -> Any:
@@ -129,13 +161,27 @@ def _plain_columns(schema: Any) -> list[str]:
     return found[:_MAX_COLUMNS]
 
 
-def _records(table: Any, columns: list[str], source: Source) -> Iterator[dict[str, Any]]:
+def _records(
+    table: Any, columns: list[str], source: Source
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the rows of the row groups that are in the extent of the source, with their numbers."""
+    extent = source.extent
     try:
-        batches = table.iter_batches(batch_size=_ROWS, columns=columns, use_threads=False)
+        ends = list(accumulate(group.num_rows for group in _groups(table)))
+        first = bisect_right(ends, extent.start)
+        last = len(ends) if extent.stop is None else bisect_left(ends, extent.stop) + 1
+        number = ends[first - 1] if first else 0
+        batches = table.iter_batches(
+            batch_size=_ROWS,
+            row_groups=list(range(first, min(last, len(ends)))),
+            columns=columns,
+            use_threads=False,
+        )
         for batch in batches:
             parts = list(zip(columns, (batch.column(name) for name in columns), strict=True))
             for row in range(batch.num_rows):  # not all at once, for the same reason
-                yield {name: part[row].as_py() for name, part in parts}
+                number += 1
+                yield number, {name: part[row].as_py() for name, part in parts}
     except ReadError:
         raise
     except Exception as failure:
