@@ -239,7 +239,7 @@ def test_an_interruption_cancels_what_waits(error):
 
 def test_an_executor_that_is_shut_down_is_named(threads):
     threads.shutdown()
-    with pytest.raises(ExecutorError, match="takes no tasks .*make a new one"):
+    with pytest.raises(ExecutorError, match=r"takes no tasks .*make a new one"):
         run(threads, operator.sub, (0,), range(3))
 
 

@@ -35,9 +35,11 @@ def matrix(gram):
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("on_executor", [False, True])
 def test_values_are_those_of_gram(dtype, on_executor, tmp_path, words, force_executor):
-    with ThreadPoolExecutor(2) as pool:
-        with kw.config_context(executor=pool if on_executor else None):
-            gram = write_gram(KERNEL, words, tmp_path, n_rows=256, dtype=dtype)
+    with (
+        ThreadPoolExecutor(2) as pool,
+        kw.config_context(executor=pool if on_executor else None),
+    ):
+        gram = write_gram(KERNEL, words, tmp_path, n_rows=256, dtype=dtype)
     expected = KERNEL.gram(words, dtype=dtype)
     np.testing.assert_array_equal(matrix(gram), expected)
     again = open_gram(tmp_path)

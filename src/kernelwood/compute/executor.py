@@ -8,9 +8,10 @@ import uuid
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
-from contextlib import contextmanager
+from concurrent.futures import BrokenExecutor, CancelledError, Future
+from contextlib import contextmanager, suppress
 from contextvars import Context, ContextVar
+from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple, cast
 
 from kernelwood.compute.blas import one_blas_thread
@@ -153,6 +154,7 @@ class _Call:
     def __init__(self, work: Work, shared: Shared) -> None:
         config = get_config()
         self.running: dict[Future[Any], tuple[int, Any]] = {}
+        self._done: SimpleQueue[Future[Any]] = SimpleQueue()
         self.failed: tuple[int, Exception] | None = None  # the first, in the order of tasks
         self._executor: Any = config.executor
         self._work, self._shared = work, shared
@@ -171,10 +173,16 @@ class _Call:
                 f"the executor {self._executor!r} takes no tasks ({failure}); make a new one"
             ) from failure
         self.running[future] = position, item
+        future.add_done_callback(self._done.put)
 
     def finished(self) -> Iterator[TaskResult]:
         """Wait for some tasks, and yield their results."""
-        done, _ = wait(self.running, timeout=0.1, return_when=FIRST_COMPLETED)
+        # Not futures.wait: an interrupt in it can leave a lock that workers wait for.
+        done = []
+        with suppress(Empty):
+            done.append(self._done.get(timeout=0.1))
+            while True:
+                done.append(self._done.get_nowait())
         for future in sorted(done, key=lambda one: self.running[one][0]):
             position, item = self.running.pop(future)
             try:
@@ -199,8 +207,9 @@ class _Call:
         try:
             return future.result()
         except (BrokenExecutor, CancelledError) as failure:
+            reason = str(failure) or "it was cancelled"
             raise ExecutorError(
-                f"the executor {self._executor!r} lost a task ({str(failure) or 'it was cancelled'}); "
+                f"the executor {self._executor!r} lost a task ({reason}); "
                 "a worker was killed, perhaps for lack of memory, or ended before it was ready; "
                 "make a new executor, with fewer workers if memory is scarce"
             ) from failure

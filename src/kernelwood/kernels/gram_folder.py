@@ -271,14 +271,14 @@ class GramFolder:
         """Return the rows of a file, a read-only memory map."""
         path, rows = self._file(panel), self._slice(panel)
         try:
-            block = np.load(path, mmap_mode="r", allow_pickle=False)
+            block = np.lib.format.open_memmap(path, mode="r")
         except OSError as error:
             hint = "write_gram with the same arguments writes what is missing"
             raise ReadError(f"cannot be read ({error})", path=str(path), hint=hint) from None
         except ValueError as error:
             raise ReadError(f"not a file of NumPy: {error}", path=str(path)) from None
         shape = (rows.stop - rows.start, len(self))
-        if not isinstance(block, np.ndarray) or block.shape != shape or block.dtype != self.dtype:
+        if block.shape != shape or block.dtype != self.dtype:
             raise ReadError(
                 f"must have shape {shape} and numbers of {self.dtype}",
                 path=str(path),
