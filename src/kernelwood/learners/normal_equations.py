@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -15,6 +15,15 @@ Integers = NDArray[Any]
 
 # Rows added at once, however they arrive: sums in another order would have other bits.
 BLOCK = 1024
+
+
+class _Sample(NamedTuple):
+    """Random rows with their random numbers, infinite for places without a row."""
+
+    numbers: Floats
+    rows: NDArray[Any]
+    classes: NDArray[np.int64]
+    positions: NDArray[np.int64]
 
 
 class NormalEquations:
@@ -63,8 +72,12 @@ class NormalEquations:
         self._products: dict[tuple[int, int], Floats] = {}
         self._sums: dict[tuple[int, int], Floats] = {}
         self._counts: dict[tuple[int, int], int] = {}
-        # Rows with the smallest random numbers: those, class, position.
-        self._sample = [np.empty(0), self._rows[:0], np.empty(0, np.int64), np.empty(0, np.int64)]
+        self._sample = _Sample(
+            np.full(n_sampled, np.inf),
+            np.empty((n_sampled, n_columns), dtype),
+            np.zeros(n_sampled, dtype=np.int64),
+            np.zeros(n_sampled, dtype=np.int64),
+        )
 
     def add(self, rows: NDArray[Any], classes: Integers, folds: Integers | None = None) -> None:
         """Add rows, the class of each, and its fold, by default 0."""
@@ -99,22 +112,28 @@ class NormalEquations:
         self._filled = 0
 
     def _draw(self, rows: NDArray[Any], classes: Integers) -> None:
-        order = child_generator(self._seed, self._added // BLOCK).random(BLOCK)[: len(rows)]
-        if len(self._sample[0]) == self._n_sampled:
-            near = order < self._sample[0].max()
-        else:
-            near = np.ones(len(rows), dtype=np.bool_)
-        positions = self._added + np.arange(len(rows))
-        new = (order[near], rows[near], classes[near], positions[near])
-        self._sample = [np.concatenate(both) for both in zip(self._sample, new, strict=True)]
-        if len(self._sample[0]) > self._n_sampled:
-            kept = np.sort(np.argsort(self._sample[0], kind="stable")[: self._n_sampled])
-            self._sample = [column[kept] for column in self._sample]
+        """Keep the rows with the smallest random numbers, in place of those with larger ones."""
+        drawn = child_generator(self._seed, self._added // BLOCK).random(BLOCK)[: len(rows)]
+        numbers = np.concatenate([self._sample.numbers, drawn])
+        kept = np.zeros(len(numbers), dtype=np.bool_)
+        kept[np.argsort(numbers, kind="stable")[: self._n_sampled]] = True
+        free, new = (
+            np.flatnonzero(~kept[: self._n_sampled]),
+            np.flatnonzero(kept[self._n_sampled :]),
+        )
+        free = free[: len(new)]
+        self._sample.numbers[free] = drawn[new]
+        self._sample.rows[free] = rows[new]
+        self._sample.classes[free] = classes[new]
+        self._sample.positions[free] = self._added + new
 
     def sample(self) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64]]:
         """Return the random rows, in the order of the stream, their classes and positions."""
         self._finish()
-        return self._sample[1], self._sample[2], self._sample[3]
+        found = np.flatnonzero(np.isfinite(self._sample.numbers))
+        order = found[np.argsort(self._sample.positions[found])]
+        sample = self._sample
+        return sample.rows[order], sample.classes[order], sample.positions[order]
 
     def renumber(self, numbers: Integers) -> None:
         """Give classes other numbers: ``numbers[c]`` instead of ``c``. No rows can follow."""
@@ -123,7 +142,7 @@ class NormalEquations:
             self._products = {(f, int(numbers[c])): v for (f, c), v in self._products.items()}
         self._sums = {(f, int(numbers[c])): v for (f, c), v in self._sums.items()}
         self._counts = {(f, int(numbers[c])): v for (f, c), v in self._counts.items()}
-        self._sample[2] = numbers[self._sample[2]]
+        self._sample.classes[:] = numbers[self._sample.classes]
 
     def counts(self, n_classes: int) -> NDArray[np.int64]:
         """Return the number of rows of each class."""
