@@ -80,12 +80,13 @@ def test_results_are_refused_as_texts(content, model, relations, tmp_path):
     assert not (tmp_path / "b.jsonl").exists()
 
 
-@pytest.mark.parametrize("options", [("-o", "a.parquet"), ("--facts", "a.parquet")])
-def test_a_missing_package_is_named_before_texts_are_read(options, model, tmp_path, monkeypatch):
+@pytest.mark.parametrize("option", ["-o", "--facts"])
+def test_a_missing_package_is_named_before_the_model_is_read(option, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    (tmp_path / "in.jsonl").write_text("this is not JSON")
-    message = wrong_data(invoke("predict", model, "in.jsonl", *options))
+    for name in "model.kw", "in.jsonl":
+        (tmp_path / name).write_text("neither a model nor JSON")
+    message = wrong_data(invoke("predict", "model.kw", "in.jsonl", option, "a.parquet"))
     assert "need the package pyarrow; install it with: pip install 'kernelwood[arrow]'" in message
 
 

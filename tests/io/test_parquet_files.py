@@ -343,6 +343,15 @@ def test_parts_of_vectors_are_joined_to_the_same_bytes(tmp_path):
     assert (tmp_path / "joined.parquet").read_bytes() == (tmp_path / "whole.parquet").read_bytes()
 
 
+def test_numbers_of_vectors_count_and_have_no_dictionary(tmp_path):
+    with limits(n_bytes=2 * (1 + 3 * 8)):
+        write_vectors(tmp_path / "v.parquet", "abcde", np.zeros((5, 3)))
+    found = parquet.read_metadata(tmp_path / "v.parquet")
+    assert [found.row_group(n).num_rows for n in range(found.num_row_groups)] == [2, 2, 1]
+    dictionaries = [found.row_group(0).column(n).has_dictionary_page for n in range(3)]
+    assert dictionaries == [True, True, False]
+
+
 def test_any_layout_of_a_matrix_is_written(tmp_path):
     vectors = np.arange(24.0).reshape(4, 6)
     write_vectors(tmp_path / "a.parquet", "abcd", vectors[:, ::2])
