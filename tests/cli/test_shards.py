@@ -7,7 +7,7 @@ import signal
 import sys
 from functools import partial
 from pathlib import Path
-from subprocess import PIPE, run as run_process
+from subprocess import run as run_process
 
 import pytest
 from cli.interactions import some_documents
@@ -37,7 +37,7 @@ def corpus(tmp_path_factory):
 
 @pytest.fixture
 def plan(model, corpus, tmp_path):
-    made = run("plan", "--shard-size", "4kB", tmp_path / "work", "predict", model, corpus)
+    made = run("plan", "--shard-size", "1kB", tmp_path / "work", "predict", model, corpus)
     assert made.exit_code == 0, made.stderr
     return tmp_path / "work"
 
@@ -67,7 +67,7 @@ def test_answers_as_json(plan, tmp_path):
     run("run", plan)
     assert answer("shards", "verify", plan) == {"plan": str(plan), "problems": {}}
     made = answer("shards", "collect", plan, tmp_path / "found.tsv.jsonl")
-    assert made["n_documents"] == 8 and made["out"].endswith("found.tsv.jsonl")
+    assert made["n_documents"] == 48 and made["out"].endswith("found.tsv.jsonl")
 
 
 def test_shards_by_other_tools(plan, tmp_path):
@@ -76,7 +76,7 @@ def test_shards_by_other_tools(plan, tmp_path):
         ["xargs", "-P", "2", "-I", "{}", sys.executable, "-m", "kernelwood", "shards", "run",
          str(plan), "--shard", "{}"],
         input="\n".join(map(str, reversed(range(n)))),
-        stdout=PIPE, stderr=PIPE, text=True, check=False,
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert parts.missing_shards(scale.open_plan(plan)) == []
@@ -118,7 +118,9 @@ def test_missing_files(model, corpus, tmp_path):
     assert "no.kw" in wrong_data(made)
     for command in ("run", "status", "verify"):
         assert "does not exist" in wrong_data(run(command, tmp_path / "no"))
-    assert "no such folder" in wrong_data(run("plan", tmp_path / "a" / "b", "predict", model, corpus))
+    assert "no such folder" in wrong_data(
+        run("plan", tmp_path / "a" / "b", "predict", model, corpus)
+    )
 
 
 def test_incomplete_plans_are_not_joined(plan, tmp_path):
@@ -131,7 +133,7 @@ def test_errors_of_shards(model, corpus, tmp_path):
     lines = corpus.read_text("utf-8").splitlines()
     source = tmp_path / "in.jsonl"
     source.write_text("\n".join([*lines[:3], "{broken", *lines[3:]]), "utf-8")
-    run("plan", "--shard-size", "4kB", tmp_path / "work", "predict", model, source)
+    run("plan", "--shard-size", "1kB", tmp_path / "work", "predict", model, source)
     made = run("run", tmp_path / "work")
     assert made.exit_code == 1
     assert "in.jsonl:4:" in made.stderr and "1 shard failed" in made.stderr

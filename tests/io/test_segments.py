@@ -61,9 +61,7 @@ def check(path, *, texts, sizes=SIZES, format=None, only=None, limits=None, **op
     expected = whole(path, texts=texts, format=format, only=only, limits=limits, **options)
     most = 0
     for size in sizes:
-        cut = cut_inputs(
-            path, format, texts=texts, size=size, only=only, limits=limits, **options
-        )
+        cut = cut_inputs(path, format, texts=texts, size=size, only=only, limits=limits, **options)
         segments = list(cut)
         made = one_by_one(segments, texts=texts, limits=limits, **options)
         assert made == expected, size
@@ -86,7 +84,7 @@ def test_segments_of_samples_give_the_whole(name, packing, tmp_path):
 
 def parts_of(name, n_parts):
     """Return the parts of a file of a format, with ids of their own; some are broken."""
-    prose = "Raf binds Ræs, \"or\" not"
+    prose = 'Raf binds Ræs, "or" not'
     made = []
     for n in range(n_parts):
         made.append(
@@ -120,7 +118,14 @@ HEADS = {
 }
 ENDS = {"pubmed": "<DeleteCitation><PMID>9</PMID></DeleteCitation></PubmedArticleSet>\n"}
 NOISE = {
-    "csv": ['7,"never closed\n', "only one\n", ",,\n", '8,"a"b,c\n', 'x"y,"z\n', "\u00a0,\u3000,\n"],
+    "csv": [
+        '7,"never closed\n',
+        "only one\n",
+        ",,\n",
+        '8,"a"b,c\n',
+        'x"y,"z\n',
+        "\u00a0,\u3000,\n",
+    ],
     "tsv": ["only one\n", "\t\t\n", '8\t"a"b\tc\n'],
     "pubmed": [
         "<!-- </PubmedArticle>\n<PubmedArticle> -->\n",

@@ -6,11 +6,13 @@ import dataclasses
 import json
 import os
 import sys
+import time
 from pathlib import Path
 
 import pytest
-from counting_task import ROWS, begun, counting_plan, expected, order
-from shared_work import corpus, model
+from processes import PATIENCE
+from scale.counting_task import ROWS, begun, counting_plan, expected, order
+from scale.shared_work import corpus, model
 
 from kernelwood import scale
 from kernelwood.compute import budget
@@ -154,10 +156,6 @@ def test_an_interrupt_cancels_the_other_tasks(client, plan):
 
 def wait_for(condition):
     """Wait until a condition holds."""
-    import time
-
-    from processes import PATIENCE
-
     deadline = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < deadline

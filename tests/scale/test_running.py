@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from processes import run_python, start_python, wait_until
-from shared_work import corpus, extractor, model, terms, texts
+from scale.shared_work import corpus, extractor, model, terms, texts
 
 import kernelwood as kw
 from kernelwood import scale
@@ -130,7 +130,7 @@ def test_texts_with_a_list_of_terms(tmp_path):
         options={"text_field": ["abstract"], "id_field": "pmid", "every": True},
         shard_size=500,
     )
-    assert plan.n_shards > 3
+    assert plan.n_shards > 2
     scale.run(plan)
     found = [json.loads(line) for line in collected(plan, tmp_path / "found.jsonl").splitlines()]
     names = kw.Dictionary.read(terms())
@@ -261,12 +261,14 @@ KILLED = 2
 @pytest.mark.parametrize("n", [KILLED, pytest.param(10, marks=pytest.mark.slow)])
 def test_a_killed_process_leaves_no_half_part(tmp_path, expected, n):
     plan = predicting(tmp_path / "plan", 4_000)
-    for attempt in range(n):
+    for _ in range(n):
         before = plan.n_shards - len(parts.missing_shards(plan))
         process = start_python("-c", SCRIPT, plan.folder)
         wait_until(
-            lambda before=before: plan.n_shards - len(parts.missing_shards(plan)) > before
-            or not parts.missing_shards(plan),
+            lambda before=before: (
+                plan.n_shards - len(parts.missing_shards(plan)) > before
+                or not parts.missing_shards(plan)
+            ),
             process,
         )
         process.send_signal(signal.SIGKILL)
@@ -285,9 +287,7 @@ def test_a_killed_process_leaves_no_half_part(tmp_path, expected, n):
 
 def test_a_changed_input_fails_with_its_name(tmp_path):
     source = Path(shutil.copy(corpus(), tmp_path / "in.jsonl"))
-    plan = scale.make_plan(
-        tmp_path / "plan", "predict", [source], model=model(), shard_size=20_000
-    )
+    plan = scale.make_plan(tmp_path / "plan", "predict", [source], model=model(), shard_size=20_000)
     data = source.read_bytes()
     source.write_bytes(data.replace(b"binds", b"BINDS", 1))
     made = scale.run(plan)
@@ -386,7 +386,7 @@ def test_any_damage_of_a_plan_is_an_error_or_harmless(data):
 
 
 def _one_plan():
-    from shared_work import folder
+    from scale.shared_work import folder
 
     path = folder() / "one" / "plan"
     path.parent.mkdir(exist_ok=True)
@@ -442,7 +442,7 @@ def test_hostile_records_of_parts(tmp_path, change):
     scale.run(plan, [0])
     path = part_folder(plan, 0) / "part.json"
     path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), **change}), "utf-8")
-    with pytest.raises(PlanError, match="damaged|another plan"):
+    with pytest.raises(PlanError, match=r"damaged|another plan"):
         read_part(plan, 0)
 
 
@@ -536,9 +536,7 @@ def test_a_disk_that_is_really_full(tmp_path, expected):
 )
 def test_wrong_work(tmp_path, command, options, problem):
     with pytest.raises(KernelwoodError, match=problem):
-        scale.make_plan(
-            tmp_path / "plan", command, [corpus()], model=model(), options=options
-        )
+        scale.make_plan(tmp_path / "plan", command, [corpus()], model=model(), options=options)
     assert not (tmp_path / "plan").exists()
 
 
@@ -556,7 +554,7 @@ def test_more_wrong_work(tmp_path):
     plan = predicting(tmp_path / "plan")
     with pytest.raises(PlanError, match="there is no shard 99"):
         scale.run(plan, [99])
-    with pytest.raises(PlanError, match=r"must end in \.jsonl"):
+    with pytest.raises(PlanError, match=r"ends in \.jsonl"):
         scale.collect(plan, tmp_path / "found.tsv")
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kernelwood.scale import Plan, Run
 
 # Options that concern all inputs together, or that are given elsewhere.
-_WHOLE = ("positive_rate", "facts", "fact_types", "report")
+_WHOLE = ("positive_rate", "facts", "report")
 _REASON = "a plan computes parts of the inputs one by one"
 _SHOWN = 5  # errors of shards
 
@@ -37,7 +37,7 @@ def planned_work(command: str, values: dict[str, Any]) -> dict[str, Any]:
     click.UsageError
         If an option cannot be used in plans.
     """
-    made = {"format": values.get("source_format"), "only": values.get("only")}
+    made: dict[str, Any] = {"format": values.get("source_format"), "only": values.get("only")}
     options: dict[str, Any] = {"errors": values["errors"]}
     if command in ("extract", "predict"):
         refuse(values, _WHOLE, _REASON)

@@ -7,6 +7,7 @@ from .config import (
     config_context as config_context,
     format_bytes as format_bytes,
     get_config as get_config,
+    parse_bytes as parse_bytes,
     resolve_jobs as resolve_jobs,
     set_config as set_config,
 )

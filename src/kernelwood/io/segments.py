@@ -54,7 +54,7 @@ from kernelwood.io.texts import checked_text, recognize_text, several
 from kernelwood.structures import describe, shorten
 from kernelwood.text import Example
 
-Progress: TypeAlias = "Callable[[int, int], None]"
+Progress: TypeAlias = "Callable[[int, int], object]"
 
 _WINDOW = 1 << 20  # bytes that are scanned at a time
 _NONE = sha256().hexdigest()

@@ -1,9 +1,9 @@
 """Parts: the results of shards.
 
 A part is a folder ``parts/00012`` with the files that the task writes and ``part.json``: the plan,
-size and SHA-256 of each file, and counters. It appears by one rename, so that it is complete or does
-not exist, whenever a process or a machine stops. ``parts/00012.failed`` is the error of the last
-attempt, ``parts/00012.lock`` is locked by the process that works on the shard.
+size and SHA-256 of each file, and counters. It appears by one rename, so that it is complete or
+does not exist, whenever a process or a machine stops. ``parts/00012.failed`` is the error of the
+last attempt, ``parts/00012.lock`` is locked by the process that works on the shard.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ import re
 import secrets
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kernelwood.io import FileLock, named_if_full, name_problem
+from kernelwood.io import FileLock, name_problem, named_if_full
 from kernelwood.scale.plan import Plan, PlanError, hash_file
 
 RECORD = "part.json"
@@ -258,10 +259,8 @@ def failure_file(plan: Plan, number: int) -> Path:
 
 def note_failure(plan: Plan, number: int, message: str) -> None:
     """Keep the error of a shard, for the status; not being able to write it is no error."""
-    try:
+    with suppress(OSError):
         failure_file(plan, number).write_text(message, encoding="utf-8", errors="replace")
-    except OSError:
-        pass
 
 
 def failures(plan: Plan) -> dict[int, str]:

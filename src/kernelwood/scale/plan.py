@@ -21,6 +21,7 @@ import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -300,7 +301,7 @@ def _plan_of(folder: Path, made: Mapping[str, Any], digest: str) -> Plan:
     sizes, offsets = _numbers(made, "sizes"), _numbers(made, "offsets")
     if len(sizes) != len(offsets) or not sizes:
         raise ValueError("sizes and offsets must have a number for each shard")
-    if any(a >= b for a, b in zip(offsets, offsets[1:], strict=False)):
+    if any(a >= b for a, b in pairwise(offsets)):
         raise ValueError("offsets must rise")
     return Plan(folder, work, files, sizes, offsets, versions, digest)
 

@@ -109,7 +109,7 @@ def make_plan(
         "command": command,
         "options": {k: v for k, v in settings.items() if v != task.default(k)},
         "inputs": paths,
-        "base": os.getcwd(),
+        "base": os.fspath(Path.cwd()),
         "cut": {"format": format, "only": only, "size": asked, "max_shards": max_shards},
     }
     if (Path(folder) / PLAN).is_file():
@@ -117,17 +117,13 @@ def make_plan(
     total = input_size(paths)
     size = max(asked, -(-total // max(1, max_shards)))
 
-    def report(done: int) -> None:
-        if progress is not None:
-            progress(min(done, total), total)
-
     segments = cut_inputs(
         paths,
         format,
         texts=task.texts,
         size=size,
         only=only,
-        progress=report,
+        progress=progress,
         **reading_options(settings),
     )
     return write_plan(folder, group_segments(segments, size), work, files)
@@ -156,18 +152,18 @@ def _same_plan(plan: Plan, work: Mapping[str, Any], files: Mapping[str, Any]) ->
 def input_size(paths: Sequence[str]) -> int:
     """Return the number of bytes of files and of the files in folders, roughly, uncompressed."""
     total = 0
-    for path in paths:
-        if os.path.isdir(path):
+    for path in map(Path, paths):
+        if path.is_dir():
             for folder, _, names in os.walk(path):
-                total += sum(_size(os.path.join(folder, name)) for name in names)
+                total += sum(_size(Path(folder, name)) for name in names)
         else:
             total += _size(path)
     return total
 
 
-def _size(path: str) -> int:
+def _size(path: Path) -> int:
     try:
-        size = os.stat(path).st_size
+        size = path.stat().st_size
     except OSError:
         return 0
-    return size * _PACKED if path.lower().endswith(tuple(PACKED_SUFFIXES)) else size
+    return size * _PACKED if path.name.lower().endswith(tuple(PACKED_SUFFIXES)) else size

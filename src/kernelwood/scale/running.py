@@ -167,7 +167,8 @@ def run(
         except (KernelwoodError, OSError) as failure:
             made.failed[number] = str(failure)
         else:
-            (made.busy if state == "busy" else made.done).append(number)
+            if state != "present":  # computed by another process in the meantime
+                (made.busy if state == "busy" else made.done).append(number)
         clock.finished(number)
     made.busy = [number for number in made.busy if not is_complete(plan, number)]
     return made
@@ -296,7 +297,9 @@ def verify(
         elif number in again:
             with tempfile.TemporaryDirectory(prefix="kernelwood-") as folder:
                 task = _prepared(os.fspath(plan.folder.absolute()), plan.id)
-                recorded(task, plan.shard(number), Path(folder), plan.base if base is None else base)
+                recorded(
+                    task, plan.shard(number), Path(folder), plan.base if base is None else base
+                )
                 if problems := _differences(part, Path(folder)):
                     found[number] = f"computed again, it differs: {', '.join(problems)}"
         if progress is not None:
@@ -310,7 +313,9 @@ def _differences(part: Part, folder: Path) -> list[str]:
     return [
         name
         for name in names
-        if name not in made or name not in part.files or hash_file(made[name]) != part.files[name][1]
+        if name not in made
+        or name not in part.files
+        or hash_file(made[name]) != part.files[name][1]
     ]
 
 

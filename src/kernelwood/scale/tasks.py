@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import shutil
@@ -9,6 +10,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -102,7 +104,8 @@ class Task(ABC):
                 )
             if value != known[name][1] and not _fits(value, known[name][0]):
                 raise PlanError(
-                    f"the option {name!r} of {cls.name} has an invalid value: {shorten(repr(value))}"
+                    f"the option {name!r} of {cls.name} has an invalid value: "
+                    f"{shorten(repr(value))}"
                 )
         return {**{name: default for name, (_, default) in known.items()}, **options}
 
@@ -132,12 +135,22 @@ class Task(ABC):
     @classmethod
     def check_output(cls, plan: Plan, out: Path) -> None:
         """Raise `PlanError` if results cannot be written to a file with this name."""
+        wanted = cls.suffix(plan)
+        if not out.name.lower().removesuffix(".gz").endswith(wanted):
+            raise PlanError(
+                f"the parts of the plan join to a file whose name ends in {wanted}", path=out
+            )
+
+    @classmethod
+    def suffix(cls, plan: Plan) -> str:
+        """Return the end of the names of output files; "" for any."""
+        return ""
 
     def read(self, shard: Shard, base: str) -> ExampleStream:
         """Return the examples of a shard."""
         options = self.options
         return read_segments(
-            [replace(one, path=os.path.join(base, one.path)) for one in shard.segments],
+            [replace(one, path=os.fspath(Path(base, one.path))) for one in shard.segments],
             options["errors"],
             texts=self.texts,
             **reading_options(options),
@@ -206,6 +219,7 @@ class _Prediction(Task):
 
     @classmethod
     def checked(cls, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return options with defaults."""
         made = super().checked(options)
         if made["format"] not in _JOINED:
             raise PlanError(
@@ -219,6 +233,7 @@ class _Prediction(Task):
         """Return the predictions for examples."""
 
     def run(self, shard: Shard, folder: Path, base: str) -> dict[str, Any]:
+        """Write the result of a shard into a folder, and return counters."""
         counts, format = PredictionCounts(), self.options["format"]
         with self.read(shard, base) as stream:
             write_predictions(
@@ -233,6 +248,7 @@ class _Prediction(Task):
 
     @classmethod
     def collect(cls, plan: Plan, parts: Iterable[Part], out: Path) -> dict[str, Any]:
+        """Join the files of parts."""
         counts = PredictionCounts()
         format = cls.checked(plan.options)["format"]
 
@@ -245,16 +261,9 @@ class _Prediction(Task):
         return counts.to_dict()
 
     @classmethod
-    def check_output(cls, plan: Plan, out: Path) -> None:
-        format = cls.checked(plan.options)["format"]
-        plain = out.name.lower().removesuffix(".gz")
-        wanted = ".jsonl" if format == "documents" else f".{format}"
-        if not plain.endswith(wanted):
-            raise PlanError(
-                f"the parts of the plan are in the format {format}; the name of the output must "
-                f"end in {wanted}",
-                path=out,
-            )
+    def suffix(cls, plan: Plan) -> str:
+        """Return the end of the names of output files."""
+        return Path(_found(cls.checked(plan.options)["format"])).suffix
 
 
 def _found(format: str) -> str:
@@ -286,6 +295,7 @@ class Extract(_Prediction):
         self._predict = text_predictor(self.extractor, backend)
 
     def predicted(self, examples: Iterable[Example], counts: PredictionCounts) -> Any:
+        """Return the predictions for examples."""
         return predict_stream(
             self.extractor,
             (add_entities(example, self._find) for example in examples),
@@ -303,6 +313,7 @@ class Predict(_Prediction):
     name = "predict"
 
     def predicted(self, examples: Iterable[Example], counts: PredictionCounts) -> Any:
+        """Return the predictions for examples."""
         return predict_stream(
             self.extractor,
             examples,
@@ -338,25 +349,15 @@ def _join_tables(files: Iterable[Path], out: Path) -> None:
 _JOINED = {"jsonl": _join_lines, "documents": _join_lines, "tsv": _join_tables}
 
 
-class _output:  # noqa: N801
-    """A file that replaces an older one when it is complete; compressed if its name says so."""
-
-    def __init__(self, path: Path) -> None:
-        self._replacing = replacing(Path(os.path.realpath(path)))
-        self._packed = path.suffix.lower() == ".gz"
-
-    def __enter__(self) -> IO[bytes]:
-        import gzip
-
-        file = self._replacing.__enter__()
-        self._file: Any = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if self._packed else file
-        made: IO[bytes] = self._file
-        return made
-
-    def __exit__(self, *failure: Any) -> None:
-        if self._packed and failure[0] is None:
-            self._file.close()
-        self._replacing.__exit__(*failure)
+@contextmanager
+def _output(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file that replaces an older one when it is complete, compressed if it is a .gz."""
+    with replacing(Path(os.path.realpath(path))) as file:
+        if path.suffix.lower() != ".gz":
+            yield file
+            return
+        with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+            yield packed  # type: ignore[misc]  # a binary file in all but its type
 
 
 # Examples.
@@ -371,6 +372,7 @@ class Convert(Task):
 
     @classmethod
     def checked(cls, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return options with defaults."""
         made = super().checked(options)
         row = format_to_write(Path("part"), made["format"])
         if row.name not in _CONCATENATED:
@@ -381,6 +383,7 @@ class Convert(Task):
         return made
 
     def run(self, shard: Shard, folder: Path, base: str) -> dict[str, Any]:
+        """Write the result of a shard into a folder, and return counters."""
         counts, options = Counts(), self.options
         format, skip = options["format"], options["errors"] == "skip"
         make = _maker(options)
@@ -404,6 +407,7 @@ class Convert(Task):
 
     @classmethod
     def collect(cls, plan: Plan, parts: Iterable[Part], out: Path) -> dict[str, Any]:
+        """Join the files of parts."""
         total = _Total()
         _join_lines((part.file("part") for part in total.over(parts)), out)
         return total.counters
@@ -476,6 +480,7 @@ class _Encoding(Task):
         """Return a row for each structure."""
 
     def run(self, shard: Shard, folder: Path, base: str) -> dict[str, Any]:
+        """Write the result of a shard into a folder, and return counters."""
         counts = Counts()
         rows = []
         with (
@@ -504,9 +509,9 @@ class _Encoding(Task):
             yield from attempted(make(example, counts), counts, skip=skip)
 
     @classmethod
-    def check_output(cls, plan: Plan, out: Path) -> None:
-        if out.suffix.lower() != ".npy":
-            raise PlanError(f"{cls.name} writes .npy files; rename the output", path=out)
+    def suffix(cls, plan: Plan) -> str:
+        """Return the end of the names of output files."""
+        return ".npy"
 
     @classmethod
     def collect(cls, plan: Plan, parts: Iterable[Part], out: Path) -> dict[str, Any]:
@@ -542,6 +547,7 @@ class Embed(_Encoding):
     name, encoder, array = "embed", NystromEmbedder, "vectors"
 
     def encode(self, structures: list[Any]) -> NDArray[Any]:
+        """Return vectors."""
         if not structures:
             return np.empty((0, self.model.rank_))
         made: NDArray[Any] = self.model.transform(structures)
@@ -554,11 +560,14 @@ class Hash(_Encoding):
     name, encoder, array = "hash", KernelHasher, "codes"
 
     def encode(self, structures: list[Any]) -> NDArray[Any]:
+        """Return packed codes."""
         made: NDArray[Any] = self.model.codes(structures)
         return made
 
 
-TASKS: dict[str, type[Task]] = {task.name: task for task in (Extract, Predict, Convert, Embed, Hash)}
+TASKS: dict[str, type[Task]] = {
+    task.name: task for task in (Extract, Predict, Convert, Embed, Hash)
+}
 
 
 def find_task(name: str) -> type[Task]:

@@ -7,7 +7,13 @@ from typing import Any
 import click
 
 from kernelwood.cli.console import counted, note, say, show_table, staged, write_json
-from kernelwood.cli.options import FileName, cluster_option, corpus_options, jobs_option, json_option
+from kernelwood.cli.options import (
+    FileName,
+    cluster_option,
+    corpus_options,
+    jobs_option,
+    json_option,
+)
 from kernelwood.cli.outputs import check_writable
 from kernelwood.cli.planned import collect_plan, planned_work, run_plan, show_plan, show_run
 
@@ -56,6 +62,7 @@ def shards() -> None:
 @click.pass_context
 def plan(
     ctx: click.Context,
+    /,
     plan: str,
     command: str,
     arguments: tuple[str, ...],
@@ -129,7 +136,11 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> r
 @click.argument("plan", type=FileName())
 @click.option("--shard", type=click.IntRange(min=0), metavar="K", help="Only this shard, from 0.")
 @click.option(
-    "--shards", "some", metavar="A-B", callback=_numbers, help="Only these shards, A and B included."
+    "--shards",
+    "some",
+    metavar="A-B",
+    callback=_numbers,
+    help="Only these shards, A and B included.",
 )
 @cluster_option
 @_base_option
