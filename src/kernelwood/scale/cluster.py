@@ -222,7 +222,10 @@ class _Tasks:
                 time.sleep(_POLL)
             for future, result in completed.next_batch(block=False):
                 number, _ = self._running.pop(future.key)
-                outcome = self._outcome(number, future, result)
+                try:
+                    outcome = self._outcome(number, future, result)
+                finally:
+                    future.release()  # the scheduler forgets the task
                 if outcome is None:
                     completed.add(self._submit(number))
                 else:
