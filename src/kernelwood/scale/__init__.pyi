@@ -1,4 +1,4 @@
-from .cluster import open_cluster as open_cluster
+from .cluster import ClusterError as ClusterError, open_cluster as open_cluster
 from .index_folder import IndexFolder as IndexFolder
 from .plan import Plan as Plan, PlanError as PlanError, Shard as Shard, open_plan as open_plan
 from .planning import make_plan as make_plan

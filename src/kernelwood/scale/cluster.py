@@ -34,6 +34,7 @@ from kernelwood.structures import shorten
 
 _PER_THREAD = 4  # tasks for each thread of the cluster, so that no worker waits for the next one
 _FEWEST = 16  # tasks for a cluster of few workers, which may grow
+_POLL = 0.05  # seconds between looks at finished tasks
 _ASKED = 5.0  # seconds after which the size of the cluster is asked for again
 _DEATHS = 3  # workers that a shard may kill
 _ATTEMPTS = 3  # submissions of a shard that only waited on workers that died
@@ -192,7 +193,7 @@ class _Tasks:
         self._prefix = f"kernelwood-{plan.id[:12]}-{secrets.token_hex(4)}"
         self._attempts: Counter[int] = Counter()
         self._running: dict[str, tuple[int, Any]] = {}
-        self._limit, self._asked = 0, float("-inf")
+        self._limit, self._asked, self._alive = 0, float("-inf"), time.monotonic()
 
     def __enter__(self) -> _Tasks:
         return self
@@ -217,9 +218,14 @@ class _Tasks:
                 completed.add(self._submit(number))
             if not self._running:
                 return
-            for future, result in completed.next_batch():
+            if not completed.has_ready():
+                time.sleep(_POLL)
+            for future, result in completed.next_batch(block=False):
                 number, _ = self._running.pop(future.key)
-                outcome = self._outcome(number, future, result)
+                try:
+                    outcome = self._outcome(number, future, result)
+                finally:
+                    future.release()  # the scheduler forgets the task
                 if outcome is None:
                     completed.add(self._submit(number))
                 else:
@@ -256,12 +262,23 @@ class _Tasks:
         return {"shard": number, "state": "failed", "error": error, "killed": True}
 
     def _capacity(self) -> int:
-        """Return the number of tasks that the cluster may have."""
-        if time.monotonic() - self._asked >= _ASKED:
+        """Return the number of tasks that the cluster may have, which changes with its size."""
+        now = time.monotonic()
+        if now - self._asked >= _ASKED:
             threads = sum(self._client.nthreads().values())
             self._limit = max(_FEWEST, _PER_THREAD * threads)
-            self._asked = time.monotonic()
+            self._asked = now
+            self._alive = now if threads else self._alive
+            if now - self._alive > _START and _is_local(self._client):
+                raise ClusterError(f"the workers ended and do not start again\n    {_REPEAT}")
         return self._limit
+
+
+def _is_local(client: Any) -> bool:
+    """Return whether the workers of a cluster were started here; no others will come."""
+    from distributed import LocalCluster
+
+    return isinstance(client.cluster, LocalCluster)
 
 
 def _check_workers(plan: Plan, client: Any) -> None:
@@ -430,6 +447,8 @@ _LOCAL: dict[str, Any] = {
     "distributed.worker.memory.pause": False,
     "distributed.worker.profile.enabled": False,
     "distributed.admin.system-monitor.gil.enabled": False,
+    # A worker that was killed is started again, however often; Dask gives up if it is slow.
+    "distributed.deploy.lost-worker-timeout": "365 days",
     "distributed.comm.timeouts.connect": "60s",
 }
 
