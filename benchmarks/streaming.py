@@ -1,6 +1,9 @@
 """Memory and speed of the readers on files of any size: peak memory must not grow with the file.
 
-python benchmarks/streaming.py [--megabytes 100] [--only FORMAT] [--json]
+python benchmarks/streaming.py [--megabytes 100] [--only FORMAT] [--segments] [--json]
+
+With --segments, files are cut into segments of 8 MB, plain and gzip: speed of cutting, and CPU of
+reading all segments, each on its own, against one read of the file.
 
 Every format is read twice, a tenth of the size and the whole, from a stream that is made as it is
 read. Each run has a process of its own, so that its peak memory is its own.
@@ -9,17 +12,21 @@ read. Each run has a process of its own, so that its peak memory is its own.
 from __future__ import annotations
 
 import argparse
+import gzip
 import io
 import json
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 
 from measure import show_table
 
-from kernelwood.io import iter_read
+from kernelwood.io import cut_inputs, iter_read, read_segments
 
 PROSE = "Raf binds Ras in most of the cells, and the two leave the membrane together. " * 12
 # A part of a file; {n} is its number.
@@ -209,17 +216,58 @@ def in_new_process(name: str, megabytes: float) -> dict[str, float]:
     return json.loads(finished.stdout)
 
 
+CUT = ("jsonl", "records", "csv", "tsv", "pubmed", "medline", "pubtator", "conllu")
+SEGMENT = 8_000_000  # bytes
+
+
+def cpu(work: Callable[[], Iterable[object]], repeats: int = 3) -> tuple[int, float]:
+    """Return the number of results and the least CPU seconds."""
+    seconds = []
+    for _ in range(repeats):
+        started = time.process_time()
+        count = sum(1 for _ in work())
+        seconds.append(time.process_time() - started)
+    return count, min(seconds)
+
+
+def segments(name: str, megabytes: float, folder: Path) -> Iterator[dict[str, object]]:
+    """Yield rows for a plain file and a compressed one."""
+    for suffix, opened in (("", open), (".gz", gzip.open)):
+        path = folder / f"{name}{suffix}"
+        with opened(path, "wb") as file:
+            shutil.copyfileobj(Stream(name, int(megabytes * 1e6)), file)
+        cut = list(cut_inputs(path, name, texts=False, size=SEGMENT))
+        n_segments, cutting = cpu(lambda p=path: cut_inputs(p, name, texts=False, size=SEGMENT))
+        _, whole = cpu(lambda p=path: iter_read(p, name))
+        _, apart = cpu(lambda c=cut: (e for s in c for e in read_segments([s], texts=False)))
+        yield {
+            "format": f"{name}{suffix}",
+            "segments": n_segments,
+            "cut, MB/s of CPU": megabytes / cutting,
+            "read, s": whole,
+            "segments, s": apart,
+            "ratio": apart / whole,
+        }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--megabytes", type=float, default=100)
     parser.add_argument("--only", choices=PARTS)
     parser.add_argument("--run", choices=PARTS, help=argparse.SUPPRESS)
+    parser.add_argument("--segments", action="store_true")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     if options.run:
         print(json.dumps(run(options.run, options.megabytes)))
         return
-    rows = []
+    rows: list[dict[str, object]] = []
+    if options.segments:
+        with tempfile.TemporaryDirectory() as folder:
+            for name in [options.only] if options.only else CUT:
+                rows += segments(name, options.megabytes, Path(folder))
+        print(json.dumps(rows)) if options.json else show_table("segments", rows, digits=2)
+        return
     for name in [options.only] if options.only else PARTS:
         small = in_new_process(name, options.megabytes / 10)
         large = in_new_process(name, options.megabytes)

@@ -86,3 +86,9 @@ def run_python():
 def force_threads(monkeypatch):
     """Make even the smallest work run on threads."""
     monkeypatch.setattr("kernelwood.compute.runner._INLINE_COST", 0)
+
+
+@pytest.fixture
+def force_executor(monkeypatch):
+    """Make even the smallest work run on the executor of the settings."""
+    monkeypatch.setattr("kernelwood.compute.executor._SMALLEST_COST", 0)

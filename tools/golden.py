@@ -268,6 +268,13 @@ MODELS: dict[str, Callable[[], Any]] = {
     "kernel-ridge": lambda: _fitted(
         kw.KernelRidgeClassifier, _combined(), ridge=0.5, class_weight="balanced", probability=True
     ),
+    "landmark-ridge": lambda: _fitted(
+        kw.LandmarkRidgeClassifier,
+        n_landmarks=4,
+        class_weight="balanced",
+        probability=True,
+        random_state=1,
+    ),
     "kernel-svc": lambda: _fitted(kw.KernelSVC, probability=True, random_state=1),
     "dictionary": lambda: kw.Dictionary([("owl", "animal", "DB:1"), ("Tawny owl", "animal")]),
     "entity-tagger": lambda: EntityTagger().fit(_annotated()),

@@ -58,6 +58,7 @@ from .learners import (
     KernelNetworkClassifier as KernelNetworkClassifier,
     KernelRidgeClassifier as KernelRidgeClassifier,
     KernelSVC as KernelSVC,
+    LandmarkRidgeClassifier as LandmarkRidgeClassifier,
 )
 from .parsing import ForestParser as ForestParser
 from .persist import load as load, save as save

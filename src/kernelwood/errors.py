@@ -8,6 +8,7 @@
     ├── KernelInputError (ValueError)        a kernel got parameters or data it cannot use
     ├── KernelOverflowError (OverflowError)  a raw value lies outside double range
     ├── MemoryBudgetError (MemoryError)      the result would not fit the memory budget
+    ├── ExecutorError (RuntimeError)         the executor of the settings takes or finishes no tasks
     ├── ModelFormatError (ValueError)        a model file cannot be read, or a model not be saved
     └── kernelwood.web.ProjectError (ValueError)  a project cannot be read, or a value not be stored
 
@@ -19,6 +20,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 __all__ = [
+    "ExecutorError",
     "KernelInputError",
     "KernelOverflowError",
     "KernelwoodError",
@@ -99,6 +101,10 @@ class KernelOverflowError(KernelwoodError, OverflowError):
 
 class MemoryBudgetError(KernelwoodError, MemoryError):
     """A result would exceed the memory budget."""
+
+
+class ExecutorError(KernelwoodError, RuntimeError):
+    """The executor of the settings is broken or shut down."""
 
 
 class ModelFormatError(KernelwoodError, ValueError):

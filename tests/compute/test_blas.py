@@ -1,5 +1,6 @@
 """One thread of BLAS where bits must not depend on threads."""
 
+import numpy  # noqa: F401  (loads its library)
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from kernelwood.compute import one_blas_thread

@@ -32,6 +32,7 @@ OPTIONS = {
         "C": 3, "n_landmarks": 40, "tol": 1e-6, "probability": True, "random_state": 0,
     },
     "KernelRidgeClassifier": {"ridge": 0.2, "probability": True},
+    "LandmarkRidgeClassifier": {"n_landmarks": 40, "probability": True, "random_state": 0},
     "KernelNeighborsClassifier": {"n_neighbors": 5},
     "HashNeighborsClassifier": {
         "n_neighbors": 5, "n_references": 20, "n_candidates": 30, "random_state": 0,
@@ -52,6 +53,7 @@ SMALLEST = {
     "KernelSVC": {"probability": False},
     "KernelSVC on landmarks": {"probability": False, "n_landmarks": 3},
     "KernelRidgeClassifier": {},
+    "LandmarkRidgeClassifier": {"n_landmarks": 3},
     "KernelNeighborsClassifier": {"n_neighbors": 1},
     "HashNeighborsClassifier": {
         "n_neighbors": 1, "n_references": 3, "subset_size": 1, "n_candidates": 2,
@@ -426,6 +428,7 @@ EXPLAINED = {
     "KernelSVC": [{}, {"class_weight": "balanced"}],
     "KernelSVC on landmarks": [{}],
     "KernelRidgeClassifier": [{}, {"class_weight": "balanced"}],
+    "LandmarkRidgeClassifier": [{}, {"class_weight": "balanced"}],
     "KernelNeighborsClassifier": [{}, {"weights": "uniform", "class_weight": {"HUM": 3.0}}],
     "HashNeighborsClassifier": [{}, {"weights": "uniform", "class_weight": "balanced"}],
     "HashForestClassifier": [

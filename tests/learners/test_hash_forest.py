@@ -355,3 +355,41 @@ def test_a_forest_of_other_bits_is_refused():
     model.forest_ = forest(n_bits=80).fit(X, y).forest_
     with pytest.raises(ValueError, match="70 bits"):
         model._check_restored()
+
+
+# Streams.
+
+
+@pytest.mark.parametrize("options", [{}, {"threshold_for": "wild", "class_weight": "balanced"}])
+def test_batches_give_the_forest_of_all_structures(options):
+    X, y = sample(kinds=("wild", "cold", "calm"))
+    hashed = forest(**options).fit(X, y)
+    # References are chosen from the first batch, so it is the same in all streams.
+    streams = [
+        forest(**options).fit_batches(
+            (X[a:b], y[a:b]) for a, b in itertools.pairwise([0, 40, *cuts, 90])
+        )
+        for cuts in ([], [41], [50, 60, 60, 89])
+    ]
+    for model in streams:
+        assert model.predict_proba(X).tobytes() == streams[0].predict_proba(X).tobytes()
+        assert model.threshold_ == streams[0].threshold_
+        assert model.classes_.tolist() == ["calm", "cold", "wild"]
+        assert model.kernel_evaluations_ == 90 * 20 + 20 * 21 // 2
+    whole = forest(**options).fit_batches([(X, y)])
+    assert whole.predict_proba(X).tobytes() == hashed.predict_proba(X).tobytes()
+
+
+def test_classes_of_a_stream_are_sorted_whenever_they_appear():
+    X, y = sample(kinds=("wild", "calm"))
+    order = np.argsort(y)[::-1]
+    X, y = [X[i] for i in order], [y[i] for i in order]
+    model = forest().fit_batches([(X[:45], y[:45]), (X[45:], y[45:])])
+    assert model.classes_.tolist() == ["calm", "wild"]
+    assert model.score(X, y) > 0.9
+
+
+@pytest.mark.parametrize("batches", [[], [([], [])]])
+def test_a_stream_without_structures_is_refused(batches):
+    with pytest.raises(KernelInputError, match="at least one structure"):
+        forest().fit_batches(batches)

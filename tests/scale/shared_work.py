@@ -36,6 +36,14 @@ def corpus() -> Path:
     return path
 
 
+@cache
+def few() -> Path:
+    """Some of them."""
+    path = folder() / "few.jsonl"
+    kw.write(load_interactions("test")[:15], path)
+    return path
+
+
 TERMS = (("Raf", "protein"), ("MEK1", "protein"), ("ERK2", "protein"), ("Sos1", "protein"))
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from processes import run_python, start_python, wait_until
-from scale.shared_work import corpus, extractor, model, terms, texts
+from scale.shared_work import corpus, extractor, few, model, terms, texts
 
 import kernelwood as kw
 from kernelwood import scale
@@ -95,11 +95,12 @@ def test_a_part_that_is_computed_again_has_the_same_bytes(tmp_path):
         ("found.tsv", {"format": "tsv"}),
         ("found.tsv", {"format": "tsv", "n_evidence": 1}),
         ("found.jsonl", {"every": True}),
-        ("found.jsonl", {"n_evidence": 2}),
         ("found.jsonl.gz", {}),
     ],
 )
-def test_other_outputs(tmp_path, name, options):
+def test_other_outputs(tmp_path, name, options, monkeypatch):
+    if options.get("n_evidence"):  # which takes time
+        monkeypatch.setattr("scale.test_running.corpus", few)
     plan = predicting(tmp_path / "plan", **options)
     scale.run(plan)
     scale.collect(plan, tmp_path / name)
@@ -120,6 +121,7 @@ def test_counters_are_those_of_the_whole(tmp_path):
     assert {k: v for k, v in counters.items() if k != "warnings"} == counts.to_dict()
 
 
+@pytest.mark.filterwarnings("ignore:the model was trained on parses")
 def test_texts_with_a_list_of_terms(tmp_path):
     plan = scale.make_plan(
         tmp_path / "plan",
@@ -132,7 +134,10 @@ def test_texts_with_a_list_of_terms(tmp_path):
     )
     assert plan.n_shards > 2
     scale.run(plan)
-    found = [json.loads(line) for line in collected(plan, tmp_path / "found.jsonl").splitlines()]
+    counters = scale.collect(plan, tmp_path / "found.jsonl")
+    [(warning, n)] = counters["warnings"].items()
+    assert warning.startswith("the model was trained on parses") and n == plan.n_shards
+    found = [json.loads(line) for line in (tmp_path / "found.jsonl").read_bytes().splitlines()]
     names = kw.Dictionary.read(terms())
     read = kw.io.read_texts(texts(), text_field="abstract", id_field="pmid")
     documents = [e.with_views({"document": names.annotate(e.view("document"))}) for e in read]
@@ -167,6 +172,73 @@ def test_vectors_and_codes(tmp_path):
         assert found.dtype == plain.dtype and found.tobytes() == plain.tobytes()
         rows = (tmp_path / f"{command}.rows.jsonl").read_text("utf-8").splitlines()
         assert [json.loads(row)["id"] for row in rows] == [example.id for example in made]
+
+
+def test_an_index(tmp_path):
+    kernel = kw.OnView("words", kw.SubsequenceKernel())
+    made = [e for example in load_interactions("test") for e in _with_words(example)]
+    hasher = kw.KernelHasher(kernel, n_references=20, n_bits=70, random_state=0).fit(made)
+    kw.save(hasher, tmp_path / "hasher.kw")
+    plan = scale.make_plan(
+        tmp_path / "plan",
+        "index",
+        [corpus()],
+        model=tmp_path / "hasher.kw",
+        shard_size=20_000,
+    )
+    scale.run(plan)
+    assert scale.collect(plan, tmp_path / "index")["n_examples"] == len(made)
+    index = scale.IndexFolder(tmp_path / "index")
+    assert len(index) == len(made)
+    ids, distances = index.search(made[:3], k=1)
+    codes = hasher.codes(made)
+    for query in range(3):
+        bits = np.unpackbits((codes ^ codes[query]).view(np.uint8), axis=1).sum(axis=1)
+        assert (ids[query, 0], distances[query, 0]) == (bits.argmin(), 0)
+    with pytest.raises(FileExistsError):
+        scale.collect(plan, tmp_path / "index")
+
+
+def test_a_gram_matrix(tmp_path, monkeypatch):
+    monkeypatch.setattr("kernelwood.scale.tasks._CELLS", 1)
+    kernel = kw.OnView("path", kw.SubsequenceKernel())
+    kw.save(kernel, tmp_path / "kernel.kw")
+    plan = scale.make_plan(
+        tmp_path / "plan",
+        "gram",
+        [corpus()],
+        model=tmp_path / "kernel.kw",
+        options={"candidates": "pairs"},
+    )
+    assert plan.n_shards > 1 and scale.open_plan(plan.folder).shard(1).rows[0] == 256
+    for number in reversed(range(plan.n_shards)):
+        scale.run_shard(plan, number)
+    candidates = kw.relations.pair_candidates(kw.read(corpus()))
+    expected = kernel.gram(candidates.viewed("path").table)
+    scale.collect(plan, tmp_path / "gram.npy")
+    assert (tmp_path / "gram.npy").stat().st_size > expected.nbytes
+    assert np.load(tmp_path / "gram.npy").tobytes() == expected.tobytes()
+
+
+def test_parquet(tmp_path):
+    plan = predicting(tmp_path / "plan", format="parquet")
+    scale.run(plan)
+    scale.collect(plan, tmp_path / "found.parquet")
+    write(tmp_path / "plain.parquet")
+    assert (tmp_path / "found.parquet").read_bytes() == (tmp_path / "plain.parquet").read_bytes()
+
+
+def test_a_data_set(tmp_path, expected):
+    plan = predicting(tmp_path / "plan")
+    scale.run(plan)
+    counters = scale.collect(plan, tmp_path / "found")
+    files = sorted((tmp_path / "found").glob("found-*.jsonl"))
+    assert len(files) == plan.n_shards
+    assert b"".join(file.read_bytes() for file in files) == expected
+    assert json.loads((tmp_path / "found" / "counters.json").read_text("utf-8")) == counters
+    assert counters["n_documents"] == len(kw.read(corpus()))
+    with pytest.raises(FileExistsError):
+        scale.collect(plan, tmp_path / "found")
 
 
 def _with_words(example):

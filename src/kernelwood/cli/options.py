@@ -320,7 +320,8 @@ positive_rate_option = click.option(
 facts_options = together(
     click.option(
         "--facts", metavar="FILE", multiple=True,
-        help="Unique relations: .tsv, .json, .sif, .cx2, .graphml, .indra.json, .bel, .neo4j.",
+        help="Unique relations: .tsv, .json, .parquet, .sif, .cx2, .graphml, .indra.json, .bel, "
+        ".neo4j.",
     ),
     click.option(
         "--facts-by", type=click.Choice(["text", "id"]), default="text",
@@ -338,7 +339,7 @@ end_to_end_option = click.option(
 prediction_options = together(
     click.option(
         "-o", "--out", metavar="FILE", show_default="table on standard output",
-        help="Output: .jsonl, .tsv, .html, .ann (brat folder), other formats, or -.",
+        help="Output: .jsonl, .tsv, .parquet, .html, .ann (brat folder), others, or -.",
     ),
     click.option(
         "--to", "target_format", metavar="FORMAT",

@@ -10,10 +10,9 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -127,17 +126,6 @@ def compared_files(corpus: str | None, options: dict[str, Any]) -> dict[str, str
 # Files.
 
 
-@contextmanager
-def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a binary file that replaces an older one only when it is complete."""
-    from kernelwood.io import replacing
-
-    target = Path(os.path.realpath(path))
-    special = target.exists() and not target.is_file()  # pipes and devices cannot be replaced
-    with target.open("wb") if special else replacing(target) as file:
-        yield file
-
-
 def use_utf8(target: str | None) -> None:
     """Encode standard output in UTF-8, if it is the target."""
     if target == STANDARD and sys.stdout is None:
@@ -211,7 +199,7 @@ def check_prediction_files(
     sources: dict[str, str | None], options: dict[str, Any], *, as_json: bool
 ) -> str | None:
     """Check the options and files of a command that writes predictions; return the format."""
-    from kernelwood.io import check_vacant
+    from kernelwood.io import check_parquet, check_vacant
 
     out, format = options["out"], options["target_format"]
     if as_json and out == STANDARD:
@@ -229,8 +217,10 @@ def check_prediction_files(
     if is_report(out):
         return _check_report(sources, options)
     format = "jsonl" if out == STANDARD and format is None else _format_of(out, format)
-    if format in ("jsonl", "tsv"):
+    if format in ("jsonl", "tsv", "parquet"):
         check_files(sources, {"--out": out})
+        if format == "parquet":
+            check_parquet(out)
         return format
     if options["every"]:
         kind = "standoff annotation" if format == "ann" else f"the format {format}"
@@ -268,7 +258,7 @@ def check_fact_files(
     sources: dict[str, str | None], options: dict[str, Any], *, as_json: bool
 ) -> None:
     """Check the files of ``--facts``: known formats, different files, folders that are new."""
-    from kernelwood.io import check_parent, check_vacant
+    from kernelwood.io import check_parent, check_parquet, check_vacant
 
     paths = options["facts"]
     if not paths:
@@ -292,6 +282,8 @@ def check_fact_files(
             check_vacant(Path(path))
         else:
             check_files(sources, {"--facts": path})
+            if row.columns is not None:
+                check_parquet(path)
 
 
 def write_facts(counter: FactCounter, options: dict[str, Any]) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 # Options that concern all inputs together, or that are given elsewhere.
 _WHOLE = ("positive_rate", "facts", "report")
 _REASON = "a plan computes parts of the inputs one by one"
+_ENCODINGS = ("embed", "hash", "index", "gram")
 _SHOWN = 5  # errors of shards
 
 
@@ -53,7 +54,7 @@ def planned_work(command: str, values: dict[str, Any]) -> dict[str, Any]:
         for name in ("case", "ner", "parser", "id_field"):
             options[name] = values[name]
         options["text_field"] = list(values["text_field"])
-    if command in ("convert", "embed", "hash"):
+    if command in ("convert", *_ENCODINGS):
         for name in ("candidates", "labels", "sentences"):
             options[name] = values[name]
         for name in ("views", "types"):
@@ -63,7 +64,7 @@ def planned_work(command: str, values: dict[str, Any]) -> dict[str, Any]:
             raise click.UsageError("--qualify-ids is not possible in plans")
         made["inputs"] = [values["source"]]
         options["format"] = _converted_format(values)
-    if command in ("embed", "hash"):
+    if command in _ENCODINGS:
         if values["model"] is None:
             raise click.UsageError(f"a plan of {command} needs a saved model: --model FILE.kw")
         made["model"], made["inputs"] = values["model"], [values["corpus"]]
@@ -172,8 +173,8 @@ def _show_counters(counters: dict[str, Any]) -> None:
         if counters["n_documents"] and not counters["n_entities"]:
             note("warning: the input has no entities, so it has no relations")
     else:
-        written = counters.get("written", counters.get("n_examples", 0))
-        say(f"{counted(written, 'example')}")
+        noun = next(one for one in ("written", "n_examples", "n_rows") if one in counters)
+        say(counted(counters[noun], "row" if noun == "n_rows" else "example"))
     counts = Counts()
     for name in ("skipped", "dropped", "remarks"):
         getattr(counts, name).update(counters.get(name, {}))

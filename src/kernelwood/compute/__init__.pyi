@@ -11,6 +11,15 @@ from .config import (
     resolve_jobs as resolve_jobs,
     set_config as set_config,
 )
+from .executor import (
+    TASKS_A_WORKER as TASKS_A_WORKER,
+    TaskResult as TaskResult,
+    Warned as Warned,
+    count_workers as count_workers,
+    run_tasks as run_tasks,
+    uses_executor as uses_executor,
+    warn_again as warn_again,
+)
 from .large_matrices import allocate_matrix as allocate_matrix
 from .runner import (
     Counters as Counters,

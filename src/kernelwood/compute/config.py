@@ -1,4 +1,4 @@
-"""Settings of all computations: threads, memory budget, progress, temporary files."""
+"""Settings of all computations: threads, executor, memory, progress, temporary files."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kernelwood.errors import KernelInputError, MemoryBudgetError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 Progress = Callable[[int, int], object]
 
@@ -36,12 +39,16 @@ class Config:
     temp_dir : str, path or None
         Folder of temporary files, which hold matrices beyond the memory budget; None for the
         folder of the platform.
+    executor : concurrent.futures.Executor or None
+        Where large computations run: threads, processes or other machines. None for threads of
+        this process, ``n_jobs`` of them; each task of an executor uses as many.
     """
 
     n_jobs: int = 1
     memory: int | str | None = None
     progress: Progress | None = None
     temp_dir: str | os.PathLike[str] | None = None
+    executor: Executor | None = None
 
 
 _config: ContextVar[Config | None] = ContextVar("kernelwood_config", default=None)
@@ -113,7 +120,26 @@ def _changed(config: Config, settings: dict[str, Any]) -> Config:
         raise KernelInputError(f"progress must be callable or None, got {changed.progress!r}")
     if changed.temp_dir is not None:
         _check_folder(changed.temp_dir)
+    if changed.executor is not None and (
+        isinstance(changed.executor, type) or not callable(getattr(changed.executor, "submit", 0))
+    ):
+        raise KernelInputError(
+            "executor must be a concurrent.futures.Executor such as ProcessPoolExecutor(4), or "
+            f"None, got {changed.executor!r}"
+        )
     return changed
+
+
+def _leave_executor() -> None:
+    """Leave the executor to the process that this one was forked from."""
+    global _default
+    _default = replace(_default, executor=None)
+    if (config := _config.get()) is not None:
+        _config.set(replace(config, executor=None))
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_executor)
 
 
 # Memory.

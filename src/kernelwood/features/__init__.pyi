@@ -21,7 +21,7 @@ from .collection import (
     collected as collected,
     stored as stored,
 )
-from .embedding_index import EmbeddingIndex as EmbeddingIndex
+from .embedding_index import EmbeddingIndex as EmbeddingIndex, index_vectors as index_vectors
 from .estimator import (
     StructureEstimator as StructureEstimator,
     StructureTransformer as StructureTransformer,
@@ -40,6 +40,12 @@ from .nystrom import (
     BY_CLASS as BY_CLASS,
     SELECTIONS as SELECTIONS,
     NystromEmbedder as NystromEmbedder,
+    decompose as decompose,
 )
 from .reference_selection import ReferenceSelector as ReferenceSelector, draw_sample as draw_sample
 from .rowwise import compare_rows as compare_rows, product as product
+from .vector_search import (
+    check_quantized as check_quantized,
+    nearest_vectors as nearest_vectors,
+    padded as padded,
+)

@@ -11,7 +11,14 @@ from kernelwood.compute import config_context
 from kernelwood.features.collection import Ids, StructureIndex, collected, nearest_kept
 from kernelwood.features.nystrom import SELECTIONS, NystromEmbedder
 from kernelwood.features.rowwise import compare_rows
-from kernelwood.features.vector_search import check_quantized, nearest_vectors, padded, quantize
+from kernelwood.features.vector_search import (
+    Rows,
+    Scales,
+    check_quantized,
+    nearest_vectors,
+    padded,
+    quantize,
+)
 
 
 class EmbeddingIndex(StructureIndex):
@@ -141,17 +148,7 @@ class EmbeddingIndex(StructureIndex):
         return self
 
     def _stand_ins(self, X: Any) -> dict[str, NDArray[Any]]:
-        embedder = self.embedder_
-        numbers = np.empty((len(X), padded(embedder.rank_)), dtype=np.int8)
-        scales = np.empty(len(X), dtype=np.float32)
-        with config_context(progress=None):  # progress is that of the comparisons
-            own = embedder.kernel_.diag(X, dtype="float64")
-        # Not all vectors in double precision at once.
-        for some, similarities in compare_rows(
-            embedder.kernel_, X, embedder.landmarks_, dtype="float64"
-        ):
-            vectors = _rescaled(embedder.embed(similarities), own[some])
-            numbers[some], scales[some] = quantize(vectors)
+        numbers, scales = index_vectors(self.embedder_, X)
         return {"vectors": numbers, "scales": scales}
 
     def _search_plain(self, X: Any, k: int) -> tuple[Ids, NDArray[Any]]:
@@ -187,6 +184,21 @@ class EmbeddingIndex(StructureIndex):
         super()._check_restored()
         if self.embedder_.kernel_._accepts() is not self.kernel_._accepts():
             raise ValueError("embedder_ and kernel_ must be for the same kind of structures")
+
+
+def index_vectors(embedder: NystromEmbedder, X: Any) -> tuple[Rows, Scales]:
+    """Return the vectors of a batch as an index stores them: rescaled, and quantized to 8 bits."""
+    numbers = np.empty((len(X), padded(embedder.rank_)), dtype=np.int8)
+    scales = np.empty(len(X), dtype=np.float32)
+    with config_context(progress=None):  # progress is that of the comparisons
+        own = embedder.kernel_.diag(X, dtype="float64")
+    # Not all vectors in double precision at once.
+    for some, similarities in compare_rows(
+        embedder.kernel_, X, embedder.landmarks_, dtype="float64"
+    ):
+        vectors = _rescaled(embedder.embed(similarities), own[some])
+        numbers[some], scales[some] = quantize(vectors)
+    return numbers, scales
 
 
 def _rescaled(vectors: NDArray[np.float64], own: NDArray[Any]) -> NDArray[np.float64]:

@@ -13,6 +13,7 @@ from kernelwood.compute import Runner, get_config
 from kernelwood.errors import KernelInputError
 from kernelwood.kernels import TILE, Kernel
 
+_ON_EXECUTOR = 2**25  # similarities at once: 256 MB in double
 _LANES = 16  # columns, unless there is one, come in such groups, see ordered_product.hpp
 
 
@@ -51,13 +52,22 @@ def product(
 
 
 def compare_rows(
-    kernel: Kernel, X: Any, fixed: Any, *, n_rows: int = TILE, dtype: DTypeLike | None = None
+    kernel: Kernel,
+    X: Any,
+    fixed: Any,
+    *,
+    n_rows: int | None = None,
+    dtype: DTypeLike | None = None,
 ) -> Iterator[tuple[slice, NDArray[Any]]]:
     """Yield slices of ``X`` and their rows of ``kernel.cross(X, fixed)``, ``n_rows`` at a time.
 
-    Progress is reported for the whole matrix. No value depends on ``n_rows``.
+    Progress is reported for the whole matrix. No value depends on ``n_rows``, by default 8,192;
+    with an executor more, because it gets ``fixed`` again for each slice.
     """
     report = get_config().progress
+    if n_rows is None:
+        most = _ON_EXECUTOR // max(len(fixed), 1) if get_config().executor else 0
+        n_rows = max(TILE, most)
     for begin in range(0, len(X), n_rows):
 
         def progress(done: int, total: int, before: int = begin * len(fixed)) -> None:

@@ -3,7 +3,7 @@
 =====================  ===========================================================================
 reading                `reading` (`read`, `iter_read`), `texts` (texts of any kind), `streams`
                        (error policies, counts), `inputs` (files, folders and archives),
-                       `source` (bytes, text, lines)
+                       `source` (bytes, text, lines), `segments` (parts of files)
 `containers/`          folders, zip and tar archives, compression, limits
 `formats/`             one module per format with reader and writer; `table` lists them
 shared by formats      `lines` (blocks, columns, comments), `selection` (views), `alignment` (words

@@ -3,6 +3,7 @@ from .atomic import (
     check_parent as check_parent,
     check_vacant as check_vacant,
     named_if_full as named_if_full,
+    open_output as open_output,
     replacing as replacing,
     write_folder as write_folder,
     write_text as write_text,
@@ -44,6 +45,14 @@ from .formats.standoff import (
 from .formats.table import FORMATS as FORMATS, Format as Format
 from .ids import UsedIds as UsedIds
 from .locks import FileInUseError as FileInUseError, FileLock as FileLock
+from .parquet_files import (
+    Kind as Kind,
+    check_parquet as check_parquet,
+    join_parquet as join_parquet,
+    write_codes as write_codes,
+    write_parquet as write_parquet,
+    write_vectors as write_vectors,
+)
 from .reading import (
     Examples as Examples,
     ExampleStream as ExampleStream,

@@ -36,7 +36,21 @@ def write_text(path: str | os.PathLike[str] | IO[str], pieces: Iterable[str]) ->
     if not isinstance(path, (str, os.PathLike)):
         path.writelines(pieces)
         return
-    # A link keeps pointing to the file it names.
+    with open_output(path) as file:
+        packed = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if _is_gzip(path) else file
+        for piece in pieces:
+            packed.write(_encode(piece))
+        if packed is not file:
+            packed.close()
+
+
+@contextmanager
+def open_output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a binary file that replaces an older one only when the block ends without an error.
+
+    Special files (pipes, devices) are not replaced, but written to. The target of a link is
+    replaced, not the link.
+    """
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise IsADirectoryError(
@@ -46,11 +60,7 @@ def write_text(path: str | os.PathLike[str] | IO[str], pieces: Iterable[str]) ->
     check_parent(target)
     special = target.exists() and not target.is_file()
     with target.open("wb") if special else replacing(target) as file:
-        packed = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if _is_gzip(target) else file
-        for piece in pieces:
-            packed.write(_encode(piece))
-        if packed is not file:
-            packed.close()
+        yield file
 
 
 def check_parent(target: Path) -> None:
@@ -100,20 +110,25 @@ def _open_new(temporary: Path, target: Path) -> BinaryIO:
         raise OSError(failure.errno, failure.strerror, str(target)) from failure
 
 
-def _is_gzip(target: Path) -> bool:
-    return target.suffix.lower() == ".gz"
+def _is_gzip(path: str | os.PathLike[str]) -> bool:
+    return Path(os.path.realpath(path)).suffix.lower() == ".gz"
 
 
 def _encode(piece: str) -> bytes:
     try:
         return piece.encode("utf-8")
     except UnicodeEncodeError as failure:
-        raise StructureError(
-            f"character {piece[failure.start]!r} cannot be written as UTF-8",
-            snippet=piece,
-            column=failure.start + 1,
-            hint="a lone surrogate comes from text decoded with errors='surrogateescape'",
-        ) from failure
+        raise unwritable(failure) from failure
+
+
+def unwritable(failure: UnicodeEncodeError) -> StructureError:
+    """Return the error for a text that cannot be written as UTF-8."""
+    return StructureError(
+        f"character {failure.object[failure.start]!r} cannot be written as UTF-8",
+        snippet=failure.object,
+        column=failure.start + 1,
+        hint="a lone surrogate comes from text decoded with errors='surrogateescape'",
+    )
 
 
 def write_folder(path: str | os.PathLike[str], files: Iterable[tuple[str, str]]) -> None:

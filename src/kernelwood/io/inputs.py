@@ -322,6 +322,7 @@ class MemberSource(Source):
         self._file = container.open(name)
         try:
             super().__init__(self._file, name=container.title(name), stem=stem, meter=meter)
+            self.path = container.path(name)
         except BaseException:
             self._file.close()
             raise

@@ -15,7 +15,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, fields
-from functools import partial
+from functools import lru_cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -38,6 +38,7 @@ from kernelwood.io.inputs import (
     ContainerInput,
     Files,
     MemberSource,
+    Part,
     as_path,
     check_only,
     files_beside,
@@ -152,6 +153,11 @@ class Segment:
             raise ValueError(f"not a segment: {problem}")
         return made
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the segment is one or several whole files."""
+        return self.start == 0 and self.last
+
     def _problem(self) -> str | None:
         """Return what is wrong with the values."""
         for name in self.names:
@@ -172,8 +178,9 @@ class Segment:
             return "a segment at the beginning of a file begins with line 1 and record 0"
         if len(self.sha256) != 64 or not set(self.sha256) <= set("0123456789abcdef"):
             return "sha256 is not 64 hexadecimal digits"
-        cut = self.start > 0 or not self.last
-        if cut and (len(self.names) > 1 or not self.format or not _can_cut(self.format)):
+        if not self.is_whole and (
+            len(self.names) > 1 or not self.format or not _can_cut(self.format)
+        ):
             return "only a single file of some formats can be cut"
         return None
 
@@ -186,7 +193,8 @@ _SAID = {str: "a string", int: "a whole number", bool: "true or false", list: "a
 
 
 def _can_cut(format: str) -> bool:
-    return find_format(format).scan is not None
+    form = find_format(format)
+    return form.scan is not None or form.groups is not None
 
 
 # Cutting.
@@ -218,8 +226,8 @@ def cut_inputs(
         Whether to choose files and formats as :func:`iter_texts` does; otherwise as
         :func:`iter_read` does.
     size : int
-        Decompressed bytes of a segment. A segment ends with the first record that can be told to
-        reach it, usually less than 1 MiB later.
+        Decompressed bytes of a segment; it may have up to twice as many, or 1 MiB more if that is
+        less, and a record. Of Parquet tables, those of row groups.
     only : str, optional
         A glob: cut only the files of folders and archives whose path matches.
     limits : Limits, optional
@@ -288,12 +296,15 @@ class _Cutter:
     ) -> None:
         self._form, self._size, self._only, self._limits = form, size, only, limits
         self._options, self._text_format, self._progress = options, text_format, progress
-        self._done = self._total = 0
+        self._done = self._total = self._shown = 0
 
     def cut_all(self, places: list[tuple[str, Path]]) -> Iterator[Segment]:
         self._total = sum(place.stat().st_size for _, place in places if place.is_file())
         for path, place in places:
             yield from self._cut_path(path, place)
+            if place.is_file():
+                self._done += place.stat().st_size
+            self._report(0)
 
     def _cut_path(self, path: str, place: Path) -> Iterator[Segment]:
         meter = Meter(self._limits)
@@ -334,7 +345,6 @@ class _Cutter:
                 closing.enter_context(other)
             for range_ in self._ranges(files):
                 yield _segment(path, (), source.stem, form.name, range_)
-        self._done += source.position
 
     def _cut_container(
         self, path: str, place: Path, container: Container, meter: Meter
@@ -357,49 +367,50 @@ class _Cutter:
         for part in made.parts:
             with ExitStack() as closing:
                 opening = partial(_open_members, container, part.names, part.stem, meter, closing)
-                try:
-                    sources = opening()
-                    form = part.format or (self._text_format or recognize)(sources[part.names[0]])
-                except StopError:
-                    raise
-                except ReadError:
-                    yield self._broken(path, part.names, part.stem, opening)
-                    continue
-                if form is None:
-                    continue
-                check_options(self._options, form)
-                for range_ in self._ranges(member_files(sources, form)):
-                    yield _segment(path, part.names, part.stem, form.name, range_)
+                for format, range_ in self._cut_part(part, opening):
+                    yield _segment(path, part.names, part.stem, format, range_)
             if is_folder:
                 self._done += sum(map(container.size, part.names))
-        if not is_folder:
-            self._done += place.stat().st_size
-        self._report(0)
 
-    def _broken(
-        self,
-        path: str,
-        names: tuple[str, ...],
-        stem: str,
-        opening: Callable[[], dict[str, Source]],
-    ) -> Segment:
-        """Return the segment of files that cannot be opened, or whose format cannot be told."""
+    def _cut_part(
+        self, part: Part, opening: Callable[[], dict[str, Source]]
+    ) -> Iterator[tuple[str, _Range]]:
+        """Yield the format and the ranges of files of a folder or an archive."""
         try:
-            return _segment(path, names, stem, "", self._whole(opening().values()))
+            sources = opening()
+            form = part.format or (self._text_format or recognize)(sources[part.names[0]])
         except StopError:
             raise
-        except ReadError:
-            return _segment(path, names, stem, "", _Range(0, 0, 1, 0, True, _NONE))
+        except ReadError:  # they cannot be opened, or their format cannot be told
+            try:
+                yield "", self._whole(opening().values())
+            except StopError:
+                raise
+            except ReadError:
+                yield "", _Range(0, 0, 1, 0, True, _NONE)
+            return
+        if form is not None:
+            check_options(self._options, form)
+            for range_ in self._ranges(member_files(sources, form)):
+                yield form.name, range_
 
     def _ranges(self, files: Files) -> Iterator[_Range]:
         sources = list(files.sources.values())
+        form, source = files.format, sources[0]
         scan = None
-        if len(sources) == 1 and files.format.scan is not None:
-            scan = files.format.scan(sources[0], **self._options)
+        if form.scan is not None:
+            scan = form.scan(source, **self._options)
+        elif form.groups is not None and source.is_plain():
+            groups = form.groups(source, **self._options)
+            ranges = _row_ranges(groups, self._size)
+            if len(ranges) > 1:
+                digest = _file_digest(source)
+                yield from (range_._replace(sha256=digest) for range_ in ranges)
+                return
         if scan is None:
             yield self._whole(sources)
         else:
-            yield from self._cut(sources[0], scan)
+            yield from self._cut(source, scan)
 
     def _whole(self, sources: Iterable[Source]) -> _Range:
         """Return the range of whole files."""
@@ -450,7 +461,39 @@ class _Cutter:
 
     def _report(self, position: int) -> None:
         if self._progress is not None:
-            self._progress(min(self._done + position, self._total), self._total)
+            self._shown = max(self._shown, min(self._done + position, self._total))
+            self._progress(self._shown, self._total)
+
+
+def _row_ranges(groups: list[tuple[int, int]], size: int) -> list[_Range]:
+    """Return ranges of rows, without the hash of the file, given rows and bytes of row groups."""
+    made: list[_Range] = []
+    start = stop = n_bytes = 0
+    for number, (n_rows, n_new) in enumerate(groups, start=1):
+        stop += n_rows
+        n_bytes += n_new
+        is_last = number == len(groups)
+        if is_last or (n_bytes >= size and stop > start):
+            made.append(_Range(start, stop, start + 1, start, is_last, ""))
+            start, n_bytes = stop, 0
+    return made
+
+
+def _file_digest(source: Source) -> str:
+    """Return the hash of a file that is not compressed."""
+    if source.path is None:
+        return ""
+    state = source.path.stat()
+    return _digest_of(source.path, state.st_ino, state.st_size, state.st_mtime_ns)
+
+
+@lru_cache(maxsize=64)
+def _digest_of(path: Path, *state: int) -> str:
+    digest = sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_WINDOW):
+            digest.update(chunk)
+    return digest.hexdigest()
 
 
 class _Feed:
@@ -578,6 +621,7 @@ class _SegmentInput(Input[Example]):
         self._limits, self._qualify_ids, self._options = limits, qualify_ids, options
         self._check_first = check_first
         self._place: _Place | None = None
+        self._checks: _Checks | None = None
         self._read = 0
         super().__init__(self._all_items(), [])
 
@@ -589,7 +633,7 @@ class _SegmentInput(Input[Example]):
                 yield checked_text(item, used) if is_text else item  # type: ignore[arg-type]
 
     def _items(self, segment: Segment) -> Iterator[Item]:
-        checks = _Checks(segment)
+        checks = self._checks = _Checks(segment)
         try:
             items = self._opened(segment, checks)
             if self._qualify_ids and segment.names:
@@ -607,12 +651,15 @@ class _SegmentInput(Input[Example]):
             yield problem
         else:
             checks.check()
-        self._read += checks.done
+        self._read += segment.stop - segment.start
+        self._checks = None
 
     def _opened(self, segment: Segment, checks: _Checks) -> Iterator[Item]:
         """Return the items of a segment; raise ``ReadError`` if it cannot be opened."""
         if self._place is None or not self._place.can_read(segment):
             self._close_place()
+            if not os.path.lexists(segment.path):
+                raise _changed(segment, "it is missing")
             self._place = _Place(segment.path, self._limits)
         if not segment.names and isinstance(self._place.opened, Container):
             if not self._place.opened.problems or segment.format:
@@ -637,8 +684,8 @@ class _SegmentInput(Input[Example]):
 
     @property
     def position(self) -> int:
-        """Number of decompressed bytes of finished segments."""
-        return self._read
+        """Number of decompressed bytes read so far."""
+        return self._read + (0 if self._checks is None else self._checks.done)
 
     @property
     def size(self) -> int | None:
@@ -684,8 +731,7 @@ class _Place(Closing):
     def open(self, segment: Segment) -> bool:
         """Open the files of a segment at its beginning; return whether they were closed before."""
         if self._continues(segment) and self._before is not None:
-            [source] = self.sources.values()
-            source.skip_to(segment.start, self._before.stop)
+            self._skip(segment, self._before.stop)
             self._before = segment
             return False
         self._files.close()
@@ -698,15 +744,23 @@ class _Place(Closing):
         elif form is None:
             self.sources = {"": self.opened}
         else:
+            self.opened.stem = segment.stem
             files = files_beside(self.opened, Path(self._path), form, self._meter)
             self.sources = files.sources
             for source in self.sources.values():
                 self._files.enter_context(source)
-        if segment.start or not segment.last:
-            [source] = self.sources.values()
-            _ = source.opening  # before the stream is read
-            source.skip_to(segment.start, len(source.mark))
+        if not segment.is_whole:
+            self._skip(segment, None)
         return True
+
+    def _skip(self, segment: Segment, here: int | None) -> None:
+        """Go to the beginning of a segment from ``here``, or from the beginning of the file."""
+        [source] = self.sources.values()
+        if find_format(segment.format).groups is not None:
+            return  # which are read from the file itself
+        if here is None:
+            _ = source.opening  # before the stream is read
+        source.skip_to(segment.start, len(source.mark) if here is None else here)
 
     def _open_members(
         self, container: Container, segment: Segment, form: Format | None
@@ -729,6 +783,7 @@ class _Checks:
     def __init__(self, segment: Segment) -> None:
         self._segment = segment
         self._parts: list[_Hashed] = []
+        self._table: Source | None = None
         # There is nothing to check if files could not be opened before, and cannot now.
         self._accepted = not segment.format and not segment.stop
 
@@ -746,6 +801,9 @@ class _Checks:
         segment, taken = self._segment, {}
         stop = segment.stop if len(sources) == 1 else _LARGEST
         extent = Extent(segment.start, segment.line, segment.record, None if segment.last else stop)
+        if not segment.is_whole and find_format(segment.format).groups is not None:
+            [(suffix, self._table)] = sources.items()
+            return {suffix: self._table.part(iter(()), extent)}
         for suffix, source in sources.items():
             part = _Hashed(source, extent, stop)
             self._parts.append(part)
@@ -755,6 +813,10 @@ class _Checks:
     def check(self) -> None:
         """Raise ``ChangedError`` if the bytes are not those of the segment."""
         segment = self._segment
+        if self._table is not None:
+            if _file_digest(self._table) != segment.sha256:
+                raise _changed(segment, "its content is not the same")
+            return
         if not self._parts:
             if not self._accepted:
                 raise _changed(segment, "it cannot be opened")

@@ -138,6 +138,8 @@ class Source(Closing):
         Number of bytes read, before decompression.
     size : int or None
         Size of the file in bytes; None for a stream.
+    path : Path or None
+        The file, also in a folder; None for a stream or a file in an archive.
     meter : Meter
         Counts decompressed bytes and applies the limits.
     head : bytes
@@ -178,7 +180,7 @@ class Source(Closing):
         self.stem = stem or Path(plain).stem or self.name.strip("<>")
         self.position = 0
         self.size: int | None = None
-        self._path: Path | None = None
+        self.path: Path | None = None
         self.meter = Meter() if meter is None else meter
         self._opened = ExitStack()
         stream = self._open(origin)
@@ -198,9 +200,9 @@ class Source(Closing):
         if origin == "-":
             # Tests and notebooks replace sys.stdin by objects without a buffer.
             return getattr(sys.stdin, "buffer", sys.stdin)
-        self._path = Path(origin)
-        self.size = self._path.stat().st_size
-        return self._opened.enter_context(self._path.open("rb"))
+        self.path = Path(origin)
+        self.size = self.path.stat().st_size
+        return self._opened.enter_context(self.path.open("rb"))
 
     def _look_ahead(self, stream: IO[str] | IO[bytes], packed_name: str | None) -> None:
         chunks = unpack(self._chunks(stream), self.name, self.meter, packed_name=packed_name)
@@ -276,13 +278,16 @@ class Source(Closing):
 
         It is the file itself, or a temporary copy if that is compressed or a stream.
         """
-        if self._path is not None:
-            file = self._path.open("rb")
-            if file.read(_HEAD) == self.head:
-                file.seek(0)
-                return file
-            file.close()
+        if self.path is not None and self.is_plain():
+            return self.path.open("rb")
         return spooled(self.stream, self.name, self.meter)
+
+    def is_plain(self) -> bool:
+        """Return whether this is a file that is not compressed."""
+        if self.path is None:
+            return False
+        with self.path.open("rb") as file:
+            return file.read(_HEAD) == self.head
 
     @cached_property
     def opening(self) -> bytes:

@@ -10,6 +10,13 @@ from .combined import (
     needed_views as needed_views,
 )
 from .forest_kernels import ForestKernel as ForestKernel
+from .gram_folder import (
+    GRAM_WINDOW as GRAM_WINDOW,
+    GramFolder as GramFolder,
+    gram_rows as gram_rows,
+    open_gram as open_gram,
+    write_gram as write_gram,
+)
 from .kernel import TILE as TILE, Kernel as Kernel
 from .registry import KERNELS as KERNELS
 from .sequence_kernels import SubsequenceKernel as SubsequenceKernel

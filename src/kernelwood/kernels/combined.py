@@ -80,6 +80,9 @@ class CombinedKernel(Kernel):
         for part in self._parts():
             part._warm(X)
 
+    def _cost(self, X: Any, Y: Any) -> int:
+        return sum(part._cost(X, Y) for part in self._parts())
+
     def _accepts(self) -> type[Any]:
         kinds = {part._accepts() for part in self._parts()}
         if len(kinds) > 1:
@@ -270,7 +273,10 @@ class Normalized(CombinedKernel):
             return
         _fill_part(self.kernel, how, data, out, runner, shared)
         if how == "_fill_gram":
-            roots = self._roots(out.diagonal().copy())
+            # Of a float64 matrix, the diagonal is as from ``diag``; in float32 it is less exact.
+            double = out.dtype == np.float64
+            own = out.diagonal() if double else self._selves(data[0], out.dtype, runner, shared)
+            roots = self._roots(own.copy())
             out /= roots[:, None] * roots
             np.fill_diagonal(out, np.diagonal(out) != 0)
         else:
@@ -331,6 +337,9 @@ class OnView(CombinedKernel):
 
     def _warm(self, X: Any) -> None:
         self._view(X)
+
+    def _cost(self, X: Any, Y: Any) -> int:
+        return self.kernel._cost(self._view(X), self._view(Y))
 
     def _view(self, X: Any) -> Any:
         if len(X) == 0:

@@ -296,6 +296,9 @@ class EngineKernel(Kernel):
 
     # Helpers.
 
+    def _cost(self, X: Any, Y: Any) -> int:
+        return int(X.n_elements) * int(Y.n_elements)
+
     def _first_number(self, wanted: str) -> str:
         """Return the smallest number type, from ``wanted`` up, that holds single matches."""
         gates = [float(gate) for gate in (self.gates or {}).values() if 0 < gate < 1]

@@ -10,9 +10,9 @@ from numpy.typing import DTypeLike, NDArray
 
 from kernelwood import _native
 from kernelwood.arrays import as_batch
-from kernelwood.compute import Progress, Runner, check_budget
+from kernelwood.compute import Progress, Runner, check_budget, uses_executor
 from kernelwood.errors import KernelInputError, StructureError
-from kernelwood.kernels import gaussian_process
+from kernelwood.kernels import gaussian_process, on_executor
 from kernelwood.parameters import Parameterized, check_int
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ Matrix = NDArray[np.floating[Any]]
 # multiple of the windows in which the native core sorts sequences: the order affects the last bit.
 TILE = 8192
 _PAIRS_AT_ONCE = 16
+_COST_IN_PYTHON = 10**5  # of a pair of structures, in pairs of nodes of a native kernel
 # Queries and searched structures compared at once: 64 MB of double similarities.
 _QUERIES = 1024
 _SEARCHED = 8192
@@ -133,6 +134,15 @@ class Kernel(Parameterized):
         n = len(X)
         out = self._allocate((n, n), dtype, out, f"the Gram matrix of {n:,} structures")
         runner = Runner(self.n_jobs, n * (n + 1) // 2, progress)
+        if n > 1 and uses_executor(lambda: self._cost(X, X) // 2):
+            on_executor.fill_gram(self, X, out, runner)
+        else:
+            self._fill_gram_by_tiles(X, out, runner)
+        runner.finish()
+        return out
+
+    def _fill_gram_by_tiles(self, X: Any, out: Matrix, runner: Runner) -> None:
+        n = len(X)
         for begin in range(0, n, TILE):
             end = min(begin + TILE, n)
             columns = X[begin:end]
@@ -141,8 +151,6 @@ class Kernel(Parameterized):
                 rows = slice(lower, min(lower + TILE, n))
                 self._fill_cross(X[rows], columns, out[rows, begin:end], runner)
                 out[begin:end, rows] = out[rows, begin:end].T
-        runner.finish()
-        return out
 
     def cross(
         self,
@@ -165,10 +173,13 @@ class Kernel(Parameterized):
         what = f"the matrix of {len(X):,} by {len(Y):,} similarities"
         out = self._allocate((len(X), len(Y)), dtype, out, what)
         runner = Runner(self.n_jobs, len(X) * len(Y), progress)
-        for top in range(0, len(X), TILE):
-            for left in range(0, len(Y), TILE):
-                rows, columns = slice(top, top + TILE), slice(left, left + TILE)
-                self._fill_cross(X[rows], Y[columns], out[rows, columns], runner)
+        if out.size > 1 and uses_executor(lambda: self._cost(X, Y)):
+            on_executor.fill_cross(self, X, Y, out, runner)
+        else:
+            for top in range(0, len(X), TILE):
+                for left in range(0, len(Y), TILE):
+                    rows, columns = slice(top, top + TILE), slice(left, left + TILE)
+                    self._fill_cross(X[rows], Y[columns], out[rows, columns], runner)
         runner.finish()
         return out
 
@@ -243,19 +254,29 @@ class Kernel(Parameterized):
         check_int("k", k, 1, available)
         if exclude_self and len(X) != len(Y):
             raise KernelInputError("exclude_self needs X and Y to be the same structures")
+        runner = Runner(self.n_jobs, len(X) * len(Y), progress)
+        if len(X) and uses_executor(lambda: self._cost(X, Y)):
+            found = on_executor.find_neighbors(self, X, Y, k, exclude_self, number, runner)
+        else:
+            found = self._find_neighbors(X, Y, k, 0 if exclude_self else None, number, runner)
+        runner.finish()
+        return found
+
+    def _find_neighbors(
+        self, X: Any, Y: Any, k: int, own: int | None, number: Any, runner: Runner
+    ) -> tuple[NDArray[np.int64], Matrix]:
+        """Return the neighbors; query i is not compared with ``Y[own + i]``."""
         indices = np.full((len(X), k), -1, dtype=np.int64)
         values = np.full((len(X), k), -np.inf, dtype=number)
-        runner = Runner(self.n_jobs, len(X) * len(Y), progress)
         for top in range(0, len(X), _QUERIES):
             queries = X[top : top + _QUERIES]
             asked = slice(top, top + len(queries))
-            own = np.arange(asked.start, asked.stop) if exclude_self else None
+            excluded = None if own is None else np.arange(own + asked.start, own + asked.stop)
             for left in range(0, len(Y), _SEARCHED):
                 searched = Y[left : left + _SEARCHED]
                 block = np.empty((len(searched), len(queries)), dtype=number)
                 self._fill_cross(searched, queries, block, runner)
-                _native.keep_best(block, left, own, indices[asked], values[asked])
-        runner.finish()
+                _native.keep_best(block, left, excluded, indices[asked], values[asked])
         return indices, values
 
     def smallest_eigenvalue(self, X: Any) -> float:
@@ -329,6 +350,10 @@ class Kernel(Parameterized):
         return False
 
     # Helpers.
+
+    def _cost(self, X: Any, Y: Any) -> int:
+        """Return the cost of comparing all of ``X`` with all of ``Y``, in pairs of nodes."""
+        return _COST_IN_PYTHON * len(X) * len(Y)
 
     def _batch(self, X: Any) -> Any:
         self._check_params()

@@ -215,8 +215,12 @@ class VectorKernel(Kernel):
                         out[rows, columns] = values
                     self._check_finite(out[rows, columns])
 
-        cost = 4 * evaluations * (1 + X.n_elements // len(X))
+        cost = _pair_cost(X) * evaluations
         runner.run(block, len(X), evaluations=evaluations, cost=cost)
+
+    def _cost(self, X: Any, Y: Any) -> int:
+        width = 0 if self.vectors is None else self.vectors.dim
+        return _pair_cost(X, width) * len(X) * len(Y)
 
     def _function(self, X: VectorBatch) -> Callable[[Floats, Floats, Floats], Floats]:
         """Return the kernel as a function of products and squared lengths; may overwrite them."""
@@ -236,6 +240,11 @@ class VectorKernel(Kernel):
                 f"{self!r}: a value exceeds the range of {values.dtype}; scale the vectors, or "
                 "use kind='cosine'"
             )
+
+
+def _pair_cost(X: Any, width: int = 0) -> int:
+    """Return the cost of a pair, in pairs of nodes; of a width, or the mean number of values."""
+    return 4 * (1 + (width or X.n_elements // max(len(X), 1)))
 
 
 def _aligned(X: VectorBatch, Y: VectorBatch) -> tuple[VectorBatch, VectorBatch]:

@@ -14,4 +14,5 @@ from .kernel_ridge import (
     KernelRidgeClassifier as KernelRidgeClassifier,
 )
 from .kernel_svc import KernelSVC as KernelSVC, fit_sigmoid as fit_sigmoid
+from .landmark_ridge import LandmarkRidgeClassifier as LandmarkRidgeClassifier
 from .registry import LEARNERS as LEARNERS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -51,7 +52,11 @@ class StructureClassifier(ClassifierMixin, StructureEstimator):  # type: ignore[
         return numbers
 
     def _weigh_classes(self, numbers: NDArray[np.int32]) -> Floats:
-        """Return the weight of each class by ``class_weight``, given class numbers of examples.
+        """Return the weight of each class by ``class_weight``, given class numbers of examples."""
+        return self._weigh_counts(np.bincount(numbers, minlength=len(self.classes_)))
+
+    def _weigh_counts(self, counts: NDArray[np.int64]) -> Floats:
+        """Return the weight of each class by ``class_weight``, given class frequencies.
 
         "balanced" weights are inversely proportional to class frequencies, and 1 on average over
         the examples. Classes missing in a dictionary have weight 1.
@@ -60,8 +65,7 @@ class StructureClassifier(ClassifierMixin, StructureEstimator):  # type: ignore[
         if class_weight is None:
             return np.ones(len(labels))
         if isinstance(class_weight, str) and class_weight == "balanced":
-            counts = np.bincount(numbers, minlength=len(labels))
-            return np.asarray(len(numbers) / (len(labels) * counts), dtype=np.float64)
+            return np.asarray(counts.sum() / (len(labels) * counts), dtype=np.float64)
         if not isinstance(class_weight, dict):
             raise KernelInputError(
                 f"{owner}: class_weight must be None, 'balanced' or a dictionary from label to "
@@ -131,6 +135,55 @@ class StructureClassifier(ClassifierMixin, StructureEstimator):  # type: ignore[
         evaluations = getattr(self, "kernel_evaluations_", None)
         if type(evaluations) is not int or evaluations < 0:
             raise ValueError("kernel_evaluations_ must be a whole number of at least 0")
+
+
+class StreamLabels:
+    """Numbers the labels of batches in the order in which they first occur.
+
+    Parameters
+    ----------
+    owner : str
+        For messages.
+
+    Examples
+    --------
+    >>> seen = StreamLabels("Example")
+    >>> seen.encode("xy", ["b", "a"]).tolist(), seen.encode("xy", ["c", "b"]).tolist()
+    ([1, 0], [2, 1])
+    >>> seen.labels
+    ['a', 'b', 'c']
+    """
+
+    def __init__(self, owner: str) -> None:
+        self._owner = owner
+        self._numbers: dict[Any, int] = {}
+
+    @property
+    def labels(self) -> list[Any]:
+        """The labels, in the order of their numbers."""
+        return list(self._numbers)
+
+    def encode(self, X: Any, y: Any) -> NDArray[np.int32]:
+        """Return the number of each label; ``y=None`` takes the labels of examples."""
+        labels, own = encode_labels(self._owner, X, y)
+        numbers = [self._numbers.setdefault(one, len(self._numbers)) for one in labels.tolist()]
+        return np.array(numbers, dtype=np.int32)[own]
+
+    def classes(self) -> tuple[NDArray[Any], NDArray[np.int32]]:
+        """Return the sorted labels, and the place of each number among them."""
+        return encode_labels(self._owner, self.labels, self.labels)
+
+
+def checked_batches(owner: str, batches: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield pairs of structures and labels that are not empty; raise KernelInputError otherwise."""
+    for number, pair in enumerate(batches):
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise KernelInputError(
+                f"{owner}: batch {number} must be a pair of structures and labels, "
+                f"got {type(pair).__name__}; labels can be None for examples with labels"
+            )
+        if not hasattr(pair[0], "__len__") or len(pair[0]):
+            yield pair[0], pair[1]
 
 
 def gives_probabilities(model: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,19 @@ from scipy.sparse import csr_array
 
 from kernelwood.compute import counting
 from kernelwood.errors import KernelInputError
-from kernelwood.features import BitBlock, Codes, HashingEstimator, encode_labels
-from kernelwood.learners.base import Contributions, StructureClassifier
+from kernelwood.features import (
+    BitBlock,
+    Codes,
+    GrowingArray,
+    HashingEstimator,
+    encode_labels,
+)
+from kernelwood.learners.base import (
+    Contributions,
+    StreamLabels,
+    StructureClassifier,
+    checked_batches,
+)
 from kernelwood.learners.bit_forest import BitForest, grow_forest, leaf_members, out_of_bag
 
 Floats = NDArray[np.float64]
@@ -161,14 +173,44 @@ class HashForestClassifier(StructureClassifier, HashingEstimator):
         y : array-like of labels, optional
             By default the labels of examples.
         """
-        structures = self._start(X)
-        numbers = self._encode_labels(structures, y)
+        return self.fit_batches([(X, y)])
+
+    def fit_batches(self, batches: Iterable[tuple[Any, Any]]) -> HashForestClassifier:
+        """Train on a stream of structures, of which one batch at a time is in memory.
+
+        Codes and labels of all structures are kept in memory, ``n_bits / 8`` bytes and 4 bytes for
+        each structure. Codes do not depend on batches; the same structures give the same forest, as
+        long as the first batch is the same.
+
+        Parameters
+        ----------
+        batches : iterable of (X, y)
+            Structures and their labels; ``y`` can be None for examples with labels. The references
+            are chosen from the first batch, which should be a random sample.
+        """
+        seen, codes, numbers = StreamLabels(type(self).__name__), None, None
+        with self._threads(), counting() as counters:
+            for X, y in checked_batches(type(self).__name__, batches):
+                structures = self._start(X) if codes is None else self._prepare(X)
+                found = seen.encode(structures, y)
+                if codes is None or numbers is None:
+                    own = encode_labels(type(self).__name__, structures, y)[1]
+                    codes = GrowingArray(self._fit_hasher(structures, own).codes(structures))
+                    numbers = GrowingArray(found)
+                else:
+                    codes.append(self.hasher_.codes(structures))
+                    numbers.append(found)
+        if codes is None or numbers is None:
+            raise KernelInputError(f"{type(self).__name__}: give at least one structure")
+        self.kernel_evaluations_ = counters.kernel_evaluations
+        self.classes_, order = seen.classes()
+        self._fit_codes(codes.rows, order[numbers.rows])
+        return self
+
+    def _fit_codes(self, codes: Codes, numbers: NDArray[np.int32]) -> None:
         weights = self._weigh_classes(numbers)
         positive = self._positive_class()
         with self._threads():
-            with counting() as counters:
-                codes = self._fit_hasher(structures, numbers).codes(structures)
-            self.kernel_evaluations_ = counters.kernel_evaluations
             self.forest_ = grow_forest(
                 codes,
                 numbers,
@@ -183,7 +225,6 @@ class HashForestClassifier(StructureClassifier, HashingEstimator):
                 seed=self.seed_,
             )
             self._predict_out_of_bag(codes, numbers, weights, positive)
-        return self
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each class, the mean of the trees, shape (n, n_classes)."""

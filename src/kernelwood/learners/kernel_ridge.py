@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -306,7 +306,7 @@ class KernelRidgeClassifier(StructureClassifier):
     (['DESC', 'ENTY', 'ABBR'], ['DESC', 'ENTY', 'ABBR'])
     """
 
-    _fitted = (
+    _fitted: ClassVar[tuple[str, ...]] = (
         "kernel_", "classes_", "structures_", "labels_", "coefficients_", "sigmoids_",
         "kernel_evaluations_",
     )  # fmt: skip
@@ -368,12 +368,12 @@ class KernelRidgeClassifier(StructureClassifier):
         self._check_classes()
         checked = self._check_folds(folds, numbers) if held_out else None
         weights = self._weigh_classes(numbers)[numbers]
-        targets = _targets(numbers, len(self.classes_))
+        targets = class_targets(numbers, len(self.classes_))
         factor = self._factorize(X, weights, inverse=held_out or self.probability)
         coefficients = factor.solve(targets)
         scores = None if checked is None else factor.held_out(targets, checked)
         if scores is not None and checked is not None:
-            _set_absent(scores, targets, checked)
+            set_absent(scores, targets, checked)
         self.sigmoids_: Floats | None = None
         if self.probability:
             alone = factor.held_out(targets, np.arange(len(X)))
@@ -422,7 +422,7 @@ class KernelRidgeClassifier(StructureClassifier):
         self._check_is_fitted()
         if self.sigmoids_ is None:
             raise NotFittedError(
-                "this KernelRidgeClassifier was fitted without probability=True; fit it again"
+                f"this {type(self).__name__} was fitted without probability=True; fit it again"
             )
         return probabilities(self._scores(X), self.sigmoids_)
 
@@ -453,7 +453,7 @@ class KernelRidgeClassifier(StructureClassifier):
                 Support(
                     self.structures_[i],
                     self.classes_[self.labels_[i]].item(),
-                    i,
+                    int(self._indices()[i]),
                     float(similarities[0, i]),
                     float(contributions[i]),
                 )
@@ -489,8 +489,11 @@ class KernelRidgeClassifier(StructureClassifier):
         with self._threads():
             for some, similarities in compare_rows(self.kernel_, X, self.structures_):
                 values[some] *= similarities
-        indices = np.arange(len(self.structures_), dtype=np.int64)
-        return Contributions(indices, values, np.zeros(len(X)))
+        return Contributions(self._indices(), values, np.zeros(len(X)))
+
+    def _indices(self) -> NDArray[np.int64]:
+        """Return the positions of the stored structures among the training structures."""
+        return np.arange(len(self.structures_), dtype=np.int64)
 
     def _scores(self, X: Any) -> Floats:
         """Return the scores of all regressions, shape (n, n_regressions)."""
@@ -516,7 +519,7 @@ class KernelRidgeClassifier(StructureClassifier):
         labels = self.classes_.tolist()
         if len(labels) == 1:
             raise KernelInputError(
-                f"KernelRidgeClassifier: every structure has the label {labels[0]!r}; give at "
+                f"{type(self).__name__}: every structure has the label {labels[0]!r}; give at "
                 "least two classes"
             )
 
@@ -530,24 +533,30 @@ class KernelRidgeClassifier(StructureClassifier):
         check_array("coefficients_", self.coefficients_, self.kernel_._dtype(None), (n_columns, n))
         if self.sigmoids_ is not None:
             check_array("sigmoids_", self.sigmoids_, np.float64, (n_columns, 2))
-        if n_classes < 2 or set(self.labels_.tolist()) != set(range(n_classes)):
-            raise ValueError("labels_ must be the numbers of at least two classes")
+        if n_classes < 2:
+            raise ValueError("there must be at least two classes")
+        self._check_numbers()
         self._check_evaluations()
 
+    def _check_numbers(self) -> None:
+        """Raise ValueError unless the loaded ``labels_`` are class numbers of the structures."""
+        if set(self.labels_.tolist()) != set(range(len(self.classes_))):
+            raise ValueError("labels_ must be the numbers of at least two classes")
 
-def _targets(numbers: Numbers, n_classes: int) -> Floats:
+
+def class_targets(numbers: Numbers, n_classes: int) -> Floats:
     """Return the targets of regressions, one for two classes.
 
     Examples
     --------
-    >>> _targets(np.array([0, 1, 2], dtype=np.int32), 3).tolist()
+    >>> class_targets(np.array([0, 1, 2], dtype=np.int32), 3).tolist()
     [[1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]]
     """
     wanted = np.arange(1 if n_classes == 2 else 0, n_classes)
     return np.where(numbers[:, None] == wanted, 1.0, -1.0)
 
 
-def _set_absent(scores: Floats, targets: Floats, folds: NDArray[np.int64]) -> None:
+def set_absent(scores: Floats, targets: Floats, folds: NDArray[np.int64]) -> None:
     """Give scores that were learned from one target only that target."""
     for fold in np.unique(folds):
         test = folds == fold

@@ -9,6 +9,7 @@ from kernelwood.learners.kernel_neighbors import KernelNeighborsClassifier
 from kernelwood.learners.kernel_network import KernelNetworkClassifier
 from kernelwood.learners.kernel_ridge import KernelRidgeClassifier
 from kernelwood.learners.kernel_svc import KernelSVC
+from kernelwood.learners.landmark_ridge import LandmarkRidgeClassifier
 
 LEARNERS: dict[str, type[StructureClassifier]] = {
     "hash-forest": HashForestClassifier,
@@ -17,4 +18,5 @@ LEARNERS: dict[str, type[StructureClassifier]] = {
     "kernel-network": KernelNetworkClassifier,
     "kernel-ridge": KernelRidgeClassifier,
     "kernel-svc": KernelSVC,
+    "landmark-ridge": LandmarkRidgeClassifier,
 }

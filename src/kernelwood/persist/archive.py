@@ -260,22 +260,22 @@ def load_text(data: bytes) -> list[str]:
     return strings
 
 
-def array_header(array: NDArray[Any]) -> bytes:
+def array_header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
     """Return the first bytes of an array in numpy's format."""
     header = io.BytesIO()
-    about = {"descr": _little(array).str, "fortran_order": False, "shape": array.shape}
+    about = {"descr": dtype.newbyteorder("<").str, "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(header, about)
     return header.getvalue()
 
 
 def array_size(array: NDArray[Any]) -> int:
     """Return the number of bytes of an array in numpy's format."""
-    return len(array_header(array)) + array.nbytes
+    return len(array_header(array.dtype, array.shape)) + array.nbytes
 
 
 def array_chunks(array: NDArray[Any]) -> Iterator[bytes]:
     """Yield an array in numpy's format in chunks; a memory-mapped array is never loaded whole."""
-    yield array_header(array)
+    yield array_header(array.dtype, array.shape)
     flat = array.reshape(-1)
     n = max(1, STEP // flat.itemsize)
     for begin in range(0, flat.size, n):

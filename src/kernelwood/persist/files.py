@@ -83,18 +83,28 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
                 "the path is a folder or a device", hint="give the name of a file"
             )
         parts = split(model)
-        entries = [Entry.of(part, folder_of(i, len(parts))) for i, part in enumerate(parts)]
-        with replacing(target) as file, closing(ArchiveWriter(file)) as archive:
-            _write(archive, CARD, card(parts, __version__).encode("utf-8", "backslashreplace"))
-            for part, entry in zip(parts, entries, strict=True):
-                _write_part(archive, part, entry)
-            manifest = write_manifest(Manifest(__version__, entries, archive.members))
-            if len(manifest) > _LARGEST_MANIFEST:
-                raise ModelFormatError(
-                    "the parameters are too large to be saved",
-                    hint="pass long lists of numbers as arrays",
-                )
-            _write(archive, MANIFEST, manifest)
+        with replacing(target) as file:
+            _write_parts(parts, file)
+
+
+def write_model(model: Any, file: BinaryIO) -> None:
+    """Write a model to an open binary file, in the format of :func:`save`."""
+    _write_parts(split(model), file)
+
+
+def _write_parts(parts: list[Part], file: BinaryIO) -> None:
+    entries = [Entry.of(part, folder_of(i, len(parts))) for i, part in enumerate(parts)]
+    with closing(ArchiveWriter(file)) as archive:
+        _write(archive, CARD, card(parts, __version__).encode("utf-8", "backslashreplace"))
+        for part, entry in zip(parts, entries, strict=True):
+            _write_part(archive, part, entry)
+        manifest = write_manifest(Manifest(__version__, entries, archive.members))
+        if len(manifest) > _LARGEST_MANIFEST:
+            raise ModelFormatError(
+                "the parameters are too large to be saved",
+                hint="pass long lists of numbers as arrays",
+            )
+        _write(archive, MANIFEST, manifest)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -126,9 +136,14 @@ def load(path: str | os.PathLike[str]) -> Any:
     save : Write a model to a file.
     """
     with Path(path).open("rb") as file, _naming(path):
-        archive, manifest = _open(file)
-        archive.read(CARD, lambda source, size: None)
-        return join(_read_part(archive, entry) for entry in manifest.entries)
+        return read_model(file)
+
+
+def read_model(file: BinaryIO) -> Any:
+    """Return the model in an open binary file; see :func:`load`."""
+    archive, manifest = _open(file)
+    archive.read(CARD, lambda source, size: None)
+    return join(_read_part(archive, entry) for entry in manifest.entries)
 
 
 def contents(path: str | os.PathLike[str]) -> Manifest:

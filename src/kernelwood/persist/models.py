@@ -195,6 +195,7 @@ _ROWS = (
             ("learner", "kernel-neighbors", "learners:KernelNeighborsClassifier"),
             ("learner", "kernel-ridge", "learners:KernelRidgeClassifier"),
             ("learner", "kernel-svc", "learners:KernelSVC"),
+            ("learner", "landmark-ridge", "learners:LandmarkRidgeClassifier"),
             ("learner", "kernel-network", "learners:KernelNetworkClassifier"),
             ("clustering", "kernel-kmeans", "clustering:KernelKMeans"),
             ("search", "sentence-index", "search:SentenceIndex"),

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 
+from kernelwood.compute import (
+    TaskResult,
+    count_evaluations,
+    get_config,
+    run_tasks,
+    uses_executor,
+    warn_again,
+)
 from kernelwood.errors import KernelInputError
 from kernelwood.evaluate import group_splits
 from kernelwood.relations.candidates import NONE
@@ -114,33 +123,12 @@ class Folds:
         self, fraction: float = 1.0, *, n_bootstrap: int, predictions: bool = False
     ) -> RelationValidation:
         """Return measures of extractors trained on a fraction of the training documents."""
-        found: list[Predictions] = []
-        parts: list[RelationScores] = []
-        seen: list[Any] = []
-        known: set[str] = set()
-        found_too: EndToEnd | None = EndToEnd() if self.examples else None
-        for fold, (train, test) in enumerate(self.splits):
-            names = self.training_documents(fold)
-            chosen = set(names[: self._count(names, fraction)])
-            part = clone(self.extractor)
-            with part._threads():
-                rows = [row for row in train if self.groups[row] in chosen]
-                part._learn(self.sentences.take(rows), self.parser, Counter(), self.classes)
-                found.append(
-                    part._predicted(
-                        self.sentences.take(test), self.parser, Counter(), all=True, labeled=True
-                    )
-                )
-                if found_too is not None:
-                    names_of_test = {self.sentences.documents[row] for row in test}
-                    examples = [one for one in self.examples if one.id in names_of_test]
-                    found_too += score_end_to_end(part, examples, found[-1])
-            seen.append(part._text_hashes().find(found[-1].candidates.with_missed())[0])
-            reasons = found[-1].tally.reasons
-            parts.append(
-                score_predictions(found[-1], part._names(), reasons, n_bootstrap=0, seen=seen[-1])
-            )
-            known.update(part._names())
+        results = self._results(fraction, predictions)
+        found = [result.predictions for result in results]
+        seen = [result.seen for result in results]
+        parts = [result.scores for result in results]
+        known = {name for result in results for name in result.names}
+        found_too = sum((r.end_to_end for r in results), EndToEnd()) if self.examples else None
         pooled = Predictions.concatenate(found)
         dropped = Counter(self.dropped)
         dropped.update(pooled.tally.reasons)
@@ -154,6 +142,22 @@ class Folds:
         scores = replace(scores, end_to_end=found_too)
         return RelationValidation(scores, tuple(parts), tuple(_remarks(scores)), kept)
 
+    def _results(self, fraction: float, models: bool) -> list[FoldResult]:
+        """Return the results of all folds, on the executor of the settings if there is one."""
+        everything = range(len(self.splits))
+        if not uses_executor(lambda: sys.maxsize):
+            return [_run_fold(self, fraction, models, fold) for fold in everything]
+        results: dict[int, FoldResult] = {}
+        progress = get_config().progress or (lambda done, total: None)
+
+        def receive(result: TaskResult) -> None:
+            results[result.position] = result.value
+            count_evaluations(result.kernel_evaluations, result.seconds, result.blocks)
+            progress(len(results), len(everything))
+
+        warn_again(run_tasks(_run_fold, (self, fraction, models), everything, receive))
+        return [results[fold] for fold in everything]
+
     def size(self, fraction: float) -> int:
         """Return the mean number of training documents."""
         sizes = [
@@ -164,6 +168,40 @@ class Folds:
     @staticmethod
     def _count(names: Sequence[str], fraction: float) -> int:
         return min(len(names), max(2, round(fraction * len(names))))
+
+
+class FoldResult(NamedTuple):
+    """What an extractor that was trained on a fold predicts for its test sentences."""
+
+    predictions: Predictions
+    seen: Any  # of each candidate: whether its text is among the training texts
+    scores: RelationScores
+    names: list[str]
+    end_to_end: EndToEnd
+
+
+def _run_fold(folds: Folds, fraction: float, model: bool, fold: int) -> FoldResult:
+    """Return the result of a fold; its predictions refer to the model only if asked for."""
+    train, test = folds.splits[fold]
+    names = folds.training_documents(fold)
+    chosen = set(names[: folds._count(names, fraction)])
+    part = clone(folds.extractor)
+    with part._threads():
+        rows = [row for row in train if folds.groups[row] in chosen]
+        part._learn(folds.sentences.take(rows), folds.parser, Counter(), folds.classes)
+        found = part._predicted(
+            folds.sentences.take(test), folds.parser, Counter(), all=True, labeled=True
+        )
+        found_too = EndToEnd()
+        if folds.examples:
+            tested = {folds.sentences.documents[row] for row in test}
+            examples = [one for one in folds.examples if one.id in tested]
+            found_too = score_end_to_end(part, examples, found)
+    seen = part._text_hashes().find(found.candidates.with_missed())[0]
+    scores = score_predictions(found, part._names(), found.tally.reasons, n_bootstrap=0, seen=seen)
+    if not model:
+        found._explain = None
+    return FoldResult(found, seen, scores, part._names(), found_too)
 
 
 def _remarks(scores: RelationScores) -> list[str]:

@@ -4,6 +4,7 @@
 ``.tsv``         one fact per line, below a header
 ``.json``        all facts, with their sentences
 ``.jsonl``       one fact per line, with its sentences
+``.parquet``     one fact per row, with its sentences (extra ``arrow``)
 ``.sif``         network for Cytoscape: name, type, name
 ``.cx2``         network for Cytoscape and NDEx, with attributes of nodes and edges
 ``.graphml``     network for Gephi, yEd, igraph and networkx, with attributes
@@ -25,10 +26,11 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from kernelwood.io import write_folder, write_text
+from kernelwood.io import Kind, check_parquet, write_folder, write_parquet, write_text
 from kernelwood.relations.fact_statements import bel_lines, indra_statements
 from kernelwood.relations.facts import Fact, FactEntity, Facts
 from kernelwood.relations.frames import separated_lines
+from kernelwood.relations.parquet_rows import FACT, fact_values
 from kernelwood.structures import encode_json, escape, one_line
 
 FACT_COLUMNS: dict[str, type] = {
@@ -136,6 +138,8 @@ def write_facts(
         if not isinstance(path, (str, os.PathLike)) or path == "-":
             raise ValueError(f"the format {chosen} has several files; name a folder")
         write_folder(path, made)
+    elif row.columns is not None:
+        write_parquet(check_parquet(path), row.columns, made, content="facts")
     else:
         write_text(path, made)
 
@@ -156,6 +160,10 @@ def _json(facts: Facts) -> Iterator[str]:
 
 def _jsonl(facts: Facts) -> Iterator[str]:
     return (f"{encode_json(fact.to_dict())}\n" for fact in facts)
+
+
+def _parquet(facts: Facts) -> Iterator[tuple[Any, ...]]:
+    return map(fact_values, facts)
 
 
 # Networks.
@@ -384,12 +392,14 @@ class FactFormat(NamedTuple):
     write: Callable[..., Iterator[Any]]
     typed: bool = False  # whether relation types are mapped to types of the format
     is_folder: bool = False
+    columns: Mapping[str, Kind] | None = None  # of a Parquet table, whose rows are written
 
 
 FACT_FORMATS: dict[str, FactFormat] = {
     "tsv": FactFormat(".tsv", "tab-separated table", _tsv),
     "json": FactFormat(".json", "JSON", _json),
     "jsonl": FactFormat(".jsonl", "JSON lines", _jsonl),
+    "parquet": FactFormat(".parquet", "Parquet table", _parquet, columns=FACT),
     "sif": FactFormat(".sif", "simple interaction format (Cytoscape)", _sif),
     "cx2": FactFormat(".cx2", "Cytoscape Exchange 2", _cx2),
     "graphml": FactFormat(".graphml", "GraphML", _graphml),

@@ -263,9 +263,10 @@ class Facts(Sequence[Fact]):
             Output file, or a new or empty folder for ``"neo4j"``; ``"-"`` is standard output. A
             name ending in ``.gz`` is compressed.
         format : str, optional
-            ``"tsv"``, ``"json"``, ``"jsonl"``, ``"sif"``, ``"cx2"``, ``"graphml"``, ``"indra"``,
-            ``"bel"`` or ``"neo4j"``; by default that of the suffix: ``.tsv``, ``.json``,
-            ``.jsonl``, ``.sif``, ``.cx2``, ``.graphml``, ``.indra.json``, ``.bel`` or ``.neo4j``.
+            ``"tsv"``, ``"json"``, ``"jsonl"``, ``"parquet"``, ``"sif"``, ``"cx2"``, ``"graphml"``,
+            ``"indra"``, ``"bel"`` or ``"neo4j"``; by default that of the suffix: ``.tsv``,
+            ``.json``, ``.jsonl``, ``.parquet``, ``.sif``, ``.cx2``, ``.graphml``, ``.indra.json``,
+            ``.bel`` or ``.neo4j``.
         types : mapping of str to str, optional
             Types of INDRA Statements by relation type, for ``"indra"`` and ``"bel"``, such as
             ``{"treats": "Inhibition"}``. Types with known names, such as *binds*, need none.
@@ -274,6 +275,8 @@ class Facts(Sequence[Fact]):
         ------
         ValueError
             If the format is unknown, or `types` has an unknown statement type.
+        KernelInputError
+            If a Parquet table is asked for and pyarrow is not installed.
         StructureError
             If no fact can be written as an INDRA Statement.
         FileExistsError

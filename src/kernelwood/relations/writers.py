@@ -1,12 +1,13 @@
 """Files of predictions: JSON lines, tables, and annotated documents.
 
-==========  ======================================================================================
-``.jsonl``  one prediction per line, as returned by `Prediction.to_dict`
-``.tsv``    one prediction per line, below a header
-``.ann``    a folder in the format of brat, with the text and the annotation of each document: all
-            entities, and the predicted relations or events; with configuration files
-others      annotated documents in any format that can store them, with the same content
-==========  ======================================================================================
+============  ====================================================================================
+``.jsonl``    one prediction per line, as returned by `Prediction.to_dict`
+``.tsv``      one prediction per line, below a header
+``.parquet``  one prediction per row, with the content of JSON lines (extra ``arrow``)
+``.ann``      a folder in the format of brat, with the text and the annotation of each document: all
+              entities, and the predicted relations or events; with configuration files
+others        annotated documents in any format that can store them, with the same content
+============  ====================================================================================
 
 Documents are written one by one; a file or folder appears only when it is complete.
 """
@@ -22,18 +23,28 @@ from itertools import count
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from kernelwood.errors import KernelInputError
 from kernelwood.io import (
     FORMATS,
+    check_parquet,
     check_vacant,
     fit_to_format,
     format_to_write,
     left_out,
     write,
     write_folder,
+    write_parquet,
     write_text,
 )
 from kernelwood.relations.brat_folder import NOTE, PROBABILITY, BratFolder
 from kernelwood.relations.frames import separated_lines
+from kernelwood.relations.parquet_rows import (
+    EVIDENCE,
+    PARTICIPANT,
+    PREDICTION,
+    evidence_values,
+    prediction_values,
+)
 from kernelwood.relations.predictions import Case, Evidence, Participant, Prediction
 from kernelwood.structures import encode_json, one_line, shorten
 from kernelwood.text import (
@@ -52,12 +63,12 @@ OUTPUTS = {
     "jsonl": "JSON lines, one prediction each",
     "tsv": "tab-separated table, one prediction per line",
     "ann": "folder of texts with standoff annotation (brat)",
+    "parquet": "Parquet table, one prediction per row",
 }
 _SAME = {"standoff": "ann"}  # names in `io.FORMATS` -> names of output formats
 _WRITERS = {"documents": "jsonl"}  # names of output formats -> other names in `io.FORMATS`
 # Options of writers: change what the format cannot store, such as line ends; mark as predictions.
 _WRITER_OPTIONS = ("adapt", "predictions")
-_PARTICIPANT = ("role", "id", "type", "text", "spans", "reference")
 _MOST = {False: 2, True: 3}  # participants of a pair, and of an event
 # Argument names of brat, for roles that the annotation does not name.
 _ROLES = {"first": "Arg1", "second": "Arg2", "participant": "Theme", "catalyst": "Cause"}
@@ -125,8 +136,9 @@ def output_format(path: str | os.PathLike[str], format: str | None = None) -> st
 def output_formats() -> dict[str, tuple[str, ...]]:
     """Return the suffixes of each output format, by its name.
 
-    Besides ``jsonl``, ``tsv`` and ``ann``, these are all formats of `kernelwood.io.FORMATS` that
-    can store documents; ``documents`` are the JSON lines that `kernelwood.read` reads.
+    Besides ``jsonl``, ``tsv``, ``parquet`` and ``ann``, these are all formats of
+    `kernelwood.io.FORMATS` that can store documents; ``documents`` are the JSON lines that
+    `kernelwood.read` reads.
 
     Examples
     --------
@@ -165,18 +177,21 @@ def write_predictions(
     path : str, PathLike or text stream
         Output file, or a new or empty folder for ``"ann"``; ``"-"`` is standard output.
     format : str, optional
-        ``"jsonl"``, ``"tsv"``, ``"ann"``, ``"documents"``, or a format of
+        ``"jsonl"``, ``"tsv"``, ``"parquet"``, ``"ann"``, ``"documents"``, or a format of
         `kernelwood.io.FORMATS` that stores documents; by default that of the suffix. The formats
-        besides ``"jsonl"`` and ``"tsv"`` contain only positive predictions.
+        besides ``"jsonl"``, ``"tsv"`` and ``"parquet"`` contain only positive predictions.
     events : bool
-        Whether predictions are events; adds columns to a table.
+        Whether predictions are events; adds columns to a ``"tsv"`` table.
     evidence : bool
-        Whether predictions have evidence; adds a column to a table.
+        Whether predictions have evidence; adds a column to a ``"tsv"`` or ``"parquet"`` table.
 
     Raises
     ------
     ValueError
         If the format is unknown.
+    KernelInputError
+        If a Parquet table is asked for and pyarrow is not installed, or predictions have evidence
+        and ``evidence`` is False.
     FileExistsError
         If ``path`` exists where a folder is to be written.
 
@@ -199,6 +214,8 @@ def write_predictions(
         write_text(path, json_lines(predicted))
     elif chosen == "tsv":
         write_text(path, table_lines(predicted, events=events, evidence=evidence))
+    elif chosen == "parquet":
+        _write_table(predicted, path, evidence)
     elif chosen == "ann":
         if not isinstance(path, (str, os.PathLike)) or path == "-":
             raise ValueError("standoff annotation has several files; name a folder")
@@ -206,6 +223,29 @@ def write_predictions(
         write_folder(path, BratFolder().files((one.id, *_annotated(one)) for one in predicted))
     else:
         _write_documents(predicted, path, _WRITERS.get(chosen, chosen))
+
+
+def _write_table(
+    predicted: Iterable[DocumentPredictions],
+    path: str | os.PathLike[str] | IO[str],
+    evidence: bool,
+) -> None:
+    """Write a Parquet table."""
+
+    def rows() -> Iterator[tuple[Any, ...]]:
+        for one in predicted:
+            if one.evidence is not None and not evidence:
+                raise KernelInputError(
+                    f"the predictions of {shorten(repr(one.id))} have evidence, but the table has "
+                    "no column for it; use evidence=True"
+                )
+            for prediction, cases in one.explained():
+                row = prediction_values(prediction)
+                some = None if cases is None else evidence_values(cases)
+                yield (*row, some) if evidence else row
+
+    columns = PREDICTION | ({"evidence": EVIDENCE} if evidence else {})
+    write_parquet(check_parquet(path), columns, rows(), content="predictions")
 
 
 def _write_documents(
@@ -257,7 +297,7 @@ def prediction_columns(*, events: bool = False, evidence: bool = False) -> dict[
     >>> list(prediction_columns())[6:12]
     ['role1', 'id1', 'type1', 'text1', 'spans1', 'reference1']
     """
-    parts = [f"{name}{n + 1}" for n in range(_MOST[events]) for name in _PARTICIPANT]
+    parts = [f"{name}{n + 1}" for n in range(_MOST[events]) for name in PARTICIPANT]
     trigger = [f"trigger_{name}" for name in ("id", "type", "text", "spans")] if events else []
     return {
         **dict.fromkeys(("document", "id", "type"), str),
@@ -293,7 +333,7 @@ def prediction_row(prediction: Prediction, *, events: bool = False) -> list[Any]
             one = prediction.participants[place]
             row += [one.role, one.id, one.type, one.text, _spans(one), one.reference or None]
         else:
-            row += [None] * len(_PARTICIPANT)
+            row += [None] * len(PARTICIPANT)
     if events:
         trigger = prediction.trigger
         row += [None] * 4 if trigger is None else [trigger.id, trigger.type, trigger.text]

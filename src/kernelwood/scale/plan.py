@@ -351,10 +351,10 @@ def write_plan(
             temporary.mkdir()
             (temporary / FILES).mkdir()
             (temporary / PARTS).mkdir()
-            hashes = {name: _copied(path, temporary / FILES / name) for name, path in files.items()}
             sizes, offsets = _write_shards(temporary / SHARDS, shards)
             if not sizes:
                 raise PlanError("the inputs are empty", path=shorten(", ".join(work["inputs"])))
+            hashes = {name: _copied(path, temporary / FILES / name) for name, path in files.items()}
             made = {
                 "format": FORMAT,
                 **work,

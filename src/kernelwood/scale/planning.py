@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from kernelwood.compute import parse_bytes
@@ -20,7 +21,7 @@ from kernelwood.scale.plan import (
     open_plan,
     write_plan,
 )
-from kernelwood.scale.tasks import MODEL, TERMS, find_task, reading_options
+from kernelwood.scale.tasks import MODEL, STRUCTURES, TERMS, Gram, find_task, reading_options
 from kernelwood.structures import shorten
 
 _PACKED = 4  # bytes of text in a compressed byte, roughly
@@ -114,9 +115,12 @@ def make_plan(
     }
     if (Path(folder) / PLAN).is_file():
         return _same_plan(open_plan(folder), work, files)
-    total = input_size(paths)
-    size = max(asked, -(-total // max(1, max_shards)))
-
+    if issubclass(task, Gram):
+        with TemporaryDirectory(prefix="kernelwood-") as temporary:
+            files[STRUCTURES] = Path(temporary, STRUCTURES)
+            shards = task.cut(paths, settings, files, format=format, only=only)
+            return write_plan(folder, shards, work, files)
+    size = max(asked, -(-input_size(paths) // max(1, max_shards)))
     segments = cut_inputs(
         paths,
         format,
@@ -133,7 +137,7 @@ def _same_plan(plan: Plan, work: Mapping[str, Any], files: Mapping[str, Any]) ->
     """Return a plan that exists, if it describes the same work."""
     plan.check_version()
     now = {**work, "files": {name: hash_file(Path(path)) for name, path in files.items()}}
-    before = {**plan.work, "files": plan.files}
+    before = {**plan.work, "files": {k: v for k, v in plan.files.items() if k != STRUCTURES}}
     lines = [
         f"{name}: {shorten(repr(before[name]), 200)} in the plan, {shorten(repr(now[name]), 200)} "
         "now"

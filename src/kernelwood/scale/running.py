@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+import secrets
+import shutil
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelwood.errors import KernelwoodError
-from kernelwood.io import FileInUseError
+from kernelwood.io import FileInUseError, check_parent, check_vacant, named_if_full
 from kernelwood.scale.parts import (
     Part,
     failures,
@@ -23,7 +26,7 @@ from kernelwood.scale.parts import (
     write_part,
 )
 from kernelwood.scale.plan import Plan, PlanError, hash_file, open_plan
-from kernelwood.scale.tasks import Task, find_task, recorded
+from kernelwood.scale.tasks import Task, Total, find_task, recorded
 
 
 @dataclass
@@ -331,7 +334,8 @@ def collect(
     ----------
     plan : Plan, str or PathLike
     out : str or PathLike
-        File to create or replace, when it is complete.
+        File to create or replace, when it is complete. A name without a suffix is a new folder: a
+        data set with a file for each part, or an index.
     progress : callable, optional
         Called with the number of parts written and that of all.
 
@@ -347,7 +351,12 @@ def collect(
     """
     plan = as_plan(plan)
     task, target = find_task(plan.command), Path(out)
-    task.check_output(plan, target)
+    as_files = not target.suffix and bool(task.suffix(plan))
+    if as_files:
+        check_vacant(target)
+        check_parent(target)
+    else:
+        task.check_output(plan, target)
     missing = missing_shards(plan)
     if missing:
         raise PlanError(
@@ -374,5 +383,28 @@ def collect(
             if progress is not None:
                 progress(number + 1, plan.n_shards)
 
-    counters = task.collect(plan, parts(), target)
+    counters = (_write_data_set if as_files else task.collect)(plan, parts(), target)
     return {**counters, "warnings": warned} if warned else counters
+
+
+def _write_data_set(plan: Plan, parts: Iterable[Part], out: Path) -> dict[str, Any]:
+    """Copy the files of parts into a new folder, with the sums of counters."""
+    total = Total()
+    temporary = out.with_name(f".kernelwood-{secrets.token_hex(8)}.tmp")
+    try:
+        with named_if_full(out):
+            temporary.mkdir()
+            for part in total.over(parts):
+                for name in part.files:
+                    stem, dot, suffix = name.partition(".")
+                    target = temporary / f"{stem}-{part.number:05d}{dot}{suffix}"
+                    shutil.copyfile(part.file(name), target)
+            text = json.dumps(total.counters, indent=1, ensure_ascii=False)
+            (temporary / "counters.json").write_text(text + "\n", encoding="utf-8")
+        if out.exists():
+            out.rmdir()
+        temporary.rename(out)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+    return total.counters

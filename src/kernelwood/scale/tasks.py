@@ -5,11 +5,12 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import secrets
 import shutil
 import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
@@ -20,22 +21,28 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from kernelwood.arrays import batch
 from kernelwood.entities import Dictionary
 from kernelwood.features import KernelHasher, NystromEmbedder
 from kernelwood.io import (
     Counts,
     ExampleStream,
     UsedIds,
+    check_parent,
+    check_vacant,
     fit_to_format,
     format_to_write,
+    iter_read,
+    join_parquet,
+    keep_views,
     left_out,
     read_segments,
     replacing,
     write,
 )
-from kernelwood.kernels import needed_views
+from kernelwood.kernels import GRAM_WINDOW, Kernel, gram_rows, needed_views
 from kernelwood.parsing import load_backend
-from kernelwood.persist import load
+from kernelwood.persist import load, save
 from kernelwood.relations import (
     ExampleMaker,
     PredictionCounts,
@@ -47,14 +54,19 @@ from kernelwood.relations import (
     text_predictor,
     write_predictions,
 )
+from kernelwood.scale.index_folder import IndexFolder
 from kernelwood.scale.parts import Part
 from kernelwood.scale.plan import Plan, PlanError, Shard
+from kernelwood.search import text_of
 from kernelwood.structures import shorten
 from kernelwood.text import Example
 
-MODEL, TERMS = "model.kw", "terms.tsv"  # names of files in a plan
+# Names of files in a plan.
+MODEL, TERMS, STRUCTURES = "model.kw", "terms.tsv", "structures.kw"
 _COPY = 1 << 20  # bytes
 _ENCODED = 4096  # structures encoded at once
+_INDEXED = 10**6  # rows of a shard of an index
+_CELLS = 5 * 10**7  # of the rows of a matrix that are computed at once
 
 
 class Task(ABC):
@@ -143,7 +155,7 @@ class Task(ABC):
 
     @classmethod
     def suffix(cls, plan: Plan) -> str:
-        """Return the end of the names of output files; "" for any."""
+        """Return the end of the names of output files; "" for a folder with any name."""
         return ""
 
     def read(self, shard: Shard, base: str) -> ExampleStream:
@@ -346,7 +358,12 @@ def _join_tables(files: Iterable[Path], out: Path) -> None:
                 shutil.copyfileobj(file, target, _COPY)
 
 
-_JOINED = {"jsonl": _join_lines, "documents": _join_lines, "tsv": _join_tables}
+_JOINED: dict[str, Callable[[Iterable[Path], Path], None]] = {
+    "jsonl": _join_lines,
+    "documents": _join_lines,
+    "tsv": _join_tables,
+    "parquet": lambda files, out: join_parquet(list(files), out),
+}
 
 
 @contextmanager
@@ -408,7 +425,7 @@ class Convert(Task):
     @classmethod
     def collect(cls, plan: Plan, parts: Iterable[Part], out: Path) -> dict[str, Any]:
         """Join the files of parts."""
-        total = _Total()
+        total = Total()
         _join_lines((part.file("part") for part in total.over(parts)), out)
         return total.counters
 
@@ -429,7 +446,7 @@ def _maker(options: Mapping[str, Any]) -> ExampleMaker:
     )
 
 
-class _Total:
+class Total:
     """Sums of the counters of parts: numbers, and numbers by name."""
 
     def __init__(self) -> None:
@@ -448,9 +465,24 @@ class _Total:
                 self.counters[name] = dict(Counter(self.counters.get(name, {})) + Counter(value))
             elif isinstance(value, int):
                 self.counters[name] = self.counters.get(name, 0) + value
+            else:  # such as the threshold, which all parts share
+                self.counters[name] = value
 
 
 # Vectors and codes.
+
+
+def _choose_views(kernel: Kernel, options: dict[str, Any]) -> bool:
+    """Set the views that a kernel compares; return whether it compares single structures."""
+    names, given = needed_views(kernel), options["views"]
+    if names is None:
+        if len(given) != 1:
+            raise PlanError("the kernel of the model compares single structures; give one --view")
+        return True
+    if set(given) - set(names):
+        raise PlanError(f"the kernel of the model compares {', '.join(names)}; leave out --view")
+    options["views"] = list(names)
+    return False
 
 
 class _Encoding(Task):
@@ -463,17 +495,7 @@ class _Encoding(Task):
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
         self.model = _model(plan, self.encoder)
-        names = needed_views(self.model.kernel_)
-        given = self.options["views"]
-        if names is not None:
-            if set(given) - set(names):
-                raise PlanError(
-                    f"the kernel of the model compares {', '.join(names)}; leave out --view"
-                )
-            self.options["views"] = list(names)
-        elif len(given) != 1:
-            raise PlanError("the kernel of the model compares single structures; give one --view")
-        self._single = names is None
+        self._single = _choose_views(self.model.kernel_, self.options)
 
     @abstractmethod
     def encode(self, structures: list[Any]) -> NDArray[Any]:
@@ -487,15 +509,11 @@ class _Encoding(Task):
             (folder / "rows.jsonl").open("x", encoding="utf-8", newline="\n") as names,
             self.read(shard, base) as stream,
         ):
-            examples = self._made(stream, counts)
+            examples = _made(stream, self.options, counts)
             while some := list(islice(examples, _ENCODED)):
-                if self._single:
-                    rows.append(self.encode([one.view(self.options["views"][0]) for one in some]))
-                else:
-                    rows.append(self.encode(some))
+                rows.append(self.encode(_structures(some, self.options, single=self._single)))
                 for one in some:
-                    row = {"id": one.id, "label": one.label}
-                    names.write(json.dumps(row, ensure_ascii=False) + "\n")
+                    names.write(json.dumps(self.row(one), ensure_ascii=False) + "\n")
                 counts.taken += len(some)
             counts.add(stream.tally)
         made = np.concatenate(rows) if rows else self.encode([])
@@ -503,10 +521,9 @@ class _Encoding(Task):
             npy.write_array(file, np.ascontiguousarray(made), allow_pickle=False)
         return {"n_examples": counts.taken, **counts.to_dict()}
 
-    def _made(self, stream: ExampleStream, counts: Counts) -> Iterator[Example]:
-        make, skip = _maker(self.options), self.options["errors"] == "skip"
-        for example in stream:
-            yield from attempted(make(example, counts), counts, skip=skip)
+    def row(self, example: Example) -> dict[str, Any]:
+        """Return what is stored with the row of an example."""
+        return {"id": example.id, "label": example.label}
 
     @classmethod
     def suffix(cls, plan: Plan) -> str:
@@ -516,29 +533,44 @@ class _Encoding(Task):
     @classmethod
     def collect(cls, plan: Plan, parts: Iterable[Part], out: Path) -> dict[str, Any]:
         """Write one array, and the ids and labels of its rows to ``NAME.rows.jsonl``."""
-        total, listed = _Total(), list(parts)
-        arrays = [
-            np.load(part.file(f"{cls.array}.npy"), mmap_mode="r", allow_pickle=False)
-            for part in total.over(listed)
-        ]
-        if len({(array.shape[1:], array.dtype.str) for array in arrays}) != 1:
-            raise PlanError("the arrays of the parts differ in shape", path=plan.folder)
-        shape = (sum(len(array) for array in arrays), *arrays[0].shape[1:])
-        described = {
-            "descr": npy.dtype_to_descr(arrays[0].dtype), "fortran_order": False, "shape": shape
-        }  # fmt: skip
-        with replacing(Path(os.path.realpath(out))) as file:
-            npy.write_array_header_1_0(file, described)
-            for array in arrays:
-                for start in range(0, len(array), _ENCODED):
-                    file.write(np.ascontiguousarray(array[start : start + _ENCODED]).tobytes())
+        total, listed = Total(), list(parts)
+        _join_arrays([part.file(f"{cls.array}.npy") for part in total.over(listed)], out)
         _join_lines((part.file("rows.jsonl") for part in listed), _rows_file(out))
         return total.counters
+
+
+def _join_arrays(files: Sequence[Path], out: Path) -> None:
+    """Write the rows of arrays to one array; memory does not depend on their number."""
+    arrays = [np.load(path, mmap_mode="r", allow_pickle=False) for path in files]
+    if len({(array.shape[1:], array.dtype.str) for array in arrays}) != 1:
+        raise PlanError("the arrays of the parts differ in shape", path=files[0].parent.parent)
+    described = {
+        "descr": npy.dtype_to_descr(arrays[0].dtype),
+        "fortran_order": False,
+        "shape": (sum(len(array) for array in arrays), *arrays[0].shape[1:]),
+    }
+    with replacing(Path(os.path.realpath(out))) as file:
+        npy.write_array_header_1_0(file, described)
+        for array in arrays:
+            for start in range(0, len(array), _ENCODED):
+                file.write(np.ascontiguousarray(array[start : start + _ENCODED]).tobytes())
 
 
 def _rows_file(out: Path) -> Path:
     """Return the file of ids and labels beside an array."""
     return out.with_name(f"{out.stem}.rows.jsonl")
+
+
+def _made(stream: ExampleStream, options: Mapping[str, Any], counts: Counts) -> Iterator[Example]:
+    """Yield the examples that options ask to make of those of a stream."""
+    make, skip = _maker(options), options["errors"] == "skip"
+    for example in stream:
+        yield from attempted(make(example, counts), counts, skip=skip)
+
+
+def _structures(examples: list[Example], options: Mapping[str, Any], *, single: bool) -> list[Any]:
+    """Return what a kernel compares: the examples, or one view of them."""
+    return [one.view(options["views"][0]) for one in examples] if single else list(examples)
 
 
 class Embed(_Encoding):
@@ -565,8 +597,120 @@ class Hash(_Encoding):
         return made
 
 
+class Index(Hash):
+    """A search index of hashcodes, by a saved `KernelHasher`; see `IndexFolder`."""
+
+    name = "index"
+
+    def row(self, example: Example) -> dict[str, Any]:
+        """Return what is stored with the row of an example."""
+        return {"id": example.id, "text": text_of(example)}
+
+    @classmethod
+    def suffix(cls, plan: Plan) -> str:
+        """Return "": any name is possible."""
+        return ""
+
+    @classmethod
+    def collect(cls, plan: Plan, parts: Iterable[Part], out: Path) -> dict[str, Any]:
+        """Write an index folder, with shards of at least a million rows."""
+        check_vacant(out)
+        check_parent(out)
+        total = Total()
+        temporary = out.with_name(f".kernelwood-{secrets.token_hex(8)}.tmp")
+        try:
+            index = IndexFolder.create(temporary, _model(plan, KernelHasher))
+            codes: list[NDArray[Any]] = []
+            rows: list[dict[str, Any]] = []
+            for part in total.over(parts):
+                codes.append(np.load(part.file("codes.npy"), allow_pickle=False))
+                with part.file("rows.jsonl").open(encoding="utf-8") as file:
+                    rows += map(json.loads, file)
+                if len(rows) >= _INDEXED:
+                    _append(index, codes, rows)
+                    codes, rows = [], []
+            if rows:
+                _append(index, codes, rows)
+            if out.exists():
+                out.rmdir()
+            temporary.rename(out)
+        except BaseException:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise
+        return total.counters
+
+
+def _append(index: IndexFolder, codes: list[NDArray[Any]], rows: list[dict[str, Any]]) -> None:
+    names, texts = [row["id"] for row in rows], [row["text"] for row in rows]
+    index.append_codes(np.concatenate(codes), names=names, texts=texts)
+
+
+# Matrices.
+
+
+class Gram(Task):
+    """The Gram matrix of structures, by a saved kernel; a shard is some of its rows."""
+
+    name = "gram"
+    known: ClassVar[dict[str, tuple[type, Any]]] = _MAKING
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan)
+        self.kernel = _model(plan, Kernel)
+        self.structures = load(plan.file(STRUCTURES))
+
+    @classmethod
+    def cut(
+        cls,
+        paths: Sequence[str],
+        options: dict[str, Any],
+        files: Mapping[str, Any],
+        *,
+        format: str | None,
+        only: str | None,
+    ) -> Iterator[Shard]:
+        """Read the structures, save them, and yield ranges of rows."""
+        kernel, counts = load(files[MODEL]), Counts()
+        if not isinstance(kernel, Kernel):
+            raise PlanError(f"gram needs a saved kernel, not a {type(kernel).__name__}")
+        options = dict(options)
+        single = _choose_views(kernel, options)
+        examples: list[Example] = []
+        for path in paths:
+            with iter_read(path, format, options["errors"], only=only) as stream:
+                for one in _made(stream, options, counts):
+                    examples.append(keep_views(one, tuple(options["views"])))
+        if not examples:
+            return
+        save(batch(_structures(examples, options, single=single)), files[STRUCTURES])
+        step = max(1, _CELLS // len(examples) // GRAM_WINDOW) * GRAM_WINDOW
+        for number, start in enumerate(range(0, len(examples), step)):
+            yield Shard(number, (), (start, min(start + step, len(examples))))
+
+    def run(self, shard: Shard, folder: Path, base: str) -> dict[str, Any]:
+        """Write the rows of a shard into a folder, and return counters."""
+        if shard.rows is None or shard.rows[1] > len(self.structures):
+            raise PlanError(f"shard {shard.number} has no valid rows", path=self.plan.folder)
+        rows = gram_rows(self.kernel, self.structures, *shard.rows)
+        with (folder / "rows.npy").open("xb") as file:
+            npy.write_array(file, rows, allow_pickle=False)
+        return {"n_rows": len(rows)}
+
+    @classmethod
+    def suffix(cls, plan: Plan) -> str:
+        """Return the end of the names of output files."""
+        return ".npy"
+
+    @classmethod
+    def collect(cls, plan: Plan, parts: Iterable[Part], out: Path) -> dict[str, Any]:
+        """Write one matrix."""
+        total = Total()
+        _join_arrays([part.file("rows.npy") for part in total.over(parts)], out)
+        return total.counters
+
+
 TASKS: dict[str, type[Task]] = {
-    task.name: task for task in (Extract, Predict, Convert, Embed, Hash)
+    task.name: task for task in (Extract, Predict, Convert, Embed, Hash, Index, Gram)
 }
 
 

@@ -21,13 +21,13 @@ from kernelwood.cli.options import (
     refuse,
     seed_option,
 )
-from kernelwood.cli.outputs import check_files, compared_files, opened, save_map, write_rows
+from kernelwood.cli.outputs import check_files, compared_files, save_map, write_rows
 from kernelwood.errors import KernelInputError
 
 if TYPE_CHECKING:
     from kernelwood import NystromEmbedder
 
-_SUFFIXES = (".npz", ".npy", ".csv", ".tsv")
+_SUFFIXES = (".npz", ".npy", ".csv", ".tsv", ".parquet")
 _SAMPLE = 256  # examples used to measure the residual of a saved embedder
 _FITTING = ("landmarks", "selection", "components", "kernel", "decay", "vectors", "similarity")
 
@@ -36,7 +36,7 @@ _FITTING = ("landmarks", "selection", "components", "kernel", "decay", "vectors"
 @click.argument("corpus")
 @click.option(
     "-o", "--out", metavar="FILE",
-    help="Output file: .npz (ids, labels, vectors), .npy, .csv or .tsv.",
+    help="Output file: .npz (ids, labels, vectors), .npy, .csv, .tsv or .parquet.",
 )  # fmt: skip
 @corpus_options
 @kernel_options
@@ -105,6 +105,10 @@ def _check(corpus: str, options: dict[str, Any]) -> None:
         figure="--plot",
         suffixes={"--out": _SUFFIXES},
     )
+    if options["out"] is not None and Path(options["out"]).suffix.lower() == ".parquet":
+        from kernelwood.io import check_parquet
+
+        check_parquet(options["out"])
 
 
 def _prepare(corpus: str, options: dict[str, Any]) -> tuple[Compared, NystromEmbedder]:
@@ -171,14 +175,19 @@ def _write_outputs(
 def _write_vectors(path: str, read: ExampleList, vectors: Any) -> None:
     import numpy as np
 
+    from kernelwood.io import open_output, write_vectors
+
     suffix = Path(path).suffix.lower()
     ids = [example.id for example in read.examples]
+    if suffix == ".parquet":
+        write_vectors(path, ids, vectors, read.labels())
+        return
     labels = [label or "" for label in read.labels()]
     if suffix in (".csv", ".tsv"):
         titles = ["id", "label", *(f"v{number}" for number in range(vectors.shape[1]))]
         write_rows(path, titles, _rows(ids, labels, vectors))
         return
-    with opened(path) as file:
+    with open_output(path) as file:
         if suffix == ".npy":
             np.save(file, vectors, allow_pickle=False)
         else:

@@ -17,7 +17,8 @@ from kernelwood.cli.options import (
 from kernelwood.cli.outputs import check_writable
 from kernelwood.cli.planned import collect_plan, planned_work, run_plan, show_plan, show_run
 
-_COMMANDS = ("extract", "predict", "convert", "embed", "hash")
+_ENCODINGS = ("hash", "index", "gram")  # that are commands of plans only
+_COMMANDS = ("extract", "predict", "convert", "embed", *_ENCODINGS)
 _EPILOG = """\b
 Examples:
   kernelwood shards plan work extract model.kw pubmed/ --entities terms.tsv
@@ -103,10 +104,10 @@ def check_writable_folder(path: str) -> None:
 
 @click.command()
 @click.argument("corpus")
-@click.option("--model", metavar="FILE", help="Saved hasher.")
+@click.option("--model", metavar="FILE", help="Saved hasher, or kernel for gram.")
 @corpus_options
-def _hash(**options: Any) -> None:
-    """Compute hashcodes of structures."""
+def _encode(**options: Any) -> None:
+    """Compute hashcodes, an index or a Gram matrix of the structures of CORPUS."""
 
 
 def _parsed(ctx: click.Context, command: str, arguments: tuple[str, ...]) -> dict[str, Any]:
@@ -114,7 +115,7 @@ def _parsed(ctx: click.Context, command: str, arguments: tuple[str, ...]) -> dic
     root = ctx.find_root()
     group = root.command
     assert isinstance(group, click.Group)
-    found = _hash if command == "hash" else group.get_command(root, command)
+    found = _encode if command in _ENCODINGS else group.get_command(root, command)
     assert found is not None
     return dict(found.make_context(command, list(arguments), parent=ctx).params)
 
@@ -250,9 +251,10 @@ def verify(plan: str, sample: int, base: str | None, as_json: bool) -> None:
 @click.argument("out", type=FileName())
 @json_option
 def collect(plan: str, out: str, as_json: bool) -> None:
-    """Join the parts of a plan into one file.
+    """Join the parts of a plan into one file, or a data set.
 
-    OUT is created or replaced only when it is complete. Counters of all parts are added up.
+    OUT is created or replaced only when it is complete. If its name has no suffix, it is a new
+    folder with a file for each part. Counters of all parts are added up.
     """
     from kernelwood.scale import open_plan
 

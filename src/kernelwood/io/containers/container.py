@@ -12,6 +12,7 @@ import tarfile
 import zipfile
 import zlib
 from abc import abstractmethod
+from pathlib import Path
 from typing import BinaryIO
 
 from kernelwood.errors import ReadError
@@ -61,6 +62,10 @@ class Container(Closing):
     @abstractmethod
     def size(self, name: str) -> int:
         """Return the size of a file in bytes, for showing progress."""
+
+    def path(self, name: str) -> Path | None:
+        """Return the path of a file; None if it is in an archive."""
+        return None
 
     @abstractmethod
     def open(self, name: str) -> BinaryIO:

@@ -55,6 +55,10 @@ class Folder(Container):
         """Return the path of a file."""
         return str(self._root / name)
 
+    def path(self, name: str) -> Path:
+        """Return the path of a file."""
+        return self._root / name
+
     def size(self, name: str) -> int:
         """Return the size of a file in bytes."""
         return self._sizes[name]

@@ -21,7 +21,7 @@ from difflib import get_close_matches
 from math import isfinite
 from typing import Any, NamedTuple
 
-from kernelwood.errors import StructureError
+from kernelwood.errors import ReadError, StructureError
 from kernelwood.io.formats.json_arrays import (
     JsonObject,
     first_object,
@@ -281,7 +281,7 @@ def scan_records(
     """Return the function that finds objects, if the first decides which field is the text."""
     try:
         _first_choice(source, check_fields(text_field, id_field))
-    except StructureError:
+    except ReadError:
         return None
     return scan_objects(source)
 
@@ -290,5 +290,8 @@ def _first_choice(source: Source, given: tuple[tuple[str, ...], str | None]) -> 
     """Return the fields that the first object of JSON lines decides."""
     first = next(iter_objects(source.part(iter([source.opening]), Extent())), None)
     if not isinstance(first, JsonObject):
-        raise first or StructureError("there are no objects")
-    return choose_fields(list(first.value), *given)
+        raise first or source.error("there are no objects")
+    try:
+        return choose_fields(list(first.value), *given)
+    except StructureError as failure:
+        raise source.locate(failure, first.line) from failure

@@ -94,6 +94,9 @@ class Format:
         ``scan(source, **options)`` returns the function that finds records in the bytes of a
         file, so that it can be cut into segments; None if this file cannot. Such a reader begins
         at the ``extent`` of its source.
+    groups : callable, optional
+        For tables of row groups, in place of ``scan``: ``groups(source, **options)`` returns the
+        numbers of rows and bytes of each; the extent of the reader counts rows.
     """
 
     name: str
@@ -109,6 +112,7 @@ class Format:
     general: bool = False
     binary: bool = False
     scan: Callable[..., Scan | None] | None = None
+    groups: Callable[..., list[tuple[int, int]]] | None = None
 
     def reader(self, options: Mapping[str, Any]) -> Callable[[Any, Views], Iterator[Item]]:
         """Return ``read`` with options; ``ValueError`` if the format lacks one of them."""
@@ -387,6 +391,7 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".parquet",),
         sniff=parquet.looks_like_parquet,
         read=parquet.read_parquet,
+        groups=parquet.row_groups,
         views=("document",),
         options=records.OPTIONS,
         binary=True,
