@@ -48,6 +48,7 @@ from .facts import (
     Facts as Facts,
     FactSentence as FactSentence,
 )
+from .frames import pandas_frame as pandas_frame
 from .interactions import Interaction as Interaction, flatten_events as flatten_events
 from .learning_curve import CurvePoint as CurvePoint, LearningCurve as LearningCurve
 from .network import draw_network as draw_network
@@ -107,6 +108,8 @@ from .writers import (
     DocumentPredictions as DocumentPredictions,
     output_format as output_format,
     output_formats as output_formats,
+    prediction_columns as prediction_columns,
     prediction_object as prediction_object,
+    prediction_row as prediction_row,
     write_predictions as write_predictions,
 )

@@ -447,6 +447,9 @@ _LOCAL: dict[str, Any] = {
     "distributed.worker.memory.pause": False,
     "distributed.worker.profile.enabled": False,
     "distributed.admin.system-monitor.gil.enabled": False,
+    # Pages about the state of the cluster, which nobody reads.
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
     # A worker that was killed is started again, however often; Dask gives up if it is slow.
     "distributed.deploy.lost-worker-timeout": "365 days",
     "distributed.comm.timeouts.connect": "60s",
@@ -509,7 +512,7 @@ def _kept_environment() -> Iterator[None]:
     """Undo what Dask does to the environment of this process: it sets the variables of workers."""
     from dask import config
 
-    names = ("PYTHONHASHSEED", *config.get("distributed.nanny.pre-spawn-environ"))
+    names = ("PYTHONHASHSEED", "__DASK_PARENT_PID", *config.get("distributed.nanny.pre-spawn-environ"))
     before = {name: os.environ.get(name) for name in names}
     try:
         yield
