@@ -100,10 +100,11 @@ def _converted_format(values: dict[str, Any]) -> str:
 
 def show_plan(plan: Plan) -> None:
     """Print the size of a plan."""
-    say(
-        f"{plan.folder}: {plan.command}, {counted(plan.n_shards, 'shard')}, "
-        f"{sum(plan.sizes) / 1e6:,.1f} MB of input"
-    )
+    from kernelwood.compute import format_bytes
+
+    rows = plan.command == "gram"
+    size = counted(sum(plan.sizes), "row") if rows else format_bytes(sum(plan.sizes))
+    say(f"{plan.folder}: {plan.command}, {counted(plan.n_shards, 'shard')}, {size} of input")
 
 
 def show_run(plan: Plan, made: Run) -> None:
