@@ -323,8 +323,8 @@ def _check_workers(plan: Plan, client: Any) -> None:
 @contextmanager
 def _naming_losses() -> Iterator[None]:
     """Name what is lost if the scheduler cannot be reached any more."""
-    from distributed.core import CommClosedError
     from distributed.client import CancelledError
+    from distributed.core import CommClosedError
 
     try:
         yield
@@ -512,7 +512,11 @@ def _kept_environment() -> Iterator[None]:
     """Undo what Dask does to the environment of this process: it sets the variables of workers."""
     from dask import config
 
-    names = ("PYTHONHASHSEED", "__DASK_PARENT_PID", *config.get("distributed.nanny.pre-spawn-environ"))
+    names = (
+        "PYTHONHASHSEED",
+        "__DASK_PARENT_PID",
+        *config.get("distributed.nanny.pre-spawn-environ"),
+    )
     before = {name: os.environ.get(name) for name in names}
     try:
         yield
