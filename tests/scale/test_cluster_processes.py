@@ -21,9 +21,9 @@ from kernelwood import scale
 from kernelwood.scale import ClusterError, open_cluster
 from kernelwood.scale.parts import missing_shards, read_part
 
+dask = pytest.importorskip("dask")
+psutil = pytest.importorskip("psutil")  # comes with distributed
 pytest.importorskip("distributed")
-import dask
-import psutil
 
 pytestmark = [
     pytest.mark.slow,
@@ -98,7 +98,7 @@ def test_workers_that_are_killed_are_replaced(tmp_path):
 
     def kill(done, total):
         if done * ROUNDS // total > len(killed) and len(killed) < ROUNDS:
-            number, process = begun(plan)[-1]
+            _, process = begun(plan)[-1]
             killed.append(process)
             os.kill(process, signal.SIGKILL)
 

@@ -19,7 +19,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -202,10 +202,8 @@ class _Tasks:
         futures = [future for _, future in self._running.values()]
         self._running.clear()
         if futures and self._client.status == "running":
-            try:
+            with suppress(OSError, TimeoutError):  # the scheduler is gone, and with it the tasks
                 self._client.cancel(futures, force=True)
-            except (OSError, TimeoutError):  # the scheduler is gone, and with it the tasks
-                pass
 
     def outcomes(self, numbers: Iterable[int]) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield the outcome of each shard when it is known."""
@@ -323,8 +321,8 @@ def _check_workers(plan: Plan, client: Any) -> None:
 @contextmanager
 def _naming_losses() -> Iterator[None]:
     """Name what is lost if the scheduler cannot be reached any more."""
-    from distributed.core import CommClosedError
-    from distributed.client import CancelledError
+    from distributed import CancelledError
+    from distributed.comm import CommClosedError
 
     try:
         yield
@@ -512,7 +510,11 @@ def _kept_environment() -> Iterator[None]:
     """Undo what Dask does to the environment of this process: it sets the variables of workers."""
     from dask import config
 
-    names = ("PYTHONHASHSEED", "__DASK_PARENT_PID", *config.get("distributed.nanny.pre-spawn-environ"))
+    names = (
+        "PYTHONHASHSEED",
+        "__DASK_PARENT_PID",
+        *config.get("distributed.nanny.pre-spawn-environ"),
+    )
     before = {name: os.environ.get(name) for name in names}
     try:
         yield

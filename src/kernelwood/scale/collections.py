@@ -148,9 +148,7 @@ def extract_column(
     return package.from_delayed(made, meta=meta, verify_meta=False)
 
 
-def _numbered(
-    parts: Iterable[Any], keep: Callable[[Any], Any]
-) -> Iterator[tuple[Any, Any]]:
+def _numbered(parts: Iterable[Any], keep: Callable[[Any], Any]) -> Iterator[tuple[Any, Any]]:
     """Yield partitions, each with the number of rows before it, which is known when it is run."""
     delayed, start = _delayed(), 0
     for part in parts:
@@ -206,7 +204,7 @@ def _shipped(extractor: Any, dictionary: Any) -> tuple[Any, Any]:
             save(extractor, Path(folder, "model.kw"))
             data: Any = Path(folder, "model.kw").read_bytes()
     else:
-        data = os.path.abspath(extractor)
+        data = os.fspath(Path(extractor).absolute())
     model = delayed((tokenize(data), data), traverse=False)
     return model, delayed(named, traverse=False)
 
@@ -281,7 +279,9 @@ def _frame_partition(
                 "    leave such rows out, as by frame.dropna"
             )
         if ids is not None and is_missing(ids[n]):
-            raise KernelInputError(f"row {start + n}: the id in the column {id_column!r} is missing")
+            raise KernelInputError(
+                f"row {start + n}: the id in the column {id_column!r} is missing"
+            )
         name = f"text{start + n + 1}" if ids is None else str(ids[n])
         examples.append(Example(name, views={"document": Document(text)}))
     found = _found(examples, model, terms, all)
@@ -296,9 +296,7 @@ def _example(given: Any, number: int) -> Example:
     if isinstance(found, Example):
         return found
     if isinstance(found, Sentence):
-        return Example(
-            dict(found.metadata).get("sent_id") or name, views={"sentence": found}
-        )
+        return Example(dict(found.metadata).get("sent_id") or name, views={"sentence": found})
     if isinstance(found, str):
         found = Document(found)
     if isinstance(found, Document):
