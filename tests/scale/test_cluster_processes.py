@@ -235,7 +235,7 @@ def remote(folder):
         worker = start_python(
             "-m", "distributed.cli.dask_worker", "--scheduler-file", file, "--nthreads", "1",
             "--no-nanny", "--no-dashboard", "--death-timeout", "20", "--preload", PRELOAD,
-            "--listen-address", "tcp://127.0.0.1:0",
+            "--host", "127.0.0.1",
         )  # fmt: skip
         with ended(worker):
             yield scheduler, file

@@ -40,7 +40,7 @@ _DEATHS = 3  # workers that a shard may kill
 _ATTEMPTS = 3  # submissions of a shard that only waited on workers that died
 _BUDGET = 0.75  # fraction of the memory limit of a worker, see `kernelwood.compute.budget`
 _START = 120  # seconds for the start of a worker
-_CLOSE = 10  # seconds for the end of a local cluster
+_CLOSE = 60  # seconds for the end of a local cluster
 _MOST_WORKERS = 1024  # of a local cluster
 _LARGEST = 1 << 20  # bytes of a scheduler file
 _REPEAT = "run the plan again: shards that are finished are not computed again"
@@ -486,7 +486,20 @@ def _local_client(package: Any, workers: int, timeout: float) -> Iterator[Any]:
             with package.Client(cluster, timeout=timeout, set_as_default=False) as client:
                 yield client
         finally:
-            cluster.close(timeout=_CLOSE)
+            _kill_workers(cluster)
+            with suppress(TimeoutError):
+                cluster.close(timeout=_CLOSE)
+
+
+def _kill_workers(cluster: Any) -> None:
+    """End the workers of a local cluster, which have nothing to lose, and are not replaced."""
+    nannies = list(cluster.workers.values())
+    for nanny in nannies:
+        nanny.close_gracefully(reason="kernelwood has finished")
+    for nanny in nannies:
+        if (number := nanny.pid) is not None:
+            with suppress(ProcessLookupError):
+                os.kill(number, signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
 
 
 @contextmanager
