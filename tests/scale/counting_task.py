@@ -9,6 +9,7 @@ import os
 import signal
 import time
 from pathlib import Path
+from typing import ClassVar
 
 from kernelwood.errors import KernelInputError
 from kernelwood.scale import TASKS, Task
@@ -27,7 +28,7 @@ class Counting(Task):
 
     name = "count"
     needs_model = False
-    known = {"orders": (str, ""), "seconds": (float, 0.0)}
+    known: ClassVar = {"orders": (str, ""), "seconds": (float, 0.0)}
 
     def run(self, shard, folder, base):
         orders = Path(self.options["orders"])

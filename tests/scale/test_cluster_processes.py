@@ -21,9 +21,9 @@ from kernelwood import scale
 from kernelwood.scale import ClusterError, open_cluster
 from kernelwood.scale.parts import missing_shards, read_part
 
+dask = pytest.importorskip("dask")
+psutil = pytest.importorskip("psutil")  # comes with distributed
 pytest.importorskip("distributed")
-import dask
-import psutil
 
 pytestmark = [
     pytest.mark.slow,
@@ -98,7 +98,7 @@ def test_workers_that_are_killed_are_replaced(tmp_path):
 
     def kill(done, total):
         if done * ROUNDS // total > len(killed) and len(killed) < ROUNDS:
-            number, process = begun(plan)[-1]
+            _, process = begun(plan)[-1]
             killed.append(process)
             os.kill(process, signal.SIGKILL)
 
@@ -235,7 +235,7 @@ def remote(folder):
         worker = start_python(
             "-m", "distributed.cli.dask_worker", "--scheduler-file", file, "--nthreads", "1",
             "--no-nanny", "--no-dashboard", "--death-timeout", "20", "--preload", PRELOAD,
-            "--listen-address", "tcp://127.0.0.1:0",
+            "--host", "127.0.0.1",
         )  # fmt: skip
         with ended(worker):
             yield scheduler, file

@@ -12,11 +12,10 @@ from kernelwood.datasets import load_interactions
 from kernelwood.errors import KernelInputError
 from kernelwood.scale import collections, extract_bag, extract_column
 
-pytest.importorskip("dask")
+dask = pytest.importorskip("dask")
 pandas = pytest.importorskip("pandas")
-import dask
-import dask.bag
-import dask.dataframe
+pytest.importorskip("dask.bag")
+pytest.importorskip("dask.dataframe")
 
 # The model is small, and has learned from other parses.
 pytestmark = [

@@ -19,7 +19,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,7 @@ _DEATHS = 3  # workers that a shard may kill
 _ATTEMPTS = 3  # submissions of a shard that only waited on workers that died
 _BUDGET = 0.75  # fraction of the memory limit of a worker, see `kernelwood.compute.budget`
 _START = 120  # seconds for the start of a worker
-_CLOSE = 10  # seconds for the end of a local cluster
+_CLOSE = 60  # seconds for the end of a local cluster
 _MOST_WORKERS = 1024  # of a local cluster
 _LARGEST = 1 << 20  # bytes of a scheduler file
 _REPEAT = "run the plan again: shards that are finished are not computed again"
@@ -202,10 +202,8 @@ class _Tasks:
         futures = [future for _, future in self._running.values()]
         self._running.clear()
         if futures and self._client.status == "running":
-            try:
+            with suppress(OSError, TimeoutError):  # the scheduler is gone, and with it the tasks
                 self._client.cancel(futures, force=True)
-            except (OSError, TimeoutError):  # the scheduler is gone, and with it the tasks
-                pass
 
     def outcomes(self, numbers: Iterable[int]) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield the outcome of each shard when it is known."""
@@ -323,8 +321,8 @@ def _check_workers(plan: Plan, client: Any) -> None:
 @contextmanager
 def _naming_losses() -> Iterator[None]:
     """Name what is lost if the scheduler cannot be reached any more."""
-    from distributed.client import CancelledError
-    from distributed.core import CommClosedError
+    from distributed import CancelledError
+    from distributed.comm import CommClosedError
 
     try:
         yield
@@ -488,7 +486,20 @@ def _local_client(package: Any, workers: int, timeout: float) -> Iterator[Any]:
             with package.Client(cluster, timeout=timeout, set_as_default=False) as client:
                 yield client
         finally:
-            cluster.close(timeout=_CLOSE)
+            _kill_workers(cluster)
+            with suppress(TimeoutError):
+                cluster.close(timeout=_CLOSE)
+
+
+def _kill_workers(cluster: Any) -> None:
+    """End the workers of a local cluster, which have nothing to lose, and are not replaced."""
+    nannies = list(cluster.workers.values())
+    for nanny in nannies:
+        nanny.close_gracefully(reason="kernelwood has finished")
+    for nanny in nannies:
+        if (number := nanny.pid) is not None:
+            with suppress(ProcessLookupError):
+                os.kill(number, signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
 
 
 @contextmanager

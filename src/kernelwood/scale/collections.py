@@ -62,10 +62,11 @@ def extract_bag(
     >>> import dask.bag
     >>> import kernelwood as kw
     >>> from kernelwood.datasets import load_interactions
-    >>> extractor = kw.RelationExtractor(entities="learn", random_state=0)
-    >>> extractor = extractor.fit(load_interactions("train"))
+    >>> extractor = kw.RelationExtractor(parser="biomedical", random_state=0)
+    >>> extractor = extractor.fit(load_interactions("train")[:40])
     >>> bag = dask.bag.from_sequence(["RAK2 activates TORP1."], npartitions=1)
-    >>> [row["document"] for row in extract_bag(extractor, bag).compute(scheduler="sync")]
+    >>> found = extract_bag(extractor, bag, dictionary={"protein": ["RAK2", "TORP1"]}, all=True)
+    >>> [row["document"] for row in found.compute(scheduler="sync")]
     ['text1']
     """
     package, delayed = _package("bag"), _delayed()
@@ -118,12 +119,13 @@ def extract_column(
     >>> import dask.dataframe, pandas
     >>> import kernelwood as kw
     >>> from kernelwood.datasets import load_interactions
-    >>> extractor = kw.RelationExtractor(entities="learn", random_state=0)
-    >>> extractor = extractor.fit(load_interactions("train"))
+    >>> extractor = kw.RelationExtractor(parser="biomedical", random_state=0)
+    >>> extractor = extractor.fit(load_interactions("train")[:40])
     >>> table = pandas.DataFrame({"pmid": [7], "abstract": ["RAK2 activates TORP1."]})
     >>> frame = dask.dataframe.from_pandas(table, npartitions=1)
-    >>> found = extract_column(extractor, frame, "abstract", "pmid").compute(scheduler="sync")
-    >>> found.document.tolist()
+    >>> found = extract_column(extractor, frame, "abstract", "pmid", all=True,
+    ...                        dictionary={"protein": ["RAK2", "TORP1"]})
+    >>> found.compute(scheduler="sync").document.tolist()
     ['7']
     """
     package, delayed = _package("dataframe"), _delayed()
@@ -204,7 +206,7 @@ def _shipped(extractor: Any, dictionary: Any) -> tuple[Any, Any]:
             save(extractor, Path(folder, "model.kw"))
             data: Any = Path(folder, "model.kw").read_bytes()
     else:
-        data = os.path.abspath(extractor)
+        data = os.fspath(Path(extractor).absolute())
     model = delayed((tokenize(data), data), traverse=False)
     return model, delayed(named, traverse=False)
 
