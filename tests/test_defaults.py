@@ -398,18 +398,33 @@ COMMANDS = {
     "terms": {"corpus": "corpus.jsonl", "out": "terms.tsv"},
     "train": {"corpus": "corpus.jsonl", "out": "new.kw"},
     "review": {"project": "project.kwp"},
+    "shards plan": {"plan": "new", "command": "convert", "arguments": ["test.jsonl", "x.kelp"]},
+    "shards run": {"plan": "plan"},
+    "shards status": {"plan": "plan"},
+    "shards verify": {"plan": "plan"},
+    "shards collect": {"plan": "plan", "out": "found.jsonl"},
     "vectors": {"texts": "texts.txt", "out": "words.npz"},
     "verify": {"model": "model.kw", "claims": "claims.jsonl"},
 }
 SERVERS = ("review", "serve")  # commands that run until a signal arrives
 # Parameters that a command can do without only if another one is given.
-CHOSEN = {"embed": ["out"], "explain": ["corpus", "id"], "search": ["queries"]}
+CHOSEN = {
+    "embed": ["out"],
+    "explain": ["corpus", "id"],
+    "search": ["queries"],
+    "shards plan": ["arguments"],
+}
 
 
 def commands():
-    """Return the commands by name."""
+    """Return the commands by name, those of groups instead of the groups."""
     context = click.Context(main)
-    return {name: main.get_command(context, name) for name in main.list_commands(context)}
+    found = {name: main.get_command(context, name) for name in main.list_commands(context)}
+    for name, command in list(found.items()):
+        if isinstance(command, click.Group):
+            del found[name]
+            found |= {f"{name} {inner}": made for inner, made in command.commands.items()}
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -426,6 +441,10 @@ def folder(tmp_path_factory):
     (folder / "new.ann").write_text("T1\tprotein 0 3\tRaf\nT2\tprotein 10 13\tRas\n")
     (folder / "claims.jsonl").write_text(json.dumps(CLAIM))
     kw.web.build_project(folder / "project.kwp", documents("test")).close()
+    plan = kw.scale.make_plan(
+        folder / "plan", "predict", [folder / "test.jsonl"], model=folder / "model.kw"
+    )
+    kw.scale.run(plan)
     return folder
 
 
@@ -439,8 +458,10 @@ def run(folder, monkeypatch, name, values, *options):
     for parameter in commands()[name].params:
         if parameter.name in values:
             is_option = isinstance(parameter, click.Option)
-            given += [*parameter.opts[-1:] * is_option, values[parameter.name]]
-    return CliRunner().invoke(main, [name, *given, *options])
+            value = values[parameter.name]
+            listed = value if isinstance(value, list) else [value]
+            given += [*parameter.opts[-1:] * is_option, *listed]
+    return CliRunner().invoke(main, [*name.split(), *given, *options])
 
 
 def test_every_command_has_a_row_of_what_it_requires():

@@ -10,6 +10,7 @@
     ├── MemoryBudgetError (MemoryError)      the result would not fit the memory budget
     ├── ExecutorError (RuntimeError)         the executor of the settings takes or finishes no tasks
     ├── ModelFormatError (ValueError)        a model file cannot be read, or a model not be saved
+    ├── kernelwood.scale.PlanError (ValueError)  a plan cannot be read, made or used
     └── kernelwood.web.ProjectError (ValueError)  a project cannot be read, or a value not be stored
 
 Each also derives from the built-in class a plain caller would catch.

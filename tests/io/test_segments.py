@@ -517,3 +517,17 @@ def test_a_stray_carriage_return_is_not_a_blank_line(tmp_path):
     word = "1\tWe\twe\tPRON\t_\t_\t0\troot\t_\t_\n"
     path.write_bytes(f"{word}\r\r\n{word}\n{word}\n".encode() * 5)
     assert check(path, texts=False, sizes=(1,)) > 2
+
+
+def test_only_the_first_error_of_a_file_suggests_another_format(tmp_path):
+    path = tmp_path / "other.dat"
+    path.write_text("\n" * 20 + '{"text": "Raf binds Ras."}\n' * 9)
+    assert "format='records'" in whole(path, texts=False, format="jsonl")[1][0]
+    assert check(path, texts=False, format="jsonl", sizes=(1, 40)) > 2
+
+
+def test_other_columns_end_a_file_that_is_cut(tmp_path):
+    path = tmp_path / "plus.conllu"
+    block = "1\tWe\twe\tPRON\t_\t_\t0\troot\t_\t_\n\n"
+    path.write_text(block * 6 + "# global.columns = ID FORM\n" + block * 6)
+    assert check(path, texts=False, sizes=(1,)) > 2

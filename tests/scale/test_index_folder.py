@@ -300,6 +300,14 @@ def test_existing_folders_are_not_overwritten(tmp_path):
         IndexFolder.create(tmp_path, hasher())
 
 
+def test_an_empty_folder_is_used_and_a_missing_parent_named(tmp_path):
+    (tmp_path / "empty").mkdir()
+    assert len(IndexFolder.create(tmp_path / "empty", hasher())) == 0
+    with pytest.raises(FileNotFoundError, match="make it first"):
+        IndexFolder.create(tmp_path / "missing" / "index", hasher())
+    assert [path.name for path in tmp_path.iterdir()] == ["empty"]
+
+
 @pytest.mark.parametrize(
     ("source", "options", "message"),
     [
@@ -494,3 +502,21 @@ def test_structures_of_another_kind_are_refused(folder):
     index = IndexFolder(folder)
     with pytest.raises(ModelFormatError, match="there must be 89 structures"):
         index.structures([0])
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value", "message"),
+    [
+        ("vectors.npy", (0, -1), 1, "0 beyond their dimensions"),
+        ("scales.npy", 3, np.nan, "scales must be finite"),
+        ("scales.npy", 3, -1.0, "scales must be finite"),
+    ],
+)
+def test_verify_checks_vectors(tmp_path, name, place, value, message):
+    folder = tmp_path / "index"
+    IndexFolder.create(folder, embedder()).append(TREES)
+    IndexFolder(folder).verify()
+    array = np.load(folder / "shards" / "00000" / name)
+    forge(folder, 0, name, rewrite(array, place, value))
+    with pytest.raises(ModelFormatError, match=message):
+        IndexFolder(folder).verify()

@@ -564,7 +564,7 @@ def test_a_full_disk_leaves_the_shard_missing(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("kernelwood.scale.tasks.write_predictions", full)
+        patch.setattr("kernelwood.relations.write_predictions", full)
         made = scale.run(plan, [0])
     assert "No space left" in made.failed[0] or "00000" in made.failed[0]
     assert sorted(p.name for p in plan.parts.iterdir()) == ["00000.failed"]

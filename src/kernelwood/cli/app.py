@@ -54,7 +54,9 @@ class Commands(click.Group):
         command: click.Command = getattr(
             importlib.import_module(f"kernelwood.cli.commands.{name}"), name
         )
-        return _with_shared_options(adapt_types(command))
+        for one in (command, *getattr(command, "commands", {}).values()):
+            _with_shared_options(adapt_types(one))
+        return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _WHOLE = ("positive_rate", "facts", "report")
 _REASON = "a plan computes parts of the inputs one by one"
 _ENCODINGS = ("embed", "hash", "index", "gram")
+_SUFFIXES = {"": "jsonl", ".jsonl": "jsonl", ".tsv": "tsv", ".parquet": "parquet"}
 _SHOWN = 5  # errors of shards
 
 
@@ -76,13 +77,13 @@ def planned_work(command: str, values: dict[str, Any]) -> dict[str, Any]:
 
 def _part_format(values: dict[str, Any]) -> str:
     """Return the format of parts: that of --to or --out, by default JSON lines."""
-    from kernelwood.relations import output_format
-
     out, format = values["out"], values["target_format"]
-    if out in (None, "-") and format is None:
-        return "jsonl"
-    if format is None and not Path(out).suffix:
-        return "jsonl"
+    if format is None:
+        suffix = "" if out in (None, "-") else Path(out).suffix.lower()
+        if suffix in _SUFFIXES:
+            return _SUFFIXES[suffix]
+    from kernelwood.relations import output_format  # which imports much
+
     try:
         return output_format(out or "", format)
     except ValueError as failure:
@@ -100,10 +101,11 @@ def _converted_format(values: dict[str, Any]) -> str:
 
 def show_plan(plan: Plan) -> None:
     """Print the size of a plan."""
-    say(
-        f"{plan.folder}: {plan.command}, {counted(plan.n_shards, 'shard')}, "
-        f"{sum(plan.sizes) / 1e6:,.1f} MB of input"
-    )
+    from kernelwood.compute import format_bytes
+
+    rows = plan.command == "gram"
+    size = counted(sum(plan.sizes), "row") if rows else format_bytes(sum(plan.sizes))
+    say(f"{plan.folder}: {plan.command}, {counted(plan.n_shards, 'shard')}, {size} of input")
 
 
 def show_run(plan: Plan, made: Run) -> None:

@@ -7,6 +7,7 @@ and each task its part of the longer side. Values do not depend on these cuts.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -63,8 +64,8 @@ def _cross(kernel: Kernel, X: Any, Y: Any, number: str) -> Matrix:
 
 def _tiles(n: int, n_tasks: int) -> Iterator[tuple[slice, slice]]:
     """Yield the tiles of the lower triangle of a matrix, large ones first."""
-    side = int((n * n / (2 * n_tasks)) ** 0.5)
-    side = min(side, int(_LARGEST_BLOCK**0.5)) // _WINDOW * _WINDOW or _WINDOW
+    side = min((n * n / (2 * n_tasks)) ** 0.5, _LARGEST_BLOCK**0.5)
+    side = max(1, math.ceil(side / _WINDOW)) * _WINDOW
     cuts = [slice(begin, min(begin + side, n)) for begin in range(0, n, side)]
     for distance in reversed(range(len(cuts))):
         for columns, rows in zip(cuts, cuts[distance:], strict=False):

@@ -389,9 +389,7 @@ def grow_forest(
     Runner(n_jobs, 0).quiet().run(
         work, n_trees, evaluations=0, cost=cost * n_trees, large=cost > 10**9
     )
-    grown = [tree for tree in trees if tree is not None]
-    trees.clear()
-    return _assemble(grown, n_bits, n_classes)
+    return _assemble([tree for tree in trees if tree is not None], n_bits, n_classes)
 
 
 def _check_class_weights(class_weights: Floats | None, n_classes: int) -> Floats:
@@ -411,7 +409,6 @@ def _times_drawn(n: int, seed: int, tree: int) -> NDArray[np.int32]:
 
 
 def _assemble(trees: list[_Tree], n_bits: int, n_classes: int) -> BitForest:
-    """Return the forest of trees; the list becomes empty, so that no array is held twice."""
     n_leaves = n_entries = 0
     for i, tree in enumerate(trees):
         mixed = (tree.nodes[:, 0] < 0) & (tree.nodes[:, 1] >= n_classes)
@@ -423,18 +420,16 @@ def _assemble(trees: list[_Tree], n_bits: int, n_classes: int) -> BitForest:
         n_entries += len(tree.leaf_class)
     sizes = [len(tree.nodes) for tree in trees]
     nothing = np.zeros(1, dtype=np.int64)
-    columns = {name: [getattr(tree, name) for tree in trees] for name in _Tree._fields}
-    trees.clear()
     return BitForest(
         n_bits=n_bits,
         n_classes=n_classes,
         offsets=np.concatenate([nothing, np.cumsum(sizes, dtype=np.int64)]),
-        nodes=np.concatenate(columns.pop("nodes")),
-        leaf_offsets=np.concatenate([nothing, *columns.pop("leaf_ends")]),
-        leaf_class=np.concatenate(columns.pop("leaf_class")),
-        leaf_share=np.concatenate(columns.pop("leaf_share")),
-        bits=np.stack(columns.pop("bits")),
-        gains=np.stack(columns.pop("gains")),
+        nodes=np.concatenate([tree.nodes for tree in trees]),
+        leaf_offsets=np.concatenate([nothing, *(tree.leaf_ends for tree in trees)]),
+        leaf_class=np.concatenate([tree.leaf_class for tree in trees]),
+        leaf_share=np.concatenate([tree.leaf_share for tree in trees]),
+        bits=np.stack([tree.bits for tree in trees]),
+        gains=np.stack([tree.gains for tree in trees]),
     )
 
 

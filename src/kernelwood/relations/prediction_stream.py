@@ -50,14 +50,6 @@ class PredictionCounts(Counts):
             **super().to_dict(),
         }
 
-    def merge(self, made: Mapping[str, Any]) -> None:
-        """Add counts that `to_dict` has returned, of another part of the same work."""
-        self.threshold = float(made["threshold"])
-        for name in ("n_documents", "n_entities", "n_candidates"):
-            setattr(self, name, getattr(self, name) + int(made[name]))
-        for name in ("types", "skipped", "dropped", "remarks"):
-            getattr(self, name).update(made[name])
-
 
 def entity_finder(
     extractor: RelationExtractor, dictionary: Any = None, *, tagger: bool = True

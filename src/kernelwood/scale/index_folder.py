@@ -593,7 +593,7 @@ class IndexFolder:
                 self._check_file(folder / name, stored)
             try:
                 self._check_rows(number, shard)
-            except (ValueError, UnicodeDecodeError) as failure:
+            except ValueError as failure:
                 if isinstance(failure, ModelFormatError):
                     raise
                 raise ModelFormatError(

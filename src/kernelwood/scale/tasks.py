@@ -21,9 +21,8 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from kernelwood.arrays import batch
-from kernelwood.entities import Dictionary
-from kernelwood.features import KernelHasher, NystromEmbedder
+# Names of these packages are imported when they are used: planning and joining need few of them.
+from kernelwood import arrays, entities, features, kernels, parsing, persist, relations, search
 from kernelwood.io import (
     Counts,
     ExampleStream,
@@ -40,24 +39,8 @@ from kernelwood.io import (
     replacing,
     write,
 )
-from kernelwood.kernels import GRAM_WINDOW, Kernel, gram_rows, needed_views
-from kernelwood.parsing import load_backend
-from kernelwood.persist import load, save
-from kernelwood.relations import (
-    ExampleMaker,
-    PredictionCounts,
-    RelationExtractor,
-    add_entities,
-    attempted,
-    entity_finder,
-    predict_stream,
-    text_predictor,
-    write_predictions,
-)
-from kernelwood.scale.index_folder import IndexFolder
 from kernelwood.scale.parts import Part
 from kernelwood.scale.plan import Plan, PlanError, Shard
-from kernelwood.search import text_of
 from kernelwood.structures import shorten
 from kernelwood.text import Example
 
@@ -200,7 +183,7 @@ def _fits(value: Any, kind: type) -> bool:
 
 def _model(plan: Plan, kind: type[Any]) -> Any:
     """Return the model of a plan."""
-    found = load(plan.file(MODEL))
+    found = persist.load(plan.file(MODEL))
     if not isinstance(found, kind):
         raise PlanError(
             f"the model is a {type(found).__name__}, but {plan.command} needs a {kind.__name__}",
@@ -225,7 +208,7 @@ class _Prediction(Task):
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
-        self.extractor: RelationExtractor = _model(plan, RelationExtractor)
+        self.extractor: relations.RelationExtractor = _model(plan, relations.RelationExtractor)
         if self.options["threshold"] is not None:
             self.extractor.threshold_ = float(self.options["threshold"])
 
@@ -241,14 +224,14 @@ class _Prediction(Task):
         return made
 
     @abstractmethod
-    def predicted(self, examples: Iterable[Example], counts: PredictionCounts) -> Any:
+    def predicted(self, examples: Iterable[Example], counts: relations.PredictionCounts) -> Any:
         """Return the predictions for examples."""
 
     def run(self, shard: Shard, folder: Path, base: str) -> dict[str, Any]:
         """Write the result of a shard into a folder, and return counters."""
-        counts, format = PredictionCounts(), self.options["format"]
+        counts, format = relations.PredictionCounts(), self.options["format"]
         with self.read(shard, base) as stream:
-            write_predictions(
+            relations.write_predictions(
                 self.predicted(stream, counts),
                 folder / _found(format),
                 format=format,
@@ -261,16 +244,9 @@ class _Prediction(Task):
     @classmethod
     def collect(cls, plan: Plan, parts: Iterable[Part], out: Path) -> dict[str, Any]:
         """Join the files of parts."""
-        counts = PredictionCounts()
-        format = cls.checked(plan.options)["format"]
-
-        def files() -> Iterator[Path]:
-            for part in parts:
-                counts.merge(part.counters)
-                yield part.file(_found(format))
-
-        _JOINED[format](files(), out)
-        return counts.to_dict()
+        total, format = Total(), cls.checked(plan.options)["format"]
+        _JOINED[format]((part.file(_found(format)) for part in total.over(parts)), out)
+        return total.counters
 
     @classmethod
     def suffix(cls, plan: Plan) -> str:
@@ -300,17 +276,17 @@ class Extract(_Prediction):
         options = self.options
         terms = None
         if TERMS in plan.files:
-            terms = Dictionary.read(plan.file(TERMS), case=options["case"])
-        self._find = entity_finder(self.extractor, terms, tagger=not options["ner"])
+            terms = entities.Dictionary.read(plan.file(TERMS), case=options["case"])
+        self._find = relations.entity_finder(self.extractor, terms, tagger=not options["ner"])
         name = options["parser"] or (self.extractor.parser_ if options["ner"] else None)
-        backend = None if name is None else load_backend(name, entities=options["ner"])
-        self._predict = text_predictor(self.extractor, backend)
+        backend = None if name is None else parsing.load_backend(name, entities=options["ner"])
+        self._predict = relations.text_predictor(self.extractor, backend)
 
-    def predicted(self, examples: Iterable[Example], counts: PredictionCounts) -> Any:
+    def predicted(self, examples: Iterable[Example], counts: relations.PredictionCounts) -> Any:
         """Return the predictions for examples."""
-        return predict_stream(
+        return relations.predict_stream(
             self.extractor,
-            (add_entities(example, self._find) for example in examples),
+            (relations.add_entities(example, self._find) for example in examples),
             self._predict,
             counts,
             n_evidence=self.options["n_evidence"],
@@ -324,9 +300,9 @@ class Predict(_Prediction):
 
     name = "predict"
 
-    def predicted(self, examples: Iterable[Example], counts: PredictionCounts) -> Any:
+    def predicted(self, examples: Iterable[Example], counts: relations.PredictionCounts) -> Any:
         """Return the predictions for examples."""
-        return predict_stream(
+        return relations.predict_stream(
             self.extractor,
             examples,
             lambda batch: (batch, self.extractor.predict(batch, all=True)),
@@ -408,7 +384,7 @@ class Convert(Task):
         def prepared(stream: ExampleStream) -> Iterator[Example]:
             used = UsedIds()
             for example in stream:
-                for made in attempted(make(example, counts), counts, skip=skip):
+                for made in relations.attempted(make(example, counts), counts, skip=skip):
                     counts.remarks.update(
                         f"{format} cannot store {part}" for part in left_out(made, format)
                     )
@@ -436,8 +412,8 @@ _CONCATENATED = frozenset(
 _WITHOUT_IDS = ("penn", "kelp")
 
 
-def _maker(options: Mapping[str, Any]) -> ExampleMaker:
-    return ExampleMaker(
+def _maker(options: Mapping[str, Any]) -> relations.ExampleMaker:
+    return relations.ExampleMaker(
         options["views"],
         candidates=options["candidates"],
         types=options["types"],
@@ -462,7 +438,8 @@ class Total:
         """Add counters."""
         for name, value in counters.items():
             if isinstance(value, dict):
-                self.counters[name] = dict(Counter(self.counters.get(name, {})) + Counter(value))
+                added = Counter(self.counters.get(name, {})) + Counter(value)
+                self.counters[name] = dict(added.most_common())
             elif isinstance(value, int):
                 self.counters[name] = self.counters.get(name, 0) + value
             else:  # such as the threshold, which all parts share
@@ -472,9 +449,9 @@ class Total:
 # Vectors and codes.
 
 
-def _choose_views(kernel: Kernel, options: dict[str, Any]) -> bool:
+def _choose_views(kernel: kernels.Kernel, options: dict[str, Any]) -> bool:
     """Set the views that a kernel compares; return whether it compares single structures."""
-    names, given = needed_views(kernel), options["views"]
+    names, given = kernels.needed_views(kernel), options["views"]
     if names is None:
         if len(given) != 1:
             raise PlanError("the kernel of the model compares single structures; give one --view")
@@ -488,13 +465,13 @@ def _choose_views(kernel: Kernel, options: dict[str, Any]) -> bool:
 class _Encoding(Task):
     """Base class of tasks that encode structures as rows of an array."""
 
-    encoder: ClassVar[type[Any]]
+    encoder: ClassVar[str]
     array: ClassVar[str]
     known: ClassVar[dict[str, tuple[type, Any]]] = _MAKING
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
-        self.model = _model(plan, self.encoder)
+        self.model = _model(plan, getattr(features, self.encoder))
         self._single = _choose_views(self.model.kernel_, self.options)
 
     @abstractmethod
@@ -565,7 +542,7 @@ def _made(stream: ExampleStream, options: Mapping[str, Any], counts: Counts) -> 
     """Yield the examples that options ask to make of those of a stream."""
     make, skip = _maker(options), options["errors"] == "skip"
     for example in stream:
-        yield from attempted(make(example, counts), counts, skip=skip)
+        yield from relations.attempted(make(example, counts), counts, skip=skip)
 
 
 def _structures(examples: list[Example], options: Mapping[str, Any], *, single: bool) -> list[Any]:
@@ -576,7 +553,7 @@ def _structures(examples: list[Example], options: Mapping[str, Any], *, single: 
 class Embed(_Encoding):
     """Nyström vectors of structures, by a saved `NystromEmbedder`."""
 
-    name, encoder, array = "embed", NystromEmbedder, "vectors"
+    name, encoder, array = "embed", "NystromEmbedder", "vectors"
 
     def encode(self, structures: list[Any]) -> NDArray[Any]:
         """Return vectors."""
@@ -589,7 +566,7 @@ class Embed(_Encoding):
 class Hash(_Encoding):
     """Hashcodes of structures, by a saved `KernelHasher`."""
 
-    name, encoder, array = "hash", KernelHasher, "codes"
+    name, encoder, array = "hash", "KernelHasher", "codes"
 
     def encode(self, structures: list[Any]) -> NDArray[Any]:
         """Return packed codes."""
@@ -604,7 +581,7 @@ class Index(Hash):
 
     def row(self, example: Example) -> dict[str, Any]:
         """Return what is stored with the row of an example."""
-        return {"id": example.id, "text": text_of(example)}
+        return {"id": example.id, "text": search.text_of(example)}
 
     @classmethod
     def suffix(cls, plan: Plan) -> str:
@@ -619,7 +596,9 @@ class Index(Hash):
         total = Total()
         temporary = out.with_name(f".kernelwood-{secrets.token_hex(8)}.tmp")
         try:
-            index = IndexFolder.create(temporary, _model(plan, KernelHasher))
+            from kernelwood.scale.index_folder import IndexFolder
+
+            index = IndexFolder.create(temporary, _model(plan, features.KernelHasher))
             codes: list[NDArray[Any]] = []
             rows: list[dict[str, Any]] = []
             for part in total.over(parts):
@@ -640,7 +619,7 @@ class Index(Hash):
         return total.counters
 
 
-def _append(index: IndexFolder, codes: list[NDArray[Any]], rows: list[dict[str, Any]]) -> None:
+def _append(index: Any, codes: list[NDArray[Any]], rows: list[dict[str, Any]]) -> None:
     names, texts = [row["id"] for row in rows], [row["text"] for row in rows]
     index.append_codes(np.concatenate(codes), names=names, texts=texts)
 
@@ -656,8 +635,8 @@ class Gram(Task):
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
-        self.kernel = _model(plan, Kernel)
-        self.structures = load(plan.file(STRUCTURES))
+        self.kernel = _model(plan, kernels.Kernel)
+        self.structures = persist.load(plan.file(STRUCTURES))
 
     @classmethod
     def cut(
@@ -670,8 +649,8 @@ class Gram(Task):
         only: str | None,
     ) -> Iterator[Shard]:
         """Read the structures, save them, and yield ranges of rows."""
-        kernel, counts = load(files[MODEL]), Counts()
-        if not isinstance(kernel, Kernel):
+        kernel, counts = persist.load(files[MODEL]), Counts()
+        if not isinstance(kernel, kernels.Kernel):
             raise PlanError(f"gram needs a saved kernel, not a {type(kernel).__name__}")
         options = dict(options)
         single = _choose_views(kernel, options)
@@ -682,8 +661,8 @@ class Gram(Task):
                     examples.append(keep_views(one, tuple(options["views"])))
         if not examples:
             return
-        save(batch(_structures(examples, options, single=single)), files[STRUCTURES])
-        step = max(1, _CELLS // len(examples) // GRAM_WINDOW) * GRAM_WINDOW
+        persist.save(arrays.batch(_structures(examples, options, single=single)), files[STRUCTURES])
+        step = max(1, _CELLS // len(examples) // kernels.GRAM_WINDOW) * kernels.GRAM_WINDOW
         for number, start in enumerate(range(0, len(examples), step)):
             yield Shard(number, (), (start, min(start + step, len(examples))))
 
@@ -691,7 +670,7 @@ class Gram(Task):
         """Write the rows of a shard into a folder, and return counters."""
         if shard.rows is None or shard.rows[1] > len(self.structures):
             raise PlanError(f"shard {shard.number} has no valid rows", path=self.plan.folder)
-        rows = gram_rows(self.kernel, self.structures, *shard.rows)
+        rows = kernels.gram_rows(self.kernel, self.structures, *shard.rows)
         with (folder / "rows.npy").open("xb") as file:
             npy.write_array(file, rows, allow_pickle=False)
         return {"n_rows": len(rows)}

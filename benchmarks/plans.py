@@ -1,0 +1,284 @@
+"""Costs of plans: overhead, large corpora, structures by the million, a plan of 10^8 sentences.
+
+    python benchmarks/plans.py [--parts overhead corpus encode dry text] [--sentences 1000000]
+                               [--folder DIR] [--json]
+
+- overhead: CPU time of `kernelwood predict`, and of plan, run and collect, on 20,000 sentences with
+  given parses; the files must be equal.
+- corpus: a corpus of --sentences sentences, planned, run by two processes that are killed in the
+  middle and started again, and collected; peak memory of a process, also for a hundredth of them.
+- encode: --sentences structures (dependency paths) hashed with 100 references and 1,000 bits, and
+  embedded with 500 landmarks, on two threads, from objects to arrays.
+- dry: a plan for 10^8 sentences of text, JSON lines of abstracts; the same file 150 times, linked.
+- text: sentences per CPU second from raw text, by parser.
+
+The corpus is the bundled one, repeated with other ids. CPU times are those of one run; the two
+sides of a ratio are measured one after the other.
+"""
+
+from __future__ import annotations
+
+import argparse
+import filecmp
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from measure import show_table
+
+import kernelwood as kw
+from kernelwood import scale
+from kernelwood.datasets import load_interactions
+
+KERNELWOOD = [sys.executable, "-m", "kernelwood", "-q"]
+TERMS = ["Raf-1", "MEK1", "ERK2", "BRAF", "RSK1", "PTEN", "sorafenib", "AKT1"]
+Row = dict[str, object]
+
+
+def corpus_lines(n: int) -> Iterator[str]:
+    """Yield sentences with entities and parses, one a line."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "all.jsonl")
+        kw.write(load_interactions(), path)
+        lines = path.read_text("utf-8").splitlines()
+    made = [json.loads(line)["id"] for line in lines]
+    pieces = [line.split(json.dumps(name), 1) for name, line in zip(made, lines, strict=True)]
+    for number in range(n):
+        before, after = pieces[number % len(pieces)]
+        yield f'{before}"s{number}"{after}\n'
+
+
+def write_corpus(path: Path, n: int) -> Path:
+    """Write a corpus of n sentences."""
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(corpus_lines(n))
+    return path
+
+
+def save_model(path: Path) -> Path:
+    """Write an extractor of the bundled corpus."""
+    kw.save(kw.RelationExtractor(random_state=0).fit(load_interactions("train")), path)
+    return path
+
+
+class Usage:
+    """CPU and wall time, and peak memory, of processes."""
+
+    def __init__(self) -> None:
+        self.cpu = self.wall = self.peak = 0.0
+
+    def run(self, *arguments: object) -> None:
+        """Run a command to its end."""
+        started = time.perf_counter()
+        process = subprocess.Popen([*KERNELWOOD, *map(str, arguments)], stdout=subprocess.DEVNULL)
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            raise SystemExit(f"{arguments} failed")
+        self.wall += time.perf_counter() - started
+        self.cpu += used.ru_utime + used.ru_stime
+        self.peak = max(self.peak, used.ru_maxrss / 1024)
+
+
+def overhead(folder: Path, n: int = 20_000) -> Iterator[Row]:
+    """Compare a plan with the plain command."""
+    model, corpus = save_model(folder / "model.kw"), write_corpus(folder / "corpus.jsonl", n)
+    plain = Usage()
+    plain.run("predict", model, corpus, "-o", folder / "plain.jsonl")
+    yield {"work": "kernelwood predict", "CPU s": plain.cpu, "ratio": 1.0, "peak MB": plain.peak}
+    total = 0.0
+    for arguments in (
+        ("plan", folder / "plan", "predict", model, corpus),
+        ("run", folder / "plan"),
+        ("collect", folder / "plan", folder / "joined.jsonl"),
+    ):
+        used = Usage()
+        used.run("shards", *arguments)
+        total += used.cpu
+        yield {"work": arguments[0], "CPU s": used.cpu, "ratio": used.cpu / plain.cpu,
+               "peak MB": used.peak}  # fmt: skip
+    yield {"work": "plan, run and collect", "CPU s": total, "ratio": total / plain.cpu,
+           "peak MB": float("nan")}  # fmt: skip
+    if not filecmp.cmp(folder / "plain.jsonl", folder / "joined.jsonl", shallow=False):
+        raise SystemExit("the files differ")
+
+
+def corpus(folder: Path, n: int) -> Iterator[Row]:
+    """Run a large corpus by two processes, one of which is killed and started again."""
+    model = save_model(folder / "model.kw")
+    for size in (max(1000, n // 100), n):
+        source = write_corpus(folder / "corpus.jsonl", size)
+        planned = Usage()
+        planned.run("shards", "plan", folder / "plan", "predict", model, source)
+        plan = scale.open_plan(folder / "plan")
+        started = time.perf_counter()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        kills = _run_and_kill(plan, 3)
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
+        wall = time.perf_counter() - started
+        joined = Usage()
+        joined.run("shards", "collect", folder / "plan", folder / "found.jsonl")
+        state = scale.status(plan)
+        lines = sum(1 for _ in (folder / "found.jsonl").open("rb"))
+        yield {
+            "sentences": size,
+            "MB": source.stat().st_size / 1e6,
+            "shards": plan.n_shards,
+            "plan CPU s": planned.cpu,
+            "plan peak MB": planned.peak,
+            "run CPU s": cpu,
+            "of parts": state.seconds,
+            "run wall s": wall,
+            "kills": kills,
+            "collect CPU s": joined.cpu,
+            "collect peak MB": joined.peak,
+            "relations": lines,
+        }
+        if size == n:
+            print(f"verified, one part computed again: {scale.verify(plan)}", file=sys.stderr)
+        shutil.rmtree(folder / "plan")
+
+
+def _run_and_kill(plan: scale.Plan, kills: int) -> int:
+    """Run a plan by two processes; kill one of them after each quarter of the parts."""
+    command = [*KERNELWOOD, "shards", "run", str(plan.folder)]
+    running = [subprocess.Popen(command) for _ in range(2)]
+    killed = 0
+    while any(process.poll() is None for process in running):
+        done = plan.n_shards - len(scale.parts.missing_shards(plan))
+        if killed < kills and done * (kills + 1) >= plan.n_shards * (killed + 1):
+            running[killed % 2].kill()
+            running[killed % 2].wait()
+            running[killed % 2] = subprocess.Popen(command)
+            killed += 1
+        time.sleep(0.05)
+    if scale.parts.missing_shards(plan):
+        raise SystemExit("shards are missing")
+    return killed
+
+
+def paths(n: int) -> Iterator[kw.Sequence]:
+    """Yield dependency paths of candidates, those of the bundled corpus with other words."""
+    candidates = kw.relations.pair_candidates(load_interactions())
+    base = [example.view("path") for example in candidates.examples("path")]
+    for number in range(n):
+        path = base[number % len(base)]
+        word = f"w{number * 7919 % 5003}"
+        middle = len(path.nodes) // 2
+        nodes = [*path.nodes[:middle], word, *path.nodes[middle + 1 :]]
+        yield kw.Sequence(list(zip(path.edges, nodes, strict=True)))
+
+
+def encode(n: int) -> Iterator[Row]:
+    """Hash and embed structures."""
+    kernel = kw.SubsequenceKernel()
+    sample = list(paths(5000))
+    hasher = kw.KernelHasher(kernel, n_references=100, n_bits=1000, random_state=0).fit(sample)
+    embedder = kw.NystromEmbedder(kernel, n_landmarks=500, random_state=0).fit(sample)
+    for name, method in (("hash", hasher.codes), ("embed", embedder.transform)):
+        making = encoding = 0.0
+        stream, done = paths(n), 0
+        with kw.config_context(n_jobs=2):
+            while done < n:
+                some = [one for _, one in zip(range(50_000), stream, strict=False)]
+                started = time.perf_counter()
+                batch = kw.batch(some)
+                making += time.perf_counter() - started
+                started = time.perf_counter()
+                made = np.ascontiguousarray(method(batch))
+                encoding += time.perf_counter() - started
+                done += len(made)
+        yield {"work": name, "structures": n, "batches wall s": making,
+               "encoding wall s": encoding, "sum": making + encoding}  # fmt: skip
+
+
+def abstracts(path: Path, megabytes: int) -> int:
+    """Write JSON lines of abstracts; return the number of sentences."""
+    sentences = [e.view("sentence").text for e in load_interactions()]
+    n = size = number = 0
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        while size < megabytes * 10**6:
+            some = [sentences[(number * 9 + k) % len(sentences)] for k in range(9)]
+            size += file.write(json.dumps({"pmid": number, "abstract": " ".join(some)}) + "\n")
+            number, n = number + 1, n + 9
+    return n
+
+
+def dry(folder: Path) -> Iterator[Row]:
+    """Plan 10^8 sentences."""
+    model = save_model(folder / "model.kw")
+    (folder / "in").mkdir()
+    n = abstracts(folder / "in" / "0.jsonl", 100)
+    copies = -(-(10**8) // n)
+    for number in range(1, copies):
+        os.link(folder / "in" / "0.jsonl", folder / "in" / f"{number}.jsonl")
+    used = Usage()
+    used.run("shards", "plan", folder / "plan", "extract", model, folder / "in",
+             "--text-field", "abstract", "--id-field", "pmid")  # fmt: skip
+    plan = scale.open_plan(folder / "plan")
+    yield {
+        "sentences": n * copies,
+        "GB": sum(plan.sizes) / 1e9,
+        "shards": plan.n_shards,
+        "CPU s": used.cpu,
+        "peak MB": used.peak,
+        "plan MB": sum(p.stat().st_size for p in plan.folder.iterdir() if p.is_file()) / 1e6,
+    }
+
+
+def text(folder: Path) -> Iterator[Row]:
+    """Extract from raw text."""
+    model = save_model(folder / "model.kw")
+    (folder / "terms.tsv").write_text("".join(f"{t}\tprotein\n" for t in TERMS), "utf-8")
+    sentences = [e.view("sentence") for e in load_interactions()]
+    names = {entity.text for one in sentences for entity in one.entities}
+    (folder / "terms.tsv").write_text("".join(f"{t}\tprotein\n" for t in names), "utf-8")
+    n = abstracts(folder / "texts.jsonl", 1)
+    options = ("--text-field", "abstract", "--id-field", "pmid", "--entities",
+               folder / "terms.tsv")  # fmt: skip
+    for parser in ("biomedical", "spacy"):
+        used = Usage()
+        used.run("extract", model, folder / "texts.jsonl", "-o", folder / "found.jsonl",
+                 "--parser", parser, *options)  # fmt: skip
+        yield {"parser": parser, "sentences": n, "CPU s": used.cpu, "sentences/s": n / used.cpu,
+               "MB of results": (folder / "found.jsonl").stat().st_size / 1e6}  # fmt: skip
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    known = ["overhead", "corpus", "encode", "dry", "text"]
+    parser.add_argument("--parts", nargs="+", choices=known, default=known)
+    parser.add_argument("--sentences", type=int, default=10**6)
+    parser.add_argument("--folder", type=Path, help="where files are written, removed afterwards")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    for part in options.parts:
+        with tempfile.TemporaryDirectory(dir=options.folder) as name:
+            folder = Path(name)
+            work: dict[str, Any] = {
+                "overhead": lambda folder=folder: overhead(folder),
+                "corpus": lambda folder=folder: corpus(folder, options.sentences),
+                "encode": lambda: encode(options.sentences),
+                "dry": lambda folder=folder: dry(folder),
+                "text": lambda folder=folder: text(folder),
+            }
+            rows = list(work[part]())
+        if options.json:
+            print(json.dumps({part: rows}))
+        else:
+            show_table(part, rows)
+
+
+if __name__ == "__main__":
+    main()
