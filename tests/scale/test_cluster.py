@@ -29,7 +29,10 @@ def client():
     """A cluster in this process, with one worker of one thread."""
     with (
         distributed.LocalCluster(
-            processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None
+            processes=False,
+            n_workers=1,
+            threads_per_worker=1,
+            scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
         ) as started,
         distributed.Client(started, set_as_default=False) as client,
     ):
@@ -154,6 +157,15 @@ def test_an_interrupt_cancels_the_other_tasks(client, plan):
     assert len(missing_shards(plan)) > 1
     assert scale.run(plan, client=client).failed == {}
     assert collected(plan) == expected(12)
+
+
+def test_errors_of_the_caller_are_not_those_of_the_cluster(client, plan):
+    def report(number):
+        raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError):
+        cluster.run_on_cluster(plan, range(12), client, finished=report)
+    wait_for(lambda: not tasks(client))
 
 
 def wait_for(condition):
@@ -302,7 +314,7 @@ def test_lost_tasks_are_an_error_that_says_what_to_do(plan):
     running = cluster._Tasks(None, plan, None)
     with pytest.raises(ClusterError, match=r"canceled: lost\n    run the plan again"):
         running._outcome(5, Future("cancelled"), "lost")
-    for failure in (TimeoutError("late"), ConnectionResetError("gone")):
+    for failure in (TimeoutError("late"), OSError("gone")):
         with (
             pytest.raises(ClusterError, match=r"scheduler of the cluster was lost: (late|gone)"),
             cluster._naming_losses(),
