@@ -16,10 +16,9 @@ from scale.counting_task import ROWS, begun, counting_plan, expected, order
 from scale.shared_work import corpus, model
 
 from kernelwood import scale
-from kernelwood.compute import budget
 from kernelwood.errors import KernelInputError
 from kernelwood.scale import ClusterError, PlanError, cluster, open_cluster
-from kernelwood.scale.parts import lock_file, lock_part, missing_shards
+from kernelwood.scale.parts import lock_file, lock_part, missing_shards, read_part
 
 distributed = pytest.importorskip("distributed")
 
@@ -198,18 +197,11 @@ def test_shards_whose_process_has_ended_meanwhile_are_computed(client, plan):
     assert (made.busy, made.done) == ([], list(range(12)))
 
 
-def test_the_memory_limit_of_a_worker_is_its_budget(client, monkeypatch):
-    found = client.submit(_budget_there, pure=False).result()
+def test_the_memory_limit_of_a_worker_is_its_budget(client, plan):
+    scale.run(plan, client=client)
     limit = client.cluster.workers[0].memory_manager.memory_limit
-    assert found == int(limit * 0.75)
+    assert read_part(plan, 0).counters["budget"] == int(limit * 0.75)
     assert cluster._settings() == {}
-
-
-def _budget_there():
-    from kernelwood.compute import config_context
-
-    with config_context(**cluster._settings()):
-        return budget()
 
 
 # Workers that cannot be used.
