@@ -31,6 +31,7 @@ def client():
             processes=False,
             n_workers=1,
             threads_per_worker=1,
+            memory_limit=8 * 10**9,
             scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
         ) as started,
         distributed.Client(started, set_as_default=False) as client,
