@@ -303,6 +303,11 @@ def test_a_shard_that_only_waited_on_workers_that_were_killed_is_submitted_again
     assert running._outcome(5, Future("error"), killed)["state"] == "failed"
 
 
+def test_a_result_counts_although_its_worker_has_died(plan):
+    result = {"shard": 5, "state": "done", "seconds": 0.0}
+    assert cluster._Tasks(None, plan, None)._outcome(5, Future("pending"), result) == result
+
+
 def test_lost_tasks_are_an_error_that_says_what_to_do(plan):
     running = cluster._Tasks(None, plan, None)
     with pytest.raises(ClusterError, match=r"canceled: lost\n    run the plan again"):

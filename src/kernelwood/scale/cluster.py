@@ -243,9 +243,8 @@ class _Tasks:
         """Return the outcome of a shard; None if it has to be computed again."""
         from distributed import KilledWorker
 
-        if future.status == "finished":
-            outcome: dict[str, Any] = result
-            return outcome
+        if isinstance(result, dict):  # also if the worker died afterwards, and the task runs again
+            return result
         if future.cancelled():
             raise ClusterError(f"the tasks were canceled: {result}\n    {_REPEAT}")
         _, failure, trace = result
