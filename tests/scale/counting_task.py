@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from typing import ClassVar
 
+from kernelwood.compute import budget
 from kernelwood.errors import KernelInputError
 from kernelwood.scale import TASKS, Task
 from kernelwood.scale.plan import Shard, write_plan
@@ -40,7 +41,7 @@ class Counting(Task):
                 if row == shard.rows[0] + ROWS // 2:
                     file.flush()
                     self._obey(orders / str(shard.number))
-        return {"rows": ROWS}
+        return {"rows": ROWS, "budget": budget()}
 
     def _obey(self, path):
         if self.options["seconds"]:

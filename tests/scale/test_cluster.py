@@ -16,10 +16,9 @@ from scale.counting_task import ROWS, begun, counting_plan, expected, order
 from scale.shared_work import corpus, model
 
 from kernelwood import scale
-from kernelwood.compute import budget
 from kernelwood.errors import KernelInputError
 from kernelwood.scale import ClusterError, PlanError, cluster, open_cluster
-from kernelwood.scale.parts import lock_file, lock_part, missing_shards
+from kernelwood.scale.parts import lock_file, lock_part, missing_shards, read_part
 
 distributed = pytest.importorskip("distributed")
 
@@ -29,7 +28,11 @@ def client():
     """A cluster in this process, with one worker of one thread."""
     with (
         distributed.LocalCluster(
-            processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None
+            processes=False,
+            n_workers=1,
+            threads_per_worker=1,
+            memory_limit=8 * 10**9,
+            scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
         ) as started,
         distributed.Client(started, set_as_default=False) as client,
     ):
@@ -156,6 +159,15 @@ def test_an_interrupt_cancels_the_other_tasks(client, plan):
     assert collected(plan) == expected(12)
 
 
+def test_errors_of_the_caller_are_not_those_of_the_cluster(client, plan):
+    def report(number):
+        raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError):
+        cluster.run_on_cluster(plan, range(12), client, finished=report)
+    wait_for(lambda: not tasks(client))
+
+
 def wait_for(condition):
     """Wait until a condition holds."""
     deadline = time.monotonic() + PATIENCE
@@ -186,18 +198,11 @@ def test_shards_whose_process_has_ended_meanwhile_are_computed(client, plan):
     assert (made.busy, made.done) == ([], list(range(12)))
 
 
-def test_the_memory_limit_of_a_worker_is_its_budget(client, monkeypatch):
-    found = client.submit(_budget_there, pure=False).result()
+def test_the_memory_limit_of_a_worker_is_its_budget(client, plan):
+    scale.run(plan, client=client)
     limit = client.cluster.workers[0].memory_manager.memory_limit
-    assert found == int(limit * 0.75)
+    assert read_part(plan, 0).counters["budget"] == int(limit * 0.75)
     assert cluster._settings() == {}
-
-
-def _budget_there():
-    from kernelwood.compute import config_context
-
-    with config_context(**cluster._settings()):
-        return budget()
 
 
 # Workers that cannot be used.
@@ -298,11 +303,16 @@ def test_a_shard_that_only_waited_on_workers_that_were_killed_is_submitted_again
     assert running._outcome(5, Future("error"), killed)["state"] == "failed"
 
 
+def test_a_result_counts_although_its_worker_has_died(plan):
+    result = {"shard": 5, "state": "done", "seconds": 0.0}
+    assert cluster._Tasks(None, plan, None)._outcome(5, Future("pending"), result) == result
+
+
 def test_lost_tasks_are_an_error_that_says_what_to_do(plan):
     running = cluster._Tasks(None, plan, None)
     with pytest.raises(ClusterError, match=r"canceled: lost\n    run the plan again"):
         running._outcome(5, Future("cancelled"), "lost")
-    for failure in (TimeoutError("late"), ConnectionResetError("gone")):
+    for failure in (TimeoutError("late"), OSError("gone")):
         with (
             pytest.raises(ClusterError, match=r"scheduler of the cluster was lost: (late|gone)"),
             cluster._naming_losses(),

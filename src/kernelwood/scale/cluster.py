@@ -156,8 +156,9 @@ def run_on_cluster(
     if not wanted:
         return made
     tasks = _Tasks(client, plan, base)
-    with _naming_losses(), tasks:
-        _check_workers(plan, client)
+    with tasks:
+        with _naming_losses():
+            _check_workers(plan, client)
         for number, outcome in tasks.outcomes(wanted):
             _note(plan, made, number, outcome)
             if outcome["state"] != "busy":
@@ -210,24 +211,25 @@ class _Tasks:
         from distributed import as_completed
 
         waiting = iter(numbers)
-        completed = as_completed(loop=self._client.loop, with_results=True, raise_errors=False)
-        while True:
-            for number in islice(waiting, max(0, self._capacity() - len(self._running))):
-                completed.add(self._submit(number))
-            if not self._running:
-                return
-            if not completed.has_ready():
-                time.sleep(_POLL)
-            for future, result in completed.next_batch(block=False):
-                number, _ = self._running.pop(future.key)
-                try:
-                    outcome = self._outcome(number, future, result)
-                finally:
-                    future.release()  # the scheduler forgets the task
-                if outcome is None:
+        with _naming_losses():
+            completed = as_completed(loop=self._client.loop, with_results=True, raise_errors=False)
+            while True:
+                for number in islice(waiting, max(0, self._capacity() - len(self._running))):
                     completed.add(self._submit(number))
-                else:
-                    yield number, outcome
+                if not self._running:
+                    return
+                if not completed.has_ready():
+                    time.sleep(_POLL)
+                for future, result in completed.next_batch(block=False):
+                    number, _ = self._running.pop(future.key)
+                    try:
+                        outcome = self._outcome(number, future, result)
+                    finally:
+                        future.release()  # the scheduler forgets the task
+                    if outcome is None:
+                        completed.add(self._submit(number))
+                    else:
+                        yield number, outcome
 
     def _submit(self, number: int) -> Any:
         self._attempts[number] += 1
@@ -241,9 +243,8 @@ class _Tasks:
         """Return the outcome of a shard; None if it has to be computed again."""
         from distributed import KilledWorker
 
-        if future.status == "finished":
-            outcome: dict[str, Any] = result
-            return outcome
+        if isinstance(result, dict):  # also if the worker died afterwards, and the task runs again
+            return result
         if future.cancelled():
             raise ClusterError(f"the tasks were canceled: {result}\n    {_REPEAT}")
         _, failure, trace = result
@@ -322,13 +323,12 @@ def _check_workers(plan: Plan, client: Any) -> None:
 def _naming_losses() -> Iterator[None]:
     """Name what is lost if the scheduler cannot be reached any more."""
     from distributed import CancelledError
-    from distributed.comm import CommClosedError
 
     try:
         yield
-    except (PlanError, ClusterError):
+    except KernelwoodError:
         raise
-    except (CommClosedError, CancelledError, TimeoutError, ConnectionError) as failure:
+    except (OSError, CancelledError, TimeoutError) as failure:
         raise ClusterError(
             f"the scheduler of the cluster was lost: {shorten(str(failure))}\n    {_REPEAT}"
         ) from failure
@@ -472,7 +472,8 @@ def _local_client(package: Any, workers: int, timeout: float) -> Iterator[Any]:
                     threads_per_worker=1,
                     processes=True,
                     host="127.0.0.1",
-                    dashboard_address=None,
+                    # Not the usual port, which another cluster may use.
+                    scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
                     memory_limit=limit,
                     death_timeout=_START,
                     silence_logs=logging.CRITICAL,
