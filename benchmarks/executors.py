@@ -3,9 +3,9 @@
     python benchmarks/executors.py [--data DIR] [--size 5000] [--workers 2] [--repeats 3]
 
 Structures are UIUC questions, compared by a partial tree kernel with soft matching and random
-vectors; the kernel in Python counts shared labels. CPU time is that of all processes, wall-clock time that of the
-call; both the minimum of several repeats, on pools that are already started. "Sent" counts the
-bytes of all tasks as they are pickled.
+vectors; the kernel in Python counts shared labels. CPU time is that of all processes, wall-clock
+time that of the call; both the minimum of several repeats, on pools that are already started.
+"Sent" counts the bytes of all tasks as they are pickled.
 """
 
 from __future__ import annotations

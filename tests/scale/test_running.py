@@ -572,6 +572,20 @@ def test_a_full_disk_leaves_the_shard_missing(tmp_path, monkeypatch):
     assert sorted(p.name for p in plan.parts.iterdir()) == ["00000"]
 
 
+def test_a_read_only_folder(tmp_path, monkeypatch):
+    plan = predicting(tmp_path / "plan")
+
+    def refuse(path, *arguments, **options):
+        raise PermissionError(errno.EROFS, "Read-only file system", str(path))
+
+    with monkeypatch.context() as patch:
+        patch.setattr("kernelwood.io.locks.os.open", refuse)
+        made = scale.run(plan, [0, 1])
+    assert list(made.failed) == [0, 1]
+    assert all("Read-only file system" in text for text in made.failed.values())
+    assert scale.run(plan, [0]).done == [0]
+
+
 LIMITED = """
 import resource, sys
 from kernelwood import scale

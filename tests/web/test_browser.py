@@ -835,6 +835,20 @@ def test_pages_are_accessible_and_fit_small_screens(shared, new_page, axe, name)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+def test_a_new_project_fits_small_screens(fresh, new_page):
+    with served(fresh) as one:
+        page = new_page(one, viewport={"width": 320, "height": 700})
+        for _ in range(2):
+            expect(page.locator("[data-slot=model]")).to_be_visible()
+            assert page.evaluate("document.documentElement.scrollWidth") <= 320
+            # A model without enough checks for an estimate.
+            for row, label in enumerate(("none", "Binds", "none", "Activates(e1,e2)")):
+                one.session.decide([row], label)
+            assert one.session.wait(60)
+            expect(page.locator("[data-slot=f1]")).to_contain_text("not enough checks yet")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
 def test_dialogs_are_accessible(shared, new_page, axe):
     page = new_page(shared, color_scheme="light")
     ready(page)

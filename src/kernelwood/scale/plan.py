@@ -426,7 +426,7 @@ def group_segments(segments: Iterable[Segment], size: int) -> Iterator[Shard]:
     Examples
     --------
     >>> def segment(start, stop):
-    ...     return Segment("a.jsonl", (), "a", "jsonl", start, stop, 1, 0, "0" * 64)
+    ...     return Segment("a.jsonl", (), "a", "jsonl", start, stop, 1, 0, "0" * 64, False)
     >>> shards = group_segments([segment(0, 5), segment(5, 9), segment(9, 20)], 10)
     >>> [(shard.number, shard.size, len(shard.segments)) for shard in shards]
     [(0, 9, 2), (1, 11, 1)]
