@@ -39,6 +39,7 @@ from measure import show_table
 import kernelwood as kw
 from kernelwood import scale
 from kernelwood.datasets import find_data, load_interactions
+from kernelwood.scale.parts import missing_shards
 
 KERNELWOOD = [sys.executable, "-m", "kernelwood", "-q"]
 Row = dict[str, object]
@@ -80,13 +81,22 @@ class Usage:
         """Run a command to its end."""
         started = time.perf_counter()
         process = subprocess.Popen([*KERNELWOOD, *map(str, arguments)], stdout=subprocess.DEVNULL)
-        _, status, used = os.wait4(process.pid, 0)
+        # Not ru_maxrss, in which a process begins with the peak of the one that started it.
+        while not (ended := os.wait4(process.pid, os.WNOHANG))[0]:
+            self.peak = max(self.peak, peak_of(process.pid))
+            time.sleep(0.02)
+        _, status, used = ended
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode:
             raise SystemExit(f"{arguments} failed")
         self.wall += time.perf_counter() - started
         self.cpu += used.ru_utime + used.ru_stime
-        self.peak = max(self.peak, used.ru_maxrss / 1024)
+
+
+def peak_of(process: int) -> float:
+    """Return the peak memory of a process so far, in MB."""
+    lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    return next((int(one.split()[1]) / 1024 for one in lines if one.startswith("VmHWM:")), 0.0)
 
 
 def overhead(folder: Path, n: int = 20_000) -> Iterator[Row]:
@@ -155,14 +165,14 @@ def _run_and_kill(plan: scale.Plan, kills: int) -> int:
     running = [subprocess.Popen(command) for _ in range(2)]
     killed = 0
     while any(process.poll() is None for process in running):
-        done = plan.n_shards - len(scale.parts.missing_shards(plan))
+        done = plan.n_shards - len(missing_shards(plan))
         if killed < kills and done * (kills + 1) >= plan.n_shards * (killed + 1):
             running[killed % 2].kill()
             running[killed % 2].wait()
             running[killed % 2] = subprocess.Popen(command)
             killed += 1
         time.sleep(0.05)
-    if scale.parts.missing_shards(plan):
+    if missing_shards(plan):
         raise SystemExit("shards are missing")
     return killed
 
