@@ -3,6 +3,7 @@ from .atomic import (
     check_parent as check_parent,
     check_vacant as check_vacant,
     named_if_full as named_if_full,
+    new_folder as new_folder,
     open_output as open_output,
     replacing as replacing,
     write_folder as write_folder,

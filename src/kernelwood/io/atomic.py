@@ -148,6 +148,24 @@ def write_folder(path: str | os.PathLike[str], files: Iterable[tuple[str, str]])
     StructureError
         If a name leads out of the folder or occurs twice.
     """
+    with new_folder(path) as temporary:
+        for name, text in files:
+            _write_file(temporary, name, text)
+
+
+@contextmanager
+def new_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Make a folder that appears under its name when the block ends without an error.
+
+    Yields the folder to write into, beside it.
+
+    Raises
+    ------
+    FileExistsError
+        If ``path`` exists and is not an empty folder.
+    FileNotFoundError
+        If its parent folder does not exist.
+    """
     target = Path(path)
     check_vacant(target)
     check_parent(target)
@@ -155,11 +173,10 @@ def write_folder(path: str | os.PathLike[str], files: Iterable[tuple[str, str]])
     try:
         with named_if_full(target):
             temporary.mkdir()
-            for name, text in files:
-                _write_file(temporary, name, text)
-        if target.exists():
-            target.rmdir()
-        temporary.rename(target)
+            yield temporary
+            if target.exists():
+                target.rmdir()
+            temporary.rename(target)
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise

@@ -31,7 +31,7 @@ from kernelwood.features import (
     nearest_codes,
     nearest_vectors,
 )
-from kernelwood.io import FileInUseError, FileLock, check_parent, check_vacant
+from kernelwood.io import FileInUseError, FileLock, new_folder
 from kernelwood.kernels import Kernel, drop_unread_views
 from kernelwood.parameters import check_int
 from kernelwood.persist import load, read_model, save, write_model
@@ -171,27 +171,17 @@ class IndexFolder:
         n_jobs : int, optional
             Number of threads.
         """
-        target = Path(path)
-        check_vacant(target)
-        check_parent(target)
         encoder, view, index = _parts(source, view)
         kind = next(kind for kind, made in _ENCODERS.items() if type(encoder) is made)
-        temporary = target.with_name(f".kernelwood-{secrets.token_hex(8)}.tmp")
-        try:
-            (temporary / SHARDS).mkdir(parents=True)
+        with new_folder(path) as temporary:
+            (temporary / SHARDS).mkdir()
             save(encoder, temporary / ENCODER)
             stored = describe(temporary / ENCODER)
             write_manifest(temporary, Manifest(kind, encoder._n_features_out, view, stored))
             if index is not None:
                 cls(temporary)._append_index(source, index)
-            if target.exists():
-                target.rmdir()
-            temporary.rename(target)
-            sync_folder(target.parent)
-        except BaseException:
-            shutil.rmtree(temporary, ignore_errors=True)
-            raise
-        return cls(target, n_jobs=n_jobs)
+        sync_folder(Path(path).parent)
+        return cls(path, n_jobs=n_jobs)
 
     def _take(self, manifest: Manifest) -> None:
         self._manifest = manifest

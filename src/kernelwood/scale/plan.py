@@ -17,8 +17,6 @@ import hashlib
 import json
 import os
 import re
-import secrets
-import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -27,7 +25,7 @@ from typing import Any
 
 from kernelwood import __version__
 from kernelwood.errors import KernelwoodError
-from kernelwood.io import Segment, check_parent, check_vacant, named_if_full
+from kernelwood.io import Segment, new_folder
 from kernelwood.structures import shorten
 
 FORMAT = 1  # version of the folder
@@ -342,37 +340,25 @@ def write_plan(
     FileExistsError
         If the folder exists and is not empty.
     """
-    target = Path(folder)
-    check_vacant(target)
-    check_parent(target)
-    temporary = target.with_name(f".kernelwood-{secrets.token_hex(8)}.tmp")
-    try:
-        with named_if_full(target):
-            temporary.mkdir()
-            (temporary / FILES).mkdir()
-            (temporary / PARTS).mkdir()
-            sizes, offsets = _write_shards(temporary / SHARDS, shards)
-            if not sizes:
-                raise PlanError("the inputs are empty", path=shorten(", ".join(work["inputs"])))
-            hashes = {name: _copied(path, temporary / FILES / name) for name, path in files.items()}
-            made = {
-                "format": FORMAT,
-                **work,
-                "files": hashes,
-                "versions": versions(),
-                "n_shards": len(sizes),
-                "sizes": sizes,
-                "offsets": offsets,
-            }
-            data = json.dumps(made, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-            _write_synced(temporary / PLAN, data.encode("utf-8", "surrogateescape"))
-        if target.exists():
-            target.rmdir()
-        temporary.rename(target)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
-    return open_plan(target)
+    with new_folder(folder) as temporary:
+        (temporary / FILES).mkdir()
+        (temporary / PARTS).mkdir()
+        sizes, offsets = _write_shards(temporary / SHARDS, shards)
+        if not sizes:
+            raise PlanError("the inputs are empty", path=shorten(", ".join(work["inputs"])))
+        hashes = {name: _copied(path, temporary / FILES / name) for name, path in files.items()}
+        made = {
+            "format": FORMAT,
+            **work,
+            "files": hashes,
+            "versions": versions(),
+            "n_shards": len(sizes),
+            "sizes": sizes,
+            "offsets": offsets,
+        }
+        data = json.dumps(made, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+        _write_synced(temporary / PLAN, data.encode("utf-8", "surrogateescape"))
+    return open_plan(folder)
 
 
 def versions() -> dict[str, str]:

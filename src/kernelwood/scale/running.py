@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import shutil
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelwood.errors import KernelwoodError
-from kernelwood.io import FileInUseError, check_parent, check_vacant, named_if_full
+from kernelwood.io import FileInUseError, check_parent, check_vacant, new_folder
 from kernelwood.scale.parts import (
     Part,
     failures,
@@ -390,21 +389,12 @@ def collect(
 def _write_data_set(plan: Plan, parts: Iterable[Part], out: Path) -> dict[str, Any]:
     """Copy the files of parts into a new folder, with the sums of counters."""
     total = Total()
-    temporary = out.with_name(f".kernelwood-{secrets.token_hex(8)}.tmp")
-    try:
-        with named_if_full(out):
-            temporary.mkdir()
-            for part in total.over(parts):
-                for name in part.files:
-                    stem, dot, suffix = name.partition(".")
-                    target = temporary / f"{stem}-{part.number:05d}{dot}{suffix}"
-                    shutil.copyfile(part.file(name), target)
-            text = json.dumps(total.counters, indent=1, ensure_ascii=False)
-            (temporary / "counters.json").write_text(text + "\n", encoding="utf-8")
-        if out.exists():
-            out.rmdir()
-        temporary.rename(out)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
+    with new_folder(out) as folder:
+        for part in total.over(parts):
+            for name in part.files:
+                stem, dot, suffix = name.partition(".")
+                target = folder / f"{stem}-{part.number:05d}{dot}{suffix}"
+                shutil.copyfile(part.file(name), target)
+        text = json.dumps(total.counters, indent=1, ensure_ascii=False)
+        (folder / "counters.json").write_text(text + "\n", encoding="utf-8")
     return total.counters

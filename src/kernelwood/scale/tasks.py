@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import secrets
 import shutil
 import warnings
 from abc import ABC, abstractmethod
@@ -27,14 +26,13 @@ from kernelwood.io import (
     Counts,
     ExampleStream,
     UsedIds,
-    check_parent,
-    check_vacant,
     fit_to_format,
     format_to_write,
     iter_read,
     join_parquet,
     keep_views,
     left_out,
+    new_folder,
     read_segments,
     replacing,
     write,
@@ -591,14 +589,11 @@ class Index(Hash):
     @classmethod
     def collect(cls, plan: Plan, parts: Iterable[Part], out: Path) -> dict[str, Any]:
         """Write an index folder, with shards of at least a million rows."""
-        check_vacant(out)
-        check_parent(out)
-        total = Total()
-        temporary = out.with_name(f".kernelwood-{secrets.token_hex(8)}.tmp")
-        try:
-            from kernelwood.scale.index_folder import IndexFolder
+        from kernelwood.scale.index_folder import IndexFolder
 
-            index = IndexFolder.create(temporary, _model(plan, features.KernelHasher))
+        total = Total()
+        with new_folder(out) as folder:
+            index = IndexFolder.create(folder, _model(plan, features.KernelHasher))
             codes: list[NDArray[Any]] = []
             rows: list[dict[str, Any]] = []
             for part in total.over(parts):
@@ -610,12 +605,6 @@ class Index(Hash):
                     codes, rows = [], []
             if rows:
                 _append(index, codes, rows)
-            if out.exists():
-                out.rmdir()
-            temporary.rename(out)
-        except BaseException:
-            shutil.rmtree(temporary, ignore_errors=True)
-            raise
         return total.counters
 
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
-import shutil
 import tempfile
 import warnings
 import zipfile
@@ -32,6 +30,7 @@ from kernelwood.io import (
     fit_to_format,
     format_to_write,
     left_out,
+    new_folder,
     write,
     write_folder,
     write_text,
@@ -750,28 +749,19 @@ def export(
         check_vacant(target)
         check_parent(target)
     request = _request(project, predicted=predicted, annotation=annotation, model=model)
-    temporary = target.with_name(f".kernelwood-{secrets.token_hex(8)}.tmp")
     written: list[Path] = []
-    try:
-        with translated(target):
-            temporary.mkdir()
-            for done, name in enumerate(dict.fromkeys(wanted)):
-                if progress is not None:
-                    progress("exporting", done, len(wanted))
-                try:
-                    EXPORTS[name].write(request, temporary / name)
-                except KernelInputError as failure:
-                    if formats is not None or name != "model.kw":
-                        raise
-                    request.remarks.append(f"model.kw was not written: {failure}")
-                else:
-                    written.append(target / name)
-            if target.exists():
-                target.rmdir()
-            temporary.rename(target)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
+    with translated(target), new_folder(target) as temporary:
+        for done, name in enumerate(dict.fromkeys(wanted)):
+            if progress is not None:
+                progress("exporting", done, len(wanted))
+            try:
+                EXPORTS[name].write(request, temporary / name)
+            except KernelInputError as failure:
+                if formats is not None or name != "model.kw":
+                    raise
+                request.remarks.append(f"model.kw was not written: {failure}")
+            else:
+                written.append(target / name)
     for remark in request.remarks:
         warnings.warn(remark, stacklevel=2)
     return written
