@@ -458,6 +458,8 @@ _LOCAL: dict[str, Any] = {
 def _local_client(package: Any, workers: int, timeout: float) -> Iterator[Any]:
     import dask
 
+    # It reports lost connections, with tracebacks, also after the cluster was closed.
+    logging.getLogger("distributed.batched").setLevel(logging.WARNING)
     limit = budget() // workers
     with (
         _kept_environment(),
