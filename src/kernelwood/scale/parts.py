@@ -258,7 +258,7 @@ def failure_file(plan: Plan, number: int) -> Path:
 
 
 def note_failure(plan: Plan, number: int, message: str) -> None:
-    """Keep the error of a shard, for the status; not being able to write it is no error."""
+    """Keep the error of a shard, for the status; errors of writing it are ignored."""
     with suppress(OSError):
         failure_file(plan, number).write_text(message, encoding="utf-8", errors="replace")
 
