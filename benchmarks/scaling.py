@@ -5,16 +5,20 @@
 
 The sentences of the bundled corpus, with their parses, are repeated under new names in a file of
 JSON lines. dask: CPU and wall time of ``kernelwood predict``, plain and on a cluster of processes
-on this machine, with the start of all processes; the minimum of several repeats. CPU time is that
-of all processes together. memory: peak memory of the driver, which contains the scheduler, for
-more and more sentences.
+on this machine, with the start of all processes; the minimum of several repeats, which alternate.
+"2 processes" are two plain commands at the same time, each on one half: what two cores of this
+machine can do. CPU time is that of all processes together. memory: peak memory of the driver, which
+contains the scheduler, for more and more sentences.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import ctypes
 import itertools
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -50,20 +54,37 @@ def make_model(path: Path) -> Path:
     return path
 
 
-def run(*arguments: object) -> dict[str, float]:
-    """Run a command; return wall and CPU seconds, and the peak memory of its process in MB."""
+def adopt_orphans() -> None:
+    """Become the parent of processes whose parent ends first, whose time would be lost."""
+    subreaper = 36  # PR_SET_CHILD_SUBREAPER of Linux
+    if ctypes.CDLL(None, use_errno=True).prctl(subreaper, 1, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "CPU time of all processes cannot be measured here")
+
+
+def run(*commands: tuple[object, ...]) -> dict[str, float]:
+    """Run commands together; return wall and CPU seconds, and peak memory of the first in MB."""
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    command = [sys.executable, "-m", "kernelwood", *map(str, arguments), "--quiet"]
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-m", "kernelwood", *map(str, arguments), "--quiet"],
+            stdout=subprocess.DEVNULL,
+        )
+        for arguments in commands
+    ]
     peak = 0
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
-        while process.poll() is None:
-            peak = max(peak, peak_kilobytes(process.pid))
-            time.sleep(0.02)
-    if process.returncode:
-        raise SystemExit(f"failed: {' '.join(command)}")
+    while any(process.poll() is None for process in processes):
+        peak = max(peak, peak_kilobytes(processes[0].pid))
+        time.sleep(0.02)
+    wall = time.perf_counter() - started
+    for process in processes:
+        if process.returncode:
+            raise SystemExit(f"failed: {process.args}")
+    with contextlib.suppress(ChildProcessError):  # until there are none
+        while True:
+            os.wait()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return {
-        "wall s": time.perf_counter() - started,
+        "wall s": wall,
         "CPU s": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
         "driver MB": peak / 1024,
     }
@@ -83,24 +104,37 @@ def best(runs: list[dict[str, float]]) -> dict[str, float]:
 
 
 def dask_part(folder: Path, model: Path, options: argparse.Namespace) -> Rows:
-    """Compare a plain command with clusters of one and two workers."""
-    corpus = make_corpus(folder / "corpus.jsonl", options.sentences)
-    rows: Rows = []
+    """Compare a plain command with two of them, and with clusters of one and two workers."""
+    corpus, out = make_corpus(folder / "corpus.jsonl", options.sentences), folder / "found.jsonl"
+    halves = [(folder / f"half{k}.jsonl", folder / f"found{k}.jsonl") for k in (0, 1)]
+    lines = corpus.read_bytes().splitlines(keepends=True)
+    middle = len(lines) // 2
+    for (half, _), some in zip(halves, (lines[:middle], lines[middle:]), strict=True):
+        half.write_bytes(b"".join(some))
+    del lines
+    one = ("predict", model, corpus, "-o", out)
+    engines = {
+        "plain": [one],
+        "2 processes": [("predict", model, half, "-o", found) for half, found in halves],
+        "local:1": [(*one, "--cluster", "local:1")],
+        "local:2": [(*one, "--cluster", "local:2")],
+    }
+    runs: dict[str, list[dict[str, float]]] = {name: [] for name in engines}
     results = set()
-    for name, more in (
-        ("plain", ()),
-        ("local:1", ("--cluster", "local:1")),
-        ("local:2", ("--cluster", "local:2")),
-    ):
-        out = folder / "found.jsonl"
-        runs = [
-            run("predict", model, corpus, "-o", out, *more) for _ in range(options.repeats)
-        ]  # fmt: skip
-        results.add(out.read_bytes())
-        rows.append({"engine": name, "sentences": options.sentences, **best(runs)})
-        rows[-1]["CPU ratio"] = rows[-1]["CPU s"] / rows[0]["CPU s"]
+    for _ in range(options.repeats):
+        for name, commands in engines.items():
+            runs[name].append(run(*commands))
+            files = [out] if len(commands) == 1 else [found for _, found in halves]
+            results.add(b"".join(path.read_bytes() for path in files))
     if len(results) != 1:
         raise SystemExit("the results differ")
+    rows = [
+        {"engine": name, "sentences": options.sentences, **best(made)}
+        for name, made in runs.items()
+    ]
+    for row in rows:
+        row["CPU ratio"] = row["CPU s"] / rows[0]["CPU s"]
+        row["speed"] = rows[0]["wall s"] / row["wall s"]
     return rows
 
 
@@ -110,7 +144,7 @@ def memory_part(folder: Path, model: Path, options: argparse.Namespace) -> Rows:
     for n in options.memory_sentences:
         corpus = make_corpus(folder / "corpus.jsonl", n)
         spec = ("--cluster", "local:2")
-        made = run("predict", model, corpus, "-o", folder / "found.jsonl", *spec)
+        made = run(("predict", model, corpus, "-o", folder / "found.jsonl", *spec))
         rows.append({"engine": spec[1], "sentences": n, **made})
     return rows
 
@@ -129,6 +163,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
+    adopt_orphans()
     found = {}
     with TemporaryDirectory(prefix="kernelwood-") as name:
         folder = Path(name)

@@ -92,6 +92,31 @@ def test_workers_in_processes_compute_the_same_bytes(tmp_path):
     assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
 
 
+def test_workers_are_forks_of_a_process_without_threads(tmp_path):
+    program = textwrap.dedent("""
+        import json, os
+        from multiprocessing import forkserver
+        from kernelwood import scale
+
+        def look():
+            import sys
+            return os.getppid(), "kernelwood.relations.extractor" in sys.modules
+
+        if __name__ == "__main__":
+            with scale.open_cluster("local:2") as client:
+                server = forkserver._forkserver._forkserver_pid
+                found = list(client.run(look).values())
+                tasks = f"/proc/{server}/task"
+                names = [open(f"{tasks}/{one}/comm").read() for one in os.listdir(tasks)]
+            # That of pyarrow's allocator, which expects forks: jemalloc has handlers for them.
+            names = [name for name in names if name != "jemalloc_bg_thd\\n"]
+            print(json.dumps([found == [(server, True)] * 2, len(names)]))
+    """)
+    (tmp_path / "program.py").write_text(program)
+    done = run_python(tmp_path / "program.py")
+    assert (done.stdout, done.stderr) == ("[true, 1]\n", "")
+
+
 def test_workers_that_are_killed_are_replaced(tmp_path):
     plan = counting_plan(tmp_path / "plan", 8 * ROUNDS, seconds=0.05)
     killed = []

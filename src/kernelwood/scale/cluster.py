@@ -15,6 +15,7 @@ import re
 import secrets
 import signal
 import socket
+import sys
 import time
 import warnings
 from collections import Counter
@@ -367,12 +368,12 @@ def open_cluster(spec: str | os.PathLike[str], *, timeout: float = 30) -> Iterat
     ...     client.submit(len, "abc").result()
     3
     """
-    package = _distributed()
     text = os.fspath(spec)
     with ExitStack() as opened:
         if (workers := _local_workers(text)) is not None:
-            yield opened.enter_context(_local_client(package, workers, timeout))
+            yield opened.enter_context(_local_client(workers, timeout))
             return
+        package = _distributed()
         address = text if re.match(r"(tcp|tls)://.", text) else _scheduler_address(text)
         try:
             client = package.Client(address, timeout=timeout, set_as_default=False)
@@ -432,6 +433,9 @@ def _scheduler_address(path: str) -> str:
     return address
 
 
+# Forks of a process with system frameworks, as on macOS, are not safe.
+_START_METHOD = "forkserver" if sys.platform == "linux" else "spawn"
+
 # Settings of clusters that are started here.
 _LOCAL: dict[str, Any] = {
     # Returns every freed block to the system, which doubles the CPU time of small objects.
@@ -451,18 +455,37 @@ _LOCAL: dict[str, Any] = {
     # A worker that was killed is started again, however often; Dask gives up if it is slow.
     "distributed.deploy.lost-worker-timeout": "365 days",
     "distributed.comm.timeouts.connect": "60s",
+    # Workers are forks of one process that has imported everything, see `_start_fork_server`.
+    "distributed.worker.multiprocessing-method": _START_METHOD,
 }
+# What computing a shard of the usual commands imports; workers import the rest one by one.
+_IMPORTED = (
+    "distributed",
+    "distributed.nanny",
+    "kernelwood.scale.cluster",
+    "kernelwood.scale.tasks",
+    "kernelwood.persist.models",
+    "kernelwood.relations.extractor",
+    "kernelwood.relations.prediction_stream",
+    "kernelwood.relations.writers",
+    "kernelwood.learners.kernel_svc",
+)
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")  # of a worker
 
 
 @contextmanager
-def _local_client(package: Any, workers: int, timeout: float) -> Iterator[Any]:
+def _local_client(workers: int, timeout: float) -> Iterator[Any]:
+    _start_fork_server()  # imports meanwhile
+    package = _distributed()
     import dask
 
     # It reports lost connections, with tracebacks, also after the cluster was closed.
     logging.getLogger("distributed.batched").setLevel(logging.WARNING)
     limit = budget() // workers
+    # Dask sets the variables of workers in this process.
+    variables = dask.config.get("distributed.nanny.pre-spawn-environ")
     with (
-        _kept_environment(),
+        _kept_variables(("PYTHONHASHSEED", "__DASK_PARENT_PID", *variables)),
         dask.config.set(_LOCAL),
         warnings.catch_warnings(),
     ):
@@ -505,6 +528,22 @@ def _kill_workers(cluster: Any) -> None:
                 os.kill(number, signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
 
 
+def _start_fork_server() -> None:
+    """Start the process of which workers are forks, which imports what they need.
+
+    It has no threads that a fork would miss: libraries for linear algebra are told to use one
+    thread. It ends with this process; one that runs already is used as it is.
+    """
+    if _START_METHOD != "forkserver":
+        return
+    from multiprocessing import forkserver
+
+    with _kept_variables(_THREADS), _interrupts_blocked():
+        os.environ.update(dict.fromkeys(_THREADS, "1"))
+        forkserver.set_forkserver_preload(list(_IMPORTED))
+        forkserver.ensure_running()
+
+
 @contextmanager
 def _interrupts_blocked() -> Iterator[None]:
     """Block Ctrl-C for threads and processes that are started here, which the driver ends."""
@@ -522,15 +561,8 @@ def _interrupts_blocked() -> Iterator[None]:
 
 
 @contextmanager
-def _kept_environment() -> Iterator[None]:
-    """Undo what Dask does to the environment of this process: it sets the variables of workers."""
-    from dask import config
-
-    names = (
-        "PYTHONHASHSEED",
-        "__DASK_PARENT_PID",
-        *config.get("distributed.nanny.pre-spawn-environ"),
-    )
+def _kept_variables(names: Iterable[str]) -> Iterator[None]:
+    """Undo changes to variables of the environment."""
     before = {name: os.environ.get(name) for name in names}
     try:
         yield
