@@ -47,7 +47,7 @@ def decision(model, one):
     """Return the score of a relation compared with none, by the scores of the classes."""
     table = kw.relations.Candidates.of_rows([one.candidate]).viewed(*model.views_).table
     learner, classes = model.learner_, model.learner_.classes_.tolist()
-    if model.recipe in ("svm", "nystrom", "ridge"):
+    if hasattr(model.learner_, "decision_function"):
         scores = learner.decision_function(table)[0]
         scores = [0.0, scores] if len(classes) == 2 else scores
     else:

@@ -149,6 +149,16 @@ def test_too_many_candidates_are_told_with_the_recipes_that_take_them(monkeypatc
     assert "n_landmarks" not in str(e.value)
 
 
+def test_too_many_candidates_for_landmarks_are_told_with_the_recipe_that_takes_them(monkeypatch):
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=1_000))
+    model = kw.RelationExtractor("nystrom", views="context", random_state=0)
+    with (
+        kw.config_context(memory=1_000),
+        pytest.raises(MemoryError, match="Choose the recipe landmark-ridge"),
+    ):
+        model.fit(documents())
+
+
 def test_another_threshold_decides_anew(extractor):
     judged = extractor.predict(documents(4, start=20), all=True)
     line = sorted(one.probability for one in judged)[3]

@@ -137,7 +137,7 @@ def test_a_document_cut_into_other_sentences_is_found():
     text = "Raf binds Ras. Mek binds Erk."
     whole = SentenceTable()
     whole._append("a", "a", _plain(text), None, None)
-    hashes = TextHashes.of(whole)
+    hashes = TextHashes.of(whole, whole.groups())
     cut = SentenceTable()
     for number, part in enumerate(text.split(". ")):
         cut._append(f"b.s{number}", "b", _plain(part + "." * (number == 0)), None, None)

@@ -14,7 +14,7 @@ from kernelwood.cli.console import nearest, usage
 F = TypeVar("F", bound=Callable[..., Any])
 
 # Names of the library, repeated here because importing it takes long.
-RECIPES = ("svm", "ridge", "klsh-rf", "klsh-knn", "nystrom")
+RECIPES = ("svm", "ridge", "klsh-rf", "klsh-knn", "nystrom", "landmark-ridge")
 GATED = ("subsequence", "rooted-tree", "subtree", "subset-tree", "partial-tree")
 KERNELS = (*GATED, "forest", "vector")
 _SIMILARITIES = ("gaussian", "sigmoid", "exponential", "lexical", "compositional")

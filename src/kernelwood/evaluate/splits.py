@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from kernelwood.errors import KernelInputError
 from kernelwood.evaluate.class_labels import Groups, encode, encode_groups, labels_of, show
 from kernelwood.parameters import check_int
 from kernelwood.seeds import resolve_seed, sklearn_seed
-from kernelwood.text import Candidate, Document, Example, Sentence
+from kernelwood.text import Candidate, Document, Example, Origin, Sentence
 
 Indices: TypeAlias = NDArray[np.int64]
 Split: TypeAlias = tuple[Indices, Indices]
@@ -227,32 +227,63 @@ def documents(items: Iterable[Example | Candidate]) -> list[str]:
     """
     if not isinstance(items, Iterable):
         raise KernelInputError(f"give examples or candidates, got {show(items)}")
-    listed = list(items)
-    for index, item in enumerate(listed):
-        if not isinstance(item, (Example, Candidate)):
-            raise KernelInputError(
-                f"item {index} is {show(item)} of type {type(item).__name__}; "
-                "give examples or candidates"
-            )
-    starts = _document_starts(listed)
-    return [_document_of(item, starts) for item in listed]
+    known = [_described(item, index) for index, item in enumerate(items)]
+    starts = _document_starts(known)
+    return [_document_of(one, starts) for one in known]
 
 
-def _document_of(item: Example | Candidate, starts: Starts) -> str:
-    sentence = _sentence(item)
-    named = _facts(sentence)
+class _Described(NamedTuple):
+    """What tells the document of an example or candidate.
+
+    Attributes
+    ----------
+    id : str
+    origin : Origin or None
+    facts : dict or None
+        Metadata of the sentence, None if there is no sentence.
+    is_amr, is_document : bool
+        Whether the sentence has a meaning representation; whether an example is a document.
+    """
+
+    id: str
+    origin: Origin | None
+    facts: dict[str, str | None] | None
+    is_amr: bool
+    is_document: bool
+
+
+def _described(item: object, index: int) -> _Described:
+    if isinstance(item, Candidate):
+        sentence: Sentence | None = item.sentence
+        is_document = False
+    elif isinstance(item, Example):
+        views = item.views.values()
+        sentence = next((view for view in views if isinstance(view, Sentence)), None)
+        is_document = any(isinstance(view, Document) for view in views)
+    else:
+        raise KernelInputError(
+            f"item {index} is {show(item)} of type {type(item).__name__}; "
+            "give examples or candidates"
+        )
+    if sentence is None:
+        return _Described(item.id, item.origin, None, False, is_document)
+    facts = dict(reversed(sentence.metadata))  # the first value counts
+    return _Described(item.id, item.origin, facts, sentence.amr is not None, is_document)
+
+
+def _document_of(item: _Described, starts: Starts) -> str:
+    named, origin = item.facts or {}, item.origin
     for key in _NAMED_BY:
         if named.get(key):
             return str(named[key])
-    origin = item.origin
-    if sentence is not None and origin is not None and origin.path in starts:
+    if item.facts is not None and origin is not None and origin.path in starts:
         return _last_start(starts[origin.path], origin.line or 0, origin.path)
     match = _IN_SENTENCE.match(item.id)
-    if match is None and sentence is not None and sentence.amr is not None:
+    if match is None and item.is_amr:
         match = _AMR_ID.fullmatch(named.get("id") or "")
     if match is not None:
         return match["document"]
-    if isinstance(item, Example) and any(isinstance(v, Document) for v in item.views.values()):
+    if item.is_document:
         return item.id
     if origin is not None:
         return origin.path
@@ -262,17 +293,7 @@ def _document_of(item: Example | Candidate, starts: Starts) -> str:
     )
 
 
-def _sentence(item: Example | Candidate) -> Sentence | None:
-    if isinstance(item, Candidate):
-        return item.sentence
-    return next((view for view in item.views.values() if isinstance(view, Sentence)), None)
-
-
-def _facts(sentence: Sentence | None) -> dict[str, str | None]:
-    return {} if sentence is None else dict(reversed(sentence.metadata))  # the first value counts
-
-
-def _document_starts(items: Iterable[Example | Candidate]) -> Starts:
+def _document_starts(items: Iterable[_Described]) -> Starts:
     """Return the first lines of documents, with their names, by file.
 
     Only the first sentence of a document names it. If that sentence is not among the items, its
@@ -280,10 +301,9 @@ def _document_starts(items: Iterable[Example | Candidate]) -> Starts:
     """
     starts: dict[str, set[tuple[int, str]]] = defaultdict(set)
     for item in items:
-        origin = item.origin
-        if origin is None or origin.line is None:
+        origin, facts = item.origin, item.facts
+        if origin is None or origin.line is None or not facts:
             continue
-        facts = _facts(_sentence(item))
         for key in _BEGUN_BY:
             if key in facts:
                 name = facts[key] or f"{origin.path}:{origin.line}"

@@ -92,14 +92,14 @@ class Candidates(Sequence[Candidate]):
     def of_rows(cls, candidates: Iterable[Candidate]) -> Candidates:
         """Return the columns of candidates made one by one."""
         made = cls()
-        rows: dict[int, int] = {}
+        rows: dict[int, tuple[int, Sentence]] = {}  # the sentence is kept, so that its id is
         for candidate in candidates:
             sentence = candidate.sentence
             if id(sentence) not in rows:
-                rows[id(sentence)] = len(made.sentences)
+                rows[id(sentence)] = len(made.sentences), sentence
                 made.sentences._append(candidate.id, "", sentence, None, candidate.origin)
             made.add(
-                rows[id(sentence)],
+                rows[id(sentence)][0],
                 candidate.id,
                 candidate.participants,
                 candidate.label,
@@ -131,6 +131,10 @@ class Candidates(Sequence[Candidate]):
     def sentence(self, row: int) -> Sentence:
         """Return the sentence of a candidate."""
         return self.sentences.sentences[self.sentence_of[row]]
+
+    def text(self, row: int) -> str:
+        """Return the text of a candidate's sentence."""
+        return self.sentences.sentences.text(self.sentence_of[row])
 
     def document(self, row: int) -> str:
         """Return the id of the document or example that a candidate is in."""

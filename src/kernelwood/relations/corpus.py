@@ -16,6 +16,7 @@ from kernelwood.errors import KernelInputError, StructureError
 from kernelwood.evaluate import documents
 from kernelwood.io import FORMATS, iter_read, iter_texts
 from kernelwood.parsing import Backend, PreparsedBackend, load_backend
+from kernelwood.relations.sentence_list import SentenceList
 from kernelwood.structures import Tree, shorten, show
 from kernelwood.text import (
     Candidate,
@@ -57,7 +58,7 @@ class SentenceTable:
     ----------
     ids, documents : list of str
         The id of each sentence, and of the document or example it comes from.
-    sentences : list of Sentence
+    sentences : SentenceList
     labels : list
         The label of the example each sentence comes from.
     origins : list of Origin or None
@@ -67,7 +68,7 @@ class SentenceTable:
     def __init__(self) -> None:
         self.ids: list[str] = []
         self.documents: list[str] = []
-        self.sentences: list[Sentence] = []
+        self.sentences = SentenceList()
         self.labels: list[Label] = []
         self.origins: list[Origin | None] = []
 
@@ -80,13 +81,13 @@ class SentenceTable:
         A `PreparsedBackend` cuts and parses documents at once.
         """
         table = cls()
-        listed = list(entries)
         parsed: list[list[Sentence]] | None = None
         if isinstance(backend, PreparsedBackend):
+            entries = list(entries)
             parsed = backend.sentences(
-                [Example(name, views={"document": text}) for name, text, _, _ in listed]
+                [Example(name, views={"document": text}) for name, text, _, _ in entries]
             )
-        for number, (name, annotated, label, origin) in enumerate(listed):
+        for number, (name, annotated, label, origin) in enumerate(entries):
             if isinstance(annotated, Sentence):
                 [sentence] = [annotated] if parsed is None else parsed[number]
                 table._append(name, name, sentence, label, origin)
@@ -154,10 +155,8 @@ class SentenceTable:
         rows = zip(self.ids, self.sentences, self.origins, strict=True)
         try:
             return documents(
-                [
-                    Candidate._trusted(id, sentence, (), None, "", None, origin)
-                    for id, sentence, origin in rows
-                ]
+                Candidate._trusted(id, sentence, (), None, "", None, origin)
+                for id, sentence, origin in rows
             )
         except KernelInputError:
             return list(self.documents)

@@ -60,7 +60,7 @@ class CaseTexts(NamedTuple):
         n_mentions: list[int] = []
         mentions: list[tuple[int, int]] = []
         for row in rows:
-            text = candidates.sentence(row).text
+            text = candidates.text(row)
             sentence_of.append(texts.setdefault(text, len(texts)))
             trigger = candidates.triggers[row]
             found = [(s, 0) for _, entity in candidates.participants[row] for s in entity.spans]

@@ -84,6 +84,7 @@ from kernelwood.relations.learning import (
     assign_folds,
     class_scores,
     fit_and_hold_out,
+    trial_rows,
 )
 from kernelwood.relations.learning_curve import FRACTIONS, LearningCurve
 from kernelwood.relations.predictions import Prediction, Predictions
@@ -100,6 +101,7 @@ from kernelwood.relations.recipes import (
 )
 from kernelwood.relations.relation_classes import EVENT, RELATION, RelationClasses, type_of
 from kernelwood.relations.scores import RelationScores, RelationValidation, score_predictions
+from kernelwood.relations.sentence_list import SentenceList
 from kernelwood.relations.signatures import Signatures
 from kernelwood.relations.triggers import find_triggers, learn_forms, learn_triggers
 from kernelwood.relations.verification import Verdict, verify
@@ -111,7 +113,6 @@ from kernelwood.views import find_view, several
 
 _LOG = logging.getLogger(__name__)
 
-_TRIAL = 5000  # candidates to decide whether words of entities are compared
 _LEAST_GAIN = 0.005  # of held-out F1, for words of entities to be compared
 LEARN = "learn"  # a tagger of entities
 _MAX_ENTITIES = 60  # of a sentence: 1,770 pairs
@@ -569,8 +570,9 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
 
     def _keep_corpus(self, sentences: SentenceTable, prior: PriorCases | None = None) -> None:
         """Store the size of the training corpus, and hashes of its texts."""
-        hashes = TextHashes.of(sentences)
-        n_documents, n_sentences = len(set(sentences.groups())), len(sentences)
+        groups = sentences.groups()
+        hashes = TextHashes.of(sentences, groups)
+        n_documents, n_sentences = len(set(groups)), len(sentences)
         if prior is not None:
             hashes = prior.joined_hashes(hashes)
             n_documents += prior.n_documents
@@ -643,17 +645,8 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         views: tuple[str, ...],
         seed: int,
     ) -> dict[str, float]:
-        """Return the held-out F1 with blinded entities and with their words, by an SVM.
-
-        Of large corpora, whole documents with about 5,000 candidates are used.
-        """
-        names, numbers = np.unique(np.asarray(documents), return_inverse=True)
-        order = np.random.default_rng(seed).permutation(len(names))
-        sizes = np.bincount(numbers)[order]
-        n_taken = int(np.searchsorted(np.cumsum(sizes), _TRIAL)) + 1
-        rows = np.flatnonzero(np.isin(numbers, order[:n_taken]))
-        if len(np.unique(folds[rows])) < 2 or NONE not in y[rows] or (y[rows] == NONE).all():
-            rows = np.arange(len(y))
+        """Return the held-out F1 with blinded entities and with their words, by an SVM."""
+        rows = trial_rows(documents, folds, y == NONE, seed)
         found = {}
         for name, some in (("blind", views[:-1]), ("words", views)):
             learner = make_learner(
@@ -825,7 +818,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
     ) -> Predictions:
         events = self.candidates == "events"
         if events:
-            sentences.sentences = find_triggers(sentences.sentences, self.triggers_)
+            sentences.sentences = SentenceList(find_triggers(sentences.sentences, self.triggers_))
         classes = self._classes()
         candidates = self._candidates(sentences, classes, self._trigger_types(), self.forms_)
         candidates = Signatures(**self.signatures_).select(candidates)

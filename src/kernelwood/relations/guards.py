@@ -18,6 +18,7 @@ two to four in 8 %, those with five or more in none of 344.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -68,13 +69,14 @@ class TextHashes(NamedTuple):
     ids: Hashes
 
     @classmethod
-    def of(cls, table: SentenceTable) -> TextHashes:
-        """Return the hashes of all sentences and documents of a table."""
-        texts = _document_texts(table)
+    def of(cls, table: SentenceTable, groups: Sequence[str]) -> TextHashes:
+        """Return the hashes of all sentences and documents of a table, given its `groups`."""
+        documents = _document_texts(table, groups)
+        sentences = itertools.chain.from_iterable(documents.values())
         return cls(
-            _sorted(fingerprint(sentence.text) for sentence in table.sentences),
-            _sorted(fingerprint(text) for text in texts.values()),
-            _sorted(fingerprint(name) for name in texts),
+            _sorted(map(fingerprint, sentences)),
+            _sorted(fingerprint(" ".join(texts)) for texts in documents.values()),
+            _sorted(map(fingerprint, documents)),
         )
 
     def check(self) -> None:
@@ -100,9 +102,11 @@ class TextHashes(NamedTuple):
         """
         table = candidates.sentences
         groups = table.groups()
-        known = self._known(_document_texts(table), self.documents)
+        texts_of = _document_texts(table, groups)
+        joined = {name: " ".join(texts) for name, texts in texts_of.items()}
+        known = self._known(joined, self.documents)
         rows = sorted(set(candidates.sentence_of))
-        texts = {row: table.sentences[row].text for row in rows}
+        texts = {row: table.sentences.text(row) for row in rows}
         sentences = self._known(texts, self.sentences)
         seen_rows = {row for row in rows if row in sentences or groups[row] in known}
         seen = np.array([row in seen_rows for row in candidates.sentence_of], dtype=bool)
@@ -117,11 +121,12 @@ class TextHashes(NamedTuple):
         }
 
 
-def _document_texts(table: SentenceTable) -> dict[str, str]:
-    parts: dict[str, list[str]] = {}
-    for name, sentence in zip(table.groups(), table.sentences, strict=True):
-        parts.setdefault(name, []).append(sentence.text)
-    return {name: " ".join(texts) for name, texts in parts.items()}
+def _document_texts(table: SentenceTable, groups: Iterable[str]) -> dict[str, list[str]]:
+    """Return the texts of the sentences of each document."""
+    texts: dict[str, list[str]] = {}
+    for row, name in enumerate(groups):
+        texts.setdefault(name, []).append(table.sentences.text(row))
+    return texts
 
 
 def _sorted(hashes: Iterable[int]) -> Hashes:

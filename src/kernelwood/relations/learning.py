@@ -14,6 +14,8 @@ from kernelwood.errors import KernelInputError, MemoryBudgetError
 from kernelwood.evaluate import group_splits
 from kernelwood.learners import KernelRidgeClassifier, KernelSVC
 
+_TRIAL = 5000  # candidates of a trial
+_RARE = 100  # candidates of the rarer kind in a trial, if there are as many
 _SMALLEST = 1e-4  # probability whose logarithm is taken: votes of few trees may be 0
 
 Floats = NDArray[np.float64]
@@ -52,6 +54,49 @@ def assign_folds(
     )
 
 
+def trial_rows(
+    documents: Sequence[str], folds: Indices, negative: NDArray[np.bool_], seed: int
+) -> Indices:
+    """Return candidates to try a setting on: about 5,000 of a large corpus, of whole documents.
+
+    If some documents of that size are in one fold, or have candidates of one kind only, they are
+    single candidates of all documents.
+
+    Parameters
+    ----------
+    documents : sequence of str, length n
+    folds : ndarray of int, shape (n,)
+    negative : ndarray of bool, shape (n,)
+        Which candidates are not relations.
+    seed : int
+
+    Examples
+    --------
+    >>> folds, negative = np.arange(8) % 2, np.arange(8) < 6
+    >>> trial_rows(list("aabbccdd"), folds, negative, seed=0).tolist()
+    [0, 1, 2, 3, 4, 5, 6, 7]
+    """
+    random = np.random.default_rng(seed)
+    names, numbers = np.unique(np.asarray(documents), return_inverse=True)
+    order = random.permutation(len(names))
+    sizes = np.bincount(numbers)[order]
+    n_taken = int(np.searchsorted(np.cumsum(sizes), _TRIAL)) + 1
+    rows = np.flatnonzero(np.isin(numbers, order[:n_taken]))
+    columns = (folds[rows], negative[rows])
+    if len(rows) <= 2 * _TRIAL and all(len(np.unique(column)) > 1 for column in columns):
+        return rows
+    everything = np.arange(len(documents))
+    if len(everything) <= 2 * _TRIAL:
+        return everything
+    # Both kinds in proportion, but not too few of the rarer one.
+    some = []
+    for kind in (negative, ~negative):
+        members = everything[kind]
+        wanted = max(_TRIAL * len(members) // len(everything), min(len(members), _RARE))
+        some.append(random.permutation(members)[:wanted])
+    return np.sort(np.concatenate(some))
+
+
 def fit_and_hold_out(learner: Any, X: Any, y: NDArray[Any], folds: Indices | None) -> Any:
     """Fit a classifier; return the class scores of candidates by classifiers of the other folds.
 
@@ -75,9 +120,11 @@ def fit_and_hold_out(learner: Any, X: Any, y: NDArray[Any], folds: Indices | Non
         nystrom = "recipe nystrom, which compares candidates with at most 3,000 of them"
         if isinstance(learner, KernelRidgeClassifier):
             advice = f"Choose the recipe svm, which can use a temporary file,\n    or the {nystrom}"
-        elif isinstance(learner, KernelSVC) and learner.n_landmarks is None:
+        elif isinstance(learner, KernelSVC):
             folder = "a folder on a larger disk: kw.config_context(temp_dir=...)"
-            advice = f"Choose the {nystrom},\n    or {folder}"
+            smaller = "recipe landmark-ridge, which stores no similarities"
+            recipe = nystrom if learner.n_landmarks is None else smaller
+            advice = f"Choose the {recipe},\n    or {folder}"
         else:
             raise
         raise MemoryBudgetError(f"{problem}\n    {advice}") from failure

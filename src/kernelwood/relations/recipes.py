@@ -87,6 +87,12 @@ _ROWS = (
         "kernel-svc",
         {"C": 1.0, "n_landmarks": 3000, "tol": 1e-4},
     ),
+    Recipe(
+        "landmark-ridge",
+        "least squares on landmarks: for up to millions of candidates",
+        "landmark-ridge",
+        {"ridge": 0.2, "n_landmarks": 1000},
+    ),
 )
 
 RECIPES: Mapping[str, Recipe] = MappingProxyType({row.name: row for row in _ROWS})

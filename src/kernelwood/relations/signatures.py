@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from kernelwood.relations.candidates import NONE, Candidates
-from kernelwood.text import Entity, Sentence
+from kernelwood.text import Entity
 
 EQUAL, NESTED = "equal names", "nested entities"
 
@@ -99,10 +99,10 @@ def _kinds(candidates: Candidates, row: int) -> Iterator[Any]:
     yield tuple(sorted((first.type, second.type)))
     if any(a < d and c < b for a, b in first.spans for c, d in second.spans):
         yield NESTED
-    elif _name(candidates.sentence(row), first) == _name(candidates.sentence(row), second):
+    elif _name(candidates.text(row), first) == _name(candidates.text(row), second):
         yield EQUAL
 
 
-def _name(sentence: Sentence, entity: Entity) -> str:
-    words = " ".join(sentence.text[start:end] for start, end in entity.spans) or entity.text
+def _name(text: str, entity: Entity) -> str:
+    words = " ".join(text[start:end] for start, end in entity.spans) or entity.text
     return " ".join(words.casefold().split())
