@@ -61,7 +61,7 @@ def compare_rows(
 ) -> Iterator[tuple[slice, NDArray[Any]]]:
     """Yield slices of ``X`` and their rows of ``kernel.cross(X, fixed)``, ``n_rows`` at a time.
 
-    Progress is reported for the whole matrix. No value depends on ``n_rows``, by default 8,192;
+    Progress is reported for the whole matrix. No value depends on ``n_rows``, by default 4,096;
     with an executor more, because it gets ``fixed`` again for each slice.
     """
     report = get_config().progress

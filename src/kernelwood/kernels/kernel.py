@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Matrix = NDArray[np.floating[Any]]
 # Structures compared at once. Values do not depend on it, only the memory beside the result. A
 # multiple of the windows in which the native core sorts sequences: the order affects the last bit.
-TILE = 8192
+TILE = 4096
 _PAIRS_AT_ONCE = 16
 _COST_IN_PYTHON = 10**5  # of a pair of structures, in pairs of nodes of a native kernel
 # Queries and searched structures compared at once: 64 MB of double similarities.
