@@ -168,3 +168,11 @@ def test_extraction_with_a_list_of_terms(model, tmp_path):
     found = (tmp_path / "found.jsonl").read_bytes()
     assert found == (tmp_path / "plain.jsonl").read_bytes()
     assert len({json.loads(line)["document"] for line in found.splitlines()}) == 4
+
+
+@pytest.mark.parametrize("spec", ["local:0", "nowhere.json"])
+def test_a_wrong_cluster_leaves_no_plan(model, corpus, tmp_path, spec):
+    pytest.importorskip("distributed")
+    made = invoke("predict", model, corpus, "-o", tmp_path / "x.jsonl", "--cluster", spec)
+    assert made.exit_code == 1 and spec in made.stderr
+    assert list(tmp_path.iterdir()) == []

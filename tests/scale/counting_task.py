@@ -79,7 +79,14 @@ def counting_plan(folder, n_shards, seconds=0.0):
     orders = folder.with_name(f"{folder.name}-orders")
     orders.mkdir()
     options = {"orders": str(orders), "seconds": seconds}
-    work = {"command": "count", "options": options, "inputs": [], "base": "", "cut": {}}
+    work = {
+        "command": "count",
+        "options": options,
+        "inputs": [],
+        "base": "",
+        "cut": {},
+        "input_files": {},
+    }
     shards = (Shard(n, rows=(n * ROWS, (n + 1) * ROWS)) for n in range(n_shards))
     return write_plan(folder, shards, work, {})
 

@@ -419,6 +419,27 @@ def test_a_plan_of_the_same_work_is_used_again(tmp_path):
         predicting(tmp_path / "full")
 
 
+def test_a_plan_is_not_used_again_for_changed_inputs(tmp_path):
+    (tmp_path / "in").mkdir()
+    source = tmp_path / "in" / "a.jsonl"
+    source.write_bytes(few().read_bytes())
+
+    def planned():
+        return scale.make_plan(
+            tmp_path / "in" / "plan", "predict", [tmp_path / "in"], model=model(), only="*.jsonl"
+        )
+
+    first = planned()
+    scale.run(first)
+    assert planned().id == first.id  # the parts are not inputs
+    os.utime(source, (0, 0))
+    with pytest.raises(PlanError, match=r"input_files: 1 with (\d+) bytes .*, 1 with \1 bytes now"):
+        planned()
+    source.with_name("b.jsonl").write_bytes(few().read_bytes())
+    with pytest.raises(PlanError, match=r"2 with \d+ bytes now\n *files were added"):
+        planned()
+
+
 @pytest.mark.parametrize(
     ("name", "change", "problem"),
     [

@@ -189,12 +189,13 @@ def run_planned(command: str, values: dict[str, Any], *, as_json: bool) -> None:
     The plan is in the folder ``OUT.plan`` until the output is complete; the same command goes on
     with it after an interruption. If ``OUT`` has no suffix it is a folder, which keeps the plan.
     """
-    from kernelwood.scale import make_plan
+    from kernelwood.scale import check_cluster, make_plan
 
     out = values["out"]
     if out in (None, "-"):
         raise click.UsageError("--cluster needs an output file: --out FILE")
     work = planned_work(command, values)
+    check_cluster(values["cluster"])
     target = Path(out)
     keep = not target.suffix
     folder = target if keep else target.with_name(f"{target.name}.plan")

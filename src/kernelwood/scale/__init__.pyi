@@ -1,4 +1,8 @@
-from .cluster import ClusterError as ClusterError, open_cluster as open_cluster
+from .cluster import (
+    ClusterError as ClusterError,
+    check_cluster as check_cluster,
+    open_cluster as open_cluster,
+)
 from .collections import extract_bag as extract_bag, extract_column as extract_column
 from .index_folder import IndexFolder as IndexFolder
 from .plan import Plan as Plan, PlanError as PlanError, Shard as Shard, open_plan as open_plan

@@ -338,6 +338,20 @@ def _naming_losses() -> Iterator[None]:
 # Clusters.
 
 
+def check_cluster(spec: str | os.PathLike[str]) -> None:
+    """Raise an error if a description is not one that `open_cluster` takes; connect to nothing."""
+    _described(spec)
+    _distributed()
+
+
+def _described(spec: str | os.PathLike[str]) -> int | str:
+    """Return the number of local workers, or the address of a scheduler."""
+    text = os.fspath(spec)
+    if (workers := _local_workers(text)) is not None:
+        return workers
+    return text if re.match(r"(tcp|tls)://.", text) else _scheduler_address(text)
+
+
 @contextmanager
 def open_cluster(spec: str | os.PathLike[str], *, timeout: float = 30) -> Iterator[Any]:
     """Connect to a cluster, or start one on this machine; a context that gives a client.
@@ -368,18 +382,17 @@ def open_cluster(spec: str | os.PathLike[str], *, timeout: float = 30) -> Iterat
     ...     client.submit(len, "abc").result()
     3
     """
-    text = os.fspath(spec)
+    found = _described(spec)
     with ExitStack() as opened:
-        if (workers := _local_workers(text)) is not None:
-            yield opened.enter_context(_local_client(workers, timeout))
+        if isinstance(found, int):
+            yield opened.enter_context(_local_client(found, timeout))
             return
         package = _distributed()
-        address = text if re.match(r"(tcp|tls)://.", text) else _scheduler_address(text)
         try:
-            client = package.Client(address, timeout=timeout, set_as_default=False)
+            client = package.Client(found, timeout=timeout, set_as_default=False)
         except (OSError, ValueError, TypeError) as failure:
             raise ClusterError(
-                f"no scheduler answers at {address}: {shorten(str(failure))}\n"
+                f"no scheduler answers at {found}: {shorten(str(failure))}\n"
                 "    start one with: dask scheduler"
             ) from failure
         with client:

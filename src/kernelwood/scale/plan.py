@@ -36,7 +36,14 @@ _COPY = 1 << 20  # bytes
 _MOST_SEGMENTS = 20_000  # of a shard: small files
 _NAME = re.compile(r"[a-z][a-z0-9_.-]{0,99}")
 _SHA = re.compile(r"[0-9a-f]{64}")
-_WORK = {"command": str, "options": dict, "inputs": list, "base": str, "cut": dict}
+_WORK = {
+    "command": str,
+    "options": dict,
+    "inputs": list,
+    "base": str,
+    "cut": dict,
+    "input_files": dict,
+}
 
 
 class PlanError(KernelwoodError, ValueError):
@@ -121,7 +128,8 @@ class Plan:
     folder : Path
     work : dict
         ``command``, a name in `kernelwood.scale.TASKS`; its ``options``; ``inputs`` as they were
-        given; ``base``, the folder to which their paths are relative; ``cut``, how they were cut.
+        given; ``base``, the folder to which their paths are relative; ``cut``, how they were cut;
+        ``input_files``, which files there were.
     files : dict of str to str
         SHA-256 of the copied files, by name.
     sizes : list of int

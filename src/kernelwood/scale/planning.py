@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -48,7 +49,8 @@ def make_plan(
     Parameters
     ----------
     folder : str or PathLike
-        A new or empty folder. If it contains a plan of the same work, this is returned.
+        A new or empty folder. If it contains a plan of the same work, this is returned; files of
+        the inputs that were added, removed or written since are an error.
     command : str
         A name in `TASKS`, such as ``"extract"``.
     inputs : sequence of str or PathLike
@@ -106,12 +108,13 @@ def make_plan(
     files = {name: path for name, path in ((MODEL, model), (TERMS, terms)) if path is not None}
     task.check_files(set(files))
     asked = task.size if shard_size is None else parse_bytes(shard_size)
-    work = {
+    work: dict[str, Any] = {
         "command": command,
         "options": {k: v for k, v in settings.items() if v != task.default(k)},
         "inputs": paths,
         "base": os.fspath(Path.cwd()),
         "cut": {"format": format, "only": only, "size": asked, "max_shards": max_shards},
+        "input_files": _found_files(paths, Path(folder)),
     }
     if (Path(folder) / PLAN).is_file():
         return _same_plan(open_plan(folder), work, files)
@@ -120,7 +123,7 @@ def make_plan(
             files[STRUCTURES] = Path(temporary, STRUCTURES)
             shards = task.cut(paths, settings, files, format=format, only=only)
             return write_plan(folder, shards, work, files)
-    size = max(asked, -(-input_size(paths) // max(1, max_shards)))
+    size = max(asked, -(-work["input_files"]["bytes"] // max(1, max_shards)))
     segments = cut_inputs(
         paths,
         format,
@@ -139,11 +142,12 @@ def _same_plan(plan: Plan, work: Mapping[str, Any], files: Mapping[str, Any]) ->
     now = {**work, "files": {name: hash_file(Path(path)) for name, path in files.items()}}
     before = {**plan.work, "files": {k: v for k, v in plan.files.items() if k != STRUCTURES}}
     lines = [
-        f"{name}: {shorten(repr(before[name]), 200)} in the plan, {shorten(repr(now[name]), 200)} "
-        "now"
+        f"{name}: {_shown(name, before[name])} in the plan, {_shown(name, now[name])} now"
         for name in now
         if before[name] != now[name]
     ]
+    if before["input_files"] != now["input_files"]:
+        lines.append("files were added, removed or written since the plan was made")
     if lines:
         raise PlanError(
             "the folder contains a plan of other work",
@@ -153,21 +157,39 @@ def _same_plan(plan: Plan, work: Mapping[str, Any], files: Mapping[str, Any]) ->
     return plan
 
 
-def input_size(paths: Sequence[str]) -> int:
-    """Return the number of bytes of files and of the files in folders, roughly, uncompressed."""
-    total = 0
-    for path in map(Path, paths):
-        if path.is_dir():
-            for folder, _, names in os.walk(path):
-                total += sum(_size(Path(folder, name)) for name in names)
-        else:
-            total += _size(path)
-    return total
+def _shown(name: str, value: Any) -> str:
+    if name != "input_files":
+        return shorten(repr(value), 200)
+    return f"{value.get('files')} with {value.get('bytes')} bytes"
 
 
-def _size(path: Path) -> int:
-    try:
-        size = path.stat().st_size
-    except OSError:
-        return 0
-    return size * _PACKED if path.name.lower().endswith(tuple(PACKED_SUFFIXES)) else size
+def _found_files(paths: Sequence[str], plan: Path) -> dict[str, Any]:
+    """Return the number of files of inputs, their bytes uncompressed, roughly, and a hash.
+
+    The hash is that of names, sizes and times of modification, so that changes are noticed without
+    reading the files. The folder of the plan may be in that of the inputs.
+    """
+    n_files = n_bytes = 0
+    digest = hashlib.sha256()
+    for path in _files(paths, plan.absolute()):
+        try:
+            state = path.stat()
+        except OSError:
+            continue  # reading it is an error
+        packed = path.name.lower().endswith(tuple(PACKED_SUFFIXES))
+        n_files, n_bytes = n_files + 1, n_bytes + state.st_size * (_PACKED if packed else 1)
+        row = f"{os.fspath(path)}\0{state.st_size}\0{state.st_mtime_ns}\n"
+        digest.update(row.encode("utf-8", "surrogateescape"))
+    return {"files": n_files, "bytes": n_bytes, "sha256": digest.hexdigest()}
+
+
+def _files(paths: Sequence[str], plan: Path) -> Iterator[Path]:
+    """Yield the files of inputs in a fixed order, without those of a plan."""
+    for given in map(Path, paths):
+        if not given.is_dir():
+            yield given
+            continue
+        for name, folders, names in os.walk(given):
+            folder = Path(name)
+            folders[:] = sorted(one for one in folders if (folder / one).absolute() != plan)
+            yield from (folder / one for one in sorted(names))
