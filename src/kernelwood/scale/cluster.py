@@ -462,6 +462,10 @@ _LOCAL: dict[str, Any] = {
     "distributed.worker.memory.pause": False,
     "distributed.worker.profile.enabled": False,
     "distributed.admin.system-monitor.gil.enabled": False,
+    # Histories, which grow with the number of tasks and with time.
+    "distributed.admin.system-monitor.log-length": 10,
+    "distributed.admin.low-level-log-length": 100,
+    "distributed.admin.log-length": 100,
     # Pages about the state of the cluster, which nobody reads.
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
