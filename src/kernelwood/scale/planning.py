@@ -25,6 +25,7 @@ from kernelwood.scale.plan import (
 from kernelwood.scale.tasks import MODEL, STRUCTURES, TERMS, Gram, find_task, reading_options
 from kernelwood.structures import shorten
 
+_TEMPORARY = ".kernelwood-"  # names of files that are being written
 _PACKED = 4  # bytes of text in a compressed byte, roughly
 
 
@@ -184,12 +185,21 @@ def _found_files(paths: Sequence[str], plan: Path) -> dict[str, Any]:
 
 
 def _files(paths: Sequence[str], plan: Path) -> Iterator[Path]:
-    """Yield the files of inputs in a fixed order, without those of a plan."""
+    """Yield the files of inputs in a fixed order, without a plan, its lock and temporary files."""
     for given in map(Path, paths):
         if not given.is_dir():
             yield given
             continue
         for name, folders, names in os.walk(given):
             folder = Path(name)
-            folders[:] = sorted(one for one in folders if (folder / one).absolute() != plan)
-            yield from (folder / one for one in sorted(names))
+            others = [
+                name for name in (plan.name, f"{plan.name}.lock") if _same(folder, plan.parent)
+            ]
+            folders[:] = sorted(one for one in folders if one not in others)
+            for one in sorted(names):
+                if one not in others and not one.startswith(_TEMPORARY):
+                    yield folder / one
+
+
+def _same(one: Path, other: Path) -> bool:
+    return one.absolute() == other
