@@ -15,7 +15,8 @@ from processes import PATIENCE, run_python, start_python
 
 import kernelwood as kw
 from kernelwood.cli import main
-from kernelwood.cli.console import printable, say
+from kernelwood.cli.console import say
+from kernelwood.errors import printable
 
 posix = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 # Calls that write by click, rich, as JSON and as a file.
