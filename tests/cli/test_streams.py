@@ -120,7 +120,7 @@ def test_a_full_disk_for_messages_keeps_the_exit_code(folder):
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("plain, tab\tand\nline", "plain, tab\tand\nline"),
+        ("plain, tab\tand\nline", "plain, tab\\tand\nline"),
         ("\x1b[2J", "\\x1b[2J"),
         ("\x9b2J\x7f\r", "\\x9b2J\\x7f\\r"),
         ("a\u202eb", "a\\u202eb"),

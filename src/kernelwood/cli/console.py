@@ -57,7 +57,10 @@ _OPTIONS = (
     (re.compile(r"\bonly= "), "--only "),
     (re.compile(r"\bview='([^']*)'"), r"--view \1"),
     (re.compile(r"\bview=\.\.\."), "--view NAME"),
-    (re.compile(r"\bgive limits=Limits\((?!line)\w+=\.\.\.\)"), "unpack it yourself first"),
+    (
+        re.compile(r"\bgive limits=Limits\((?!line|memory)\w+=\.\.\.\)"),
+        "unpack it yourself first",
+    ),
 )
 
 # Messages.
@@ -417,7 +420,7 @@ class _Bar(_Task):
     def begin(self, name: str) -> None:
         super().begin(name)
         self._progress.remove_task(self._row)
-        self._row = self._progress.add_task(name, total=None)
+        self._row = self._progress.add_task(one_name(name), total=None)
 
     def update(self, done: int, total: int | None, items: int = 0) -> None:
         super().update(done, total, items)
