@@ -62,9 +62,10 @@ _TOKEN = re.compile(
     rf"{_OVER_LEAVES}|{_OPENING}|\)|{_BARE}"
     rf'|(?:{_QUOTED}:)?(?:{_QUOTED}{_END}|"{_END})|{_QUOTED}:{_BARE}|"[^ \t\n\r\f\v()]+'
 )
-# Estimated bytes: of a token, since an open bracket is a tuple with a list; of a line, which is
-# kept to locate errors; and so at most of a character, be it a bracket or a line end.
-_TOKEN_MEMORY, _LINE_MEMORY, _CHARACTER_MEMORY = 200, 500, 351
+# Estimated bytes of a token, since an open bracket is a tuple with a list, and of a line, which is
+# kept to locate errors. The memory is estimated once in some lines, and for each long line.
+_TOKEN_MEMORY, _LINE_MEMORY = 200, 500
+_CHECKED_LINES, _LONG_LINE = 500, 256
 _MAX_SHARED_LENGTH = 100
 _N_SHARED = 1 << 14
 _ATOM = re.compile(rf'(?:({_QUOTED}):)?(?:({_QUOTED})|({_BARE}|"))')
@@ -197,9 +198,9 @@ class _Reader:
         self.done: list[tuple[int, Tree]] = []
         self._single = single
         self._memory = sys.maxsize if memory is None else memory
-        # Characters that surely fit into the memory. When they are used up, what the lines of the
-        # tree take is counted, as far as that was not done before.
-        self._most = self._room = self._memory // _CHARACTER_MEMORY
+        # Characters that surely fit into the memory. When long lines have used them up, and after
+        # some short ones, what the lines of the tree take is counted, but no line twice.
+        self._most = self._room = self._memory // _TOKEN_MEMORY
         self._counted = self._n_counted = 0
         # The open node: its label (None while unknown), its edge, its children so far. Outside
         # of all trees, an unlabeled parent of all.
@@ -213,9 +214,8 @@ class _Reader:
     def feed(self, number: int, line: str) -> None:
         """Read one line; finished trees are appended to ``done``."""
         outer = self._outer
-        self._room -= len(line) + 1
-        if self._room < 0:
-            self._count(number, line)
+        if len(line) > _LONG_LINE:
+            self._charge(number, line)
         label, edge, children = self._open
         for index, token in enumerate(_TOKEN.findall(line)):
             if token == ")":
@@ -254,28 +254,43 @@ class _Reader:
         if outer:
             if line.strip(_BLANKS):
                 self._lines.append((number, line))
-        else:
+                if not len(self._lines) % _CHECKED_LINES:
+                    self._count(self._start)
+        elif self._lines:
             self._lines.clear()
-            self._room, self._counted, self._n_counted = self._most, 0, 0
+            self._counted = self._n_counted = 0
 
-    def _count(self, number: int, line: str) -> None:
-        """Estimate the memory of the current tree with one more line; raise if it is too much."""
-        start = self._start if self._outer else number
-        for text in itertools.chain(
-            (text for _, text in itertools.islice(self._lines, self._n_counted, None)), [line]
-        ):
-            most = max(0, self._memory - self._counted) // _TOKEN_MEMORY + 1
-            n_tokens = sum(1 for _ in itertools.islice(_TOKEN.finditer(text), most))
-            self._counted += n_tokens * _TOKEN_MEMORY + len(text) + _LINE_MEMORY
-            if self._counted > self._memory:
-                raise StructureError(
-                    f"the tree, or its line, would take more than {self._memory:,} bytes of memory",
-                    line=start,
-                    hint="perhaps a closing bracket is missing; if you trust the data, "
-                    "give limits=Limits(memory=...)",
-                )
-        self._n_counted = len(self._lines) + bool(line.strip(_BLANKS))
-        self._room = (self._memory - self._counted) // _CHARACTER_MEMORY
+    def _charge(self, number: int, line: str) -> None:
+        """Charge a long line before it is read; raise if it may take too much memory."""
+        if not self._outer:
+            self._room, self._start = self._most, number
+        self._room -= len(line)
+        if self._room < 0:
+            self._count(self._start, line)
+
+    def _count(self, start: int, line: str | None = None) -> None:
+        """Estimate the memory of the lines of the current tree and of one more line.
+
+        Raise if it is too much for the tree that begins at line ``start``.
+        """
+        for _, text in itertools.islice(self._lines, self._n_counted, None):
+            self._counted += self._estimate(text, self._counted)
+        self._n_counted = len(self._lines)
+        total = self._counted + (0 if line is None else self._estimate(line, self._counted))
+        if total > self._memory:
+            raise StructureError(
+                f"the tree, or its line, would take more than {self._memory:,} bytes of memory",
+                line=start,
+                hint="perhaps a closing bracket is missing; if you trust the data, "
+                "give limits=Limits(memory=...)",
+            )
+        self._room = (self._memory - total) // _TOKEN_MEMORY
+
+    def _estimate(self, text: str, before: int) -> int:
+        """Return the memory of a line, or more than is left after ``before`` if it is more."""
+        most = max(0, self._memory - before) // _TOKEN_MEMORY + 1
+        n_tokens = sum(1 for _ in itertools.islice(_TOKEN.finditer(text), most))
+        return n_tokens * _TOKEN_MEMORY + len(text) + _LINE_MEMORY
 
     def close(self) -> None:
         """Raise if a bracket is still open."""

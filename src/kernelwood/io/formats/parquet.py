@@ -177,15 +177,26 @@ def _records(
             columns=columns,
             use_threads=False,
         )
+        size, unpacked = _file_size(source, table), 0
         for batch in batches:
             parts = list(zip(columns, (batch.column(name) for name in columns), strict=True))
             for row in range(batch.num_rows):  # not all at once, for the same reason
                 number += 1
-                yield number, {name: part[row].as_py() for name, part in parts}
+                made = {name: part[row].as_py() for name, part in parts}
+                for value in made.values():  # a text that is stored once may be in all rows
+                    if type(value) is str:
+                        unpacked += len(value)
+                source.meter.compare(unpacked, size, source.name)
+                yield number, made
     except ReadError:
         raise
     except Exception as failure:
         raise damaged(failure, source) from failure
+
+
+def _file_size(source: Source, table: Any) -> int:
+    """Return the number of bytes of a file, or of its row groups if it is a stream."""
+    return source.size or max(1, sum(group.total_byte_size for group in _groups(table)))
 
 
 def _check_sizes(metadata: Any, size: int, source: Source) -> None:
