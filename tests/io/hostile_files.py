@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import zlib
 from collections.abc import Iterator
-from itertools import count, islice
+from itertools import count
 
 # Format -> (what comes first, what is repeated, what comes last); %d is a number that grows.
 REPEATED: dict[str, dict[str, tuple[str, str, str]]] = {
@@ -355,8 +355,3 @@ def hostile_tables(size: int) -> dict[str, bytes]:
         "row groups": written(groups, row_group_size=1),
     }
     return {name: data for name, data in made.items() if len(data) <= size}
-
-
-def first_names(form: str, n: int | None = None) -> list[str]:
-    """Return the names of the files of a format."""
-    return list(islice(REPEATED[form], n))

@@ -182,6 +182,20 @@ def test_rows_of_a_table_of_entities_are_weighed():
         list(find_format("chemprot").read(sources, None))
 
 
+@pytest.mark.parametrize("text", ["a" * 20_000, "a"])
+def test_texts_that_a_table_stores_once_count_each_time(text):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    out = io.BytesIO()
+    parquet.write_table(pyarrow.table({"text": [text] * 30_000}), out, compression="zstd")
+    assert len(out.getvalue()) < 2000
+    stream = iter_read(io.BytesIO(out.getvalue()), "parquet", "collect")
+    n_read = sum(1 for _ in stream)
+    assert n_read < 25_000
+    assert "more than 300 times as much" in stream.tally.problems[0].problem
+
+
 # Floods of broken parts.
 
 

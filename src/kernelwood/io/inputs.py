@@ -255,9 +255,8 @@ class ContainerInput(Input[Example]):
         if container.problems:
             return container.problems[0]
         names = container.names if only is not None and not self.ignored else self.ignored
-        listed = ", ".join(printable(name, lines=False) for name in names[:_SHOWN]) + (
-            ", ..." if len(names) > _SHOWN else ""
-        )
+        shown = [printable(name, lines=False) for name in names[:_SHOWN]]
+        listed = ", ".join([*shown, "..."] if len(names) > _SHOWN else shown)
         if _OFFICE in container.names:
             problem = "this is an Office document, not text"
             hint = "convert it to plain text or, if it is a table, to CSV first"

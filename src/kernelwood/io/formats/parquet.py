@@ -23,6 +23,7 @@ from kernelwood.text import Example
 MAGIC = "PAR1"
 CONTENT = "kernelwood.table"  # metadata of tables that kernelwood writes: predictions, facts, ...
 _ROWS = 8  # decoded at a time; a value may be stored once, and be long, for all of them
+_ROW_SIZE = 50  # bytes for which a row counts, beside its texts
 _BUFFER = 1 << 20  # bytes of a column that are buffered
 _MAX_COLUMNS = 10_000
 _MAX_FOOTER = 1 << 26  # bytes of strings in the metadata of a file
@@ -183,6 +184,7 @@ def _records(
             for row in range(batch.num_rows):  # not all at once, for the same reason
                 number += 1
                 made = {name: part[row].as_py() for name, part in parts}
+                unpacked += _ROW_SIZE
                 for value in made.values():  # a text that is stored once may be in all rows
                     if type(value) is str:
                         unpacked += len(value)
