@@ -38,7 +38,9 @@ def reader(form: str) -> Callable[[bytes], object]:
 
     def together(data: bytes) -> object:
         files = {".txt": TEXT, ".ann": data}
-        if form == "chemprot":
+        if form == "text":
+            files = {".txt": data}
+        elif form == "chemprot":
             files = {"_abstracts.tsv": b"27\tRaf binds Ras now.\tIt does.\n", "_entities.tsv": data}
         opened = {suffix: Source(io.BytesIO(content)) for suffix, content in files.items()}
         return list(row.read(opened, None))

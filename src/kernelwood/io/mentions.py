@@ -12,7 +12,7 @@ from kernelwood.errors import StructureError
 from kernelwood.text import Document, Span
 
 _MOST = 1000  # occurrences of a mention that are considered
-_MOST_WORK = 2_000_000_000  # characters that are searched, some seconds
+_MOST_WORK = 1_000_000_000  # characters that are searched, some seconds
 _SPAN_WORK = 2000  # what the comparison of an occurrence with others takes, in characters
 
 
@@ -66,6 +66,9 @@ class MentionFinder:
         >>> finder.find_pair(finder.find("Raf"), finder.find("Ras"))
         ((22, 25), (12, 15))
         """
+        if len(first) == len(second) == 1:
+            (one,), (other,) = first, second
+            return (one, other) if one[1] <= other[0] or other[1] <= one[0] else None
         self._spend(_SPAN_WORK * (len(first) + len(second)))
         ordered = sorted(second)
         best: tuple[bool, int, Span, Span] | None = None
