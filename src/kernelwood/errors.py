@@ -18,6 +18,7 @@ Each also derives from the built-in class a plain caller would catch.
 
 from __future__ import annotations
 
+import re
 from typing import TypeVar
 
 __all__ = [
@@ -33,6 +34,41 @@ __all__ = [
 
 
 E = TypeVar("E", "StructureError", "ModelFormatError")
+
+# Characters that control a terminal or change the direction of text, line separators of Unicode,
+# and undecodable bytes of file names.
+UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def printable(text: str, *, lines: bool = True) -> str:
+    r"""Return a text with escapes in place of the characters that control a terminal.
+
+    These are the control characters of ASCII and Latin-1, with which all escape sequences begin,
+    and characters that change the direction of the text. Bytes of file names that are not text
+    are escaped, too.
+
+    Parameters
+    ----------
+    text : str
+    lines : bool, default True
+        Whether line feeds are kept, as in a message of several lines. A name is one line.
+
+    Examples
+    --------
+    >>> print(printable("a\x1b[2Jb\tc"))
+    a\x1b[2Jb\tc
+    >>> print(printable("a\nb", lines=False))
+    a\nb
+    """
+    if text.isprintable():  # nearly always
+        return text
+    return UNPRINTABLE.sub(
+        lambda found: "\n" if lines and found[0] == "\n" else _escape(found[0]), text
+    )
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
 
 
 class KernelwoodError(Exception):
@@ -72,15 +108,26 @@ class StructureError(KernelwoodError, ValueError):
         self.snippet = snippet
         self.hint = hint
         self.path = path
-        super().__init__(self._render())
+        super().__init__(problem)
+        self._shown: str | None = None
+
+    def __str__(self) -> str:
+        # A reader may make a million errors of which none is shown, so their texts are made late.
+        if self._shown is None:
+            self._shown = self._render()
+        return self._shown
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
 
     def _render(self) -> str:
-        where = ":".join(str(part) for part in (self.path, self.line, self.column) if part)
-        text = f"{where}: {self.problem}" if where else self.problem
+        place = ":".join(str(part) for part in (self.path, self.line, self.column) if part)
+        where, problem = printable(place, lines=False), printable(self.problem)
+        text = f"{where}: {problem}" if where else problem
         if self.snippet is not None and self.column is not None:
             text += "\n" + _point_at(self.snippet, self.column)
         if self.hint:
-            text += f"\n    {self.hint}"
+            text += f"\n    {printable(self.hint)}"
         return text
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -138,8 +185,9 @@ class ModelFormatError(KernelwoodError, ValueError):
         super().__init__(self._render())
 
     def _render(self) -> str:
-        text = ": ".join(part for part in (self.path, self.member, self.problem) if part)
-        return f"{text}\n    {self.hint}" if self.hint else text
+        names = [printable(str(part), lines=False) for part in (self.path, self.member) if part]
+        text = ": ".join([*names, printable(self.problem)])
+        return f"{text}\n    {printable(self.hint)}" if self.hint else text
 
     def __reduce__(self) -> tuple[object, ...]:
         # Keyword-only arguments do not survive the default exception pickling.
@@ -149,8 +197,11 @@ class ModelFormatError(KernelwoodError, ValueError):
 def _point_at(snippet: str, column: int, width: int = 72) -> str:
     """Return ``snippet`` cut to ``width`` around ``column`` with a caret beneath."""
     start = max(0, min(column - 1 - width // 2, len(snippet) - width))
-    shown = snippet[start : start + width].replace("\t", " ")
-    return f"    {shown}\n    {' ' * (column - 1 - start)}^"
+    cut = snippet[start : start + width].replace("\t", " ")
+    before, after = cut[: column - 1 - start], cut[column - 1 - start :]
+    shown = printable(before, lines=False)
+    blanks = len(shown) + (column - 1 - start - len(before))  # the column may be after the end
+    return f"    {shown}{printable(after, lines=False)}\n    {' ' * blanks}^"
 
 
 def _rebuild(kind: type[E], state: dict[str, object]) -> E:

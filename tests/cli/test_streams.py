@@ -15,7 +15,8 @@ from processes import PATIENCE, run_python, start_python
 
 import kernelwood as kw
 from kernelwood.cli import main
-from kernelwood.cli.console import printable, say
+from kernelwood.cli.console import say
+from kernelwood.errors import printable
 
 posix = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 # Calls that write by click, rich, as JSON and as a file.
@@ -119,7 +120,7 @@ def test_a_full_disk_for_messages_keeps_the_exit_code(folder):
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("plain, tab\tand\nline", "plain, tab\tand\nline"),
+        ("plain, tab\tand\nline", "plain, tab\\tand\nline"),
         ("\x1b[2J", "\\x1b[2J"),
         ("\x9b2J\x7f\r", "\\x9b2J\\x7f\\r"),
         ("a\u202eb", "a\\u202eb"),

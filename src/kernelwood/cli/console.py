@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeVar
 
 import click
 
-from kernelwood.errors import KernelwoodError, StructureError
+from kernelwood.errors import UNPRINTABLE, KernelwoodError, StructureError, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,8 +40,6 @@ _clock = time.monotonic  # replaced by tests
 _OUTPUT = "standard output"
 _INTERRUPTED = 130  # 128 + SIGINT, the convention of shells
 _SIGNALS = ("SIGTERM", "SIGHUP")  # sent by schedulers and closed terminals
-# Control characters except tabs and line ends, changes of direction, undecodable bytes.
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 # Characters in tables and messages -> ASCII for terminals without them.
 _ASCII = str.maketrans(
     {"→": "->", "←": "<-", "↔": "<->", "—": "-", "–": "-", "×": "x", "≥": ">=", "…": "...",
@@ -59,7 +57,10 @@ _OPTIONS = (
     (re.compile(r"\bonly= "), "--only "),
     (re.compile(r"\bview='([^']*)'"), r"--view \1"),
     (re.compile(r"\bview=\.\.\."), "--view NAME"),
-    (re.compile(r"\bgive limits=Limits\((?!line)\w+=\.\.\.\)"), "unpack it yourself first"),
+    (
+        re.compile(r"\bgive limits=Limits\((?!line|memory)\w+=\.\.\.\)"),
+        "unpack it yourself first",
+    ),
 )
 
 # Messages.
@@ -95,18 +96,15 @@ LEVEL_OPTIONS = (
 )  # fmt: skip
 
 
-def printable(text: str) -> str:
-    r"""Return a text with escapes in place of the characters that control a terminal.
-
-    Line breaks and tabs are kept. Characters that change the direction of the text, and bytes of
-    file names that are not text, are escaped, too.
+def one_name(name: object) -> str:
+    r"""Return the name of a file, a model or the like for a message: one line, without controls.
 
     Examples
     --------
-    >>> print(printable("a\x1b[2Jb\n"), end="")
-    a\x1b[2Jb
+    >>> print(one_name("a\n\x1b[2J.kw"))
+    a\n\x1b[2J.kw
     """
-    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+    return printable(str(name), lines=False)
 
 
 def say(text: object = "", *, err: bool = False) -> None:
@@ -197,7 +195,11 @@ def write_json(report: dict[str, Any]) -> None:
     escaped = "utf" not in (getattr(sys.stdout, "encoding", None) or "").lower()
     text = json.dumps(report, indent=2, ensure_ascii=escaped)
     # JSON escapes few of the characters that control a terminal, and no bytes of file names.
-    click.echo(_CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+    click.echo("\n".join(UNPRINTABLE.sub(_json_escape, line) for line in text.split("\n")))
+
+
+def _json_escape(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"
 
 
 def results() -> Console:
@@ -206,8 +208,26 @@ def results() -> Console:
 
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # a terminal without ✓ shows ? instead
-    console = Console(highlight=False)
+    console = _without_controls(Console(highlight=False))
     console.on_broken_pipe = _raise_again  # type: ignore[method-assign]
+    return console
+
+
+def _without_controls(console: Console) -> Console:
+    """Let a console escape control characters of texts; its own colors and cursor moves stay."""
+    from rich.segment import Segment
+
+    render = console.render
+
+    def escaped(*arguments: Any, **options: Any) -> Iterator[Segment]:
+        for segment in render(*arguments, **options):
+            text = segment.text
+            if segment.control or text.isprintable():
+                yield segment
+            else:
+                yield Segment(printable(text), segment.style)
+
+    console.render = escaped  # type: ignore[method-assign]
     return console
 
 
@@ -246,7 +266,7 @@ def show_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
     table = plain_table(*titles)
     for row in rows:
-        table.add_row(*(Text(printable(cell)) for cell in row))  # brackets are not markup
+        table.add_row(*(Text(one_name(cell)) for cell in row))  # brackets are not markup
     console.print(table)
 
 
@@ -258,7 +278,7 @@ def _aligned(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     >>> _aligned(["name", ">size"], [["a", "10"], ["long name", "5"]])
     ['name       size', 'a            10', 'long name     5']
     """
-    shown = [[title.lstrip(">") for title in titles], *([*map(printable, row)] for row in rows)]
+    shown = [[title.lstrip(">") for title in titles], *([*map(one_name, row)] for row in rows)]
     widths = [max(len(row[column]) for row in shown) for column in range(len(titles))]
     return [
         "  ".join(
@@ -400,7 +420,7 @@ class _Bar(_Task):
     def begin(self, name: str) -> None:
         super().begin(name)
         self._progress.remove_task(self._row)
-        self._row = self._progress.add_task(name, total=None)
+        self._row = self._progress.add_task(one_name(name), total=None)
 
     def update(self, done: int, total: int | None, items: int = 0) -> None:
         super().update(done, total, items)
@@ -425,14 +445,14 @@ def _progress(*, counted: bool) -> Progress:
         TimeRemainingColumn,
     )
 
-    columns: list[Any] = [TextColumn("{task.description}"), TaskProgressColumn()]
+    columns: list[Any] = [TextColumn("{task.description}", markup=False), TaskProgressColumn()]
     if counted:
         columns = [DownloadColumn(binary_units=True)]
     return Progress(
         BarColumn(bar_width=30),
         *columns,
         TimeRemainingColumn(),
-        console=Console(stderr=True),
+        console=_without_controls(Console(stderr=True)),
         transient=True,
     )
 
@@ -553,7 +573,8 @@ def reported() -> Iterator[None]:
         with _signals_exit():
             yield
     except click.ClickException as failure:
-        failure.message = printable(failure.message)  # type: ignore[misc]
+        message = printable(failure.format_message())  # some have names of files of their own
+        failure.format_message = lambda: message  # type: ignore[method-assign]
         raise
     except BrokenPipeError:  # the reader of a pipe has seen enough
         _discard_output()
@@ -575,7 +596,7 @@ def _message(failure: Exception) -> str:
     name = failure.filename
     if name == _OUTPUT:
         _discard_output()
-    return f"{'' if name is None else f'{name}: '}{failure.strerror or failure}"
+    return f"{'' if name is None else f'{one_name(name)}: '}{failure.strerror or failure}"
 
 
 @contextmanager
@@ -583,7 +604,8 @@ def flushed() -> Iterator[None]:
     """Write standard output to its end, and report errors, before the process exits."""
     _name_output()
     try:
-        yield
+        with _safe_reports():
+            yield
     except SystemExit as end:
         failure = _output_failure()
         if failure is None:
@@ -595,6 +617,49 @@ def flushed() -> Iterator[None]:
         raise SystemExit(end.code or 1) from None
     except OSError:  # of standard error: the message is lost
         raise SystemExit(1) from None
+
+
+class _SafeFormatter(logging.Formatter):
+    """Formats records of the log, tracebacks included, without control characters."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return printable(super().format(record))
+
+
+@contextmanager
+def _safe_reports() -> Iterator[None]:
+    """Escape control characters in all that Python itself prints to standard error.
+
+    These are tracebacks of unexpected exceptions, warnings outside of `running`, and records of
+    logs without a handler, such as those of the HTTP server.
+    """
+    report, report_thread, shown = sys.excepthook, threading.excepthook, warnings.formatwarning
+    last = logging.lastResort
+    formatter = None if last is None else last.formatter
+
+    def say_exception(*failure: Any) -> None:
+        sys.excepthook = report
+        say("".join(traceback.format_exception(*failure)).rstrip("\n"), err=True)
+
+    def say_thread_exception(ended: threading.ExceptHookArgs) -> None:
+        if ended.exc_type is not SystemExit:
+            say_exception(ended.exc_type, ended.exc_value, ended.exc_traceback)
+
+    def format_warning(*warning: Any, **options: Any) -> str:
+        return printable(shown(*warning, **options))
+
+    try:
+        threading.excepthook, warnings.formatwarning = say_thread_exception, format_warning
+        if last is not None:
+            last.setFormatter(_SafeFormatter())
+        yield
+    except Exception:
+        sys.excepthook = say_exception  # called when nothing has caught it
+        raise
+    finally:
+        threading.excepthook, warnings.formatwarning = report_thread, shown
+        if last is not None:
+            last.setFormatter(formatter)
 
 
 class _Output(io.FileIO):

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from kernelwood.cli.console import counted, results, say
+from kernelwood.cli.console import counted, one_name, results, say
 from kernelwood.structures import one_line, shorten
 
 if TYPE_CHECKING:
@@ -146,6 +146,7 @@ class _Page:
         self._console, self._terminal, self._wrapped = console, console.is_terminal, wrapped
 
     def line(self, text: str | Text, style: str = "") -> None:
+        text = one_name(text) if isinstance(text, str) else text
         if not self._terminal:
             self._echo(str(text), 0)
             return
@@ -154,6 +155,7 @@ class _Page:
         self._console.print(Text(text, style) if isinstance(text, str) else text)
 
     def row(self, name: str, text: str | Text, style: str = "dim") -> None:
+        text = one_name(text) if isinstance(text, str) else text
         if not self._terminal:
             self._echo(f"{name:<{_INDENT}}{text}", _INDENT)
             return

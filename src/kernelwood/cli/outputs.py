@@ -16,7 +16,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kernelwood.cli.console import counted, note, say, show_counts, show_table, usage, write_json
+from kernelwood.cli.console import (
+    counted,
+    note,
+    one_name,
+    say,
+    show_counts,
+    show_table,
+    usage,
+    write_json,
+)
 from kernelwood.cli.explanations import show_explanation
 from kernelwood.cli.options import exclusive
 from kernelwood.cli.reports import Report, is_report
@@ -294,7 +303,7 @@ def write_facts(counter: FactCounter, options: dict[str, Any]) -> None:
     for path in sorted(options["facts"], key=lambda path: fact_format(path) == "indra"):
         typed = FACT_FORMATS[fact_format(path)].typed
         facts.write(path, types=options["fact_types"] if typed else None)
-        note(f"{counted(len(facts), 'fact')}: {path}")
+        note(f"{counted(len(facts), 'fact')}: {one_name(path)}")
 
 
 def positive_rate_of(extractor: RelationExtractor, rate: str | float) -> float:

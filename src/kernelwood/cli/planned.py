@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kernelwood.cli.console import counted, note, running, say, show_counts, staged, write_json
+from kernelwood.cli.console import (
+    counted,
+    note,
+    one_name,
+    running,
+    say,
+    show_counts,
+    staged,
+    write_json,
+)
 from kernelwood.cli.options import refuse
 from kernelwood.cli.outputs import check_inputs, check_writable
 
@@ -105,7 +114,8 @@ def show_plan(plan: Plan) -> None:
 
     rows = plan.command == "gram"
     size = counted(sum(plan.sizes), "row") if rows else format_bytes(sum(plan.sizes))
-    say(f"{plan.folder}: {plan.command}, {counted(plan.n_shards, 'shard')}, {size} of input")
+    shards = counted(plan.n_shards, "shard")
+    say(f"{one_name(plan.folder)}: {plan.command}, {shards}, {size} of input")
 
 
 def show_run(plan: Plan, made: Run) -> None:
@@ -160,7 +170,7 @@ def collect_plan(plan: Plan, out: str | Path, *, as_json: bool) -> None:
         write_json({"plan": str(plan.folder), "out": str(out), **counters})
         return
     _show_counters(counters)
-    note(str(out))
+    note(one_name(out))
 
 
 def _show_counters(counters: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, TypeAlias
 
-from kernelwood.errors import ReadError
+from kernelwood.errors import ReadError, printable
 from kernelwood.io.containers.compression import CHUNK, PACKED_SUFFIXES, plain_name, spooled
 from kernelwood.io.containers.container import Container
 from kernelwood.io.containers.folders import Folder
@@ -255,7 +255,8 @@ class ContainerInput(Input[Example]):
         if container.problems:
             return container.problems[0]
         names = container.names if only is not None and not self.ignored else self.ignored
-        listed = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
+        shown = [printable(name, lines=False) for name in names[:_SHOWN]]
+        listed = ", ".join([*shown, "..."] if len(names) > _SHOWN else shown)
         if _OFFICE in container.names:
             problem = "this is an Office document, not text"
             hint = "convert it to plain text or, if it is a table, to CSV first"

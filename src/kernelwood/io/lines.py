@@ -7,12 +7,13 @@ such as ``# key = value`` and rows of columns.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, Protocol, TypeAlias, TypeVar
 
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io.ids import UsedIds
-from kernelwood.io.source import Extent, Item, Line, Remark, Source
+from kernelwood.io.source import LINE_ROOM, Extent, Item, Line, Remark, Source
 from kernelwood.structures import shorten
 from kernelwood.text import Example, Sentence
 
@@ -37,7 +38,11 @@ N = TypeVar("N", bound=_Named)
 
 
 def read_lines(
-    source: Source, parse: Callable[[int, str], N], *, unique_ids: bool = True
+    source: Source,
+    parse: Callable[[int, str], N],
+    *,
+    unique_ids: bool = True,
+    json: bool = True,
 ) -> Iterator[N | ReadError]:
     """Yield the result of ``parse`` for each line that is not blank.
 
@@ -49,12 +54,22 @@ def read_lines(
         Takes number and text of a line; raises ``StructureError`` if the line is broken.
     unique_ids : bool
         Whether a repeated id is an error.
+    json : bool
+        Whether a line is a JSON text; the memory of others is estimated by their length.
     """
     used = UsedIds()
+    room = source.meter.json_room if json else source.room
     for number, text, problem in source.lines():
         if problem is not None:
             yield problem
         elif text.strip(" \t\r"):
+            if len(text) > room:
+                large = (
+                    source.large_json(text, number) if json else source.too_large(number, "line")
+                )
+                if large is not None:
+                    yield large
+                    continue
             try:
                 made = parse(number, text)
             except StructureError as failure:
@@ -185,8 +200,11 @@ def _parse(source: Source, block: Block, parse: Callable[[Block], Parsed]) -> Pa
         return source.locate(failure, block[0].number)
 
 
-def cut_at_blank_lines(lines: Iterable[Line]) -> Iterator[Block]:
+def cut_at_blank_lines(lines: Iterable[Line], source: Source | None = None) -> Iterator[Block]:
     """Yield the blocks of lines between blank lines.
+
+    A block that would take more memory than the limits of ``source`` allow becomes one line with
+    the problem.
 
     Examples
     --------
@@ -195,16 +213,26 @@ def cut_at_blank_lines(lines: Iterable[Line]) -> Iterator[Block]:
     [['a', 'b'], ['c']]
     """
     block: Block = []
+    full = room = sys.maxsize if source is None else source.room
     for line in lines:
         if line.text.strip(BLANKS):
             # A block with an unreadable line is not parsed, so the rest of it is not kept.
             if not (block and block[-1].problem):
                 block.append(line)
+                room -= len(line.text) + LINE_ROOM
+                if room < 0 and source is not None:
+                    block = [large_block(block, source)]
         elif block:
             yield block
-            block = []
+            block, room = [], full
     if block:
         yield block
+
+
+def large_block(block: Block, source: Source) -> Line:
+    """Return a line in place of a block that would take too much memory."""
+    first = block[0]
+    return Line(first.number, "", source.too_large(first.number, "part"))
 
 
 class Row(NamedTuple):

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import unicodedata
+from array import array
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 
+from kernelwood.errors import StructureError
 from kernelwood.text import Document, Span
 
 _MOST = 1000  # occurrences of a mention that are considered
+_MOST_WORK = 1_000_000_000  # characters that are searched, some seconds
+_SPAN_WORK = 2000  # what the comparison of an occurrence with others takes, in characters
 
 
 class MentionFinder:
@@ -32,6 +36,7 @@ class MentionFinder:
     def __init__(self, text: str) -> None:
         self.text = text
         self._found: dict[str, list[Span]] = {}
+        self._work = 0
 
     def find(self, mention: str) -> list[Span]:
         """Return the spans of a mention, from left to right; at most 1,000."""
@@ -39,6 +44,7 @@ class MentionFinder:
         if not any(map(str.isalnum, mention)):
             return []
         if mention not in self._found:
+            self._spend(2 * len(self.text))
             exact = _occurrences(self.text, mention, self.text, None)
             self._found[mention] = exact or self._find_folded(mention)
         return self._found[mention]
@@ -48,7 +54,7 @@ class MentionFinder:
         return _occurrences(text, _fold(mention)[0], self.text, places)
 
     @cached_property
-    def _folded(self) -> tuple[str, list[int]]:
+    def _folded(self) -> tuple[str, Sequence[int]]:
         return _fold(self.text)
 
     def find_pair(self, first: Sequence[Span], second: Sequence[Span]) -> tuple[Span, Span] | None:
@@ -60,6 +66,10 @@ class MentionFinder:
         >>> finder.find_pair(finder.find("Raf"), finder.find("Ras"))
         ((22, 25), (12, 15))
         """
+        if len(first) == len(second) == 1:
+            (one,), (other,) = first, second
+            return (one, other) if one[1] <= other[0] or other[1] <= one[0] else None
+        self._spend(_SPAN_WORK * (len(first) + len(second)))
         ordered = sorted(second)
         best: tuple[bool, int, Span, Span] | None = None
         for one in first:
@@ -72,6 +82,15 @@ class MentionFinder:
                     found = (apart, distance, one, other)
                     best = found if best is None else min(best, found)
         return None if best is None else best[2:]
+
+    def _spend(self, work: int) -> None:
+        """Count characters that are searched; raise if a few seconds are used up."""
+        self._work += work
+        if self._work > _MOST_WORK:
+            raise StructureError(
+                "the relations have too many mentions to find them in the text",
+                hint="give the offsets of the mentions, or cut the text into several records",
+            )
 
     def _sentence(self, span: Span) -> int:
         """Return the number of the sentence in which a span begins."""
@@ -99,10 +118,10 @@ def _is_boundary(text: str, place: int) -> bool:
     return not (0 < place < len(text) and text[place - 1].isalnum() and text[place].isalnum())
 
 
-def _fold(text: str) -> tuple[str, list[int]]:
+def _fold(text: str) -> tuple[str, Sequence[int]]:
     """Return a text without case, whitespace and hyphens, and the places of its characters."""
     folded: list[str] = []
-    places: list[int] = []
+    places = array("I")
     for place, character in enumerate(text):
         for one in _fold_character(character):
             folded.append(one)

@@ -28,7 +28,7 @@ from kernelwood.io.containers.compression import (
     spooled,
     unpack,
 )
-from kernelwood.io.containers.limits import Meter, format_size
+from kernelwood.io.containers.limits import CHARACTER_MEMORY, LINE_MEMORY, Meter, format_size
 from kernelwood.text import Example, Origin
 
 C = TypeVar("C", bound="Closing")
@@ -46,6 +46,7 @@ class Remark(NamedTuple):
 # What readers yield: examples, remarks on them, and errors after which they continue.
 Item: TypeAlias = Example | ReadError | Remark
 
+LINE_ROOM = LINE_MEMORY // CHARACTER_MEMORY
 _HEAD = 1 << 14  # enough to see the first line of any format
 _SHOWN = 200  # bytes shown of a line that is too long
 _BOM = b"\xef\xbb\xbf"
@@ -352,6 +353,22 @@ class Source(Closing):
     def too_long(self, line: int, what: str) -> ReadError:
         """Return the error for a part of the file that is longer than a line may be."""
         return self.meter.long_line(line, self.name, what)
+
+    def too_large(self, line: int, what: str) -> ReadError:
+        """Return the error for a part of the file that would take too much memory."""
+        return self.meter.large_part(line, self.name, what)
+
+    def large_json(self, text: str, line: int) -> ReadError | None:
+        """Return an error if the values of a JSON text would take too much memory."""
+        return self.meter.large_json(text, line, self.name)
+
+    @property
+    def room(self) -> int:
+        """Number of characters of structured text that a part of the file may have.
+
+        A line counts as `LINE_ROOM` characters more.
+        """
+        return self.meter.limits.memory // CHARACTER_MEMORY
 
     def undecodable(self, number: int, bare: bytes, place: int, offset: int) -> ReadError:
         """Return the error for the byte at ``place`` of a line that begins at ``offset``."""

@@ -8,10 +8,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Generic, Literal, TypeAlias, TypeVar
 
 from kernelwood.errors import ReadError, StructureError
-from kernelwood.io.containers.limits import StopError
+from kernelwood.io.containers.limits import LimitError, StopError
 from kernelwood.io.source import Closing, Remark, Source
 
 ErrorPolicy: TypeAlias = Literal["raise", "skip", "collect"]
@@ -22,6 +23,9 @@ _PROBLEM_LIMIT = 1000
 _IGNORED_LIMIT = 1000
 _REASON_LIMIT = 1000
 _OTHER_REASONS = "other reasons"
+# With so many broken parts, and fewer than a hundredth as many good ones, reading ends.
+_BROKEN_LIMIT = 100_000
+_GOOD_SHARE = 100
 _SNIPPET_LIMIT = 10_000  # characters of a line that are kept with a problem
 _PARTICULARS = re.compile(r"""'[^']*'|"[^"]*"|['"][^'"]*\.\.\.|\b0x[0-9a-f]+|\b\d+""")
 
@@ -139,7 +143,7 @@ class ReadStream(Closing, Iterator[T]):
 
     def __init__(self, opened: Input[T], errors: ErrorPolicy) -> None:
         self._errors = errors
-        self._read = 0
+        self._read = self._n_refused = 0
         self._reasons: Counter[str] = Counter()
         self._remarks: Counter[str] = Counter()
         self._problems: list[ReadError] = []
@@ -203,6 +207,16 @@ class ReadStream(Closing, Iterator[T]):
         self._reasons[reason if known else _OTHER_REASONS] += 1
         if self._errors == "collect" and len(self._problems) < _PROBLEM_LIMIT:
             self._problems.append(_without_large_parts(problem))
+        self._n_refused += 1
+        if self._n_refused > max(_BROKEN_LIMIT, _GOOD_SHARE * self._read):
+            self.close()
+            raise LimitError(
+                f"{self._n_refused:,} parts are broken and {self._read:,} are not",
+                path=problem.path,
+                line=problem.line,
+                hint="the data seem to be damaged, or in another format than the one they are "
+                "read in",
+            ) from problem
 
     def close(self) -> None:
         """End the stream and close its files, if they were opened here."""
@@ -223,6 +237,7 @@ def _without_large_parts(problem: ReadError) -> ReadError:
     """
     problem.__cause__ = problem.__context__ = None
     if problem.snippet is not None and len(problem.snippet) > _SNIPPET_LIMIT:
+        str(problem)  # makes the message, of which the line is a part
         problem.snippet = None
     return problem.with_traceback(None)
 
@@ -235,7 +250,12 @@ def general_reason(problem: StructureError) -> str:
     >>> general_reason(StructureError("feature 'a' appears 2 times"))
     'feature … appears … times'
     """
-    return _PARTICULARS.sub("…", problem.problem)
+    return _without_particulars(problem.problem)
+
+
+@lru_cache(256)  # the same problem may be there once a line
+def _without_particulars(problem: str) -> str:
+    return _PARTICULARS.sub("…", problem)
 
 
 @contextmanager

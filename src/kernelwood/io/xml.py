@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MAX_TAG = 1 << 22  # bytes of a tag or comment
+_TAG_MEMORY, _BYTE_MEMORY = 500, 4  # estimated bytes of an element and of a byte of text
 _ENCODING = re.compile(rb"""\s*<\?xml[^>]*?\sencoding\s*=\s*["']([\w.-]{1,40})["']""")
 
 
@@ -39,6 +40,9 @@ class XmlCollector:
         Number of open elements; counted by `start` and `end`.
     source : Source
         The file.
+    memory : int
+        Estimated bytes that the open part of the file takes; counted by `check_size`. A collector
+        that keeps a part sets it to 0 where the part begins.
     """
 
     max_depth = 250_000
@@ -47,6 +51,7 @@ class XmlCollector:
         self.expat: XMLParserType
         self.depth = 0
         self.source = source
+        self.memory = 0
         self._added_lines = 0  # that are not at this place of the file
         self._tag_bytes = 0
         self._last_place = (0, 0)
@@ -79,8 +84,9 @@ class XmlCollector:
         line, column = self.place()
         return self.source.error(problem, line=line, column=column, hint=hint)
 
-    def check_size(self, n_bytes: int) -> None:
-        """Count parsed bytes; raise if a limit is exceeded."""
+    def check_size(self, n_bytes: int, n_tags: int) -> None:
+        """Count parsed bytes and tags; raise if a limit is exceeded."""
+        self.memory += n_bytes * _BYTE_MEMORY + n_tags * _TAG_MEMORY
         if self.depth > self.max_depth:
             raise self.error(
                 f"elements are nested more than {self.max_depth:,} deep",
@@ -205,7 +211,7 @@ def _feed(parser: Any, collector: XmlCollector, chunk: bytes) -> ReadError | Non
             parser.feed(chunk)
         else:
             parser.close()
-        collector.check_size(len(chunk))
+        collector.check_size(len(chunk), chunk.count(b"<"))
     except ReadError as failure:
         return failure
     except DefusedXmlException:

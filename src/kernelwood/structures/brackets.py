@@ -39,6 +39,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
@@ -61,6 +62,10 @@ _TOKEN = re.compile(
     rf"{_OVER_LEAVES}|{_OPENING}|\)|{_BARE}"
     rf'|(?:{_QUOTED}:)?(?:{_QUOTED}{_END}|"{_END})|{_QUOTED}:{_BARE}|"[^ \t\n\r\f\v()]+'
 )
+# Estimated bytes of a token, since an open bracket is a tuple with a list, and of a line, which is
+# kept to locate errors. The memory is estimated once in some lines, and for each long line.
+_TOKEN_MEMORY, _LINE_MEMORY = 200, 500
+_CHECKED_LINES, _LONG_LINE = 500, 256
 _MAX_SHARED_LENGTH = 100
 _N_SHARED = 1 << 14
 _ATOM = re.compile(rf'(?:({_QUOTED}):)?(?:({_QUOTED})|({_BARE}|"))')
@@ -107,7 +112,9 @@ def read_brackets(text: str) -> Tree:
     return reader.done[0][1]
 
 
-def iter_brackets(text: str | Iterable[str], *, first_line: int = 1) -> Iterator[tuple[int, Tree]]:
+def iter_brackets(
+    text: str | Iterable[str], *, first_line: int = 1, memory: int | None = None
+) -> Iterator[tuple[int, Tree]]:
     r"""Iterate over the trees of a text with the line each begins on.
 
     Parameters
@@ -116,6 +123,9 @@ def iter_brackets(text: str | Iterable[str], *, first_line: int = 1) -> Iterator
         The whole text, or its lines, such as an open file; lines are read as they are needed.
     first_line : int, optional
         Number of the first line.
+    memory : int, optional
+        Bytes that the lines and brackets of one tree may take by an estimate; by default there is
+        no limit.
 
     Yields
     ------
@@ -127,14 +137,14 @@ def iter_brackets(text: str | Iterable[str], *, first_line: int = 1) -> Iterator
     Raises
     ------
     StructureError
-        At the first malformed tree.
+        At the first malformed tree, and at one that is too large.
 
     Examples
     --------
     >>> list(iter_brackets("(A x)\n(B\n  y) (C z)"))
     [(1, Tree('(A x)')), (2, Tree('(B y)')), (3, Tree('(C z)'))]
     """
-    reader = _Reader()
+    reader = _Reader(memory=memory)
     for number, line in enumerate(text.split("\n") if isinstance(text, str) else text, first_line):
         reader.feed(number, line)
         if reader.done:
@@ -184,9 +194,14 @@ def preview_brackets(tree: Tree, width: int) -> str:
 class _Reader:
     """Incremental reader, line by line; no token spans two lines."""
 
-    def __init__(self, *, single: bool = False) -> None:
+    def __init__(self, *, single: bool = False, memory: int | None = None) -> None:
         self.done: list[tuple[int, Tree]] = []
         self._single = single
+        self._memory = sys.maxsize if memory is None else memory
+        # Characters that surely fit into the memory. When long lines have used them up, and after
+        # some short ones, what the lines of the tree take is counted, but no line twice.
+        self._most = self._room = self._memory // _TOKEN_MEMORY
+        self._counted = self._n_counted = 0
         # The open node: its label (None while unknown), its edge, its children so far. Outside
         # of all trees, an unlabeled parent of all.
         self._open: tuple[str | None, str, list[Tree]] = ("", "", [])
@@ -199,6 +214,8 @@ class _Reader:
     def feed(self, number: int, line: str) -> None:
         """Read one line; finished trees are appended to ``done``."""
         outer = self._outer
+        if len(line) > _LONG_LINE:
+            self._charge(number, line)
         label, edge, children = self._open
         for index, token in enumerate(_TOKEN.findall(line)):
             if token == ")":
@@ -237,8 +254,43 @@ class _Reader:
         if outer:
             if line.strip(_BLANKS):
                 self._lines.append((number, line))
+                if not len(self._lines) % _CHECKED_LINES:
+                    self._count(self._start)
         elif self._lines:
             self._lines.clear()
+            self._counted = self._n_counted = 0
+
+    def _charge(self, number: int, line: str) -> None:
+        """Charge a long line before it is read; raise if it may take too much memory."""
+        if not self._outer:
+            self._room, self._start = self._most, number
+        self._room -= len(line)
+        if self._room < 0:
+            self._count(self._start, line)
+
+    def _count(self, start: int, line: str | None = None) -> None:
+        """Estimate the memory of the lines of the current tree and of one more line.
+
+        Raise if it is too much for the tree that begins at line ``start``.
+        """
+        for _, text in itertools.islice(self._lines, self._n_counted, None):
+            self._counted += self._estimate(text, self._counted)
+        self._n_counted = len(self._lines)
+        total = self._counted + (0 if line is None else self._estimate(line, self._counted))
+        if total > self._memory:
+            raise StructureError(
+                f"the tree, or its line, would take more than {self._memory:,} bytes of memory",
+                line=start,
+                hint="perhaps a closing bracket is missing; if you trust the data, "
+                "give limits=Limits(memory=...)",
+            )
+        self._room = (self._memory - total) // _TOKEN_MEMORY
+
+    def _estimate(self, text: str, before: int) -> int:
+        """Return the memory of a line, or more than is left after ``before`` if it is more."""
+        most = max(0, self._memory - before) // _TOKEN_MEMORY + 1
+        n_tokens = sum(1 for _ in itertools.islice(_TOKEN.finditer(text), most))
+        return n_tokens * _TOKEN_MEMORY + len(text) + _LINE_MEMORY
 
     def close(self) -> None:
         """Raise if a bracket is still open."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kernelwood.cli.console import counted, note, printable, running, say, show_counts, write_json
+from kernelwood.cli.console import counted, note, one_name, running, say, show_counts, write_json
 from kernelwood.cli.corpora import Texts, check_annotation, found_entities
 from kernelwood.cli.model_files import load_extractor, load_parser
 from kernelwood.cli.options import (
@@ -111,7 +111,7 @@ def adapt(model: str, texts: tuple[str, ...], as_json: bool, **options: Any) -> 
         write_json({**report, "seconds": round(time.perf_counter() - started, 3)})
         return
     say(summary)
-    note(f"{options['out']}: adapted model" if options["out"] else _unsaved())
+    note(f"{one_name(options['out'])}: adapted model" if options["out"] else _unsaved())
 
 
 def _unsaved() -> str:
@@ -235,7 +235,7 @@ def _ask(chosen: Predictions, relations: Sequence[str]) -> dict[str, str]:
     while len(asked) < len(chosen):
         one = chosen[len(asked)]
         say(f"\n{len(asked) + 1}/{len(chosen)}  {_marked(one)}", err=True)
-        given = click.prompt(printable(f"{relation_name(one.relation)}?"), err=True).strip().lower()
+        given = click.prompt(one_name(f"{relation_name(one.relation)}?"), err=True).strip().lower()
         if given == "q":
             break
         if given == "u":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kernelwood.cli.console import counted, note, show_counts, tracked, usage, write_json
+from kernelwood.cli.console import counted, note, one_name, show_counts, tracked, usage, write_json
 from kernelwood.cli.corpora import (
     example_error,
     example_maker,
@@ -150,5 +150,6 @@ def _show(report: dict[str, Any], counts: Counts) -> None:
     show_counts(counts)
     ignored = report["ignored"]
     if ignored:
-        names = ", ".join(ignored[:_SHOWN]) + (", ..." if len(ignored) > _SHOWN else "")
+        more = ", ..." if len(ignored) > _SHOWN else ""
+        names = ", ".join(map(one_name, ignored[:_SHOWN])) + more
         note(f"  {counted(len(ignored), 'file')} not read: {names}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kernelwood.cli.console import counted, plain_table, results, running, say, write_json
+from kernelwood.cli.console import counted, one_name, plain_table, results, running, say, write_json
 from kernelwood.cli.explanations import marked_case, show_explanation
 from kernelwood.cli.options import jobs_option, json_option
 from kernelwood.cli.outputs import check_files
@@ -233,7 +233,7 @@ def _render(report: dict[str, Any], console: Console) -> None:
     console.print(f"\nDone in {report['seconds']:.1f} s. Option --json prints all results as JSON.")
     console.print("Report (open it in a browser):", style="bold")
     # Not wrapped, so that it can be copied.
-    say(f"{report['report']}\n")
+    say(f"{one_name(report['report'])}\n")
 
 
 def _heading(number: int, text: str, report: dict[str, Any], console: Console) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kernelwood.cli.console import counted, note, running, say, show_counts, write_json
+from kernelwood.cli.console import counted, note, one_name, running, say, show_counts, write_json
 from kernelwood.cli.corpora import read_documents
 from kernelwood.cli.experiment import Named, config_option
 from kernelwood.cli.model_files import load_extractor
@@ -105,7 +105,7 @@ def evaluate(model: str, test: tuple[str, ...], as_json: bool, **options: Any) -
     say(scores)
     if errors is not None:
         shown = ", ".join(counted(n, kind) for kind, n in errors.items())
-        note(f"{options['errors_out']}: {shown}")
+        note(f"{one_name(options['errors_out'])}: {shown}")
 
 
 def _write_errors(

@@ -20,8 +20,8 @@ from kernelwood import __version__
 from kernelwood.cli.console import (
     counted,
     note,
+    one_name,
     plain_table,
-    printable,
     results,
     running,
     say,
@@ -377,7 +377,7 @@ def _fit(
     if checkpoint is not None:
         keep, earlier = checkpoint.add, checkpoint.earlier
         if earlier:
-            note(f"resuming after {counted(len(earlier), 'decision')} in {path}")
+            note(f"resuming after {counted(len(earlier), 'decision')} in {one_name(path)}")
     try:
         with running() as begin:
             begin("deciding")
@@ -391,7 +391,7 @@ def _fit(
     except (KeyboardInterrupt, SystemExit):
         if checkpoint is not None:
             done = counted(len(checkpoint.earlier) + checkpoint.added, "decision")
-            note(f"stopped after {done}; run the same command to resume {path}")
+            note(f"stopped after {done}; run the same command to resume {one_name(path)}")
         raise
 
 
@@ -606,6 +606,6 @@ def _show(learner: GateLearner) -> None:
     table = plain_table(first, *(f">{title}" for title in others))
     for row in report.labels:
         label, *cells = report.cells(row)
-        table.add_row(Text(printable(label)), *cells, style="" if row.ignored else "dim")
+        table.add_row(Text(one_name(label)), *cells, style="" if row.ignored else "dim")
     console.print(table)
     console.print(Text(report.note()))

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kernelwood.cli.console import counted, note, running, say, show_table, staged, write_json
+from kernelwood.cli.console import (
+    counted,
+    note,
+    one_name,
+    running,
+    say,
+    show_table,
+    staged,
+    write_json,
+)
 from kernelwood.cli.model_files import load_extractor
 from kernelwood.cli.options import (
     case_option,
@@ -157,7 +166,7 @@ def _create(path: str, texts: tuple[str, ...], options: dict[str, Any]) -> Proje
         )
     facts = made.settings()["building"]
     note(
-        f"{path}: {counted(facts['n_documents'], 'document')}, "
+        f"{one_name(path)}: {counted(facts['n_documents'], 'document')}, "
         f"{counted(facts['n_sentences'], 'sentence')}, "
         f"{counted(facts['n_candidates'], 'candidate')}"
     )
@@ -179,7 +188,7 @@ def _serve(project: Project, options: dict[str, Any]) -> None:
 
         def report(url: str) -> None:
             address = f"{url}/?token={token}"
-            say(f"{project.path.name} is open at {address}", err=True)
+            say(f"{one_name(project.path.name)} is open at {address}", err=True)
             note("press Ctrl-C to end")
             if not options["no_browser"]:
                 webbrowser.open(address)
@@ -223,7 +232,7 @@ def _export(project: Project, options: dict[str, Any], *, as_json: bool) -> None
         write_json({"folder": options["export"], "files": [str(path) for path in written]})
     else:
         for path in written:
-            say(path)
+            say(one_name(path))
 
 
 def _compare(project: Project, other: str, *, as_json: bool) -> None:

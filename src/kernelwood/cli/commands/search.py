@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from kernelwood.cli.console import counted, nearest, running, say, show_table, write_json
+from kernelwood.cli.console import counted, nearest, one_name, running, say, show_table, write_json
 from kernelwood.cli.corpora import is_saved
 from kernelwood.cli.model_files import Compared, load_parser, read_compared, read_for
 from kernelwood.cli.options import (
@@ -356,7 +356,7 @@ def _duplicates(index: SentenceIndex, threshold: float | None) -> dict[str, Any]
 
 def _show(result: dict[str, Any]) -> None:
     for query in result["queries"]:
-        say(f"{query['id']}  {shorten(query['text'], _WIDTH)}")
+        say(one_name(f"{query['id']}  {shorten(query['text'], _WIDTH)}"))
         rows = []
         for match in query["matches"]:
             rows.append([f"{match['similarity']:.4f}", match["id"], shorten(match["text"], _WIDTH)])

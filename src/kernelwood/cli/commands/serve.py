@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from kernelwood.cli.console import note, running, say
+from kernelwood.cli.console import note, one_name, running, say
 from kernelwood.cli.model_files import load_extractor
 from kernelwood.cli.options import jobs_option
 from kernelwood.cli.outputs import check_inputs
@@ -81,7 +81,7 @@ def serve(models: dict[str, str], **options: Any) -> None:
         )
 
     def report(url: str) -> None:
-        say(f"serving {', '.join(models)} at {url}", err=True)
+        say(f"serving {', '.join(map(one_name, models))} at {url}", err=True)
         if token is not None and options["token_file"] is None:
             say(f"token: {token}", err=True)
         note("press Ctrl-C to end")

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from kernelwood.cli.console import counted, note, say, show_table, staged, write_json
+from kernelwood.cli.console import counted, note, one_name, say, show_table, staged, write_json
 from kernelwood.cli.options import (
     FileName,
     cluster_option,
@@ -202,8 +202,8 @@ def status(plan: str, as_json: bool) -> None:
         )
         return
     say(
-        f"{plan}: {opened.command}, {state.n_done:,} of {counted(state.n_shards, 'shard')} computed"
-        f", {state.seconds:,.0f} s CPU"
+        f"{one_name(plan)}: {opened.command}, {state.n_done:,} of "
+        f"{counted(state.n_shards, 'shard')} computed, {state.seconds:,.0f} s CPU"
         + (f", about {left:,.0f} s CPU left" if left and state.missing else "")
     )
     if state.failed:
@@ -243,7 +243,7 @@ def verify(plan: str, sample: int, base: str | None, as_json: bool) -> None:
             "and run the plan again"
         )
     if not as_json:
-        say(f"{plan}: no problems")
+        say(f"{one_name(plan)}: no problems")
 
 
 @shards.command()

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kernelwood.cli.console import counted, running, show_counts, show_table, write_json
+from kernelwood.cli.console import (
+    counted,
+    one_name,
+    running,
+    say,
+    show_counts,
+    show_table,
+    write_json,
+)
 from kernelwood.cli.corpora import read_documents
 from kernelwood.cli.experiment import Named, config_option
 from kernelwood.cli.options import documents_options, json_option, types_option
@@ -103,9 +111,9 @@ def _show(made: Dictionary, result: dict[str, Any]) -> None:
     rows = [list(term) for term in made.terms[:_SHOWN]]
     show_table(["term", "type", "id"], rows)
     more = len(made) - len(rows)
-    click.echo(
-        f"\n{result['terms']}: {counted(len(made), 'term')}"
+    say(
+        f"\n{one_name(result['terms'])}: {counted(len(made), 'term')}"
         + (f", {more:,} not shown" * bool(more))
     )
     for reason, n in result["left_out"].items():
-        click.echo(f"{n:,} left out: {reason}")
+        say(f"{n:,} left out: {reason}")

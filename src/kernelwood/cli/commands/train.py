@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kernelwood.cli.console import running, say, show_counts, show_table, write_json
+from kernelwood.cli.console import one_name, running, say, show_counts, show_table, write_json
 from kernelwood.cli.corpora import read_documents
 from kernelwood.cli.experiment import Named, config_option, effective, write_settings
 from kernelwood.cli.model_files import check_types, make_extractor
@@ -138,9 +138,9 @@ def _show(result: dict[str, Any]) -> None:
         show_table([*titles, ">threshold"], [[*cells, f"{result['threshold']:.3f}"]])
     if mentions := result["entities"].get("held_out"):
         rates = ", ".join(f"{_MEASURES[name]} {mentions[name]:.3f}" for name in mentions)
-        click.echo(f"\nentities on held-out documents: {rates}")
+        say(f"\nentities on held-out documents: {rates}")
     size = format_bytes(result["size"])
-    say(f"\n{result['model']}: {size}, in {result['seconds']:.1f} seconds")
+    say(f"\n{one_name(result['model'])}: {size}, in {result['seconds']:.1f} seconds")
 
 
 def _measure(value: float | None) -> str:

@@ -1,7 +1,9 @@
-"""Limits on decompressed size, ratio, member count and line length.
+"""Limits on decompressed size, ratio, member count, line length and memory.
 
 A few kilobytes can decompress to more than any disk holds, so bytes are counted as they are read;
-sizes in headers are not trusted.
+sizes in headers are not trusted. A short text can also become many objects: a bracket takes a
+hundred times the memory of its character. Readers therefore estimate the memory of the part that
+they are reading, from its lines and brackets, and refuse it before it is used up.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from dataclasses import dataclass, fields
 from kernelwood.errors import ReadError
 
 # The ratio is not checked below this size: small repetitive files are harmless.
-_FREE = 64 << 20
+_FREE = 1 << 20
 
 
 class StopError(ReadError):
@@ -22,21 +24,32 @@ class LimitError(StopError):
     """A limit on the whole input is exceeded."""
 
 
+# Estimated bytes of a character and of a line of structured text: of columns, roles and ids. Honest
+# parts have some kilobytes, so the estimate need not be close.
+CHARACTER_MEMORY, LINE_MEMORY = 100, 400
+TOKEN_MEMORY = 300  # of a token of a text, which may be one character
+# Estimated bytes for each sign of a JSON text, with the objects that are made of its values.
+_JSON_MEMORY = {"{": 300, "[": 150, "(": 200, ",": 60}
+
+
 @dataclass(frozen=True)
 class Limits:
-    """Limits on compressed files, archives and lines.
+    """Limits on compressed files, archives, lines and memory.
 
     Attributes
     ----------
     total_size : int
         Decompressed bytes in one call of ``read``.
     ratio : float
-        Decompressed size of a file divided by its compressed size; checked above 64 MiB of
+        Decompressed size of a file divided by its compressed size; checked above 1 MiB of
         decompressed data.
     members : int
         Number of files in one archive.
     line : int
         Length of a line in bytes.
+    memory : int
+        Estimated memory in bytes of one part of a file, such as a tree, a sentence or a JSON
+        object, while it is read. Lines, columns and brackets count.
 
     Examples
     --------
@@ -52,6 +65,7 @@ class Limits:
     ratio: float = 300
     members: int = 200_000
     line: int = 256 << 20
+    memory: int = 256 << 20
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -119,6 +133,27 @@ class Meter:
             path=name,
             line=line,
             hint=_remedy("line", limit),
+        )
+
+    @property
+    def json_room(self) -> int:
+        """Number of characters of a JSON text that fit into the memory, whatever they are."""
+        return self.limits.memory // max(_JSON_MEMORY.values())
+
+    def large_json(self, text: str, line: int, name: str) -> ReadError | None:
+        """Return an error if the values of a JSON text would take too much memory."""
+        limit = self.limits.memory
+        size = 4 * len(text) + sum(cost * text.count(sign) for sign, cost in _JSON_MEMORY.items())
+        return self.large_part(line, name, "object") if size > limit else None
+
+    def large_part(self, line: int | None, name: str, what: str) -> ReadError:
+        """Return the error for a part of a file that would take too much memory."""
+        limit = self.limits.memory
+        return ReadError(
+            f"the {what} that begins here would take more than {format_size(limit)} of memory",
+            path=name,
+            line=line,
+            hint=f"perhaps it is not closed; {_remedy('memory', limit)}",
         )
 
 

@@ -131,7 +131,7 @@ class ArticleCollector(XmlCollector):
     def begin_article(self) -> Article:
         """Begin an article at the current tag."""
         self.article = Article(*self.place())
-        self._article_bytes = 0
+        self._article_bytes = self.memory = 0
         return self.article
 
     def end_article(self) -> None:
@@ -219,11 +219,13 @@ class ArticleCollector(XmlCollector):
 
     # Limits.
 
-    def check_size(self, n_bytes: int) -> None:
-        """Count parsed bytes; raise if a limit is exceeded."""
-        super().check_size(n_bytes)
+    def check_size(self, n_bytes: int, n_tags: int) -> None:
+        """Count parsed bytes and tags; raise if a limit is exceeded."""
+        super().check_size(n_bytes, n_tags)
         self._article_bytes += n_bytes
         article = self.article
+        if article is not None and self.memory > self.source.meter.limits.memory:
+            raise self.source.too_large(article.line, "article")
         if article is not None and self._article_bytes > _MAX_ARTICLE:
             raise self.source.error(
                 f"the article has more than {format_size(_MAX_ARTICLE)}",

@@ -143,7 +143,7 @@ class _Collector(XmlCollector):
         if name == "document":
             self._begun = self.place()
             self._is_open = True
-            self._document_bytes = 0
+            self._document_bytes = self.memory = 0
             self._problem = None
             self._part = {"id": "", "infons": {}, PLACE: self._begun}
             self._nested = _DOCUMENT
@@ -243,20 +243,25 @@ class _Collector(XmlCollector):
         self.expat.EndElementHandler = end
         self.expat.CharacterDataHandler = None
 
-    def check_size(self, n_bytes: int) -> None:
+    def check_size(self, n_bytes: int, n_tags: int) -> None:
         outside = self.depth
         self.depth += len(self._outer) + self._inner
-        super().check_size(n_bytes)
+        super().check_size(n_bytes, n_tags)
         self.depth = outside
         self._document_bytes += n_bytes
-        if not self._is_open or self._document_bytes <= _MAX_DOCUMENT:
+        if not self._is_open:
             return
-        problem = self.source.error(
-            f"the document has more than {_MAX_DOCUMENT:,} bytes",
-            line=self._begun[0],
-            column=self._begun[1],
-            hint="perhaps its end tag is missing",
-        )
+        if self._document_bytes > _MAX_DOCUMENT:
+            problem = self.source.error(
+                f"the document has more than {_MAX_DOCUMENT:,} bytes",
+                line=self._begun[0],
+                column=self._begun[1],
+                hint="perhaps its end tag is missing",
+            )
+        elif self.memory > self.source.meter.limits.memory:
+            problem = self.source.too_large(self._begun[0], "document")
+        else:
+            return
         self._finished.append(problem)
         self._inner += len(self._outer)
         self._close(self._start_skipped, self._end_skipped)

@@ -28,6 +28,7 @@ from typing import NamedTuple
 
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io.alignment import compare_mention, mention_problem
+from kernelwood.io.containers.limits import LINE_MEMORY
 from kernelwood.io.ids import UsedIds
 from kernelwood.io.source import Item, Line, Remark, Source
 from kernelwood.structures import shorten
@@ -148,8 +149,12 @@ class _Table:
     def __init__(self, source: Source | None) -> None:
         self._source = source
         self._lines: defaultdict[str, list[Line]] = defaultdict(list)
+        room = 0 if source is None else source.meter.limits.memory
         for line in source.lines() if source is not None else ():
             if line.text.strip():
+                room -= len(line.text) + LINE_MEMORY
+                if room < 0 and source is not None:
+                    raise source.too_large(1, "table")
                 self._lines[line.text.partition("\t")[0].strip()].append(line)
 
     def take(self, name: str) -> Iterator[_Row]:

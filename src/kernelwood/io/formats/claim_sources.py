@@ -27,6 +27,7 @@ _SECOND = ("object", "obj", "tail", "target")
 _TYPE = ("predicate", "relation", "type", "label")
 _SCORES = ("score", "confidence", "probability")
 _MARK = re.compile(r"\s*<(triplet|subj|obj|s|/s|pad)>\s*")
+_FEW_PAIRS, _PAIR_TEXT = 45, 5  # of a statement; more need so many characters of evidence each
 # Keys of the two participants of INDRA Statements.
 _AGENTS = (("enz", "sub"), ("subj", "obj"), ("gef", "ras"), ("gap", "ras"))
 
@@ -371,7 +372,9 @@ def indra(value: object) -> list[Record]:
     agents = _agents(known, kind)
     records = []
     name = known.get("id", known.get("matches_hash"))
-    for number, one in enumerate(check_list(known.get("evidence", []), "'evidence'"), 1):
+    given = check_list(known.get("evidence", []), "'evidence'")
+    _check_pairs(len(agents), given)
+    for number, one in enumerate(given, 1):
         evidence = check_object(one, f"evidence {number}", (), None)
         text = evidence.get("text")
         if not isinstance(text, str) or not text:
@@ -387,6 +390,18 @@ def indra(value: object) -> list[Record]:
     if not records:
         raise StructureError("the statement has no evidence with a text, so it cannot be checked")
     return records
+
+
+def _check_pairs(n_agents: int, evidence: list[Any]) -> None:
+    """Raise if a short statement stands for very many pairs of participants."""
+    texts = [one.get("text") for one in evidence if isinstance(one, dict)]
+    sizes = [len(text) for text in texts if isinstance(text, str)]
+    n_pairs = len(sizes) * n_agents * (n_agents - 1) // 2
+    if n_agents > 2 and n_pairs > max(_FEW_PAIRS, sum(sizes) // _PAIR_TEXT):
+        raise StructureError(
+            f"the statement stands for {n_pairs:,} pairs of participants",
+            hint="leave out participants that the evidence does not mention",
+        )
 
 
 def _agents(known: Mapping[str, Any], kind: str) -> list[object]:

@@ -24,6 +24,7 @@ from typing import Any
 
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io.alignment import guess_unit
+from kernelwood.io.containers.limits import TOKEN_MEMORY
 from kernelwood.io.formats.jsonl import decode_line
 from kernelwood.io.ids import UsedIds
 from kernelwood.io.lines import read_lines
@@ -229,11 +230,14 @@ def _converted(
     from kernelwood.io.formats.claim_sources import record_claims
 
     used = UsedIds()
+    longest = source.meter.limits.memory // TOKEN_MEMORY
     for number, (line, value) in enumerate(_values(source), 1):
         try:
             if isinstance(value, StructureError):
                 raise value
             for place, record in enumerate(convert(value)):
+                if len(record.text) > longest:
+                    raise source.too_large(line or 1, "text")
                 name = f"{source.stem}:{line or number}" + (f".{place}" if place else "")
                 origin = Origin(source.name, line)
                 for made in record_claims(record, name, origin, entity_type):
@@ -267,19 +271,29 @@ def _values(source: Source) -> Iterator[tuple[int | None, Any]]:
             yield from ((None, value) for value in _whole(source, number, text))
             return
         else:
-            try:
-                value = decode_line(text)
-            except StructureError as failure:
-                value = failure
-            yield number, value
+            yield number, _value(source, number, text)
         begun = True
+
+
+def _value(source: Source, line: int, text: str) -> Any:
+    """Return the value of a JSON line, or its error."""
+    large = source.large_json(text, line) if len(text) > source.meter.json_room else None
+    if large is not None:
+        return large
+    try:
+        return decode_line(text)
+    except StructureError as failure:
+        return failure
 
 
 def _whole(source: Source, line: int, first: str) -> list[Any]:
     """Return the values of an array, or the object, that begins in a line of a file."""
     blank = "\n" * (line - 1)
+    text = f"{blank}{first}\n{source.read_text(_WHOLE)}"
+    if len(text) > source.meter.json_room and (large := source.large_json(text, line)) is not None:
+        raise large
     try:
-        value = decode_json(f"{blank}{first}\n{source.read_text(_WHOLE)}")
+        value = decode_json(text)
     except ReadError:
         raise
     except StructureError as failure:

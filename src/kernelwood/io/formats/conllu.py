@@ -118,7 +118,7 @@ def read_conllu(source: Source, views: tuple[str, ...] | None = None) -> Iterato
         _check_columns(source, block)
         return _parse_sentence(block)
 
-    return read_blocks(source, cut_at_blank_lines(source.lines()), parse, views)
+    return read_blocks(source, cut_at_blank_lines(source.lines(), source), parse, views)
 
 
 def scan_conllu(source: Source) -> Scan:

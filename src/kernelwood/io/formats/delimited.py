@@ -263,10 +263,11 @@ class _Rows:
         self._text = ""  # the first line of the record
         self._size = 0
         self._problem: ReadError | None = None
+        self._room = source.room  # fields
 
     def __iter__(self) -> Iterator[tuple[int, list[str]] | ReadError]:
-        lines = self._lines()
         delimiter = self._delimiter or _find_delimiter(self._source.head)
+        lines = self._lines(delimiter)
         rows = csv.reader(lines, delimiter=delimiter, strict=True)
         while True:
             self._first, self._size, self._problem = 0, 0, None
@@ -283,13 +284,16 @@ class _Rows:
             elif any(map(str.strip, row)):  # spreadsheets write rows of empty fields
                 yield self._first, row
 
-    def _lines(self) -> Iterator[str]:
+    def _lines(self, delimiter: str) -> Iterator[str]:
         for number, text, problem in self._source.lines():
             if not self._first:
                 self._first, self._text = number, text
             self.last = number
             self._size += len(text) + 1
             self._problem = self._problem or problem
+            if len(text) > self._room and text.count(delimiter) > self._room:
+                self._problem = self._problem or self._source.too_large(self._first, "record")
+                text = ""  # the rest of the record, if it has one, is read as it is
             if self._size > _MAX_RECORD:
                 raise self._source.error(
                     f"the record has more than {format_size(_MAX_RECORD)}",

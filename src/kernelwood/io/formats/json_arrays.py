@@ -153,11 +153,13 @@ class _Element(NamedTuple):
 
 
 def _lines(source: Source) -> Iterator[_Element | ReadError]:
+    room = source.meter.json_room
     for number, text, problem in source.lines():
         if problem is not None:
             yield problem
         elif text.strip(" \t\r"):
-            yield _Element(number, 1, text, "")
+            large = source.large_json(text, number) if len(text) > room else None
+            yield large or _Element(number, 1, text, "")
 
 
 def _decoded(element: _Element, number: int, source: Source) -> JsonObject | ReadError:
@@ -193,6 +195,7 @@ class _Scanner:
 
     def __init__(self, source: Source) -> None:
         self._source = source
+        self._room = max(source.meter.json_room, CHUNK)
         self._data, self._at, self._offset = b"", 0, 0
         self._line, self._column = 1, 1
         self._before: str | None = ""
@@ -299,12 +302,16 @@ class _Scanner:
         raw, start = self._data[self._at : self._at + length], self._offset + self._at
         self._advance(length)
         try:
-            return _Element(line, column, raw.decode("utf-8"), before)
+            text = raw.decode("utf-8")
+            large = self._source.large_json(text, line) if len(text) > self._room else None
+            return large or _Element(line, column, text, before)
         except UnicodeDecodeError as failure:
             return self._undecodable(raw, failure.start, (line, column, start))
 
     def _whole_object(self) -> _Element | None:
         """Return the object that begins here, if it is in memory and nothing is wrong with it."""
+        if len(self._data) - self._at > self._room:
+            return None  # it may be too large to be decoded
         if self._text_of is not self._data:
             self._text_of, self._text, self._text_at = self._data, "", 0
             with suppress(UnicodeDecodeError):  # reported when the element is scanned

@@ -90,7 +90,7 @@ def read_kelp(source: Source, views: tuple[str, ...] | None = None) -> Iterator[
         label, made = _parse_line(text, views, leaves)
         return Example(f"{source.stem}:{number}", label, made, source.origin(number))
 
-    return read_lines(source, parse, unique_ids=False)
+    return read_lines(source, parse, unique_ids=False, json=False)
 
 
 def _parse_line(

@@ -23,6 +23,7 @@ from kernelwood.text import Example
 MAGIC = "PAR1"
 CONTENT = "kernelwood.table"  # metadata of tables that kernelwood writes: predictions, facts, ...
 _ROWS = 8  # decoded at a time; a value may be stored once, and be long, for all of them
+_ROW_SIZE = 50  # bytes for which a row counts, beside its texts
 _BUFFER = 1 << 20  # bytes of a column that are buffered
 _MAX_COLUMNS = 10_000
 _MAX_FOOTER = 1 << 26  # bytes of strings in the metadata of a file
@@ -177,15 +178,27 @@ def _records(
             columns=columns,
             use_threads=False,
         )
+        size, unpacked = _file_size(source, table), 0
         for batch in batches:
             parts = list(zip(columns, (batch.column(name) for name in columns), strict=True))
             for row in range(batch.num_rows):  # not all at once, for the same reason
                 number += 1
-                yield number, {name: part[row].as_py() for name, part in parts}
+                made = {name: part[row].as_py() for name, part in parts}
+                unpacked += _ROW_SIZE
+                for value in made.values():  # a text that is stored once may be in all rows
+                    if type(value) is str:
+                        unpacked += len(value)
+                source.meter.compare(unpacked, size, source.name)
+                yield number, made
     except ReadError:
         raise
     except Exception as failure:
         raise damaged(failure, source) from failure
+
+
+def _file_size(source: Source, table: Any) -> int:
+    """Return the number of bytes of a file, or of its row groups if it is a stream."""
+    return source.size or max(1, sum(group.total_byte_size for group in _groups(table)))
 
 
 def _check_sizes(metadata: Any, size: int, source: Source) -> None:

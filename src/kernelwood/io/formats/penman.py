@@ -32,6 +32,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from itertools import takewhile
 from typing import IO
@@ -41,7 +42,7 @@ from kernelwood.io.alignment import MisfitError, place_words
 from kernelwood.io.atomic import write_text
 from kernelwood.io.lines import Block, Parsed, Scan, read_blocks
 from kernelwood.io.selection import view_to_write, write_each
-from kernelwood.io.source import Extent, Item, Line, Source
+from kernelwood.io.source import LINE_ROOM, Extent, Item, Line, Source
 from kernelwood.structures import (
     Graph,
     PenmanGraph,
@@ -86,7 +87,7 @@ def read_penman(source: Source, views: tuple[str, ...] | None = None) -> Iterato
     The id is that of ``::id``, else the stem of the file and the number of the graph, broken ones
     counted; the origin is the line on which its comments begin.
     """
-    return read_blocks(source, _iter_parts(source.lines()), _parse, views)
+    return read_blocks(source, _iter_parts(source.lines(), source), _parse, views)
 
 
 def scan_penman(source: Source) -> Scan:
@@ -147,8 +148,10 @@ def _sentence(metadata: Metadata, graph: PenmanGraph) -> tuple[Sentence, tuple[s
 class _Part:
     """The comments and lines of a graph, filled line by line, without blank lines."""
 
-    def __init__(self) -> None:
+    def __init__(self, source: Source | None = None) -> None:
         self.lines: Block = []
+        self._source = source
+        self._room = sys.maxsize if source is None else source.room
         self._in_graph = False
         self._keys: set[str] = set()
         self._depth = 0
@@ -168,8 +171,14 @@ class _Part:
         """Add a line that is not blank."""
         self._gap = False
         self.lines.append(line)
+        self._room -= len(line.text) + LINE_ROOM
+        if self._room < 0 and self._source is not None:
+            # Only the last line is needed, to find the end of the part.
+            first = self.lines[0].number
+            self.lines = [Line(first, line.text, self._source.too_large(first, "graph"))]
         if not self._in_graph and _is_comment(line):
-            self._keys.update(_keys(line.text))
+            if self._room >= 0:
+                self._keys.update(_keys(line.text))
         elif not self._in_graph or self._depth:
             self._in_graph = True
             self._depth = _depth_after(line.text, self._depth)
@@ -188,12 +197,13 @@ class _Part:
         return line.text.startswith("#") and bool(_keys(line.text))
 
 
-def _iter_parts(lines: Iterable[Line]) -> Iterator[Block]:
+def _iter_parts(lines: Iterable[Line], source: Source | None = None) -> Iterator[Block]:
     """Yield the parts of a file: comments and one graph, good or broken.
 
-    Comments without keys that stand alone are left out.
+    Comments without keys that stand alone are left out. A part that would take more memory than
+    the limits of ``source`` allow becomes one line with the problem.
     """
-    part = _Part()
+    part = _Part(source)
     for line in lines:
         if not line.text.strip():
             part.add_blank()
@@ -201,7 +211,7 @@ def _iter_parts(lines: Iterable[Line]) -> Iterator[Block]:
         if part.ends_before(line):
             if part.has_content:
                 yield part.lines
-            part = _Part()
+            part = _Part(source)
         part.add(line)
     if part.has_content:
         yield part.lines

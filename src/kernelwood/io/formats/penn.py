@@ -5,7 +5,8 @@ bracket without a label, ``( (S ...) )``, which is not part of the tree and is r
 
 After a broken tree reading continues at the next line that begins with ``(`` in column 1. A missing
 closing bracket is found only at the end of the file, so the lines of an unfinished tree are kept
-until then; the next tree is taken to begin at the first such line after its beginning.
+until then, as far as the memory limit allows; the next tree is taken to begin at the first such
+line after its beginning.
 """
 
 from __future__ import annotations
@@ -71,7 +72,8 @@ def _items(source: Source) -> Iterator[_Found]:
         last = 0  # the line on which the last tree ended
         texts = _recorded(chain([first], lines), recent)
         try:
-            for start, tree in iter_brackets(texts, first_line=first.number):
+            memory = source.meter.limits.memory
+            for start, tree in iter_brackets(texts, first_line=first.number, memory=memory):
                 yield start, tree
                 if last < start:
                     del recent[: bisect_left(recent, start, key=attrgetter("number"))]
@@ -101,7 +103,8 @@ def _reread(source: Source, recent: list[Line], last: int, problem: ReadError) -
     for begin, end in pairwise([0, *starts, len(recent)]):
         part = recent[begin:end]
         try:
-            for item in iter_brackets(_with_gaps(part), first_line=part[0].number):
+            memory = source.meter.limits.memory
+            for item in iter_brackets(_with_gaps(part), first_line=part[0].number, memory=memory):
                 if begin:
                     yield item
         except StructureError as failure:

@@ -532,7 +532,7 @@ class _Collector(XmlCollector):
         elif name == "sentence" and sentence is None:
             self._sentence = opened = _WrittenSentence(element, self._document)
             self._sentence_depth = self.depth
-            self._sentence_bytes = 0
+            self._sentence_bytes = self.memory = 0
             self._lists = {"entity": opened.entities, "pair": opened.pairs}
         elif name == "parse" and sentence is not None and "dependency" not in self._lists:
             self._lists["dependency"] = members = [] if self._wants(sentence) else _LEFT_OUT
@@ -590,12 +590,17 @@ class _Collector(XmlCollector):
             self._document = ()
         self.depth -= 1
 
-    def check_size(self, n_bytes: int) -> None:
-        """Count parsed bytes; raise if a limit is exceeded."""
-        super().check_size(n_bytes)
+    def check_size(self, n_bytes: int, n_tags: int) -> None:
+        """Count parsed bytes and tags; raise if a limit is exceeded."""
+        super().check_size(n_bytes, n_tags)
         self._sentence_bytes += n_bytes
         sentence = self._sentence
-        if sentence is None or self._given_up or self._sentence_bytes <= _MAX_BYTES:
+        if sentence is None or self._given_up:
+            return
+        if self.memory > self.source.meter.limits.memory:
+            self._give_up(self.source.too_large(sentence.element.line, "sentence"))
+            return
+        if self._sentence_bytes <= _MAX_BYTES:
             return
         problem = self.source.error(
             f"the sentence has more than {_MAX_BYTES:,} bytes",

@@ -207,7 +207,7 @@ def read_medline(source: Source, views: tuple[str, ...] | None = None) -> Iterat
     """Yield a document for each citation of MEDLINE lines, its id being the PMID."""
     wanted = views is None or "document" in views
     used = UsedIds()
-    for block in cut_at_blank_lines(source.lines()):
+    for block in cut_at_blank_lines(source.lines(), source):
         first = block[0].number
         problem = next((line.problem for line in block if line.problem), None)
         if problem is not None:

@@ -46,9 +46,9 @@ from kernelwood.io.formats.concepts import (
     split_ids,
 )
 from kernelwood.io.ids import UsedIds
-from kernelwood.io.lines import Block, Scan, scan_blocks
+from kernelwood.io.lines import Block, Scan, large_block, scan_blocks
 from kernelwood.io.selection import annotated_to_write, write_each
-from kernelwood.io.source import Item, Line, Remark, Source
+from kernelwood.io.source import LINE_ROOM, Item, Line, Remark, Source
 from kernelwood.structures import shorten
 from kernelwood.text import Attribute, Document, Entity, Example, Relation, Sentence, View
 
@@ -121,19 +121,24 @@ def scan_pubtator(source: Source) -> Scan:
 def _documents(source: Source) -> Iterator[Block]:
     """Yield the lines of each document; a title begins a new one even without a blank line."""
     block: Block = []
+    room = source.room
     for line in source.lines():
         text = line.text
         if not text or text.isspace():
             if block:
                 yield block
-                block = []
+                block, room = [], source.room
             continue
         if block and "|t|" in text[:_LONGEST_ID] and _title_id(text) is not None:
             yield block
-            block = []
+            block, room = [], source.room
         # A document with an unreadable line is not parsed, so the rest of it is not kept.
         if not (block and block[-1].problem):
+            if len(block) > 1:  # title and abstract are plain text
+                room -= len(text) + LINE_ROOM
             block.append(line)
+            if room < 0:
+                block = [large_block(block, source)]
     if block:
         yield block
 

@@ -25,6 +25,7 @@ from typing import IO
 
 from kernelwood.errors import StructureError
 from kernelwood.io.atomic import write_text
+from kernelwood.io.containers.limits import TOKEN_MEMORY
 from kernelwood.io.lines import BLANKS, Block, Parsed, Scan, read_blocks, scan_blocks
 from kernelwood.io.selection import view_to_write, write_each
 from kernelwood.io.source import Item, Line, Source
@@ -66,12 +67,15 @@ def scan_semeval(source: Source) -> Scan:
 def _parts(source: Source) -> Iterator[Block]:
     """Yield the lines of each part, at most one more than it can have."""
     part: Block = []
+    longest = source.meter.limits.memory // TOKEN_MEMORY
     for line in source.lines():
         blank = not line.text.strip(BLANKS)
         if part and (blank or _begins_part(line.text)):
             yield part
             part = []
         if not blank and len(part) < _MAX_LINES:
+            if len(line.text) > longest:
+                line = Line(line.number, "", source.too_large(line.number, "line"))
             part.append(line)
     if part:
         yield part

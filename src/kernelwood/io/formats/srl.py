@@ -108,7 +108,7 @@ def scan_srl(source: Source) -> Scan:
 
 def _blocks(source: Source) -> Iterator[Block]:
     """Yield the lines of each sentence, comments included."""
-    for lines in cut_at_blank_lines(source.lines()):
+    for lines in cut_at_blank_lines(source.lines(), source):
         block = [line for line in lines if line.problem or not _DOCUMENT_MARK.match(line.text)]
         if any(line.problem or not _is_comment(line) or _names(line) for line in block):
             yield block

@@ -35,7 +35,7 @@ from kernelwood.errors import ReadError, StructureError
 from kernelwood.io.alignment import compare_mention, guess_offsets, in_one_line
 from kernelwood.io.atomic import write_folder
 from kernelwood.io.selection import annotated_to_write, write_each
-from kernelwood.io.source import Item, Remark, Source
+from kernelwood.io.source import LINE_ROOM, Item, Remark, Source
 from kernelwood.structures import shorten
 from kernelwood.text import (
     Argument,
@@ -188,7 +188,12 @@ class _Draft:
 
     def read(self, source: Source) -> Iterator[ReadError]:
         """Add the lines of a file; yield their errors."""
+        room = source.room
         for number, text, problem in source.lines():
+            room -= len(text) + LINE_ROOM
+            if room < 0:
+                yield source.too_large(1, "annotation")
+                return
             if problem is not None:
                 yield problem
             elif text.strip(" \t"):
