@@ -1,0 +1,19 @@
+"""All kinds of inputs."""
+
+from __future__ import annotations
+
+from fuzz import models, readers
+from fuzz.kinds import Kind
+
+
+def every_kind(only: list[str] | None = None) -> list[Kind]:
+    """Return the kinds whose names begin with one of some words; all without words."""
+    made = [*models.kinds(), *readers.kinds()]
+    if only is None:
+        return made
+    return [kind for kind in made if any(kind.name.startswith(one) for one in only)]
+
+
+def find_kind(name: str) -> Kind:
+    """Return the kind with a name."""
+    return next(kind for kind in every_kind() if kind.name == name)
