@@ -109,7 +109,7 @@ def draw_json(value: Any, rng: random.Random, start: tuple[Any, ...] = ()) -> Mu
         case 2 if path:
             return {**change, "do": "twice", "value": json_values(rng)}
         case 3:
-            return {**change, "do": "nest", "value": rng.choice((1, 2, 30, 300, 900))}
+            return {**change, "do": "nest", "value": rng.choice((1, 2, 30, 100, 250))}
         case 4:
             return {**change, "do": "repeat", "value": rng.choice((1, 2, 1000))}
         case 5:
