@@ -55,7 +55,7 @@ class FolderKind(Kind):
     def use(self, folder: Path, use: Use) -> str | None:
         """Use a folder; return ``"refused"`` if it cannot be opened."""
 
-    def repair(self, files: dict[str, bytes]) -> None:  # noqa: B027 - not all have checksums
+    def repair(self, files: dict[str, bytes]) -> None:
         """Make the checksums in manifests right."""
 
     @cached_property

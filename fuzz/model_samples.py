@@ -31,14 +31,20 @@ GOLDEN = ROOT / "tests" / "persist" / "golden"
 
 
 @cache
-def golden() -> Any:
-    """Return the module ``tools/golden.py``, which has small models and input for them."""
-    spec = importlib.util.spec_from_file_location("golden", ROOT / "tools" / "golden.py")
+def module_of(path: str) -> Any:
+    """Return a module of the repository that is not in a package."""
+    name = Path(path).stem
+    spec = importlib.util.spec_from_file_location(name, ROOT / path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules["golden"] = module
+    sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
+
+
+def golden() -> Any:
+    """Return the module with small models and input for them."""
+    return module_of("tools/golden.py")
 
 
 def _small(recipe: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import io
 import json
 import random
 import zipfile
+from functools import cached_property
 from typing import Any
 
 from fuzz.archives import draw_zip, pack
@@ -37,21 +38,17 @@ _DONORS = (
 )  # fmt: skip
 
 
-class ModelKind(Kind):
-    """Files of one model."""
+class Forge:
+    """Changed files of one model.
 
-    def __init__(self, name: str) -> None:
-        super().__init__(f"model/{name}")
-        self._sample = name
-        self._manifest: dict[str, Any] = {}
-        self._members: dict[str, bytes] = {}
+    Parameters
+    ----------
+    data : bytes
+        The honest file.
+    """
 
-    def prepare(self) -> None:
-        """Read the sample."""
-        if not self._members:
-            self._manifest, self._members = unpack(sample(self._sample))
-            for donor in _DONORS:
-                sample(donor)
+    def __init__(self, data: bytes) -> None:
+        self._manifest, self._members = unpack(data)
 
     # Drawing.
 
@@ -143,9 +140,31 @@ class ModelKind(Kind):
             manifest = apply_json(manifest, change)
         return pack({**members, MANIFEST: dump(manifest)}, faults)
 
+
+class ModelKind(Kind):
+    """Files of one model."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"model/{name}")
+        self._sample = name
+
+    @cached_property
+    def _forge(self) -> Forge:
+        return Forge(sample(self._sample))
+
+    def prepare(self) -> None:
+        """Read the sample, and those of which it may get parts."""
+        for name in (self._sample, *_DONORS):
+            sample(name)
+        self._forge  # noqa: B018 - made when first used
+
+    def draw(self, rng: random.Random) -> list[Mutation]:
+        """Return one to three changes."""
+        return self._forge.draw(rng)
+
     def run(self, mutations: list[Mutation]) -> str:
         """Load the changed file, and use the model."""
-        file = self.forge(mutations)
+        file = self._forge.forge(mutations)
         try:
             model = read_model(io.BytesIO(file))
         except KernelwoodError:
