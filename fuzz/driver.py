@@ -40,7 +40,7 @@ from fuzz.kinds import (
 )
 
 CPU_SECONDS = 10  # of an input; more is a hang
-WALL_SECONDS = 60  # of an input that waits; long, because other programs may use the processor
+WALL_SECONDS = 300  # of an input that waits; long, because other programs use the processor
 MEMORY = 3 << 30  # bytes that a worker may allocate
 _SLOTS = ("number", "started", REFUSED, USED, ERROR, "found")
 _POLL = 0.2  # seconds

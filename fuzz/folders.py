@@ -370,7 +370,7 @@ class GramKind(FolderKind):
         use(lambda: gram.missing())
         for row in (0, len(gram) - 1):
             if len(gram):
-                use(lambda row=row: list(gram.row(row)[:2]))
+                use(lambda row=row: gram.row(row).shape)  # numbers are as they are
         if gram.n_panels:
             use(lambda: gram.panel(gram.n_panels - 1).shape)
         use(write_gram, kw.SubsequenceKernel(), self._texts, folder, n_rows=256)

@@ -59,8 +59,8 @@ _REVIEW: list[tuple[str, str, Any]] = [
     ("POST", "/api/types", {"name": "eats", "symmetric": False, "description": "food"}),
     ("POST", "/api/settings", {"order": "random", "author": "me", "threshold": 0.4}),
     ("POST", "/api/train", {}),
-    ("POST", "/api/similar", {"text": "owl hears mouse", "k": 2}),
-    ("POST", "/api/try", {"text": _TEXT, "entities": _ENTITIES}),
+    ("POST", "/api/similar", {"text": "owl hears mouse", "limit": 2}),
+    ("POST", "/api/try", {"text": _TEXT}),
     ("GET", "/api/next?order=random&skip=1,2", None),
     ("GET", "/api/candidates?label=none&start=0&n=5&query=owl", None),
     ("GET", "/api/candidates/0", None),
@@ -68,11 +68,11 @@ _REVIEW: list[tuple[str, str, Any]] = [
     ("GET", "/api/candidates/2/similar", None),
     ("GET", "/api/documents?start=0&n=5", None),
     ("GET", "/api/documents/0", None),
-    ("GET", "/api/similar?row=0&k=3", None),
+    ("GET", "/api/similar?candidate=0&limit=3", None),
     ("GET", "/api/facts?relation=hears", None),
     ("GET", "/api/network", None),
     ("GET", "/api/export/decisions.jsonl", None),
-    ("GET", "/static/review.js", None),
+    ("GET", "/static/review.css", None),
     ("GET", "/", None),
 ]  # fmt: skip
 _HEADERS = (
@@ -89,7 +89,7 @@ class RequestKind(Kind):
 
     def __init__(self, name: str, requests: list[tuple[str, str, Any]]) -> None:
         super().__init__(f"requests/{name}")
-        self._requests = requests
+        self.requests = requests
         self._app: Any = None
         self._errors = BackgroundErrors()
 
@@ -108,8 +108,8 @@ class RequestKind(Kind):
 
     def draw(self, rng: random.Random) -> list[Mutation]:
         """Return a request and one to three changes."""
-        number = rng.randrange(len(self._requests))
-        _, path, body = self._requests[number]
+        number = rng.randrange(len(self.requests))
+        _, path, body = self.requests[number]
         made: list[Mutation] = [{"op": "sample", "number": number}]
         for _ in range(rng.choice((1, 1, 1, 2, 2, 3))):
             kind = rng.randrange(10)
@@ -142,12 +142,12 @@ class RequestKind(Kind):
 
     def run(self, mutations: list[Mutation]) -> str:
         """Send the request, and judge the answer."""
-        method, path, body = self._requests[0]
+        method, path, body = self.requests[0]
         headers, raw, chunks, end = dict(HEADERS), None, 1, True
         for change in mutations:
             match change["op"]:
                 case "sample":
-                    method, path, body = self._requests[change["number"]]
+                    method, path, body = self.requests[change["number"]]
                 case "header":
                     name, value = _HEADERS[change["value"]]
                     headers[name] = value
