@@ -10,7 +10,7 @@ CORE_STUB := src/kernelwood/_core.pyi
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all lint types contracts check-stubs unit mutants bench docs develop \
+.PHONY: help demo test test-all lint types contracts check-stubs unit mutants fuzz bench docs develop \
 	format stubs wheel sdist clean
 
 help:
@@ -18,6 +18,7 @@ help:
 	@echo "make test      everything that must hold: lint, types, contracts, tests"
 	@echo "make test-all  make test, with slow tests and more random examples"
 	@echo "make mutants   change lines at random, list changes that no test notices"
+	@echo "make fuzz      crafted models, files, folders and requests (MINUTES=10 SEED=0)"
 	@echo "make bench     measure the kernels on this machine"
 	@echo "make docs      build the documentation into docs/_build/html"
 	@echo "make develop   the package and all tools in $(VENV)"
@@ -37,7 +38,7 @@ test-all: $(VENV)/.slow test
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/codespell *.md *.cff *.toml src native tests benchmarks docs examples tools
+	$(BIN)/codespell *.md *.cff *.toml src native tests benchmarks docs examples tools fuzz
 	$(BIN)/clang-format --dry-run -Werror $(NATIVE)
 
 types: $(VENV)/.dev
@@ -56,6 +57,12 @@ unit: $(VENV)/.dev $(VENV)/.peers
 # Options: make mutants MUTANTS="--n 100 --seed 7 --package relations"
 mutants: $(VENV)/.dev $(VENV)/.peers
 	$(BIN)/python tools/mutants.py $(MUTANTS)
+
+MINUTES ?= 10
+SEED ?= 0
+# Options: make fuzz MINUTES=60 SEED=7 FUZZ="--only model --store findings"
+fuzz: $(VENV)/.dev
+	$(BIN)/python -W ignore -m fuzz --minutes $(MINUTES) --seed $(SEED) $(FUZZ)
 
 bench: $(VENV)/.package
 	$(BIN)/python benchmarks/exact_kernels.py
@@ -101,7 +108,7 @@ sdist: $(VENV)/.release
 clean:
 	rm -rf $(VENV) build dist docs/_build docs/gallery .mypy_cache .ruff_cache \
 		.pytest_cache .hypothesis .import_linter_cache
-	find src tests benchmarks tools examples -name __pycache__ -prune -exec rm -rf {} +
+	find src tests benchmarks tools examples fuzz -name __pycache__ -prune -exec rm -rf {} +
 
 # The environment, the package in it, and the tools on top. A stamp older than what it was made
 # from is made again, so a change to the native core is compiled before anything runs.

@@ -6,6 +6,7 @@ import json
 import os
 import sqlite3
 import threading
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from shutil import copy
@@ -398,15 +399,48 @@ def test_the_latest_comment_is_shown(path):
 def test_settings_are_json_values(path):
     with Project.open(path) as project:
         before = project.settings()
-        project.set("order", "informative")
-        project.set("order", {"a": [1, None, 0.5]})
+        project.set("extra", "informative")
+        project.set("extra", {"a": [1, None, 0.5]})
         for value in (object(), float("nan"), {1, 2}, "\ud800"):
             with pytest.raises(ProjectError, match="cannot be stored as JSON"):
                 project.set("bad", value)
         with pytest.raises(ProjectError):
             project.set("", 1)
     with Project.open(path) as project:
-        assert project.settings() == {**before, "order": {"a": [1, None, 0.5]}}
+        assert project.settings() == {**before, "extra": {"a": [1, None, 0.5]}}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("order", ["random"]),
+        ("author", 7),
+        ("threshold", 1.5),
+        ("threshold", "0.5"),
+        ("learn_annotation", "no"),
+        ("building", {"seed": "x"}),
+        ("building", {"seed": -1}),
+        ("building", {"first_picks": [0.5]}),
+        ("building", []),
+    ],
+)
+def test_settings_that_the_library_reads_have_possible_values(name, value, path):
+    with Project.open(path) as project, pytest.raises(ProjectError, match=f"the setting {name}"):
+        project.set(name, value)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(
+            "INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, json.dumps(value))
+        )
+    with Project.open(path) as project, pytest.raises(ProjectError, match=f"the setting {name}"):
+        project.settings()
+
+
+def test_entities_of_candidates_that_are_missing_are_an_error(path):
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE entities SET place = place + 100 WHERE sentence = 0")
+    missing = pytest.raises(ProjectError, match="an entity of a candidate is missing")
+    with Project.open(path) as project, missing:
+        project.mentions()
 
 
 def test_the_latest_model_has_its_probabilities(path):

@@ -20,7 +20,7 @@ from .executor import (
     uses_executor as uses_executor,
     warn_again as warn_again,
 )
-from .large_matrices import allocate_matrix as allocate_matrix
+from .large_matrices import allocate_matrix as allocate_matrix, map_matrix as map_matrix
 from .runner import (
     Counters as Counters,
     Runner as Runner,

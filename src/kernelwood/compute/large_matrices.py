@@ -1,10 +1,11 @@
-"""Matrices beyond the memory budget, in temporary files."""
+"""Matrices in files: beyond the memory budget, or written before."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import tempfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -58,3 +59,24 @@ def _reserve(descriptor: int, n_bytes: int) -> None:
         os.posix_fallocate(descriptor, 0, n_bytes)  # or a full disk would kill the process later
     else:
         os.truncate(descriptor, n_bytes)
+
+
+def map_matrix(path: str | os.PathLike[str]) -> NDArray[Any]:
+    """Return the array in an untrusted ``.npy`` file as a read-only memory map.
+
+    Raises
+    ------
+    ValueError
+        If the file is not an array of numbers in C order, or is shorter than its header says.
+    OSError
+        If it cannot be read.
+    """
+    try:
+        array = np.lib.format.open_memmap(Path(path), mode="r")
+    except OSError:
+        raise
+    except Exception as failure:  # numpy evaluates headers, which can fail in many ways
+        raise ValueError(f"not an array in NumPy's format: {failure}") from failure
+    if array.dtype.kind not in "biuf" or not array.flags.c_contiguous:
+        raise ValueError(f"an array of {array.dtype} is not an array of numbers in C order")
+    return array

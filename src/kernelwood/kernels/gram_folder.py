@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from kernelwood.arrays import Batch, ExampleBatch
+from kernelwood.compute import map_matrix
 from kernelwood.errors import KernelInputError, ReadError
 from kernelwood.io import replacing
 from kernelwood.kernels.combined import needed_views
@@ -25,6 +26,8 @@ _FORMAT = "kernelwood-gram-1"
 GRAM_WINDOW = 256  # as in ``kernels/engine.py``: Gram matrices are cut only between such windows
 _PROBE = 16  # structures whose similarities tell one kernel from another
 _OPEN = 64  # files kept open
+_MOST = 2**40  # structures
+_MOST_FILES = 10**6  # of a folder; missing() looks for each
 
 
 def write_gram(
@@ -195,7 +198,7 @@ def open_gram(folder: str | os.PathLike[str]) -> GramFolder:
         manifest = json.loads(path.read_bytes())
     except OSError as error:
         raise ReadError(f"cannot be read: {error.strerror}", path=str(path)) from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ReadError(f"not valid JSON: {error}", path=str(path)) from None
     kinds = {"format": str, "n": int, "n_rows": int, "dtype": str, "kernel": str, "digest": str}
     if (
@@ -203,8 +206,9 @@ def open_gram(folder: str | os.PathLike[str]) -> GramFolder:
         or any(type(manifest.get(name)) is not kind for name, kind in kinds.items())
         or manifest["format"] != _FORMAT
         or manifest["dtype"] not in ("float32", "float64")
-        or manifest["n"] < 0
-        or manifest["n_rows"] < 1
+        or not 0 <= manifest["n"] <= _MOST
+        or not 1 <= manifest["n_rows"] <= _MOST
+        or manifest["n"] > _MOST_FILES * manifest["n_rows"]
     ):
         raise ReadError(
             "does not describe a Gram matrix", path=str(path), hint="write it with write_gram"
@@ -244,7 +248,8 @@ class GramFolder:
 
     def missing(self) -> list[int]:
         """Return the numbers of the files that are not written yet."""
-        return [panel for panel in range(self.n_panels) if not self._file(panel).exists()]
+        present = {entry.name for entry in os.scandir(self._folder)}
+        return [panel for panel in range(self.n_panels) if self._file(panel).name not in present]
 
     def panel(self, number: int) -> NDArray[Any]:
         """Return the rows from ``number * n_rows``, a read-only view of a file."""
@@ -271,12 +276,12 @@ class GramFolder:
         """Return the rows of a file, a read-only memory map."""
         path, rows = self._file(panel), self._slice(panel)
         try:
-            block = np.lib.format.open_memmap(path, mode="r")
+            block = map_matrix(path)
         except OSError as error:
             hint = "write_gram with the same arguments writes what is missing"
             raise ReadError(f"cannot be read ({error})", path=str(path), hint=hint) from None
         except ValueError as error:
-            raise ReadError(f"not a file of NumPy: {error}", path=str(path)) from None
+            raise ReadError(str(error), path=str(path)) from None
         shape = (rows.stop - rows.start, len(self))
         if block.shape != shape or block.dtype != self.dtype:
             raise ReadError(

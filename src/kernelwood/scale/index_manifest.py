@@ -174,7 +174,7 @@ def _manifest(value: Any) -> Manifest:
         )
     names = {"format", "kind", "size", "view", "encoder", "next_id", "shards"}
     value = _object(value, names, "the manifest")
-    if value["format"] != _FORMAT or value["kind"] not in _SIZES:
+    if value["format"] != _FORMAT or value["kind"] not in list(_SIZES):
         raise ValueError("the format or the kind is unknown")
     size = _count(value["size"], "the size", 1, _SIZES[value["kind"]])
     if value["view"] is not None and type(value["view"]) is not str:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelwood.io import FileLock, name_problem, named_if_full
+from kernelwood.persist import load_json
 from kernelwood.scale.plan import Plan, PlanError, hash_file
 
 RECORD = "part.json"
@@ -136,7 +137,7 @@ def read_part(plan: Plan, number: int) -> Part | None:
             raise _damaged(folder) from None
         return None
     try:
-        made = json.loads(data)
+        made = load_json(data)
         if len(data) > _LARGEST or made["shard"] != number:
             raise ValueError
         if made["plan"] != plan.id:
@@ -152,13 +153,20 @@ def read_part(plan: Plan, number: int) -> Part | None:
             if not _SHA.fullmatch(digest):
                 raise ValueError
         counters, seconds = made["counters"], float(made["seconds"])
-        if not isinstance(counters, dict):
+        if not isinstance(counters, dict) or not all(map(_is_counter, counters.values())):
             raise ValueError
     except PlanError:
         raise
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as failure:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as failure:
         raise _damaged(path) from failure
     return Part(number, folder, files, counters, seconds)
+
+
+def _is_counter(value: Any) -> bool:
+    """Return whether a counter is a plain value, or numbers by name."""
+    if isinstance(value, dict):
+        return all(type(number) is int for number in value.values())
+    return value is None or type(value) in (bool, int, float, str)
 
 
 def _damaged(path: Path) -> PlanError:

@@ -26,6 +26,7 @@ from typing import Any
 from kernelwood import __version__
 from kernelwood.errors import KernelwoodError
 from kernelwood.io import Segment, new_folder
+from kernelwood.persist import load_json
 from kernelwood.structures import shorten
 
 FORMAT = 1  # version of the folder
@@ -192,11 +193,11 @@ class Plan:
             with path.open("rb") as file:
                 file.seek(self.offsets[number])
                 line = file.readline(_LARGEST)
-            found = Shard.from_dict(json.loads(line))
+            found = Shard.from_dict(load_json(line))
             if found.number != number:
                 raise ValueError("another shard")
             return found
-        except (ValueError, KeyError, TypeError, RecursionError) as failure:
+        except (ValueError, KeyError, TypeError) as failure:
             raise PlanError(
                 f"the line of shard {number} is damaged", path=path, hint="make the plan again"
             ) from failure
@@ -210,6 +211,10 @@ class Plan:
             If it has changed since the plan was made.
         """
         path = self.folder / FILES / name
+        if name not in self.files:
+            raise PlanError(
+                "the plan does not list this file", path=path, hint="make the plan again"
+            )
         if not path.is_file() or hash_file(path) != self.files[name]:
             state = "has changed" if path.is_file() else "is missing"
             raise PlanError(
@@ -267,10 +272,10 @@ def open_plan(folder: str | os.PathLike[str]) -> Plan:
     try:
         if len(data) > _LARGEST:
             raise ValueError("the file is too large")
-        made = json.loads(data)
+        made = load_json(data)
         _check_format(made, file)
         return _plan_of(path, made, hashlib.sha256(data).hexdigest())
-    except (ValueError, KeyError, TypeError, RecursionError) as failure:
+    except (ValueError, KeyError, TypeError) as failure:
         if isinstance(failure, PlanError):
             raise
         raise PlanError(

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 # Names of these packages are imported when they are used: planning and joining need few of them.
 from kernelwood import arrays, entities, features, kernels, parsing, persist, relations, search
+from kernelwood.compute import map_matrix
 from kernelwood.io import (
     Counts,
     ExampleStream,
@@ -429,7 +430,12 @@ class Total:
     def over(self, parts: Iterable[Part]) -> Iterator[Part]:
         """Yield parts, and add their counters."""
         for part in parts:
-            self.add(part.counters)
+            try:
+                self.add(part.counters)
+            except TypeError as failure:
+                raise PlanError(
+                    "its counters are not those of other parts", path=part.folder
+                ) from failure
             yield part
 
     def add(self, counters: Mapping[str, Any]) -> None:
@@ -516,7 +522,7 @@ class _Encoding(Task):
 
 def _join_arrays(files: Sequence[Path], out: Path) -> None:
     """Write the rows of arrays to one array; memory does not depend on their number."""
-    arrays = [np.load(path, mmap_mode="r", allow_pickle=False) for path in files]
+    arrays = [_array(path) for path in files]
     if len({(array.shape[1:], array.dtype.str) for array in arrays}) != 1:
         raise PlanError("the arrays of the parts differ in shape", path=files[0].parent.parent)
     described = {
@@ -529,6 +535,25 @@ def _join_arrays(files: Sequence[Path], out: Path) -> None:
         for array in arrays:
             for start in range(0, len(array), _ENCODED):
                 file.write(np.ascontiguousarray(array[start : start + _ENCODED]).tobytes())
+
+
+def _array(path: Path) -> NDArray[Any]:
+    """Return the rows in a file of a part, a memory map."""
+    try:
+        array = map_matrix(path)
+        if array.ndim == 0:
+            raise ValueError("the array has no rows")
+        return array
+    except ValueError as failure:
+        raise _not_made(path) from failure
+
+
+def _not_made(path: Path) -> PlanError:
+    return PlanError(
+        "the file was not written by this task",
+        path=path,
+        hint="remove the folder of the part and run the plan again",
+    )
 
 
 def _rows_file(out: Path) -> Path:
@@ -597,15 +622,27 @@ class Index(Hash):
             codes: list[NDArray[Any]] = []
             rows: list[dict[str, Any]] = []
             for part in total.over(parts):
-                codes.append(np.load(part.file("codes.npy"), allow_pickle=False))
-                with part.file("rows.jsonl").open(encoding="utf-8") as file:
-                    rows += map(json.loads, file)
+                codes.append(_array(part.file("codes.npy")))
+                rows += _named_rows(part.file("rows.jsonl"))
+                if codes[-1].shape[1:] != codes[0].shape[1:]:
+                    raise _not_made(part.folder / "codes.npy")
                 if len(rows) >= _INDEXED:
                     _append(index, codes, rows)
                     codes, rows = [], []
             if rows:
                 _append(index, codes, rows)
         return total.counters
+
+
+def _named_rows(path: Path) -> list[dict[str, Any]]:
+    """Return ids and texts of the rows of a part."""
+    try:
+        rows = [persist.load_json(line) for line in path.read_bytes().splitlines()]
+        if not all(type(row["id"]) is str and type(row["text"]) is str for row in rows):
+            raise ValueError("ids and texts must be strings")
+        return rows
+    except (ValueError, KeyError, TypeError) as failure:
+        raise _not_made(path) from failure
 
 
 def _append(index: Any, codes: list[NDArray[Any]], rows: list[dict[str, Any]]) -> None:

@@ -61,7 +61,7 @@ from kernelwood.web.project import (
     ProjectError,
     TypeRow,
 )
-from kernelwood.web.project_file import translated
+from kernelwood.web.project_file import damaged, translated
 
 __all__ = [
     "EXPORTS",
@@ -326,7 +326,9 @@ def _annotated(
     for one in exported:
         sentence = int(columns.sentence[one.candidate])
         places = (int(columns.first[one.candidate]), int(columns.second[one.candidate]))
-        ends = [ids[sentence, place] for place in places]
+        ends = [ids.get((sentence, place), "") for place in places]
+        if "" in ends:
+            raise damaged(request.project.path, "an entity of a candidate is missing")
         if is_backward(one.label):
             ends.reverse()
         name, kind = next(names["R"]), type_of(one.label)

@@ -16,7 +16,7 @@ import threading
 import time as clock
 import zlib
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -71,6 +71,35 @@ _CACHED = 2048  # sentences that are kept decoded
 _LONGEST_OBJECT = 1 << 26  # bytes of a sentence or an annotation as JSON
 _LONGEST_NAME, _LONGEST_COMMENT = 200, 10_000  # characters
 _DIRECTIONS = ("(e1,e2)", "(e2,e1)")
+
+
+def _is_building(value: Any) -> bool:
+    """Return whether a value can be the setting with facts about the building of a project."""
+    if not isinstance(value, dict):
+        return False
+    seed, parser = value.get("seed", 0), value.get("parser")
+    picks = value.get("first_picks", [])
+    return (
+        type(seed) is int
+        and 0 <= seed < 2**64
+        and isinstance(parser, (str, type(None)))
+        and isinstance(picks, list)
+        and all(type(one) is int for one in picks)
+    )
+
+
+def _is_threshold(value: Any) -> bool:
+    return value is None or (type(value) in (int, float) and 0 <= value <= 1)
+
+
+# Settings that the library reads, and whether a value is possible.
+_SETTINGS: dict[str, Callable[[Any], bool]] = {
+    "author": lambda value: isinstance(value, str),
+    "building": _is_building,
+    "learn_annotation": lambda value: isinstance(value, bool),
+    "order": lambda value: isinstance(value, str),
+    "threshold": _is_threshold,
+}
 
 
 class Decision(NamedTuple):
@@ -553,18 +582,32 @@ class Project:
                     "SELECT sentence, place, document, type, text, spans FROM entities "
                     "WHERE sentence NOTNULL"
                 )
+                self._check_participants(rows)
                 self._mentions = dict(self._all_mentions(rows))
             return self._mentions
+
+    def _check_participants(self, rows: list[tuple[Any, ...]]) -> None:
+        """Raise `ProjectError` unless the entities of all candidates are among these rows."""
+        sentences = self._numbers(
+            (row[0] for row in rows), self.n_sentences, "sentences of entities"
+        )
+        places = self._numbers((row[1] for row in rows), 1 << 31, "places of entities")
+        documents = self._numbers(
+            (row[2] for row in rows), len(self._documents), "documents of entities"
+        )
+        if (documents != self._sentence_document[sentences]).any():
+            raise self._damaged("an entity is in the sentence of another document")
+        known = sentences.astype(np.int64) << 32 | places
+        columns = self.candidates
+        for participants in (columns.first, columns.second):
+            wanted = columns.sentence.astype(np.int64) << 32 | participants
+            if not np.isin(wanted, known).all():
+                raise self._damaged("an entity of a candidate is missing")
 
     def _all_mentions(
         self, rows: list[tuple[Any, ...]]
     ) -> Iterator[tuple[tuple[int, int], Mention]]:
-        sentences, places, documents, kinds, written, spans = (
-            zip(*rows, strict=True) if rows else [()] * 6
-        )
-        self._numbers(sentences, self.n_sentences, "sentences of entities")
-        self._numbers(documents, len(self._documents), "documents of entities")
-        self._column(places, int, "places of entities")
+        kinds, written, spans = list(zip(*rows, strict=True))[3:] if rows else [()] * 3
         for column in (kinds, written, spans):
             self._column(column, str, "entities")
         decoded = self._json(f"[{','.join(spans)}]", "spans of entities")
@@ -1060,11 +1103,23 @@ class Project:
         """Return all settings."""
         rows = self._rows("SELECT name, value FROM settings ORDER BY name")
         self._column((name for name, _ in rows), str, "names of settings")
-        return {name: self._json(value, f"setting {name}") for name, value in rows}
+        made = {name: self._json(value, f"setting {name}") for name, value in rows}
+        for name, fits in _SETTINGS.items():
+            if name in made and not fits(made[name]):
+                raise self._damaged(f"the setting {name} has an invalid value")
+        return made
 
     def set(self, name: str, value: Any) -> None:
-        """Store a setting, a value that JSON can encode."""
+        """Store a setting, a value that JSON can encode.
+
+        Raises
+        ------
+        ProjectError
+            If the value is not a JSON value, or not one of a setting that the library reads.
+        """
         _check_text(name, "the name of a setting", _LONGEST_NAME, least=1)
+        if name in _SETTINGS and not _SETTINGS[name](value):
+            raise ProjectError(f"the setting {name} cannot be {shorten(repr(value))}")
         with self._transaction() as connection:
             connection.execute(
                 "INSERT INTO settings(name, value) VALUES (?, ?) "

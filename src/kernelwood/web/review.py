@@ -18,7 +18,7 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from kernelwood import __version__
-from kernelwood.errors import KernelInputError
+from kernelwood.errors import KernelInputError, KernelwoodError
 from kernelwood.structures import describe, shorten
 from kernelwood.web.explore import Explorer
 from kernelwood.web.fact_table import FactTable
@@ -84,6 +84,7 @@ def create_review(session: Session, *, token: str, hosts: tuple[str, ...] = ()) 
                     NotFoundError: (404, "not-found"),
                     ProjectError: (422, "project"),
                     KernelInputError: (422, "invalid"),
+                    KernelwoodError: (422, "failed"),
                 },
             )
         ],

@@ -1,39 +1,9 @@
-"""Byte-level fuzzing of every reader: damaged files may give our own errors and nothing else.
-
-python benchmarks/fuzzing.py [--seconds 60] [--inputs N] [--seed 0] [--data DIR] [--only FORMAT]
-[--json]
-
-Small files of every format, written here, and pieces of real corpora if there are any, are damaged
-at random and read. An exception that is not a ReadError, a reading that takes more than ten
-seconds, or memory beyond the limit ends the run with exit code 1 and leaves the input in
-``fuzz-failure.bin``.
-"""
+"""Small files of every format, written for fuzzing, and tokens that their readers look for."""
 
 from __future__ import annotations
 
-import argparse
-import gzip
 import io
-import json
-import random
-import signal
-import sys
-import tarfile
-import time
-import zipfile
 import zlib
-from collections.abc import Callable
-from pathlib import Path
-
-from measure import show_table
-
-from kernelwood.datasets import find_data
-from kernelwood.errors import ReadError
-from kernelwood.io import FORMATS, Source, iter_read, read_claims
-
-HANG_SECONDS = 10
-MEMORY_LIMIT = 3 << 30
-PIECE = 6000  # bytes of a real file in one seed
 
 SENTENCE = '{"text":"we go","tokens":[["we",0,2],["go",3,5]],"dependencies":[[1,"nsubj",0]]}'
 SEEDS: dict[str, list[str]] = {
@@ -228,16 +198,6 @@ SEEDS |= {
 }
 TEXT = b"Raf binds Ras now.\n"
 
-# Corpus file -> format, for pieces of real text.
-REAL = {
-    "penn": "genia-treebank/genia_mclosky_split_ptb_ud1.tar.gz:mclosky/dev.trees",
-    "conllu": "genia-treebank/genia_mclosky_split_ptb_ud1.tar.gz:dev.conllu",
-    "kelp": "question-classification/TREC_10.coarse.klp.gz",
-    "srl": "srl-propbank/ewt-dev.srl.conll.gz",
-    "penman": "bio-amr/amr-release-dev-bio.txt.gz",
-    "ppi": "ppi/BioInfer-learning-format.xml.gz",
-    "semeval": "semeval2010-task8/TRAIN_FILE.TXT.gz",
-}
 TOKENS = [
     b"(", b")", b"((((((((", b"\t", b"\n", b"\n\n", b"\r\n", b"\0", b"\xff", b"\xef\xbb\xbf",
     b'"', b"\\", b"|", b"-1", b"0", b"1-0", b"99999999999999999999", b"1e999", b"NaN", b"_",
@@ -264,63 +224,6 @@ def parquet_seeds() -> list[bytes]:
     return made
 
 
-def real_piece(place: str, data: str | None) -> bytes | None:
-    """Return the beginning of a real corpus, if it is there."""
-    file, _, member = place.partition(":")
-    path = find_data(file, data=data)
-    if path is None:
-        return None
-    if not member:
-        with gzip.open(path) as stream:
-            return stream.read(PIECE)
-    with tarfile.open(path) as archive:
-        opened = archive.extractfile(member)
-        return opened.read(PIECE) if opened else None
-
-
-def damage(seeds: list[bytes], rng: random.Random) -> bytes:
-    """Return one of the seeds with one to eight changes."""
-    made = bytearray(rng.choice(seeds))
-    for _ in range(rng.choice((1, 1, 2, 3, 8))):
-        place = rng.randrange(len(made) + 1)
-        length = rng.choice((0, 1, 1, 2, 8, 40))
-        match rng.randrange(6):
-            case 0:
-                made[place : place + length] = rng.choice(TOKENS)
-            case 1:
-                made[place : place + length] = rng.randbytes(rng.randrange(4))
-            case 2 if made:
-                made[place % len(made)] ^= 1 << rng.randrange(8)
-            case 3:
-                made[place:place] = made[place : place + length] * rng.choice((1, 2, 50))
-            case 4:
-                other = rng.choice(seeds)
-                start = rng.randrange(len(other) + 1)
-                made[place:] = other[start : start + 2000]
-            case _:
-                del made[place:]
-    return bytes(made)
-
-
-def packed(content: bytes, rng: random.Random) -> bytes:
-    """Return the content in an archive, half of them damaged."""
-    out = io.BytesIO()
-    name = rng.choice(["a.mrg", "x/b.jsonl", "c.txt", "../d.mrg", "/e.mrg", "f.ann", "f.txt"])
-    match rng.randrange(3):
-        case 0:
-            out.write(gzip.compress(content, mtime=0))
-        case 1:
-            with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-                archive.writestr(name, content)
-        case _:
-            with tarfile.open(fileobj=out, mode="w:gz") as archive:
-                info = tarfile.TarInfo(name)
-                info.size = len(content)
-                archive.addfile(info, io.BytesIO(content))
-    made = out.getvalue()
-    return damage([made], rng) if rng.random() < 0.7 else made
-
-
 def docbins() -> list[bytes]:
     """Return the content of spaCy files before compression; none without spaCy."""
     try:
@@ -336,140 +239,10 @@ def docbins() -> list[bytes]:
     return [zlib.decompress(stored)]
 
 
-def readers() -> dict[str, Callable[[bytes, str], int]]:
-    """Return, for each format, archives and claims, a function that reads bytes to the end."""
-
-    def single(name: str) -> Callable[[bytes, str], int]:
-        def run(content: bytes, errors: str) -> int:
-            with iter_read(io.BytesIO(content), format=name, errors=errors) as stream:
-                return sum(1 for _ in stream)
-
-        return run
-
-    def standoff(content: bytes, errors: str) -> int:
-        files = {".txt": Source(io.BytesIO(TEXT)), ".ann": Source(io.BytesIO(content))}
-        row = next(row for row in FORMATS if row.name == "standoff")
-        return sum(1 for item in row.read(files, None) if not isinstance(item, ReadError))
-
-    def chemprot(content: bytes, errors: str) -> int:
-        rows = {
-            "_abstracts.tsv": b"27\tRaf binds Ras now.\tIt does.\n",
-            "_entities.tsv": b"27\tT1\tCHEMICAL\t0\t3\tRaf\n27\tT2\tGENE\t10\t13\tRas\n",
-        }
-        row = next(row for row in FORMATS if row.name == "chemprot")
-        count = 0
-        for suffix in ("_abstracts.tsv", "_entities.tsv", "_relations.tsv"):
-            files = {key: Source(io.BytesIO(data)) for key, data in rows.items()}
-            files[suffix] = Source(io.BytesIO(content))
-            count += sum(1 for item in row.read(files, None) if not isinstance(item, ReadError))
-        return count
-
-    def archive(content: bytes, errors: str) -> int:
-        with iter_read(io.BytesIO(content), errors=errors) as stream:
-            return sum(1 for _ in stream)
-
-    def claims(name: str) -> Callable[[bytes, str], int]:
-        return lambda content, errors: len(read_claims(io.BytesIO(content), errors, format=name))
-
-    made = {row.name: single(row.name) for row in FORMATS if not row.companions}
-    made |= {name: claims(name) for name in ("claims", "triples", "rebel", "glirel", "indra")}
-    return {**made, "standoff": standoff, "chemprot": chemprot, "archives": archive}
-
-
-def limit_memory() -> None:
-    try:
-        import resource
-    except ImportError:
-        return  # not on this system
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
-
-
-def hang(_signal: int, _frame: object) -> None:
-    raise TimeoutError(f"the reader needs more than {HANG_SECONDS} s")
-
-
-def fuzz(
-    name: str,
-    run: Callable[[bytes, str], int],
-    make: Callable[[], bytes],
-    until: float,
-    at_most: int | None = None,
-) -> dict[str, object]:
-    """Read damaged inputs until the time is over, or so many."""
-    inputs = examples = refused = 0
-    slowest = 0.0
-    while time.monotonic() < until and inputs != at_most:
-        content = make()
-        for errors in ("raise", "collect"):
-            signal.setitimer(signal.ITIMER_REAL, HANG_SECONDS)
-            started = time.perf_counter()
-            try:
-                examples += run(content, errors)
-            except ReadError:
-                refused += 1
-            except BaseException:
-                Path("fuzz-failure.bin").write_bytes(content)
-                print(f"{name}, errors={errors!r}: see fuzz-failure.bin", file=sys.stderr)
-                raise
-            finally:
-                signal.setitimer(signal.ITIMER_REAL, 0)
-            slowest = max(slowest, time.perf_counter() - started)
-        inputs += 1
-    return {
-        "format": name,
-        "inputs": inputs,
-        "examples": examples,
-        "refused": refused,
-        "slowest ms": 1000 * slowest,
-        "peak MB": peak_memory(),
-    }
-
-
-def peak_memory() -> float | None:
-    """Return the peak memory of this process in MB, if the system tells it."""
-    try:
-        import resource
-    except ImportError:
-        return None
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=60, help="for all formats together")
-    parser.add_argument("--inputs", type=int, help="at most so many for each format")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--data", help="folder with the corpora (default: KERNELWOOD_DATA)")
-    parser.add_argument("--only", help="one format")
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
-    limit_memory()
-    signal.signal(signal.SIGALRM, hang)
-    seeds = {name: [text.encode() for text in texts] for name, texts in SEEDS.items()}
-    for name, place in REAL.items():
-        piece = real_piece(place, options.data)
-        seeds[name] += [piece] if piece else []
-    seeds["parquet"] = parquet_seeds()
-    seeds["spacy"] = docbins()
-    seeds["archives"] = [seed for several in seeds.values() for seed in several]
-    chosen = {k: run for k, run in readers().items() if options.only in (None, k) and seeds.get(k)}
-    rows = []
-    for name, run in chosen.items():
-        rng = random.Random(f"{options.seed} {name}")
-        pool = seeds[name]
-        make = (
-            (lambda rng=rng, pool=pool: packed(rng.choice(pool), rng))
-            if name == "archives"
-            else (lambda rng=rng, pool=pool: zlib.compress(damage(pool, rng)))
-            if name == "spacy"
-            else (lambda rng=rng, pool=pool: damage(pool, rng))
-        )
-        until = time.monotonic() + options.seconds / len(chosen)
-        rows.append(fuzz(name, run, make, until, options.inputs))
-    print(json.dumps(rows)) if options.json else show_table(
-        "damaged inputs, each read twice", rows, digits=0
-    )
-
-
-if __name__ == "__main__":
-    main()
+def seeds() -> dict[str, list[bytes]]:
+    """Return the files of every format."""
+    made = {name: [text.encode() for text in texts] for name, texts in SEEDS.items()}
+    made["parquet"] = parquet_seeds()
+    made["spacy"] = docbins()
+    made["archives"] = [one for several in made.values() for one in several]
+    return {name: several for name, several in made.items() if several}
