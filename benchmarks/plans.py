@@ -3,8 +3,9 @@
     python benchmarks/plans.py [--parts overhead corpus encode dry text] [--sentences 1000000]
                                [--folder DIR] [--data DIR] [--json]
 
-- overhead: CPU time of `kernelwood predict`, and of plan, run and collect, on 20,000 sentences with
-  given parses; the files must be equal.
+- overhead: CPU time of `kernelwood predict`, with and without --resume, and of plan, run and
+  collect, on 20,000 sentences with given parses, and the seconds in which they wait for the disk
+  (fsync); the files must be equal.
 - corpus: a corpus of --sentences sentences, planned, run by two processes that are killed in the
   middle and started again, and collected; peak memory of a process, also for a hundredth of them.
 - encode: --sentences structures (dependency paths) hashed with 100 references and 1,000 bits, and
@@ -41,6 +42,21 @@ from kernelwood import scale
 from kernelwood.datasets import find_data, load_interactions
 from kernelwood.scale.parts import missing_shards
 
+# Runs a command, and writes the seconds that it spends in fsync to the file of the first argument.
+MEASURED = """
+import os, sys, time
+from kernelwood.cli import main
+fsync, total = os.fsync, [0.0, 0]
+def measured(descriptor):
+    started = time.perf_counter()
+    fsync(descriptor)
+    total[:] = total[0] + time.perf_counter() - started, total[1] + 1
+os.fsync = measured
+try:
+    main(sys.argv[2:])
+finally:
+    print(*total, file=open(sys.argv[1], "w"))
+"""
 KERNELWOOD = [sys.executable, "-m", "kernelwood", "-q"]
 Row = dict[str, object]
 
@@ -75,12 +91,17 @@ class Usage:
     """CPU and wall time, and peak memory, of processes."""
 
     def __init__(self) -> None:
-        self.cpu = self.wall = self.peak = 0.0
+        self.cpu = self.wall = self.peak = self.waited = 0.0
+        self.calls = 0
 
     def run(self, *arguments: object) -> None:
         """Run a command to its end."""
         started = time.perf_counter()
-        process = subprocess.Popen([*KERNELWOOD, *map(str, arguments)], stdout=subprocess.DEVNULL)
+        waits = Path(tempfile.gettempdir(), f"kernelwood-fsync-{os.getpid()}")
+        process = subprocess.Popen(
+            [sys.executable, "-c", MEASURED, str(waits), "-q", *map(str, arguments)],
+            stdout=subprocess.DEVNULL,
+        )
         # Not ru_maxrss, in which a process begins with the peak of the one that started it.
         while not (ended := os.wait4(process.pid, os.WNOHANG))[0]:
             self.peak = max(self.peak, peak_of(process.pid))
@@ -91,6 +112,10 @@ class Usage:
             raise SystemExit(f"{arguments} failed")
         self.wall += time.perf_counter() - started
         self.cpu += used.ru_utime + used.ru_stime
+        waited, calls = waits.read_text().split()
+        waits.unlink()
+        self.waited += float(waited)
+        self.calls += int(calls)
 
 
 def peak_of(process: int) -> float:
@@ -102,24 +127,33 @@ def peak_of(process: int) -> float:
 def overhead(folder: Path, n: int = 20_000) -> Iterator[Row]:
     """Compare a plan with the plain command."""
     model, corpus = save_model(folder / "model.kw"), write_corpus(folder / "corpus.jsonl", n)
-    plain = Usage()
+    plain, resumed = Usage(), Usage()
     plain.run("predict", model, corpus, "-o", folder / "plain.jsonl")
-    yield {"work": "kernelwood predict", "CPU s": plain.cpu, "ratio": 1.0, "peak MB": plain.peak}
-    total = 0.0
+    yield _cost("kernelwood predict", plain, plain)
+    resumed.run("predict", model, corpus, "-o", folder / "resumed.jsonl", "--resume")
+    yield _cost("kernelwood predict --resume", resumed, plain)
+    total = Usage()
     for arguments in (
         ("plan", folder / "plan", "predict", model, corpus),
         ("run", folder / "plan"),
         ("collect", folder / "plan", folder / "joined.jsonl"),
     ):
-        used = Usage()
-        used.run("shards", *arguments)
-        total += used.cpu
-        yield {"work": arguments[0], "CPU s": used.cpu, "ratio": used.cpu / plain.cpu,
-               "peak MB": used.peak}  # fmt: skip
-    yield {"work": "plan, run and collect", "CPU s": total, "ratio": total / plain.cpu,
-           "peak MB": float("nan")}  # fmt: skip
-    if not filecmp.cmp(folder / "plain.jsonl", folder / "joined.jsonl", shallow=False):
-        raise SystemExit("the files differ")
+        total.run("shards", *arguments)
+    yield _cost("plan, run and collect", total, plain)
+    for name in ("resumed.jsonl", "joined.jsonl"):
+        if not filecmp.cmp(folder / "plain.jsonl", folder / name, shallow=False):
+            raise SystemExit("the files differ")
+
+
+def _cost(work: str, used: Usage, plain: Usage) -> Row:
+    return {
+        "work": work,
+        "CPU s": used.cpu,
+        "ratio": used.cpu / plain.cpu,
+        "peak MB": used.peak,
+        "fsync": used.calls,
+        "fsync s": used.waited,
+    }
 
 
 def corpus(folder: Path, n: int) -> Iterator[Row]:

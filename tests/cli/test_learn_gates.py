@@ -3,6 +3,7 @@ from __future__ import annotations
 import inspect
 import io
 import json
+import os
 import signal
 import sys
 from pathlib import Path
@@ -548,6 +549,44 @@ def test_a_decision_is_in_the_file_as_soon_as_it_is_made(tmp_path):
         assert path.read_bytes().endswith(b'{"label": "a"}\n')
 
 
+def test_a_decision_is_on_the_disk_as_soon_as_it_is_made(tmp_path, monkeypatch):
+    synced, path = [], tmp_path / "gates.jsonl"
+    original = os.fsync
+    monkeypatch.setattr(
+        os, "fsync", lambda number: synced.append(os.fstat(number)) or original(number)
+    )
+    with open_checkpoint(path, {"settings": {}}) as checkpoint:
+        assert [os.path.samestat(one, other.stat()) for one, other in
+                zip(synced, (path, tmp_path), strict=True)] == [True, True]  # fmt: skip
+        for label in "ab":
+            checkpoint.add({"label": label})
+            assert os.path.samestat(synced[-1], path.stat())
+            assert synced[-1].st_size == path.stat().st_size
+        assert len(synced) == 4
+
+
+def test_a_line_that_a_power_cut_left_with_holes_is_removed(tmp_path):
+    path, header = tmp_path / "gates.jsonl", {"settings": {}}
+    with open_checkpoint(path, header) as checkpoint:
+        checkpoint.add({"label": "a"})
+    data = path.read_bytes()
+    for rest in (b"\0\0", b"\0\0\n", b'{"lab\0\0\n', b'\0\0": 1}\n{"l'):
+        path.write_bytes(data + rest)
+        with open_checkpoint(path, header) as checkpoint:
+            assert checkpoint.earlier == [{"label": "a"}]
+        assert path.read_bytes() == data
+
+
+def test_two_searches_cannot_share_a_checkpoint(tmp_path):
+    path, header = tmp_path / "gates.jsonl", {"settings": {}}
+    with open_checkpoint(path, header) as checkpoint:
+        with pytest.raises(CheckpointError, match="in use"), open_checkpoint(path, header):
+            pass
+        checkpoint.add({"label": "a"})
+    with open_checkpoint(path, header) as checkpoint:
+        assert checkpoint.earlier == [{"label": "a"}]
+
+
 def test_another_option_is_refused(corpus, finished, tmp_path):
     path = tmp_path / "gates.jsonl"
     path.write_bytes(finished[0])
@@ -584,7 +623,7 @@ def test_a_damaged_line_is_named(tmp_path):
     path, header = tmp_path / "gates.jsonl", {"settings": {}}
     with open_checkpoint(path, header) as checkpoint:
         checkpoint.add({"label": "a"})
-    path.write_bytes(path.read_bytes() + b"\0\0\0\n")
+    path.write_bytes(path.read_bytes() + b"{\n")
     with pytest.raises(CheckpointError, match=r"gates\.jsonl:3"), open_checkpoint(path, header):
         pass
 

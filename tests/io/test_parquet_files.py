@@ -229,7 +229,10 @@ def test_a_full_disk_is_named_with_the_file(tmp_path, monkeypatch):
         def write(self, data):
             raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("kernelwood.io.atomic._open_new", lambda path, _: Full(path, "xb"))
+    temporary = tmp_path / "temporary"
+    monkeypatch.setattr(
+        "kernelwood.io.atomic._open_new", lambda target: (temporary, Full(temporary, "xb"))
+    )
     with pytest.raises(OSError, match=r"No space left on device.*a\.parquet"):
         written(tmp_path / "a.parquet")
     assert list(tmp_path.iterdir()) == []

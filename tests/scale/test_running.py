@@ -638,8 +638,8 @@ def test_a_disk_that_is_really_full(tmp_path, expected):
         ("predict", {"nonsense": 1}, "no option 'nonsense'"),
         ("predict", {"every": "yes"}, "invalid value: 'yes'"),
         ("predict", {"n_evidence": True}, "invalid value"),
-        ("predict", {"format": "bioc"}, "cannot be joined"),
-        ("convert", {"format": "bioc"}, "cannot be joined"),
+        ("predict", {"format": "penn"}, "'penn' is not a format of predictions"),
+        ("convert", {"format": "docred"}, "'docred' cannot be written"),
         ("convert", {}, "does not use the file model.kw"),
     ],
 )

@@ -360,6 +360,10 @@ cluster_option = click.option(
     "--cluster", metavar="SPEC",
     help="Compute on a Dask cluster: local:N, tcp://HOST:PORT, or a scheduler file.",
 )  # fmt: skip
+resume_option = click.option(
+    "--resume", is_flag=True,
+    help="Keep finished blocks in OUT.plan, and continue with them after an interruption.",
+)  # fmt: skip
 report_option = click.option(
     "--report", metavar="FILE.html", callback=_check_report,
     help="Also write an HTML report: facts, texts with relations, evidence.",

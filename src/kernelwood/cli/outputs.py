@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import errno
-import io
 import json
 import os
 import sys
@@ -145,27 +143,17 @@ def use_utf8(target: str | None) -> None:
 
 def write_rows(path: str, titles: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Write a table in the format of the suffix."""
-    from kernelwood.io import write_text
+    from kernelwood.io import separated_rows, write_text
 
     separator = ROWS[Path(path).suffix.lower()]
     if separator is None:
         write_text(path, (_json_line(titles, row) for row in rows))
     else:
-        write_text(path, _separated(chain([titles], rows), separator))
+        write_text(path, separated_rows(chain([titles], rows), separator))
 
 
 def _json_line(titles: Sequence[str], row: Sequence[Any]) -> str:
     return json.dumps(dict(zip(titles, row, strict=True)), ensure_ascii=False) + "\n"
-
-
-def _separated(rows: Iterable[Sequence[Any]], separator: str) -> Iterator[str]:
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, delimiter=separator, lineterminator="\n")
-    for row in rows:
-        writer.writerow(row)
-        yield buffer.getvalue()
-        buffer.seek(0)
-        buffer.truncate()
 
 
 def save_map(

@@ -1,9 +1,9 @@
-"""Plans of commands: what their options mean for shards, and runs on a cluster."""
+"""Plans of commands: what their options mean for shards, runs on a cluster and resumable runs."""
 
 from __future__ import annotations
 
-import shutil
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 # Options that concern all inputs together, or that are given elsewhere.
 _WHOLE = ("positive_rate", "facts", "report")
 _REASON = "a plan computes parts of the inputs one by one"
+_MOST_BLOCKS = 10**6  # of a resumable run; larger inputs get larger blocks
 _ENCODINGS = ("embed", "hash", "index", "gram")
 _SUFFIXES = {"": "jsonl", ".jsonl": "jsonl", ".tsv": "tsv", ".parquet": "parquet"}
 _SHOWN = 5  # errors of shards
@@ -70,8 +71,7 @@ def planned_work(command: str, values: dict[str, Any]) -> dict[str, Any]:
         for name in ("views", "types"):
             options[name] = list(values[name])
     if command == "convert":
-        if values["qualify_ids"]:
-            raise click.UsageError("--qualify-ids is not possible in plans")
+        options["qualify_ids"] = values["qualify_ids"]
         made["inputs"] = [values["source"]]
         options["format"] = _converted_format(values)
     if command in _ENCODINGS:
@@ -139,6 +139,7 @@ def run_plan(
     base: str | None = None,
     cluster: str | None = None,
     n_jobs: int | None = None,
+    stop: bool = False,
 ) -> Run:
     """Compute missing shards of a plan, here or on a cluster, with progress."""
     from kernelwood.scale import open_cluster, run
@@ -152,17 +153,21 @@ def run_plan(
             shards,
             base=base,
             client=client,
+            stop=stop,
             progress=lambda done, total: progress("computing shards", done, total),
         )
 
 
-def collect_plan(plan: Plan, out: str | Path, *, as_json: bool) -> None:
+def collect_plan(plan: Plan, out: str | Path, *, as_json: bool, exact: bool = False) -> None:
     """Join the parts of a plan, and print the sums of their counters."""
     from kernelwood.scale import collect
 
     with staged() as progress:
         counters = collect(
-            plan, out, progress=lambda done, total: progress("joining parts", done, total)
+            plan,
+            out,
+            exact=exact,
+            progress=lambda done, total: progress("joining parts", done, total),
         )
     for text, n in counters.pop("warnings", {}).items():
         note(f"warning: {text} ({counted(n, 'shard')})")
@@ -199,27 +204,129 @@ def run_planned(command: str, values: dict[str, Any], *, as_json: bool) -> None:
     The plan is in the folder ``OUT.plan`` until the output is complete; the same command goes on
     with it after an interruption. If ``OUT`` has no suffix it is a folder, which keeps the plan.
     """
-    from kernelwood.scale import check_cluster, make_plan
+    from kernelwood.scale import check_cluster
 
     out = values["out"]
     if out in (None, "-"):
         raise click.UsageError("--cluster needs an output file: --out FILE")
+    if values["resume"]:
+        raise click.UsageError("--cluster can be resumed without --resume; leave it out")
     work = planned_work(command, values)
     check_cluster(values["cluster"])
     target = Path(out)
     keep = not target.suffix
-    folder = target if keep else target.with_name(f"{target.name}.plan")
+    folder = target if keep else _plan_folder(target)
     if keep:
         target = target / "found.jsonl"
     check_writable(folder)
-    with staged() as progress:
-        plan = make_plan(
-            folder,
-            command,
-            progress=lambda done, total: progress("planning", done, total),
-            **work,
-        )
+    plan = _make_plan(folder, command, work)
     show_run(plan, run_plan(plan, cluster=values["cluster"]))
     collect_plan(plan, target, as_json=as_json)
     if not keep:
-        shutil.rmtree(folder)
+        _remove(folder, target)
+
+
+def run_resumed(command: str, values: dict[str, Any], *, as_json: bool) -> None:
+    """Run a command as a plan of small shards, in this process: plan, compute, join.
+
+    The plan is in the folder ``OUT.plan`` until the output is complete; the same command goes on
+    with it after an interruption. The output is that of the command without ``--resume``.
+    """
+    from kernelwood.scale import TASKS, remove_damaged
+
+    out = values["target" if command == "convert" else "out"]
+    if out in (None, "-"):
+        needed = "OUT must be a file or a folder" if command == "convert" else "give --out FILE"
+        raise click.UsageError(f"--resume cannot continue standard output; {needed}")
+    target = Path(out)
+    if target.exists() and not target.is_file() and not target.is_dir():
+        raise click.UsageError(f"--resume cannot continue {out}, which is a device or a pipe")
+    work = planned_work(command, values)
+    check_writable(target)
+    folder = _plan_folder(target)
+    with _alone(folder, out):
+        plan = _make_plan(
+            folder, command, work, shard_size=TASKS[command].block, max_shards=_MOST_BLOCKS
+        )
+        if damaged := remove_damaged(plan):
+            note(f"{counted(len(damaged), 'damaged block')} computed again")
+        with _resumable(folder):
+            run_plan(plan, n_jobs=values.get("n_jobs"), stop=True)
+        collect_plan(plan, target, as_json=as_json, exact=True)
+        _remove(folder, target)
+
+
+def _plan_folder(target: Path) -> Path:
+    return target.with_name(f"{target.name}.plan")
+
+
+def _make_plan(folder: Path, command: str, work: dict[str, Any], **cut: Any) -> Plan:
+    """Return the plan in a folder, or make it; shards of an earlier plan keep their size."""
+    from kernelwood.scale import make_plan, open_plan
+
+    if folder.exists():
+        before = open_plan(folder).work["cut"]
+        cut = {"shard_size": before.get("size"), "max_shards": before.get("max_shards")}
+    with staged() as progress:
+        return make_plan(
+            folder,
+            command,
+            progress=lambda done, total: progress("planning", done, total),
+            **cut,
+            **work,
+        )
+
+
+@contextmanager
+def _alone(folder: Path, out: str) -> Iterator[None]:
+    """Refuse to write an output that another process is writing."""
+    from kernelwood.io import FileInUseError, FileLock
+
+    try:
+        lock = FileLock(folder.with_name(f"{folder.name}.lock"))
+    except FileInUseError as failure:
+        raise click.ClickException(f"{out} is being written by {failure.holder}") from None
+    with lock:
+        yield
+
+
+@contextmanager
+def _resumable(folder: Path) -> Iterator[None]:
+    """Say how to continue after an interruption, or with a changed input."""
+    from kernelwood.io import ChangedError
+
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        note(f"stopped; the same command continues with {folder}")
+        raise
+    except ChangedError:
+        note(f"remove {folder} to start again with the changed input")
+        raise
+
+
+def is_complete(out: str, *, as_json: bool) -> bool:
+    """Return whether an earlier run with ``--resume`` has completed the folder that it writes.
+
+    A run begins only if the folder is new. So folder and plan exist only if the run was interrupted
+    just after the folder had appeared; the plan is removed now.
+    """
+    target = Path(out)
+    folder = _plan_folder(target)
+    if not (target.is_dir() and any(target.iterdir()) and folder.is_dir()):
+        return False
+    from kernelwood.scale import open_plan, status
+
+    with _alone(folder, out):
+        if status(open_plan(folder)).missing:
+            return False
+        _remove(folder, target)
+    write_json({"plan": str(folder), "out": out}) if as_json else note(f"{out} is complete")
+    return True
+
+
+def _remove(folder: Path, target: Path) -> None:
+    """Remove the plan of an output; an interruption leaves no half of it under its name."""
+    from kernelwood.io import remove_folder
+
+    remove_folder(folder, target)

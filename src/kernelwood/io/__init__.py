@@ -9,7 +9,7 @@ reading                `reading` (`read`, `iter_read`), `texts` (texts of any ki
 shared by formats      `lines` (blocks, columns, comments), `selection` (views), `alignment` (words
                        and offsets in a text), `ids`
 writing                `writing` (`write`), `convert` (views that a format can hold), `atomic`
-                       (files that appear only when complete)
+                       (files that appear only when complete), `temporary` (their names until then)
 =====================  ===========================================================================
 
 >>> from kernelwood.io import FORMATS

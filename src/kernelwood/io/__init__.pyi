@@ -45,7 +45,11 @@ from .formats.standoff import (
 )
 from .formats.table import FORMATS as FORMATS, Format as Format
 from .ids import UsedIds as UsedIds
-from .locks import FileInUseError as FileInUseError, FileLock as FileLock
+from .locks import (
+    FileInUseError as FileInUseError,
+    FileLock as FileLock,
+    try_lock as try_lock,
+)
 from .parquet_files import (
     Kind as Kind,
     check_parquet as check_parquet,
@@ -64,6 +68,7 @@ from .segments import (
     ChangedError as ChangedError,
     Segment as Segment,
     cut_inputs as cut_inputs,
+    inputs_kept_open as inputs_kept_open,
     read_segments as read_segments,
 )
 from .source import Closing as Closing, Line as Line, Readable as Readable, Source as Source
@@ -73,5 +78,15 @@ from .streams import (
     cycles_ignored as cycles_ignored,
     general_reason as general_reason,
 )
+from .temporary import (
+    create_temporary as create_temporary,
+    remove_folder as remove_folder,
+    sync_folder as sync_folder,
+    temporary_name as temporary_name,
+)
 from .texts import iter_texts as iter_texts, not_prose as not_prose, read_texts as read_texts
-from .writing import format_to_write as format_to_write, write as write
+from .writing import (
+    format_to_write as format_to_write,
+    separated_rows as separated_rows,
+    write as write,
+)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import errno
 import gzip
 import os
-import secrets
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, BinaryIO
 
 from kernelwood.errors import StructureError
 from kernelwood.io.containers.container import name_problem
+from kernelwood.io.temporary import create_temporary, sync_folder, sync_tree
 
 # No space left, quota exceeded (which Windows does not know), file too large.
 _NO_ROOM = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG)
@@ -37,11 +37,15 @@ def write_text(path: str | os.PathLike[str] | IO[str], pieces: Iterable[str]) ->
         path.writelines(pieces)
         return
     with open_output(path) as file:
-        packed = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if _is_gzip(path) else file
-        for piece in pieces:
-            packed.write(_encode(piece))
-        if packed is not file:
-            packed.close()
+        _write_pieces(file, pieces, packed=_is_gzip(path))
+
+
+def _write_pieces(file: BinaryIO, pieces: Iterable[str], *, packed: bool) -> None:
+    target = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if packed else file
+    for piece in pieces:
+        target.write(_encode(piece))
+    if target is not file:
+        target.close()
 
 
 @contextmanager
@@ -87,27 +91,40 @@ def named_if_full(target: Path) -> Iterator[None]:
 
 @contextmanager
 def replacing(target: Path) -> Iterator[BinaryIO]:
-    """Open a new file that replaces ``target`` when the block ends without an error."""
+    """Open a new file that replaces ``target`` when the block ends without an error.
+
+    File and name are on the disk then: neither the end of the process nor that of the machine can
+    leave an incomplete file.
+    """
     # In the same folder, because a rename is atomic only within one file system.
-    temporary = target.with_name(f".kernelwood-{secrets.token_hex(8)}.tmp")
+    temporary, file = _open_new(target)
     try:
-        with named_if_full(target), _open_new(temporary, target) as file:
+        with named_if_full(target):
             yield file
             file.flush()
             os.fsync(file.fileno())
         if target.exists():
             shutil.copymode(target, temporary)
+        if sys.platform == "win32":  # where an open file cannot be renamed
+            file.close()
         temporary.replace(target)
     except BaseException:
+        with suppress(OSError):
+            file.close()
         temporary.unlink(missing_ok=True)
         raise
+    file.close()
+    sync_folder(target.parent)
 
 
-def _open_new(temporary: Path, target: Path) -> BinaryIO:
+def _open_new(target: Path) -> tuple[Path, BinaryIO]:
+    """Return the name of a temporary file, and the file, which is locked until it is closed."""
     try:
-        return temporary.open("xb")
+        temporary, descriptor = create_temporary(target)
     except OSError as failure:  # the temporary file is unknown to the user
         raise OSError(failure.errno, failure.strerror, str(target)) from failure
+    assert descriptor is not None
+    return temporary, os.fdopen(descriptor, "wb")
 
 
 def _is_gzip(path: str | os.PathLike[str]) -> bool:
@@ -157,7 +174,7 @@ def write_folder(path: str | os.PathLike[str], files: Iterable[tuple[str, str]])
 def new_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Make a folder that appears under its name when the block ends without an error.
 
-    Yields the folder to write into, beside it.
+    Yields the folder to write into, beside it. All files in it are on the disk when it appears.
 
     Raises
     ------
@@ -169,17 +186,21 @@ def new_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     target = Path(path)
     check_vacant(target)
     check_parent(target)
-    temporary = target.with_name(f".kernelwood-{secrets.token_hex(8)}.tmp")
-    try:
-        with named_if_full(target):
-            temporary.mkdir()
+    with named_if_full(target):
+        temporary, descriptor = create_temporary(target, folder=True)
+        try:
             yield temporary
+            sync_tree(temporary)
             if target.exists():
                 target.rmdir()
             temporary.rename(target)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
+        except BaseException:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise
+        finally:
+            if descriptor is not None:
+                os.close(descriptor)
+        sync_folder(target.parent)
 
 
 def _write_file(folder: Path, name: str, text: str) -> None:
@@ -191,7 +212,8 @@ def _write_file(folder: Path, name: str, text: str) -> None:
             f"the file {name!r} would be written twice", hint="every example needs its own id"
         )
     file.parent.mkdir(parents=True, exist_ok=True)
-    write_text(file, [text])
+    with file.open("xb") as opened:
+        _write_pieces(opened, [text], packed=_is_gzip(file))
 
 
 def check_vacant(target: Path) -> None:

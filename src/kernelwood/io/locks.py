@@ -107,6 +107,20 @@ def _holder(descriptor: int) -> str:
     return f"process {number.decode()}" if number.isdigit() else "another process"
 
 
+def try_lock(descriptor: int) -> bool | None:
+    """Lock an open file until it is closed, or a folder.
+
+    Returns
+    -------
+    bool or None
+        Whether the lock is held now; None if the file system has no locks.
+    """
+    try:
+        return _lock(descriptor)
+    except OSError:
+        return None
+
+
 if sys.platform == "win32":
     import msvcrt
 

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass, fields
 from functools import lru_cache, partial
 from hashlib import sha256
@@ -600,6 +601,26 @@ def read_segments(
     return ExampleStream(made, errors)
 
 
+@contextmanager
+def inputs_kept_open() -> Iterator[None]:
+    """Keep the input that was read last open for the next call of `read_segments`.
+
+    In the block, calls that read the consecutive segments of a compressed file or an archive
+    decompress it once, not each from the beginning.
+    """
+    kept: list[_Place] = []
+    token = _KEPT.set(kept)
+    try:
+        yield
+    finally:
+        _KEPT.reset(token)
+        for place in kept:
+            place.close()
+
+
+_KEPT: ContextVar[list[_Place] | None] = ContextVar("kept", default=None)
+
+
 class _SegmentInput(Input[Example]):
     """The items of segments; the file that was read last stays open for the next segment."""
 
@@ -620,7 +641,9 @@ class _SegmentInput(Input[Example]):
         self._segments, self._texts, self._views = segments, texts, views
         self._limits, self._qualify_ids, self._options = limits, qualify_ids, options
         self._check_first = check_first
-        self._place: _Place | None = None
+        self._kept = _KEPT.get()
+        self._place: _Place | None = self._kept.pop() if self._kept else None
+        self._is_complete = False
         self._checks: _Checks | None = None
         self._read = 0
         super().__init__(self._all_items(), [])
@@ -631,6 +654,7 @@ class _SegmentInput(Input[Example]):
             for item in self._items(segment):
                 is_text = self._texts and isinstance(item, Example)
                 yield checked_text(item, used) if is_text else item  # type: ignore[arg-type]
+        self._is_complete = True
 
     def _items(self, segment: Segment) -> Iterator[Item]:
         checks = self._checks = _Checks(segment)
@@ -697,6 +721,9 @@ class _SegmentInput(Input[Example]):
         items, self.items = self.items, iter(())
         if hasattr(items, "close"):
             items.close()
+        if self._kept is not None and self._is_complete and self._place is not None:
+            self._kept.append(self._place)
+            self._place = None
         self._close_place()
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -112,3 +114,20 @@ def _plain_name(path: str | os.PathLike[str] | IO[str]) -> str:
         return ""
     name = Path(path).name.lower()
     return name[:-3] if name.endswith(".gz") else name
+
+
+def separated_rows(rows: Iterable[Sequence[Any]], separator: str) -> Iterator[str]:
+    r"""Yield the lines of a table; cells with separators are quoted.
+
+    Examples
+    --------
+    >>> list(separated_rows([["a", "b,c"]], ","))
+    ['a,"b,c"\n']
+    """
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, delimiter=separator, lineterminator="\n")
+    for row in rows:
+        writer.writerow(row)
+        yield buffer.getvalue()
+        buffer.seek(0)
+        buffer.truncate()

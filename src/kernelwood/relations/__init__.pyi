@@ -105,11 +105,14 @@ from .wording import (
     spell_path as spell_path,
 )
 from .writers import (
+    AnnotatedDocument as AnnotatedDocument,
     DocumentPredictions as DocumentPredictions,
+    annotated_documents as annotated_documents,
     output_format as output_format,
     output_formats as output_formats,
     prediction_columns as prediction_columns,
     prediction_object as prediction_object,
     prediction_row as prediction_row,
+    write_annotated as write_annotated,
     write_predictions as write_predictions,
 )

@@ -102,6 +102,22 @@ class DocumentPredictions(NamedTuple):
             yield from zip(self.predictions, self.evidence, strict=True)
 
 
+class AnnotatedDocument(NamedTuple):
+    """A document with predicted relations or events.
+
+    Attributes
+    ----------
+    id : str
+    document : Document
+    directed : frozenset of str
+        Ids of the relations that have a direction.
+    """
+
+    id: str
+    document: Document
+    directed: frozenset[str] = frozenset()
+
+
 def output_format(path: str | os.PathLike[str], format: str | None = None) -> str:
     """Return the output format for a path.
 
@@ -216,13 +232,21 @@ def write_predictions(
         write_text(path, table_lines(predicted, events=events, evidence=evidence))
     elif chosen == "parquet":
         _write_table(predicted, path, evidence)
-    elif chosen == "ann":
+    else:
+        write_annotated(annotated_documents(predicted), path, chosen)
+
+
+def write_annotated(
+    documents: Iterable[AnnotatedDocument], path: str | os.PathLike[str] | IO[str], format: str
+) -> None:
+    """Write annotated documents in one of the `output_formats`, as `write_predictions` does."""
+    if format == "ann":
         if not isinstance(path, (str, os.PathLike)) or path == "-":
             raise ValueError("standoff annotation has several files; name a folder")
         check_vacant(Path(path))
-        write_folder(path, BratFolder().files((one.id, *_annotated(one)) for one in predicted))
+        write_folder(path, BratFolder().files(documents))
     else:
-        _write_documents(predicted, path, _WRITERS.get(chosen, chosen))
+        _write_documents(documents, path, _WRITERS.get(format, format))
 
 
 def _write_table(
@@ -249,7 +273,7 @@ def _write_table(
 
 
 def _write_documents(
-    predicted: Iterable[DocumentPredictions],
+    documents: Iterable[AnnotatedDocument],
     path: str | os.PathLike[str] | IO[str],
     format: str,
 ) -> None:
@@ -257,8 +281,8 @@ def _write_documents(
     lost: Counter[str] = Counter()
 
     def examples() -> Iterator[Example]:
-        for one in predicted:
-            example = Example(one.id, views={"document": _annotated(one)[0]})
+        for one in documents:
+            example = Example(one.id, views={"document": one.document})
             lost.update(left_out(example, format))
             yield fit_to_format(example, format)
 
@@ -362,6 +386,11 @@ def annotated_document(predicted: DocumentPredictions) -> Document:
     'Gene product'
     """
     return _annotated(predicted)[0]
+
+
+def annotated_documents(predicted: Iterable[DocumentPredictions]) -> Iterator[AnnotatedDocument]:
+    """Yield each text with its entities and the predicted relations or events."""
+    return (AnnotatedDocument(one.id, *_annotated(one)) for one in predicted)
 
 
 def _annotated(predicted: DocumentPredictions) -> tuple[Document, frozenset[str]]:

@@ -11,9 +11,14 @@ from .running import (
     Run as Run,
     Status as Status,
     collect as collect,
+    remove_damaged as remove_damaged,
     run as run,
     run_shard as run_shard,
     status as status,
     verify as verify,
 )
 from .tasks import TASKS as TASKS, Task as Task
+from .vector_files import (
+    VECTOR_SUFFIXES as VECTOR_SUFFIXES,
+    write_vector_file as write_vector_file,
+)

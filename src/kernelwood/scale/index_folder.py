@@ -31,7 +31,7 @@ from kernelwood.features import (
     nearest_codes,
     nearest_vectors,
 )
-from kernelwood.io import FileInUseError, FileLock, new_folder
+from kernelwood.io import FileInUseError, FileLock, new_folder, sync_folder
 from kernelwood.kernels import Kernel, drop_unread_views
 from kernelwood.parameters import check_int
 from kernelwood.persist import load, read_model, save, write_model
@@ -51,7 +51,6 @@ from kernelwood.scale.shard_files import (
     describe,
     map_array,
     read_row,
-    sync_folder,
     write_array,
     write_rows,
 )
@@ -180,7 +179,6 @@ class IndexFolder:
             write_manifest(temporary, Manifest(kind, encoder._n_features_out, view, stored))
             if index is not None:
                 cls(temporary)._append_index(source, index)
-        sync_folder(Path(path).parent)
         return cls(path, n_jobs=n_jobs)
 
     def _take(self, manifest: Manifest) -> None:
@@ -339,7 +337,6 @@ class IndexFolder:
                 shard, int(ids[-1]) + 1 if next_id is None else next_id
             )
             write_manifest(self.path, manifest)
-            sync_folder(self.path)
         self._take(manifest)
         return ids
 

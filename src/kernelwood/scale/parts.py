@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kernelwood.io import FileLock, name_problem, named_if_full
+from kernelwood.io import FileLock, name_problem, named_if_full, sync_folder
 from kernelwood.persist import load_json
 from kernelwood.scale.plan import Plan, PlanError, hash_file
 
@@ -244,17 +244,6 @@ def _synced(path: Path) -> tuple[int, str]:
             digest.update(chunk)
         os.fsync(file.fileno())
         return file.tell(), digest.hexdigest()
-
-
-def sync_folder(folder: Path) -> None:
-    """Wait until the names in a folder are on the disk, where the system can do this."""
-    if not hasattr(os, "O_DIRECTORY"):
-        return
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 # Failures.

@@ -7,13 +7,20 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from kernelwood.errors import KernelwoodError
-from kernelwood.io import FileInUseError, check_parent, check_vacant, new_folder
+from kernelwood.io import (
+    FileInUseError,
+    check_parent,
+    check_vacant,
+    inputs_kept_open,
+    new_folder,
+)
 from kernelwood.scale.parts import (
     Part,
     failures,
@@ -21,6 +28,7 @@ from kernelwood.scale.parts import (
     lock_part,
     missing_shards,
     note_failure,
+    part_folder,
     read_part,
     write_part,
 )
@@ -124,6 +132,7 @@ def run(
     *,
     base: str | None = None,
     client: Any = None,
+    stop: bool = False,
     progress: Callable[[int, int], object] | None = None,
 ) -> Run:
     """Compute the missing shards of a plan.
@@ -140,6 +149,8 @@ def run(
         Folder to which the paths of inputs are relative; by default the one at planning.
     client : dask.distributed.Client, optional
         Let the workers of a Dask cluster compute the shards.
+    stop : bool
+        Raise the error of the first shard that fails, instead; not for clusters.
     progress : callable, optional
         Called with the number of bytes (or rows) done and that of all.
 
@@ -161,17 +172,20 @@ def run(
 
         return run_on_cluster(plan, todo, client, base=base, finished=clock.finished)
     made = Run()
-    for number in todo:
-        try:
-            state = run_shard(plan, number, base=base)["state"]
-        except PlanError:
-            raise
-        except (KernelwoodError, OSError) as failure:
-            made.failed[number] = str(failure)
-        else:
-            if state != "present":  # computed by another process in the meantime
-                (made.busy if state == "busy" else made.done).append(number)
-        clock.finished(number)
+    with inputs_kept_open():
+        for number in todo:
+            try:
+                state = run_shard(plan, number, base=base)["state"]
+            except PlanError:
+                raise
+            except (KernelwoodError, OSError) as failure:
+                if stop:
+                    raise
+                made.failed[number] = str(failure)
+            else:
+                if state != "present":  # computed by another process in the meantime
+                    (made.busy if state == "busy" else made.done).append(number)
+            clock.finished(number)
     made.busy = [number for number in made.busy if not is_complete(plan, number)]
     return made
 
@@ -321,10 +335,34 @@ def _differences(part: Part, folder: Path) -> list[str]:
     ]
 
 
+def remove_damaged(plan: Plan | str | os.PathLike[str]) -> list[int]:
+    """Remove the parts that are damaged, and return their numbers; `run` computes them again.
+
+    A part whose shard is locked by another process is not looked at.
+    """
+    plan = as_plan(plan)
+    without, removed = set(missing_shards(plan)), []
+    for number in range(plan.n_shards):
+        if number not in without and _is_damaged(plan, number):
+            with suppress(FileInUseError), lock_part(plan, number):
+                shutil.rmtree(part_folder(plan, number))
+                removed.append(number)
+    return removed
+
+
+def _is_damaged(plan: Plan, number: int) -> bool:
+    try:
+        part = read_part(plan, number)
+    except PlanError:
+        return True
+    return part is not None and bool(part.problems())
+
+
 def collect(
     plan: Plan | str | os.PathLike[str],
     out: str | os.PathLike[str],
     *,
+    exact: bool = False,
     progress: Callable[[int, int], object] | None = None,
 ) -> dict[str, Any]:
     """Write the results of all shards to one file, in the order of the inputs.
@@ -335,6 +373,8 @@ def collect(
     out : str or PathLike
         File to create or replace, when it is complete. A name without a suffix is a new folder: a
         data set with a file for each part, or an index.
+    exact : bool
+        Whether names mean nothing: write one file, or a folder for a format of several files.
     progress : callable, optional
         Called with the number of parts written and that of all.
 
@@ -350,11 +390,11 @@ def collect(
     """
     plan = as_plan(plan)
     task, target = find_task(plan.command), Path(out)
-    as_files = not target.suffix and bool(task.suffix(plan))
+    as_files = not target.suffix and bool(task.suffix(plan)) and not exact
     if as_files:
         check_vacant(target)
         check_parent(target)
-    else:
+    elif not exact:
         task.check_output(plan, target)
     missing = missing_shards(plan)
     if missing:

@@ -122,13 +122,3 @@ def read_row(path: Path, offsets: NDArray[np.int64], row: int) -> bytes:
         path=str(path),
         hint=_DAMAGED,
     )
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the names in a folder durable, where the system can."""
-    if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

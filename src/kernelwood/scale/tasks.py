@@ -23,12 +23,13 @@ from numpy.typing import NDArray
 # Names of these packages are imported when they are used: planning and joining need few of them.
 from kernelwood import arrays, entities, features, kernels, parsing, persist, relations, search
 from kernelwood.compute import map_matrix
+from kernelwood.errors import StructureError
 from kernelwood.io import (
+    FORMATS,
     Counts,
     ExampleStream,
     UsedIds,
     fit_to_format,
-    format_to_write,
     iter_read,
     join_parquet,
     keep_views,
@@ -40,8 +41,9 @@ from kernelwood.io import (
 )
 from kernelwood.scale.parts import Part
 from kernelwood.scale.plan import Plan, PlanError, Shard
+from kernelwood.scale.vector_files import VECTOR_SUFFIXES, write_vector_file
 from kernelwood.structures import shorten
-from kernelwood.text import Example
+from kernelwood.text import Document, Example
 
 # Names of files in a plan.
 MODEL, TERMS, STRUCTURES = "model.kw", "terms.tsv", "structures.kw"
@@ -66,6 +68,8 @@ class Task(ABC):
         Whether inputs are read as texts, not as examples.
     size : int
         Bytes of input for a shard.
+    block : int
+        Bytes of input for a shard of a command that can be resumed: work for a few seconds.
     known : dict
         Options, each with its type and default.
     """
@@ -73,6 +77,7 @@ class Task(ABC):
     name: ClassVar[str]
     texts: ClassVar[bool] = False
     size: ClassVar[int] = 64_000_000
+    block: ClassVar[int] = 128_000
     needs_model: ClassVar[bool] = True
     optional_files: ClassVar[frozenset[str]] = frozenset()
     known: ClassVar[dict[str, tuple[type, Any]]] = {}
@@ -147,6 +152,7 @@ class Task(ABC):
             [replace(one, path=os.fspath(Path(base, one.path))) for one in shard.segments],
             options["errors"],
             texts=self.texts,
+            qualify_ids=options.get("qualify_ids", False),
             **reading_options(options),
         )
 
@@ -215,10 +221,10 @@ class _Prediction(Task):
     def checked(cls, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return options with defaults."""
         made = super().checked(options)
-        if made["format"] not in _JOINED:
+        if made["format"] not in relations.output_formats():
             raise PlanError(
-                f"parts in the format {made['format']!r} cannot be joined; choose one of "
-                f"{', '.join(_JOINED)}, and convert the result"
+                f"{made['format']!r} is not a format of predictions; choose one of "
+                f"{', '.join(relations.output_formats())}"
             )
         return made
 
@@ -230,13 +236,17 @@ class _Prediction(Task):
         """Write the result of a shard into a folder, and return counters."""
         counts, format = relations.PredictionCounts(), self.options["format"]
         with self.read(shard, base) as stream:
-            relations.write_predictions(
-                self.predicted(stream, counts),
-                folder / _found(format),
-                format=format,
-                events=self.extractor.candidates == "events",
-                evidence=self.options["n_evidence"] > 0,
-            )
+            predicted = self.predicted(stream, counts)
+            if format in _JOINED:
+                relations.write_predictions(
+                    predicted,
+                    folder / _found(format),
+                    format=format,
+                    events=self.extractor.candidates == "events",
+                    evidence=self.options["n_evidence"] > 0,
+                )
+            else:
+                _keep_documents(relations.annotated_documents(predicted), folder)
             counts.add(stream.tally)
         return counts.to_dict()
 
@@ -244,17 +254,49 @@ class _Prediction(Task):
     def collect(cls, plan: Plan, parts: Iterable[Part], out: Path) -> dict[str, Any]:
         """Join the files of parts."""
         total, format = Total(), cls.checked(plan.options)["format"]
-        _JOINED[format]((part.file(_found(format)) for part in total.over(parts)), out)
+        if format in _JOINED:
+            _JOINED[format]((part.file(_found(format)) for part in total.over(parts)), out)
+        else:
+            kept = (one for part in total.over(parts) for one in _kept_documents(part))
+            relations.write_annotated(kept, out, format)
         return total.counters
 
     @classmethod
     def suffix(cls, plan: Plan) -> str:
-        """Return the end of the names of output files."""
-        return Path(_found(cls.checked(plan.options)["format"])).suffix
+        """Return the end of the names of output files; "" if parts are not joined as they are."""
+        format = cls.checked(plan.options)["format"]
+        return Path(_found(format)).suffix if format in _JOINED else ""
 
 
 def _found(format: str) -> str:
     return "found.jsonl" if format == "documents" else f"found.{format}"
+
+
+def _keep_documents(documents: Iterable[relations.AnnotatedDocument], folder: Path) -> None:
+    """Write documents to a part, for a format whose files cannot be joined."""
+    with (folder / _DIRECTED).open("x", encoding="utf-8", newline="\n") as file:
+
+        def examples() -> Iterator[Example]:
+            for one in documents:
+                file.write(json.dumps(sorted(one.directed), ensure_ascii=False) + "\n")
+                yield Example(one.id, views={"document": one.document})
+
+        write(examples(), folder / _DOCUMENTS)
+
+
+def _kept_documents(part: Part) -> Iterator[relations.AnnotatedDocument]:
+    """Yield the documents of a part."""
+    with (
+        part.file(_DIRECTED).open(encoding="utf-8") as file,
+        iter_read(part.file(_DOCUMENTS)) as stream,
+    ):
+        for example, line in zip(stream, file, strict=True):
+            document = example.view("document")
+            assert isinstance(document, Document)
+            yield relations.AnnotatedDocument(example.id, document, frozenset(json.loads(line)))
+
+
+_DOCUMENTS, _DIRECTED = "documents.jsonl", "directed.jsonl"
 
 
 class Extract(_Prediction):
@@ -262,6 +304,7 @@ class Extract(_Prediction):
 
     name = "extract"
     texts = True
+    block = 64_000
     optional_files = frozenset((TERMS,))
     known: ClassVar[dict[str, tuple[type, Any]]] = {
         **_Prediction.known,
@@ -356,52 +399,72 @@ def _output(path: Path) -> Iterator[IO[bytes]]:
 
 
 class Convert(Task):
-    """A corpus in another format, as ``kernelwood convert`` writes it."""
+    """A corpus in another format, as ``kernelwood convert`` writes it.
+
+    Files of some formats are joined as they are; for others, parts are JSON lines, which store all
+    that examples have.
+    """
 
     name = "convert"
     needs_model = False
-    known: ClassVar[dict[str, tuple[type, Any]]] = {"format": (str, "jsonl"), **_MAKING}
+    block = 8_000_000
+    known: ClassVar[dict[str, tuple[type, Any]]] = {
+        "format": (str, "jsonl"),
+        "qualify_ids": (bool, False),
+        **_MAKING,
+    }
 
     @classmethod
     def checked(cls, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return options with defaults."""
         made = super().checked(options)
-        row = format_to_write(Path("part"), made["format"])
-        if row.name not in _CONCATENATED:
+        if made["format"] not in _WRITERS:
             raise PlanError(
-                f"files of the format {row.name} cannot be joined; choose one of "
-                f"{', '.join(sorted(_CONCATENATED))}"
+                f"files of the format {made['format']!r} cannot be written; choose one of "
+                f"{', '.join(_WRITERS)}"
             )
         return made
 
     def run(self, shard: Shard, folder: Path, base: str) -> dict[str, Any]:
         """Write the result of a shard into a folder, and return counters."""
-        counts, options = Counts(), self.options
-        format, skip = options["format"], options["errors"] == "skip"
-        make = _maker(options)
-
-        def prepared(stream: ExampleStream) -> Iterator[Example]:
-            used = UsedIds()
-            for example in stream:
-                for made in relations.attempted(make(example, counts), counts, skip=skip):
-                    counts.remarks.update(
-                        f"{format} cannot store {part}" for part in left_out(made, format)
-                    )
-                    if format not in _WITHOUT_IDS and used.add(made.id, 0) is not None:
-                        raise PlanError(f"the id {made.id!r} occurs twice in a shard")
-                    counts.taken += 1
-                    yield fit_to_format(made, format)
-
+        counts, format = Counts(), self.options["format"]
+        stored = format if format in _CONCATENATED else "jsonl"
         with self.read(shard, base) as stream:
-            write(prepared(stream), folder / "part", format=format)
+            write(self._fitted(stream, counts), folder / "part", format=stored)
             counts.add(stream.tally)
         return {"written": counts.taken, **counts.to_dict()}
+
+    def _fitted(self, stream: ExampleStream, counts: Counts) -> Iterator[Example]:
+        """Yield the examples to write, with what the format can store."""
+        options, used = self.options, UsedIds()
+        format, skip = options["format"], options["errors"] == "skip"
+
+        def fitted(example: Example) -> Iterator[Example]:
+            made = fit_to_format(example, format)
+            if format not in _WITHOUT_IDS and used.add(example.id, 0) is not None:
+                raise StructureError(f"the id {shorten(repr(example.id))} occurs twice")
+            if skip:  # find errors of the writer now, not while it writes the file
+                for _ in _WRITERS[format]([made]):
+                    pass
+            yield made
+
+        for made in _made(stream, options, counts):
+            for example in relations.attempted(fitted(made), counts, skip=skip):
+                counts.remarks.update(
+                    f"{format} cannot store {part}" for part in left_out(made, format)
+                )
+                counts.taken += 1
+                yield example
 
     @classmethod
     def collect(cls, plan: Plan, parts: Iterable[Part], out: Path) -> dict[str, Any]:
         """Join the files of parts."""
-        total = Total()
-        _join_lines((part.file("part") for part in total.over(parts)), out)
+        total, format = Total(), cls.checked(plan.options)["format"]
+        files = (part.file("part") for part in total.over(parts))
+        if format in _CONCATENATED:
+            _join_lines(files, out)
+        else:
+            write((one for file in files for one in iter_read(file, "jsonl")), out, format)
         return total.counters
 
 
@@ -409,6 +472,9 @@ _CONCATENATED = frozenset(
     ("jsonl", "conllu", "kelp", "penn", "penman", "pubtator", "semeval", "doccano", "prodigy")
 )
 _WITHOUT_IDS = ("penn", "kelp")
+_WRITERS: dict[str, Callable[..., Iterator[object]]] = {
+    row.name: writer for row in FORMATS if (writer := row.write or row.write_files) is not None
+}
 
 
 def _maker(options: Mapping[str, Any]) -> relations.ExampleMaker:
@@ -584,6 +650,31 @@ class Embed(_Encoding):
             return np.empty((0, self.model.rank_))
         made: NDArray[Any] = self.model.transform(structures)
         return made
+
+    @classmethod
+    def check_output(cls, plan: Plan, out: Path) -> None:
+        """Raise `PlanError` if vectors cannot be written to a file with this name."""
+        if out.suffix.lower() not in VECTOR_SUFFIXES:
+            raise PlanError(
+                f"the name of a file of vectors ends in one of {', '.join(VECTOR_SUFFIXES)}",
+                path=out,
+            )
+
+    @classmethod
+    def collect(cls, plan: Plan, parts: Iterable[Part], out: Path) -> dict[str, Any]:
+        """Write one array, or a file of vectors with ids and labels, which needs more memory."""
+        if out.suffix.lower() == ".npy":
+            return super().collect(plan, parts, out)
+        total = Total()
+        rows: list[dict[str, Any]] = []
+        vectors: list[NDArray[Any]] = []
+        for part in total.over(parts):
+            vectors.append(np.load(part.file(f"{cls.array}.npy"), allow_pickle=False))
+            with part.file("rows.jsonl").open(encoding="utf-8") as file:
+                rows += map(json.loads, file)
+        ids, labels = [row["id"] for row in rows], [row["label"] for row in rows]
+        write_vector_file(out, ids, labels, np.concatenate(vectors))
+        return total.counters
 
 
 class Hash(_Encoding):

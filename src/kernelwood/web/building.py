@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import secrets
 import sqlite3
 import string
 import sys
@@ -28,7 +27,7 @@ from kernelwood.arrays import ExampleBatch
 from kernelwood.entities import Dictionary, EntityFinder
 from kernelwood.errors import KernelInputError, StructureError
 from kernelwood.evaluate import documents as document_names
-from kernelwood.io import ErrorPolicy, check_parent, iter_texts
+from kernelwood.io import ErrorPolicy, check_parent, iter_texts, temporary_name
 from kernelwood.parsing import PreparsedBackend, load_backend
 from kernelwood.persist import save
 from kernelwood.relations import (
@@ -812,11 +811,13 @@ class _NewFile:
         except OSError as failure:
             raise ProjectError("the folder does not exist", path=target.parent) from failure
         self._lock: ProjectLock | None = ProjectLock(target)
-        self._temporary = target.with_name(f".kernelwood-{secrets.token_hex(8)}.tmp")
+        self._temporary = temporary_name(target)
 
     def __enter__(self) -> _NewFile:
         try:
             with translated(self._target):
+                # The project is locked: a process that was killed has left the file behind.
+                self._temporary.unlink(missing_ok=True)
                 self.connection = connect(self._temporary, mode="rwc")
                 # Until the file has its name, an interruption loses no more than this call.
                 for setting in ("journal_mode = MEMORY", "synchronous = OFF"):

@@ -14,7 +14,7 @@ from kernelwood.cli.corpora import (
     example_maker,
     open_corpus,
 )
-from kernelwood.cli.options import FormatChoice, corpus_options, json_option
+from kernelwood.cli.options import FormatChoice, corpus_options, json_option, resume_option
 from kernelwood.cli.outputs import STANDARD, check_inputs, check_writable, use_utf8
 from kernelwood.errors import StructureError
 from kernelwood.io import (
@@ -46,24 +46,36 @@ _WITHOUT_IDS = ("penn", "kelp")
 )  # fmt: skip
 @corpus_options
 @click.option("--qualify-ids", is_flag=True, help="Prefix ids with the path of their file.")
+@resume_option
 @json_option
 def convert(source: str, target: str, as_json: bool, **options: Any) -> None:
     """Convert a corpus to another format.
 
     IN is a file, folder or archive, or - for standard input; OUT is a file, a folder for formats
     of several files, or - for standard output. Formats are recognized by suffix or content. OUT is
-    created or replaced only when it is complete. A summary is printed to standard error.
+    created or replaced only when it is complete; with --resume, a run that was interrupted
+    continues. A summary is printed to standard error.
     """
     if as_json and target == STANDARD:
         raise click.UsageError("--json and OUT - both write to standard output")
     if _same_file(source, target):
         raise click.UsageError("IN and OUT are the same file; rename one")
+    if options["resume"]:
+        from kernelwood.cli.planned import is_complete
+
+        if is_complete(target, as_json=as_json):
+            return
     counts = Counts()
     with usage():
         row = format_to_write(target, options["target_format"])
     check_inputs(source)
     if target != STANDARD:
         check_writable(Path(target))
+    if options["resume"]:
+        from kernelwood.cli.planned import run_resumed
+
+        run_resumed("convert", {"source": source, "target": target, **options}, as_json=as_json)
+        return
     try:
         make = example_maker(options, sentences=options["sentences"])
         with open_corpus(source, options, qualify_ids=options["qualify_ids"]) as stream:

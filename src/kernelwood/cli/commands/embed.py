@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +18,10 @@ from kernelwood.cli.options import (
     kernel_options,
     plot_options,
     refuse,
+    resume_option,
     seed_option,
 )
-from kernelwood.cli.outputs import check_files, compared_files, save_map, write_rows
+from kernelwood.cli.outputs import check_files, compared_files, save_map
 from kernelwood.errors import KernelInputError
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ _FITTING = ("landmarks", "selection", "components", "kernel", "decay", "vectors"
     help="Color of the points on the map.",
 )  # fmt: skip
 @seed_option
+@resume_option
 @jobs_option
 @json_option
 def embed(corpus: str, as_json: bool, **options: Any) -> None:
@@ -67,10 +68,17 @@ def embed(corpus: str, as_json: bool, **options: Any) -> None:
 
     CORPUS is a file, folder or archive, - for standard input, or a file of kw.save with examples;
     labels are optional. The dot product of two vectors approximates the kernel. With --model the
-    vectors of several corpora are comparable.
+    vectors of several corpora are comparable; with --resume, too, a run that was interrupted
+    continues.
     """
     started = time.perf_counter()
     _check(corpus, options)
+    if options["resume"]:
+        from kernelwood.cli.planned import run_resumed
+
+        refuse(options, ("plot",), "--resume writes vectors only")
+        run_resumed("embed", {"corpus": corpus, **options}, as_json=as_json)
+        return
     data, embedder = _prepare(corpus, options)
     if not as_json:
         data.show()
@@ -156,9 +164,11 @@ def _write_outputs(
     embedder: NystromEmbedder, read: ExampleList, vectors: Any, options: dict[str, Any]
 ) -> None:
     from kernelwood import save
+    from kernelwood.scale import write_vector_file
 
     if options["out"] is not None:
-        _write_vectors(options["out"], read, vectors)
+        ids = [example.id for example in read.examples]
+        write_vector_file(options["out"], ids, read.labels(), vectors)
     if options["model_out"] is not None:
         save(embedder, options["model_out"])
     if options["plot"] is not None:
@@ -170,34 +180,6 @@ def _write_outputs(
             options,
             title=f"{len(read.examples):,} examples by {', '.join(read.views)}",
         )
-
-
-def _write_vectors(path: str, read: ExampleList, vectors: Any) -> None:
-    import numpy as np
-
-    from kernelwood.io import open_output, write_vectors
-
-    suffix = Path(path).suffix.lower()
-    ids = [example.id for example in read.examples]
-    if suffix == ".parquet":
-        write_vectors(path, ids, vectors, read.labels())
-        return
-    labels = [label or "" for label in read.labels()]
-    if suffix in (".csv", ".tsv"):
-        titles = ["id", "label", *(f"v{number}" for number in range(vectors.shape[1]))]
-        write_rows(path, titles, _rows(ids, labels, vectors))
-        return
-    with open_output(path) as file:
-        if suffix == ".npy":
-            np.save(file, vectors, allow_pickle=False)
-        else:
-            names, classes = np.array(ids, dtype=str), np.array(labels, dtype=str)
-            np.savez(file, ids=names, labels=classes, vectors=vectors)
-
-
-def _rows(ids: list[str], labels: list[str], vectors: Any) -> Iterator[list[Any]]:
-    for identifier, label, vector in zip(ids, labels, vectors, strict=True):
-        yield [identifier, label, *vector.tolist()]
 
 
 def _show(result: dict[str, Any]) -> None:

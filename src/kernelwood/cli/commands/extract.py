@@ -20,6 +20,7 @@ from kernelwood.cli.options import (
     parser_option,
     prediction_options,
     report_option,
+    resume_option,
     text_options,
 )
 from kernelwood.cli.outputs import (
@@ -53,6 +54,7 @@ Examples:
   kernelwood extract model.kw paper.txt --entities terms.tsv --parses paper.conllu
   kernelwood extract model.kw pubmed.xml.gz --entities terms.tsv
   kernelwood extract model.kw table.csv --text-field abstract --id-field pmid
+  kernelwood extract model.kw papers/ --entities terms.tsv -o found.jsonl --resume
   cat paper.txt | kernelwood extract model.kw - --entities terms.tsv
   kernelwood extract model.kw papers/ --entities terms.tsv --facts facts.tsv --facts net.cx2
 """
@@ -71,6 +73,7 @@ Examples:
 @prediction_options
 @report_option
 @cluster_option
+@resume_option
 @text_options
 @jobs_option
 @json_option
@@ -82,7 +85,8 @@ def extract(model: str, texts: tuple[str, ...], as_json: bool, **options: Any) -
     records need a column for the text (--text-field). Entities are found by the model, if it was
     trained with --learn-entities. They can also be the terms of a list (--entities), the
     annotation of the texts, or entities that the parser recognizes (--ner). The output file is
-    created or replaced only when it is complete.
+    created or replaced only when it is complete; with --resume, a run that was interrupted
+    continues.
     """
     started = time.perf_counter()
     entities = options["entities"]
@@ -92,9 +96,19 @@ def extract(model: str, texts: tuple[str, ...], as_json: bool, **options: Any) -
 
         run_planned("extract", {"model": model, "texts": texts, **options}, as_json=as_json)
         return
+    if options["resume"]:
+        from kernelwood.cli.planned import is_complete
+
+        if options["out"] is not None and is_complete(options["out"], as_json=as_json):
+            return
     sources = {"MODEL": model, "--entities": entities, **{f"TEXT {name}": name for name in texts}}
     format = check_prediction_files(sources, options, as_json=as_json)
     check_inputs(options["parses"])
+    if options["resume"]:
+        from kernelwood.cli.planned import run_resumed
+
+        run_resumed("extract", {"model": model, "texts": texts, **options}, as_json=as_json)
+        return
     extractor = load_extractor(model, options["threshold"])
     from kernelwood.relations import PredictionCounts
 

@@ -421,9 +421,9 @@ class Checkpoint:
         self.added = 0
 
     def add(self, decision: dict[str, Any]) -> None:
-        """Write a decision at once, so that it is not lost if the program is stopped."""
+        """Write a decision to the disk, so that it is not lost if the machine is stopped."""
         self._file.write(_line(decision))
-        self._file.flush()
+        _sync(self._file)
         self.added += 1
 
 
@@ -432,29 +432,39 @@ def open_checkpoint(path: str | os.PathLike[str], settings: dict[str, Any]) -> I
     """Open the checkpoint of a search, or create it if the file does not exist.
 
     The file has a line with the settings, then one for each decision. An incomplete last line is
-    removed.
+    removed, as the end of a process or of the machine leaves it.
 
     Raises
     ------
     CheckpointError
-        If the file is not a checkpoint, or one of a search with other settings.
+        If the file is not a checkpoint, or one of a search with other settings, or another process
+        uses it.
     """
+    from kernelwood.io import sync_folder, try_lock
+
     target = Path(path)
     first = _line({"checkpoint": _KIND, "version": __version__, **settings})
     if target.exists() and not target.is_file():
         raise CheckpointError(f"{target} is a folder or a device; give a file name")
-    data = target.read_bytes() if target.exists() else b""
-    # An incomplete first line is overwritten; other content is not.
-    begins = len(data) < len(first) and first.startswith(data)
-    earlier, whole = ([], 0) if begins else _parse(target, data, json.loads(first))
-    with target.open("wb" if begins else "r+b") as file:
+    with target.open("r+b" if target.exists() else "x+b") as file:
+        if try_lock(file.fileno()) is False:
+            raise CheckpointError(f"{path} is in use by another process; give another name")
+        data = file.read()
+        # An incomplete first line is overwritten; other content is not.
+        begins = len(data) < len(first) and first.startswith(data)
+        earlier, whole = ([], 0) if begins else _parse(target, data, json.loads(first))
+        file.truncate(whole)
+        file.seek(whole)
         if begins:
             file.write(first)
-            file.flush()
-        else:
-            file.truncate(whole)
-            file.seek(whole)
+        _sync(file)
+        sync_folder(target.parent)
         yield Checkpoint(earlier, file)
+
+
+def _sync(file: IO[bytes]) -> None:
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def _parse(path: Path, data: bytes, expected: dict[str, Any]) -> tuple[list[dict[str, Any]], int]:
@@ -462,6 +472,8 @@ def _parse(path: Path, data: bytes, expected: dict[str, Any]) -> tuple[list[dict
     header, *lines, rest = data.split(b"\n") if b"\n" in data else (data, b"")
     _compare(path, _object(header), expected)
     decisions = []
+    if lines and b"\0" in lines[-1]:  # it has its size, but not all of its content
+        rest = lines.pop() + b"\n" + rest
     for number, line in enumerate(lines, start=2):
         decision = _object(line)
         if decision is None:

@@ -17,6 +17,7 @@ from kernelwood.cli.options import (
     json_option,
     prediction_options,
     report_option,
+    resume_option,
 )
 from kernelwood.cli.outputs import (
     check_prediction_files,
@@ -45,6 +46,7 @@ Examples:
 @prediction_options
 @report_option
 @cluster_option
+@resume_option
 @documents_options
 @jobs_option
 @json_option
@@ -53,7 +55,7 @@ def predict(model: str, corpus: str, as_json: bool, **options: Any) -> None:
 
     MODEL is a file of kernelwood train. CORPUS is a file, folder or archive with annotated
     entities, or - for standard input; it may be larger than memory. The output file is created or
-    replaced only when it is complete.
+    replaced only when it is complete; with --resume, a run that was interrupted continues.
     """
     started = time.perf_counter()
     if options["cluster"] is not None:
@@ -61,7 +63,17 @@ def predict(model: str, corpus: str, as_json: bool, **options: Any) -> None:
 
         run_planned("predict", {"model": model, "corpus": corpus, **options}, as_json=as_json)
         return
+    if options["resume"]:
+        from kernelwood.cli.planned import is_complete
+
+        if options["out"] is not None and is_complete(options["out"], as_json=as_json):
+            return
     format = check_prediction_files({"MODEL": model, "CORPUS": corpus}, options, as_json=as_json)
+    if options["resume"]:
+        from kernelwood.cli.planned import run_resumed
+
+        run_resumed("predict", {"model": model, "corpus": corpus, **options}, as_json=as_json)
+        return
     extractor = load_extractor(model, options["threshold"])
     from kernelwood.relations import PredictionCounts
 

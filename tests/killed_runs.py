@@ -1,0 +1,103 @@
+"""Runs of a command that are killed at random moments, each in a process of its own.
+
+    python tests/killed_runs.py OUT KILLS SEED COMMAND [ARGUMENT ...]
+
+COMMAND writes OUT. Runs are forks of this process, since most moments of a new process would be
+before it begins to work. Prints, as JSON, the number of kills by what they left, and ends with an
+error if one has left something that it must not.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+from kernelwood import scale
+from kernelwood.cli import main
+from kernelwood.scale import parts, tasks
+
+
+def content(path: Path) -> object:
+    """Return the bytes of a file, or of the files of a folder."""
+    if path.is_dir():
+        return {one.relative_to(path): one.read_bytes() for one in path.rglob("*.*")}
+    return path.read_bytes() if path.exists() else None
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a folder."""
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def start(arguments: list[str]) -> int:
+    """Run a command in a fork; return its process."""
+    process = os.fork()
+    if process == 0:
+        code = 70
+        try:
+            code = main(["-q", *arguments], standalone_mode=False) or 0
+        finally:
+            os._exit(code)
+    return process
+
+
+def finished(arguments: list[str]) -> float:
+    """Run a command to its end, and return the seconds that it took."""
+    started = time.monotonic()
+    _, status = os.waitpid(start(arguments), 0)
+    assert status == 0, status
+    return time.monotonic() - started
+
+
+def done(plan: Path) -> dict[int, int]:
+    """Return the inodes of the parts of a plan."""
+    if not plan.exists():
+        return {}
+    opened = scale.open_plan(plan)
+    assert scale.verify(opened, sample=0) == {}
+    without = set(parts.missing_shards(opened))
+    numbers = [number for number in range(opened.n_shards) if number not in without]
+    return {number: parts.part_folder(opened, number).stat().st_ino for number in numbers}
+
+
+def kill_runs(out: Path, kills: int, arguments: list[str]) -> Counter[str]:
+    """Kill runs at random moments."""
+    plan, left = out.with_name(f"{out.name}.plan"), Counter[str]()
+    main(["-q", *[one for one in arguments if one != "--resume"]], standalone_mode=False)
+    expected = content(out)
+    remove(out)
+    seconds = finished(arguments)
+    assert content(out) == expected
+    while left.total() < kills:
+        if content(out) == expected:
+            remove(out)
+        before = done(plan)
+        process = start(arguments)
+        time.sleep(random.uniform(0, seconds))
+        os.kill(process, signal.SIGKILL)
+        _, status = os.waitpid(process, 0)
+        if not os.WIFSIGNALED(status):
+            continue  # it was faster
+        assert content(out) in (None, expected)
+        after = done(plan)
+        if content(out) is None:
+            assert before.items() <= after.items(), "a block was lost"
+        left["complete" if content(out) else f"{len(after)} blocks" if plan.exists() else "-"] += 1
+    finished(arguments)
+    assert content(out) == expected
+    assert [path.name for path in out.parent.iterdir()] == [out.name]
+    return left
+
+
+if __name__ == "__main__":
+    for task in (tasks.Extract, tasks.Predict, tasks.Convert, tasks.Embed):
+        task.block = 1_500
+    random.seed(int(sys.argv[3]))
+    print(json.dumps(kill_runs(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[4:])))
