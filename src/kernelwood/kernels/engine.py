@@ -59,6 +59,13 @@ class EngineKernel(Kernel):
         """Return the smallest value that two matching nodes can contribute."""
         return 1.0
 
+    def _is_definite(self) -> bool:
+        return self.similarity is None or self.similarity.positive_semidefinite is True
+
+    def _largest_normalized(self) -> float:
+        """Return the bound of normalized values; larger ones are due to rounding."""
+        return 1.0 if self._is_definite() else math.inf
+
     # Matching of labels.
 
     def _matches_softly(self) -> bool:
@@ -127,7 +134,7 @@ class EngineKernel(Kernel):
         if self.normalize:
             scale = _inverse_root(np.where(extreme, 0, selves))
             warn_of_zeros(int(np.count_nonzero(selves == 0)), self)
-        _native.mirror(out, 0, n, scale)
+        _native.mirror(out, 0, n, scale, math.inf if scale is None else self._largest_normalized())
         if self.normalize:
             np.fill_diagonal(out, selves != 0)
         if extreme.any():
@@ -233,7 +240,7 @@ class EngineKernel(Kernel):
         if self.normalize:
             scale_x = _inverse_root(np.where(extreme_x, 0, own_x))
             scale_y = _inverse_root(np.where(extreme_y, 0, own_y))
-            _native.scale_block(out, scale_x, scale_y)
+            _native.scale_block(out, scale_x, scale_y, self._largest_normalized())
             warn_of_zeros(int(np.count_nonzero(own_x == 0) + np.count_nonzero(own_y == 0)), self)
         for rows, columns in ((slice(None), extreme_y), (extreme_x, slice(None))):
             again = np.empty(out[rows, columns].shape)
@@ -271,6 +278,8 @@ class EngineKernel(Kernel):
             out -= (np.where(zero_x, 0, own_x)[:, None] + np.where(zero_y, 0, own_y)) / 2
         with np.errstate(over="ignore"):
             np.exp2(out, out=out)
+        if self.normalize:
+            np.minimum(out, self._largest_normalized(), out=out)
 
     def _fill_diag(self, X: Any, out: Matrix, runner: Runner) -> None:
         (X,) = self._align(X)

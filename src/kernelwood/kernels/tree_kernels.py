@@ -387,6 +387,10 @@ class PartialTreeKernel(TreeEngineKernel):
         self._check_number("terminal_factor", 0, 1e6, "(0, 1e6]")
         self._check_choice("decay_over", ("gaps", "span"))
 
+    def _is_definite(self) -> bool:
+        # Otherwise a leaf resembles an inner node more than itself.
+        return super()._is_definite() and self.terminal_factor <= 1 and self.leaf_power <= 2
+
     def _unit(self) -> float:
         decay, power = float(self.decay), max(2.0, float(self.leaf_power))
         return float(self.depth_decay * decay**power * min(1.0, self.terminal_factor))
