@@ -10,14 +10,15 @@ CORE_STUB := src/kernelwood/_core.pyi
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all lint types contracts check-stubs unit mutants bench docs develop \
-	format stubs wheel sdist clean
+.PHONY: help demo test test-all lint types contracts check-stubs unit mutants sanitize bench docs \
+	develop format stubs wheel sdist clean
 
 help:
 	@echo "make demo      learn relations, find some in a new text, write a report"
 	@echo "make test      everything that must hold: lint, types, contracts, tests"
 	@echo "make test-all  make test, with slow tests and more random examples"
 	@echo "make mutants   change lines at random, list changes that no test notices"
+	@echo "make sanitize  run the tests of the native core with address and UB sanitizers"
 	@echo "make bench     measure the kernels on this machine"
 	@echo "make docs      build the documentation into docs/_build/html"
 	@echo "make develop   the package and all tools in $(VENV)"
@@ -56,6 +57,13 @@ unit: $(VENV)/.dev $(VENV)/.peers
 # Options: make mutants MUTANTS="--n 100 --seed 7 --package relations"
 mutants: $(VENV)/.dev $(VENV)/.peers
 	$(BIN)/python tools/mutants.py $(MUTANTS)
+
+# Builds a core of its own; the one in $(VENV) stays. make sanitize TESTS="tests/kernels -k soft"
+sanitize: $(VENV)/.dev
+	@rm -rf build/sanitize
+	$(PIP) wheel --no-deps --wheel-dir build/sanitize -Cbuild-dir=build/sanitize/core \
+		-Ccmake.define.KERNELWOOD_SANITIZE=ON -Ccmake.build-type=None -Cinstall.strip=false .
+	$(BIN)/python tools/sanitize.py build/sanitize/*.whl $(TESTS)
 
 bench: $(VENV)/.package
 	$(BIN)/python benchmarks/exact_kernels.py

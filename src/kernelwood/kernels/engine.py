@@ -55,6 +55,12 @@ class EngineKernel(Kernel):
         """Return the parameters of the native engine."""
         raise NotImplementedError
 
+    def _check_work(self, X: Any, Y: Any | None) -> None:
+        """Raise KernelInputError if comparing two structures would take too long.
+
+        Without ``Y``, each structure of ``X`` is compared with itself.
+        """
+
     def _unit(self) -> float:
         """Return the smallest value that two matching nodes can contribute."""
         return 1.0
@@ -108,6 +114,7 @@ class EngineKernel(Kernel):
 
     def _fill_gram(self, X: Any, out: Matrix, runner: Runner) -> None:
         (X,) = self._align(X)
+        self._check_work(X, X)
         number = self._first_number(out.dtype.name)
         if self._too_many_labels(X, X, number):
             return self._fill_gram_in_parts(X, out, runner)
@@ -201,6 +208,9 @@ class EngineKernel(Kernel):
 
     def _fill_cross(self, X: Any, Y: Any, out: Matrix, runner: Runner) -> None:
         Y, X = self._align(Y, X)  # Y is more often compared with several X than vice versa
+        self._check_work(X, Y)
+        for side in (X, Y):  # self-similarities tell the range of raw values, too
+            self._check_work(side, None)
         number = self._first_number(out.dtype.name)
         if self._too_many_labels(X, Y, number):
             return self._fill_cross_in_parts(X, Y, out, runner)
@@ -283,6 +293,7 @@ class EngineKernel(Kernel):
 
     def _fill_diag(self, X: Any, out: Matrix, runner: Runner) -> None:
         (X,) = self._align(X)
+        self._check_work(X, None)
         number = self._first_number("float64")
         if number == "float64":
             selves = self._selves(X, number, runner).copy()
