@@ -10,8 +10,8 @@ CORE_STUB := src/kernelwood/_core.pyi
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all lint types contracts check-stubs unit mutants fuzz bench docs develop \
-	format stubs wheel sdist clean
+.PHONY: help demo test test-all lint types contracts check-stubs unit mutants fuzz sanitize bench \
+	docs develop format stubs wheel sdist clean
 
 help:
 	@echo "make demo      learn relations, find some in a new text, write a report"
@@ -19,6 +19,7 @@ help:
 	@echo "make test-all  make test, with slow tests and more random examples"
 	@echo "make mutants   change lines at random, list changes that no test notices"
 	@echo "make fuzz      crafted models, files, folders and requests (MINUTES=10 SEED=0)"
+	@echo "make sanitize  run the tests of the native core with address and UB sanitizers"
 	@echo "make bench     measure the kernels on this machine"
 	@echo "make docs      build the documentation into docs/_build/html"
 	@echo "make develop   the package and all tools in $(VENV)"
@@ -63,6 +64,13 @@ SEED ?= 0
 # Options: make fuzz MINUTES=60 SEED=7 FUZZ="--only model --store findings"
 fuzz: $(VENV)/.dev
 	$(BIN)/python -W ignore -m fuzz --minutes $(MINUTES) --seed $(SEED) $(FUZZ)
+
+# Builds a core of its own; the one in $(VENV) stays. make sanitize TESTS="tests/kernels -k soft"
+sanitize: $(VENV)/.dev
+	@rm -rf build/sanitize
+	$(PIP) wheel --no-deps --wheel-dir build/sanitize -Cbuild-dir=build/sanitize/core \
+		-Ccmake.define.KERNELWOOD_SANITIZE=ON -Ccmake.build-type=None -Cinstall.strip=false .
+	$(BIN)/python tools/sanitize.py build/sanitize/*.whl $(TESTS)
 
 bench: $(VENV)/.package
 	$(BIN)/python benchmarks/exact_kernels.py

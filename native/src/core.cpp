@@ -67,26 +67,28 @@ template <class T>
 void bind_reductions(nb::module_& m) {
   m.def(
       "mirror",
-      [](Matrix<T> matrix, int64_t row_begin, int64_t row_end, std::optional<Vector<T>> scale) {
+      [](Matrix<T> matrix, int64_t row_begin, int64_t row_end, std::optional<Vector<T>> scale,
+         T largest) {
         require_rows(matrix);
         require(0 <= row_begin && row_end <= static_cast<int64_t>(matrix.shape(0)) &&
                     matrix.shape(0) == matrix.shape(1),
                 "wrong shape of results");
         require(!scale || scale->size() == matrix.shape(0), "wrong number of scales");
-        mirror(matrix.data(), matrix.stride(0), row_begin, row_end,
-               scale ? scale->data() : nullptr);
+        mirror(matrix.data(), matrix.stride(0), row_begin, row_end, scale ? scale->data() : nullptr,
+               largest);
       },
-      "matrix"_a, "row_begin"_a, "row_end"_a, "scale"_a = nb::none(), Released());
+      "matrix"_a, "row_begin"_a, "row_end"_a, "scale"_a.none(), "largest"_a, Released());
   m.def(
       "scale_block",
-      [](Matrix<T> block, Vector<T> row_scale, Vector<T> column_scale) {
+      [](Matrix<T> block, Vector<T> row_scale, Vector<T> column_scale, T largest) {
         require_rows(block);
         require(row_scale.size() == block.shape(0) && column_scale.size() == block.shape(1),
                 "wrong number of scales");
         scale_block(block.data(), block.stride(0), static_cast<int64_t>(block.shape(0)),
-                    static_cast<int64_t>(block.shape(1)), row_scale.data(), column_scale.data());
+                    static_cast<int64_t>(block.shape(1)), row_scale.data(), column_scale.data(),
+                    largest);
       },
-      "block"_a, "row_scale"_a, "column_scale"_a, Released());
+      "block"_a, "row_scale"_a, "column_scale"_a, "largest"_a, Released());
   m.def(
       "keep_best",
       [](Matrix<T> block, int64_t first_row, std::optional<Vector<int64_t>> excluded,

@@ -3,6 +3,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -85,12 +86,12 @@ ChartForest parse(const ChartGrammar& grammar, int32_t n_words, Vector<const int
                   Vector<const int32_t> tag_symbol, Vector<const double> tag_p,
                   Vector<const int32_t> root_symbol, Vector<const double> root_p,
                   double coarse_threshold, double threshold,
-                  std::optional<Vector<const int32_t>> stop) {
+                  std::optional<Vector<const int32_t>> stop, int64_t most_rules) {
   require(coarse_threshold >= 0 && threshold >= 0, "thresholds must not be negative");
   require(!stop || stop->size() > 0, "stop needs an element");
   const Sentence sentence =
       sentence_of(grammar.rules(), n_words, tag_position, tag_symbol, tag_p, root_symbol, root_p);
-  return grammar.parse(sentence, coarse_threshold, threshold,
+  return grammar.parse(sentence, coarse_threshold, threshold, most_rules,
                        StopFlag(stop ? stop->data() : nullptr));
 }
 
@@ -141,7 +142,8 @@ void bind_parsing(nb::module_& m) {
       .def_prop_ro("n_symbols", &ChartGrammar::n_symbols)
       .def("parse", &parse, "n_words"_a, "tag_position"_a.noconvert(), "tag_symbol"_a.noconvert(),
            "tag_p"_a.noconvert(), "root_symbol"_a.noconvert(), "root_p"_a.noconvert(),
-           "coarse_threshold"_a, "threshold"_a, "stop"_a = nb::none(), Released());
+           "coarse_threshold"_a, "threshold"_a, "stop"_a = nb::none(),
+           "most_rules"_a = std::numeric_limits<int64_t>::max(), Released());
 }
 
 }  // namespace kernelwood

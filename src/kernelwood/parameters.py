@@ -13,6 +13,8 @@ from kernelwood.errors import KernelInputError
 
 P = TypeVar("P", bound="Parameterized")
 
+_MOST_CHARACTERS = 10**8  # in the names of nested parameters, which repeat those around them
+
 
 def check_int(
     name: str, value: Any, low: int, high: int | None = None, *, none: bool = False
@@ -78,15 +80,45 @@ class Parameterized(ChecksParameters):
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters; with ``deep`` also nested ones, such as ``kernel__decay``."""
         params = {name: getattr(self, name) for name in self._parameter_names()}
-        if deep:
-            for name, value in list(params.items()):
-                if hasattr(value, "get_params"):
+        return self._with_nested(params) if deep else params
+
+    def _with_nested(self, own: dict[str, Any]) -> dict[str, Any]:
+        params: dict[str, Any] = {}
+        n_characters = 0
+        waiting: list[tuple[str, Any]] = [("", own)]
+        while waiting:
+            prefix, some = waiting.pop()
+            params.update({f"{prefix}{name}": value for name, value in some.items()})
+            n_characters += len(some) * len(prefix)
+            if n_characters > _MOST_CHARACTERS:
+                raise KernelInputError(
+                    f"{type(self).__name__} is nested too deeply to list all parameters inside it; "
+                    "use get_params(deep=False)"
+                )
+            inside = []
+            for name, value in some.items():
+                # Others list theirs; the parameters of ours are not followed by recursion.
+                if getattr(type(value), "get_params", None) is Parameterized.get_params:
+                    inside.append((f"{prefix}{name}__", value.get_params(deep=False)))
+                elif hasattr(value, "get_params"):
                     nested = value.get_params()
-                    params.update({f"{name}__{key}": inner for key, inner in nested.items()})
+                    params.update({f"{prefix}{name}__{key}": v for key, v in nested.items()})
+            waiting.extend(reversed(inside))
         return params
 
     def set_params(self: P, **params: Any) -> P:
         """Change parameters in place, nested ones as ``kernel__decay=0.5``; return the object."""
+        waiting: list[tuple[Any, dict[str, Any]]] = [(self, params)]
+        while waiting:
+            target, some = waiting.pop()
+            if isinstance(target, Parameterized):
+                waiting.extend(reversed(target._set_own(some)))
+            else:
+                target.set_params(**some)
+        return self
+
+    def _set_own(self, params: dict[str, Any]) -> list[tuple[Any, dict[str, Any]]]:
+        """Set the parameters of this object; return those of its values."""
         names = self._parameter_names()
         nested: dict[str, dict[str, Any]] = {}
         for key, value in params.items():
@@ -101,14 +133,15 @@ class Parameterized(ChecksParameters):
                 nested.setdefault(name, {})[rest] = value
             else:
                 setattr(self, name, value)
+        found = []
         for name, inner in nested.items():
             value = getattr(self, name)
             if not hasattr(value, "set_params"):
                 raise KernelInputError(
                     f"{type(self).__name__}: {name} is {value!r}, which has no parameters"
                 )
-            value.set_params(**inner)
-        return self
+            found.append((value, inner))
+        return found
 
     def clone(self: P) -> P:
         """Return a new object with the same parameters."""

@@ -171,6 +171,8 @@ every_engine = pytest.mark.parametrize(
     ],
 )
 every_definite_variant = _each(is_definite)
+# The same, and known to be so: a similarity of a user's own need not say it.
+every_bounded_variant = _each(lambda kernel: kernel._is_definite())
 every_exact_variant = _each(matches_exactly)
 every_variant_without_vectors = _each(lambda kernel: not hasattr(kernel.similarity, "vectors"))
 every_dtype = pytest.mark.parametrize("dtype", ["float64", "float32"])

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import pickle
 import tracemalloc
 
 import numpy as np
 import pytest
+import sklearn.base
 from cases import sample
 from strategies import preterminals
 
@@ -528,3 +531,215 @@ def test_no_examples_have_no_views():
 def test_a_missing_view_is_an_error(three_examples):
     with pytest.raises(StructureError, match="has no view 'path'"):
         drop_unread_views(three_examples, kw.OnView("path", kw.SubsequenceKernel()))
+
+
+# Combinations of any depth. A recursion would need several frames per level.
+
+N_DEEP = 2_001
+
+
+def many_kernels(n=N_DEEP):
+    return [SubsetTreeKernel(decay=1 / (1 + i % 3)) for i in range(n)]
+
+
+def sum_from_the_left(n=N_DEEP):
+    return functools.reduce(lambda total, kernel: total + kernel, many_kernels(n))
+
+
+def sum_from_the_right(n=N_DEEP):
+    return functools.reduce(lambda total, kernel: kernel + total, many_kernels(n))
+
+
+def normalized_again_and_again():
+    kernel = SST
+    for i in range(N_DEEP // 3):
+        kernel = Normalized(0.5 * (kernel + SubsetTreeKernel(decay=1 / (1 + i % 3))))
+    return kernel
+
+
+def powers_and_products():
+    kernel = SST
+    for _ in range(N_DEEP // 2):
+        kernel = PTK * kernel**1
+    return kernel
+
+
+def shared_exponentially():
+    kernel = SST
+    for _ in range(64):
+        kernel = Normalized(kernel + 0.5 * kernel)
+    return kernel
+
+
+DEEP = [sum_from_the_left, sum_from_the_right, normalized_again_and_again, powers_and_products]
+every_deep_kernel = pytest.mark.parametrize("make", DEEP, ids=lambda make: make.__name__)
+
+
+@pytest.mark.parametrize("order", [sum_from_the_left, sum_from_the_right])
+def test_a_sum_of_thousands_of_kernels_has_the_sum_of_their_values(order):
+    parts = [SubsetTreeKernel(decay=1 / (1 + i)).gram(TREES[:3]) for i in range(3)]
+    total = functools.reduce(np.add, [parts[i % 3] for i in range(5_001)])
+    np.testing.assert_array_equal(order(5_001).gram(TREES[:3]), total)
+
+
+@every_deep_kernel
+def test_every_verb_works_at_any_depth(make):
+    kernel, some = make(), TREES[:2]
+    gram = kernel.gram(some)
+    np.testing.assert_allclose(kernel.cross(some, some), gram, rtol=1e-9)
+    np.testing.assert_allclose(kernel.diag(some), gram.diagonal(), rtol=1e-9)
+    np.testing.assert_allclose(kernel.pairs(some, some), gram.diagonal(), rtol=1e-9)
+    assert kernel.neighbors(some, some, 1)[1].ravel() == pytest.approx(gram.diagonal(), rel=1e-9)
+
+
+@every_deep_kernel
+def test_copies_at_any_depth_are_equal_and_independent(make):
+    kernel = make()
+    duplicates = [
+        kernel.clone(),
+        sklearn.base.clone(kernel),
+        copy.copy(kernel),
+        copy.deepcopy(kernel),
+        pickle.loads(pickle.dumps(kernel)),
+    ]
+    for other in duplicates:
+        assert other is not kernel and other == kernel and hash(other) == hash(kernel)
+    for other in duplicates:
+        name = other._inside[0]
+        other.set_params(**{name: SubsequenceKernel()})
+        assert other != kernel
+
+
+def test_deep_kernels_that_differ_at_the_bottom_are_not_equal():
+    one, other = (
+        functools.reduce(lambda k, _: Scaled(k, 0.5), range(N_DEEP), start)
+        for start in (SST, SubsetTreeKernel(decay=0.3))
+    )
+    assert one != other
+
+
+def test_a_deep_kernel_is_represented_whole():
+    assert repr(sum_from_the_left()) == " + ".join(map(repr, many_kernels()))
+
+
+def test_parameters_of_a_very_deep_kernel_are_not_listed():
+    kernel = sum_from_the_left(5_001)
+    with pytest.raises(KernelInputError, match="nested too deeply to list all parameters"):
+        kernel.get_params()
+    assert set(kernel.get_params(deep=False)) == {"left", "right"}
+
+
+def test_parameters_are_set_at_any_depth():
+    kernel = functools.reduce(lambda k, _: Scaled(k, 1), range(1_500), SubsetTreeKernel())
+    kernel.set_params(**{"kernel__" * 1_500 + "decay": 0.125})
+    assert repr(kernel).endswith(f"SubsetTreeKernel(decay=0.125){')' * 1_499}")
+
+
+def test_matrices_of_a_sum_from_the_right_are_not_held_at_once():
+    trees = kw.batch(TREES * 20)
+    kernel = functools.reduce(lambda total, _: SST + (0.5 * total), range(60), SST)
+    kernel.gram(trees)
+    tracemalloc.start()
+    try:
+        kernel.gram(trees)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 10 * 8 * len(trees) ** 2
+
+
+def test_kernels_shared_exponentially_often_are_computed_once():
+    kernel = shared_exponentially()
+    np.testing.assert_allclose(kernel.gram(TREES), SST.gram(TREES), rtol=1e-13)
+    np.testing.assert_allclose(kernel.cross(TREES, TREES[:3]), SST.cross(TREES, TREES[:3]), 1e-13)
+    assert pickle.loads(pickle.dumps(kernel)) == kernel
+    assert "..." in repr(kernel)
+
+
+def test_kernels_shared_exponentially_often_cannot_be_cloned(monkeypatch):
+    monkeypatch.setattr("kernelwood.kernels.combined._MOST_COPIES", 1_000)
+    with pytest.raises(KernelInputError, match="combines more than 1,000 kernels"):
+        shared_exponentially().clone()
+
+
+def test_a_clone_shares_no_kernel_that_was_shared():
+    kernel = (SST + SST).clone()
+    assert kernel.left == kernel.right and kernel.left is not kernel.right
+
+
+def test_a_pickle_shares_what_was_shared():
+    inner = SST + PTK
+    again = pickle.loads(pickle.dumps(inner * inner))
+    assert again.left is again.right
+
+
+def kernel_inside_itself():
+    kernel = Scaled(SST, 0.5)
+    kernel.kernel = Normalized(kernel)
+    return kernel
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda kernel: kernel.gram(TREES),
+        lambda kernel: kernel.dtype,
+        lambda kernel: kernel.get_params(),
+        lambda kernel: kernel.clone(),
+        pickle.dumps,
+    ],
+    ids=["gram", "dtype", "get_params", "clone", "pickle"],
+)
+def test_a_kernel_inside_itself_is_an_error(use, monkeypatch):
+    monkeypatch.setattr("kernelwood.kernels.combined._MOST_COPIES", 1_000)
+    monkeypatch.setattr("kernelwood.parameters._MOST_CHARACTERS", 1_000)
+    with pytest.raises(KernelInputError):
+        use(kernel_inside_itself())
+
+
+def test_a_view_of_a_view_is_refused():
+    kernel = functools.reduce(lambda k, _: OnView("tree", k), range(N_DEEP), SST)
+    with pytest.raises(KernelInputError, match="do not nest OnView"):
+        kernel.gram([])
+
+
+# Bounds of normalized values.
+
+
+def bit_noise(n=60):
+    """Return trees that are equal or nearly so, whose normalized values round to above 1."""
+    return [tree for tree in sample(SST, n // 3, seed=3) for _ in range(3)]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(
+    "inner",
+    [RAW_SST + RAW_PTK, RAW_SST * RAW_PTK**2, 0.1 * RAW_SST, 0.1 * (RAW_PTK + 0.7 * RAW_SST)],
+    ids=repr,
+)
+def test_normalized_combinations_are_at_most_1(inner, dtype):
+    kernel, trees = Normalized(inner), bit_noise()
+    for values in (kernel.gram(trees, dtype=dtype), kernel.cross(trees, trees[::-1], dtype=dtype)):
+        assert values.min() >= 0 and values.max() == 1
+    assert max(kernel.reference(tree, tree) for tree in trees) <= 1
+
+
+@pytest.mark.parametrize("kind", ["linear", "polynomial", "cosine"])
+def test_normalized_kernels_of_vectors_are_from_minus_1_to_1(kind):
+    generator = np.random.default_rng(2)
+    rows = generator.normal(size=(40, 3)) * 10.0 ** generator.integers(-9, 9, size=(40, 1))
+    kernel = Normalized(0.3 * kw.VectorKernel(kind, degree=3, gamma=0.7, coef0=0.0))
+    values = kernel.cross(rows, np.concatenate([rows, -rows]))
+    assert values.min() == -1 and values.max() == 1
+    assert kernel.reference(rows[0], -rows[0]) >= -1
+
+
+def test_a_kernel_that_is_not_known_to_be_definite_keeps_its_values():
+    class Indefinite(kw.Kernel):
+        accepts = kw.arrays.TreeBatch
+
+        def reference(self, a, b):
+            return 1.0 if a == b else 3.0
+
+    kernel = Normalized(Indefinite())
+    assert kernel.value(*TREES[:2]) == kernel.reference(*TREES[:2]) == 3

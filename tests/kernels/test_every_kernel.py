@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from cases import (
+    every_bounded_variant,
     every_definite_variant,
     every_dtype,
     every_engine,
@@ -74,8 +75,21 @@ def test_normalised_structures_have_self_similarity_one(kernel):
     np.testing.assert_array_equal(kernel.diag(structures), 1)
 
 
+@every_bounded_variant
+@every_dtype
+def test_normalised_values_lie_between_zero_and_one(kernel, dtype):
+    # Equal structures: without a bound, rounding makes some of their values greater than 1.
+    structures = [s for s in sample(kernel, 40, seed=3) for _ in range(3)]
+    gram = kernel.gram(structures, dtype=dtype)
+    cross = kernel.cross(structures, structures[::-1], dtype=dtype)
+    for matrix in (gram, cross):
+        assert matrix.min() >= 0 and matrix.max() == 1
+    assert kernel.neighbors(structures, structures, 1, dtype=dtype)[1].max() == 1
+    assert kernel.pairs(structures, structures, dtype=dtype).max() == 1
+
+
 @every_definite_variant
-def test_normalised_values_lie_between_zero_and_one(kernel):
+def test_normalised_values_exceed_one_by_rounding_at_most(kernel):
     matrix = kernel.gram(sample(kernel, 60))
     assert matrix.min() >= 0 and matrix.max() <= 1 + 1e-12
 

@@ -9,6 +9,7 @@ from sizes import DEPTH
 from strategies import chain, star
 
 import kernelwood as kw
+from kernelwood.errors import KernelInputError
 from kernelwood.kernels import (
     KERNELS,
     PartialTreeKernel,
@@ -144,3 +145,54 @@ def test_wide_and_deep_trees_mix_with_ordinary_ones():
     matrix = kernel.gram(trees)
     values = [[kernel.value(a, b) for b in trees] for a in trees]
     np.testing.assert_allclose(matrix, values, rtol=1e-9)
+
+
+# Trees that would take minutes to compare are refused before the work.
+
+
+@pytest.fixture(scope="module")
+def long_chain():
+    return kw.batch([chain(100_000), chain(2)])
+
+
+@pytest.mark.parametrize(
+    "kernel", [SubsetTreeKernel(), PartialTreeKernel(), RootedTreeKernel()], ids=repr
+)
+@pytest.mark.parametrize(
+    "compare",
+    [
+        lambda kernel, X: kernel.gram(X),
+        lambda kernel, X: kernel.diag(X),
+        lambda kernel, X: kernel.cross(X[1:], X[:1]),
+        lambda kernel, X: raw(kernel).cross(X[:1], X[1:]),
+        lambda kernel, X: kernel.neighbors(X[1:], X, 1),
+    ],
+    ids=["gram", "diag", "cross", "raw", "neighbors"],
+)
+def test_a_chain_of_100000_equal_nodes_is_refused_at_once(kernel, compare, long_chain):
+    with pytest.raises(KernelInputError, match=r"tree of 100,000 nodes with one of 100,000 takes"):
+        compare(kernel, long_chain)
+
+
+def test_a_long_chain_is_compared_by_its_complete_subtrees(long_chain):
+    np.testing.assert_array_equal(SubtreeKernel().gram(long_chain).diagonal(), 1)
+
+
+@pytest.mark.parametrize("kernel", [PartialTreeKernel(), RootedTreeKernel()], ids=repr)
+def test_a_node_of_100000_equal_children_is_refused_at_once(kernel):
+    with pytest.raises(KernelInputError, match=r"SubtreeKernel, which takes linear time"):
+        kernel.gram([star(100_000)])
+
+
+def test_a_large_tree_of_few_distinct_subtrees_is_not_refused():
+    # 10,000,000,000 pairs of nodes, but only those of distinct subtrees are compared.
+    small = Tree("n", [Tree("n", [Tree("n")])])
+    tree = Tree("n", [small] * 33_333)
+    assert SubsetTreeKernel(decay=1e-6).value(tree, tree) == pytest.approx(1)
+
+
+def test_steps_are_those_of_distinct_subtrees_that_match(monkeypatch):
+    monkeypatch.setattr("kernelwood.kernels.tree_kernels._MOST_STEPS", 4 * 100**2 - 1)
+    with pytest.raises(KernelInputError, match=r"takes 40,000 steps"):
+        SubsetTreeKernel().gram([chain(101)])  # 100 inner nodes
+    assert SubsetTreeKernel().gram([chain(100)]) == 1

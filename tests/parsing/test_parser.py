@@ -12,7 +12,7 @@ from strategies import chain
 
 import kernelwood as kw
 from kernelwood.errors import KernelInputError, MemoryBudgetError, StructureError
-from kernelwood.parsing import ForestParser
+from kernelwood.parsing import ForestParser, load_grammar
 from kernelwood.structures import Forest, Tree
 
 PARSER = ForestParser().fit(TREEBANK)
@@ -198,6 +198,34 @@ def test_the_fallback_is_flat_under_the_most_frequent_root():
 def test_the_fallback_chooses_probable_tags():
     parser = ForestParser(max_length=1).fit(TREEBANK)
     assert parser.parse(["the", "boat"]).best_tree() == Tree.from_brackets("(S (DT the) (NN boat))")
+
+
+def test_a_sentence_to_which_too_many_rules_apply_gets_the_fallback(monkeypatch):
+    sentence = ["the", "birds", "sing", "."]
+    whole = PARSER.parse(sentence)
+    monkeypatch.setattr("kernelwood.parsing.parser._MOST_RULES", 1)
+    given_up = PARSER.parse(sentence)
+    assert given_up.fallback and not whole.fallback
+    assert [given_up.labels[leaf] for leaf in range(4)] == sentence
+
+
+def test_the_limit_of_rules_changes_no_forest_below_it(monkeypatch):
+    sentence = ["the", "birds", "sing", "."]
+    whole = PARSER.parse(sentence)
+    monkeypatch.setattr("kernelwood.parsing.parser._MOST_RULES", 10**5)
+    assert PARSER.parse(sentence) == whole
+
+
+def test_a_parse_without_pruning_has_no_limit_of_rules(monkeypatch):
+    monkeypatch.setattr("kernelwood.parsing.parser._MOST_RULES", 1)
+    parser = ForestParser(coarse_threshold=float("inf")).fit(TREEBANK)
+    assert not parser.parse(["the", "birds", "sing", "."]).fallback
+
+
+@pytest.mark.slow
+def test_one_word_hundreds_of_times_gets_the_fallback():
+    # Every span may be anything: 300 words took minutes.
+    assert load_grammar("biomedical").parse(["the"] * 300).fallback
 
 
 def test_sentences_within_the_limit_are_parsed():

@@ -180,6 +180,15 @@ def test_a_kernel_may_be_nested_beyond_any_recursion(depth, round_trip):
     assert levels == depth and again == kw.SubtreeKernel()
 
 
+def test_a_sum_of_thousands_of_kernels_is_used_after_loading(round_trip):
+    kernel = kw.SubtreeKernel()
+    for _ in range(5_000):
+        kernel = kernel + kw.SubtreeKernel()
+    again = round_trip(kernel)
+    assert again == kernel and repr(again) == repr(kernel)
+    np.testing.assert_array_equal(again.gram(TREES), kernel.gram(TREES))
+
+
 def test_a_kernel_shared_exponentially_often_is_there_once(round_trip):
     kernel = kw.SubtreeKernel()
     for _ in range(64):

@@ -21,12 +21,15 @@ class InsidePass {
         is_touched_(static_cast<size_t>(grammar.n_groups), 0) {}
 
   // Spans with the same end follow each other: their right parts are the ones made just before.
-  void run() {
+  // Returns false, with an unfinished chart, after more than `most_rules` applications of rules.
+  bool run(int64_t most_rules) {
     for (int32_t end = 1; end <= sentence_.n_words; ++end)
       for (int32_t start = end - 1; start >= 0; --start) {
         if (stop_.raised()) throw Stopped();
         fill(start, end);
+        if (n_rules_ > most_rules) return false;
       }
+    return true;
   }
 
  private:
@@ -57,6 +60,7 @@ class InsidePass {
       for (const ChartCells::Block& left : cells_.blocks(cell_of(start, split.at)))
         for (const GroupedGrammar::Bundle& bundle : grammar_.bundles_of(left.group)) {
           if (!right_.has(bundle.right) || !allowed_[bundle.parent]) continue;
+          n_rules_ += static_cast<int64_t>(bundle.last - bundle.first);
           apply(bundle, cells_.totals(left.at), cells_.totals(right_[bundle.right]), split);
         }
     }
@@ -103,6 +107,7 @@ class InsidePass {
   std::vector<Mass> sums_;  // by symbol
   std::vector<uint8_t> is_touched_;
   std::vector<int32_t> touched_;  // groups
+  int64_t n_rules_ = 0;           // applied so far
 };
 
 }  // namespace kernelwood

@@ -33,26 +33,34 @@ class ChartGrammar {
   const ChartRules& rules() const { return rules_; }
 
   // Symbols of the sentence are as given to the constructor. If nothing is found within the coarse
-  // threshold, tries twice the threshold, then none, unless that would take too long.
+  // threshold, tries twice the threshold, then none, unless that would take too long. A pruned
+  // chart in which more than `most_rules` rules apply, as in that of one word again and again, is
+  // given up: nothing is found.
   ChartForest parse(const Sentence& sentence, double coarse_threshold, double threshold,
-                    StopFlag stop) const {
+                    int64_t most_rules, StopFlag stop) const {
     const Sentence fine = renamed(sentence, grammar_.number);
     if (!coarse_ || coarse_threshold == std::numeric_limits<double>::infinity())
-      return parse_within(fine, SpanMask(grammar_.n_groups), threshold, stop);
+      return parse_within(fine, SpanMask(grammar_.n_groups), threshold, no_limit, stop).forest;
     const Sentence rough = renamed(sentence, coarse_of_);
     CoarseChart chart(*coarse_, rough, stop);
     if (chart.inside())
       for (const double factor : {1.0, 2.0}) {
         const SpanMask mask = chart.mask(coarse_threshold * factor);
-        ChartForest forest = parse_within(fine, mask, threshold, stop);
-        if (forest.found) return forest;
+        Attempt attempt = parse_within(fine, mask, threshold, most_rules, stop);
+        if (attempt.forest.found || attempt.given_up) return std::move(attempt.forest);
       }
     const double n = sentence.n_words;
     if (n * n * n / 6 * static_cast<double>(rules_.binary.size()) > most_work) return {};
-    return parse_within(fine, SpanMask(grammar_.n_groups), threshold, stop);
+    return parse_within(fine, SpanMask(grammar_.n_groups), threshold, no_limit, stop).forest;
   }
 
  private:
+  static constexpr int64_t no_limit = std::numeric_limits<int64_t>::max();
+  struct Attempt {
+    ChartForest forest;
+    bool given_up = false;
+  };
+
   static GroupedGrammar ungrouped(const ChartRules& rules) {
     std::vector<int32_t> groups(rules.output.size());
     for (size_t s = 0; s < groups.size(); ++s) groups[s] = static_cast<int32_t>(s);
@@ -68,11 +76,11 @@ class ChartGrammar {
     return coarse_of;
   }
 
-  ChartForest parse_within(const Sentence& sentence, const SpanMask& mask, double threshold,
-                           StopFlag stop) const {
+  Attempt parse_within(const Sentence& sentence, const SpanMask& mask, double threshold,
+                       int64_t most_rules, StopFlag stop) const {
     const int32_t n = sentence.n_words;
     ChartCells cells(grammar_, mask, n);
-    InsidePass(grammar_, sentence, mask, stop, cells).run();
+    if (!InsidePass(grammar_, sentence, mask, stop, cells).run(most_rules)) return {{}, true};
     const RootChoice choice = choose_root(sentence, cells);
     if (choice.roots.empty()) return {};
     const double cut = std::exp(-threshold - margin);
@@ -84,7 +92,7 @@ class ChartGrammar {
     if (!pruning.has_tree()) return {};
     ChartForest forest = pruning.run(threshold);
     forest.log_likelihood = choice.log_likelihood;
-    return forest;
+    return {std::move(forest), false};
   }
 
   struct RootChoice {

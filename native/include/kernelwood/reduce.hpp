@@ -49,12 +49,15 @@ KW_INLINE void prefetch_tile(const T* tile, int64_t stride) {
     for (int64_t j = 0; j < mirror_tile; j += line) __builtin_prefetch(tile + i * stride + j, 1);
 }
 
-// Scales rows [row_begin, row_end) of the lower triangle by scale[i] * scale[j] (if given) and
-// copies them to the upper triangle, tile by tile. The diagonal is left as it is.
+// Scales rows [row_begin, row_end) of the lower triangle by scale[i] * scale[j] (if given), to
+// `largest` at most, and copies them to the upper triangle, tile by tile. The diagonal is left as
+// it is, and so is what is not a number.
 template <class T>
-void mirror(T* matrix, int64_t stride, int64_t row_begin, int64_t row_end, const T* scale) {
+void mirror(T* matrix, int64_t stride, int64_t row_begin, int64_t row_end, const T* scale,
+            T largest) {
   constexpr int64_t tile = mirror_tile;
   using Block = Square<T>;
+  const typename Block::Vector bound = typename Block::Vector{} + largest;
   for (int64_t i0 = row_begin; i0 < row_end; i0 += tile) {
     const int64_t i1 = std::min(i0 + tile, row_end);
     for (int64_t j0 = 0; j0 < i1; j0 += tile) {
@@ -67,7 +70,10 @@ void mirror(T* matrix, int64_t stride, int64_t row_begin, int64_t row_end, const
             block.load(matrix + i * stride + j, stride);
             if (scale) {
               const auto columns = *reinterpret_cast<const typename Block::Vector*>(scale + j);
-              for (int k = 0; k < Block::size; ++k) block.rows[k] *= columns * scale[i + k];
+              for (int k = 0; k < Block::size; ++k) {
+                const auto scaled = block.rows[k] * (columns * scale[i + k]);
+                block.rows[k] = scaled > bound ? bound : scaled;
+              }
               block.store(matrix + i * stride + j, stride);
             }
             block.transpose();
@@ -76,7 +82,10 @@ void mirror(T* matrix, int64_t stride, int64_t row_begin, int64_t row_end, const
       } else {
         for (int64_t i = i0; i < i1; ++i)
           for (int64_t j = j0; j < std::min(j0 + tile, i); ++j) {
-            if (scale) matrix[i * stride + j] *= scale[j] * scale[i];
+            if (scale) {
+              const T scaled = matrix[i * stride + j] * (scale[j] * scale[i]);
+              matrix[i * stride + j] = scaled > largest ? largest : scaled;
+            }
             matrix[j * stride + i] = matrix[i * stride + j];
           }
       }
@@ -86,9 +95,12 @@ void mirror(T* matrix, int64_t stride, int64_t row_begin, int64_t row_end, const
 
 template <class T>
 void scale_block(T* block, int64_t stride, int64_t rows, int64_t columns, const T* row_scale,
-                 const T* column_scale) {
+                 const T* column_scale, T largest) {
   for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < columns; ++j) block[i * stride + j] *= column_scale[j] * row_scale[i];
+    for (int64_t j = 0; j < columns; ++j) {
+      const T scaled = block[i * stride + j] * (column_scale[j] * row_scale[i]);
+      block[i * stride + j] = scaled > largest ? largest : scaled;
+    }
 }
 
 // Merges a block (stream in rows, queries in columns) into each query's k best so far, which are

@@ -55,9 +55,22 @@ class EngineKernel(Kernel):
         """Return the parameters of the native engine."""
         raise NotImplementedError
 
+    def _check_work(self, X: Any, Y: Any | None) -> None:
+        """Raise KernelInputError if comparing two structures would take too long.
+
+        Without ``Y``, each structure of ``X`` is compared with itself.
+        """
+
     def _unit(self) -> float:
         """Return the smallest value that two matching nodes can contribute."""
         return 1.0
+
+    def _is_definite(self) -> bool:
+        return self.similarity is None or self.similarity.positive_semidefinite is True
+
+    def _largest_normalized(self) -> float:
+        """Return the bound of normalized values; larger ones are due to rounding."""
+        return 1.0 if self._is_definite() else math.inf
 
     # Matching of labels.
 
@@ -101,6 +114,7 @@ class EngineKernel(Kernel):
 
     def _fill_gram(self, X: Any, out: Matrix, runner: Runner) -> None:
         (X,) = self._align(X)
+        self._check_work(X, X)
         number = self._first_number(out.dtype.name)
         if self._too_many_labels(X, X, number):
             return self._fill_gram_in_parts(X, out, runner)
@@ -127,7 +141,7 @@ class EngineKernel(Kernel):
         if self.normalize:
             scale = _inverse_root(np.where(extreme, 0, selves))
             warn_of_zeros(int(np.count_nonzero(selves == 0)), self)
-        _native.mirror(out, 0, n, scale)
+        _native.mirror(out, 0, n, scale, math.inf if scale is None else self._largest_normalized())
         if self.normalize:
             np.fill_diagonal(out, selves != 0)
         if extreme.any():
@@ -194,6 +208,9 @@ class EngineKernel(Kernel):
 
     def _fill_cross(self, X: Any, Y: Any, out: Matrix, runner: Runner) -> None:
         Y, X = self._align(Y, X)  # Y is more often compared with several X than vice versa
+        self._check_work(X, Y)
+        for side in (X, Y):  # self-similarities tell the range of raw values, too
+            self._check_work(side, None)
         number = self._first_number(out.dtype.name)
         if self._too_many_labels(X, Y, number):
             return self._fill_cross_in_parts(X, Y, out, runner)
@@ -233,7 +250,7 @@ class EngineKernel(Kernel):
         if self.normalize:
             scale_x = _inverse_root(np.where(extreme_x, 0, own_x))
             scale_y = _inverse_root(np.where(extreme_y, 0, own_y))
-            _native.scale_block(out, scale_x, scale_y)
+            _native.scale_block(out, scale_x, scale_y, self._largest_normalized())
             warn_of_zeros(int(np.count_nonzero(own_x == 0) + np.count_nonzero(own_y == 0)), self)
         for rows, columns in ((slice(None), extreme_y), (extreme_x, slice(None))):
             again = np.empty(out[rows, columns].shape)
@@ -271,9 +288,12 @@ class EngineKernel(Kernel):
             out -= (np.where(zero_x, 0, own_x)[:, None] + np.where(zero_y, 0, own_y)) / 2
         with np.errstate(over="ignore"):
             np.exp2(out, out=out)
+        if self.normalize:
+            np.minimum(out, self._largest_normalized(), out=out)
 
     def _fill_diag(self, X: Any, out: Matrix, runner: Runner) -> None:
         (X,) = self._align(X)
+        self._check_work(X, None)
         number = self._first_number("float64")
         if number == "float64":
             selves = self._selves(X, number, runner).copy()

@@ -370,6 +370,13 @@ class Kernel(Parameterized):
     def _accepts(self) -> type[Any]:
         return self.accepts
 
+    def _is_definite(self) -> bool:
+        """Whether the kernel is known to be positive semidefinite.
+
+        If so, normalized values are from -1 to 1, and beyond only by rounding.
+        """
+        return False
+
     def _dtype(self, dtype: DTypeLike | None) -> np.dtype[Any]:
         try:
             chosen = np.dtype(self.dtype if dtype is None else dtype)

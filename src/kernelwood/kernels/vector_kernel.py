@@ -115,7 +115,7 @@ class VectorKernel(Kernel):
             return product
         if self.kind == "cosine":
             lengths = math.prod(math.hypot(*vector.values()) for vector in (x, y))
-            return product / lengths if lengths > 0 else 0.0
+            return max(-1.0, min(product / lengths, 1.0)) if lengths > 0 else 0.0
         if self.kind == "polynomial":
             return float((self._gamma(width) * product + self.coef0) ** self.degree)
         squares = ((x.get(key, 0.0) - y.get(key, 0.0)) ** 2 for key in x.keys() | y.keys())
@@ -155,6 +155,9 @@ class VectorKernel(Kernel):
     def _accepts(self) -> type[Any]:
         return VectorBatch if self.vectors is None else SequenceBatch
 
+    def _is_definite(self) -> bool:
+        return True
+
     def _gamma(self, width: int | None) -> float:
         if self.gamma is not None:
             return float(self.gamma)
@@ -172,7 +175,7 @@ class VectorKernel(Kernel):
         if n:
             rows = self._rows(X)
             self._fill(rows, None, out, runner)
-            _native.mirror(out, 0, n, None)
+            _native.mirror(out, 0, n, None, math.inf)
 
     def _fill_cross(self, X: Any, Y: Any, out: Matrix, runner: Runner) -> None:
         if len(X) and len(Y):

@@ -22,6 +22,9 @@ from kernelwood.structures import Forest, Tree, shorten
 
 _LONG = 60  # words; longer sentences may take seconds
 _LONGEST_CHAIN = 50  # largest max_unary
+# Applications of rules in the pruned chart of a sentence: some ten seconds. A sentence of 40 words
+# takes a few millions.
+_MOST_RULES = 8 * 10**8
 _COST = 5 * 10**8  # cost of a sentence, in units of the runner
 _TOO_LONG = "Split it, or give longer sentences the fallback: ForestParser(max_length=200)"
 
@@ -180,8 +183,9 @@ class ForestParser(Parameterized):
         Returns
         -------
         Forest
-            With spans; its leaves are the tokens. If the grammar does not cover the sentence, a
-            flat tree over the most probable parts of speech with ``fallback=True``.
+            With spans; its leaves are the tokens. If the grammar does not cover the sentence, or
+            too many of its rules apply (as to one word repeated hundreds of times), a flat tree
+            over the most probable parts of speech with ``fallback=True``.
 
         Raises
         ------
@@ -290,6 +294,7 @@ class ForestParser(Parameterized):
             float(self.coarse_threshold),
             float(self.threshold),
             stop,
+            _MOST_RULES,
         )
         if not result.found:
             return self._fallback(words, tags)

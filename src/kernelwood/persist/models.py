@@ -31,7 +31,6 @@ from kernelwood.kernels import (
     Power,
     Product,
     Scaled,
-    SubtreeKernel,
     Sum,
 )
 from kernelwood.persist.estimators import estimator_state, restore_estimator
@@ -53,8 +52,6 @@ from kernelwood.structures import shorten
 from kernelwood.vectors import Vectors, assemble, check_finite
 
 MANIFEST = "manifest.json"
-
-_PLACEHOLDER = SubtreeKernel()
 
 
 def parameters_of(model: Any) -> State:
@@ -107,11 +104,7 @@ def _check(model: Any) -> None:
     if isinstance(model, Similarity):
         model.check()
     elif isinstance(model, CombinedKernel):
-        # Inner kernels are parts of their own. Placeholders keep the check from recursing into
-        # them, once per level.
-        parameters = model.get_params(deep=False)
-        shallow = {k: _PLACEHOLDER if isinstance(v, Kernel) else v for k, v in parameters.items()}
-        type(model)(**shallow)._check_params()
+        model._check_own()  # inner kernels are parts of their own
     elif isinstance(model, Kernel):
         model._check_params()
         model._dtype(None)  # otherwise checked at first use

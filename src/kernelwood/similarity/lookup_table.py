@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -82,8 +83,8 @@ class Table(BuiltIn):
     def positive_semidefinite(self) -> bool:
         """Whether the smallest eigenvalue of the matrix is 0 or more, except for rounding."""
         self.check()
-        values = np.linalg.eigvalsh(self._symmetric())
-        return bool(len(values) == 0 or values[0] >= -_ROUNDING * max(values[-1], 0.0))
+        matrix = self._symmetric()
+        return _is_definite(matrix.tobytes(), len(matrix))
 
     def check(self) -> None:
         """Raise KernelInputError unless the matrix is symmetric, with values from 0 to 1."""
@@ -179,3 +180,12 @@ def _components(adjacent: NDArray[np.bool_]) -> list[int]:
             frontier = np.flatnonzero(adjacent[frontier].any(axis=0) & (component < 0))
     numbers: list[int] = component.tolist()
     return numbers
+
+
+@lru_cache(maxsize=8)
+def _is_definite(values: bytes, n: int) -> bool:
+    """Whether a symmetric n by n matrix is positive semidefinite; kernels ask for it often."""
+    if n == 0:
+        return True
+    found = np.linalg.eigvalsh(np.frombuffer(values, dtype=np.float64).reshape(n, n))
+    return bool(found[0] >= -_ROUNDING * max(found[-1], 0.0))

@@ -117,10 +117,9 @@ def with_gates(kernel: Kernel, gates: Mapping[str, float]) -> Kernel:
     >>> with_gates(0.5 * kw.SubsequenceKernel(gates={"punct": 0.0}), {"det": 0.0})
     0.5 * SubsequenceKernel(gates={'punct': 0.0, 'det': 0.0})
     """
-    changed = {
-        f"{part.path}gates": {**(part.kernel.gates or {}), **gates} for part in find_gated(kernel)
-    }
-    copy: Kernel = kernel.clone().set_params(**changed)
+    copy: Kernel = kernel.clone()
+    for part in find_gated(copy):
+        part.kernel.set_params(gates={**(part.kernel.gates or {}), **gates})
     return copy
 
 
