@@ -332,6 +332,11 @@ class OnView(CombinedKernel):
     ) -> None:
         _fill_part(self.kernel, how, tuple(map(self._view, data)), out, runner, shared)
 
+    def _check_params(self) -> None:
+        super()._check_params()
+        if not isinstance(self.name, str):
+            raise KernelInputError(f"OnView: name must be the name of a view, got {self.name!r}")
+
     def _accepts(self) -> type[Any]:
         return ExampleBatch
 
