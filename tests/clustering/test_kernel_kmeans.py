@@ -19,6 +19,7 @@ import kernelwood as kw
 from kernelwood.clustering import KernelKMeans
 from kernelwood.datasets import load_questions
 from kernelwood.features import NystromEmbedder
+from kernelwood.persist.estimators import check_restored
 
 QUESTIONS = load_questions()
 TREES = [question.view("tree") for question in QUESTIONS]
@@ -501,7 +502,7 @@ def fitted():
 
 @every_route
 def test_what_fit_leaves_is_accepted(route, fitted):
-    fitted[route]._check_restored()
+    check_restored(fitted[route])
 
 
 @pytest.mark.parametrize(("route", "name", "number"), CASES)
@@ -510,4 +511,4 @@ def test_a_file_that_does_not_fit_is_refused(route, name, number, fitted):
     model = pickle.loads(pickle.dumps(fitted[route]))
     setattr(model, name, table[name][number](model))
     with pytest.raises(ValueError, match=r"must|clusters"):
-        model._check_restored()
+        check_restored(model)

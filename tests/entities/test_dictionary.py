@@ -13,10 +13,13 @@ import pytest
 from hypothesis import given, strategies as st
 from sizes import DEPTH
 
+from kernelwood.arrays import SchemaError
 from kernelwood.entities import Dictionary
 from kernelwood.entities.dictionary import Term
-from kernelwood.errors import ModelFormatError, ReadError, StructureError
+from kernelwood.errors import ReadError, StructureError
 from kernelwood.io.formats.standoff import format_line, parse_line
+from kernelwood.persist import State
+from kernelwood.persist.checks import check_state
 from kernelwood.text import Argument, Attribute, Document, Entity, Event, Relation, tokenize
 
 
@@ -340,8 +343,8 @@ def test_a_dictionary_goes_to_another_process():
 def test_damaged_parts_are_refused(change):
     parts = Dictionary(ROWS)._to_saved()
     change(*parts)
-    with pytest.raises(ModelFormatError):
-        Dictionary._from_saved(*parts)
+    with pytest.raises(SchemaError):
+        check_state(Dictionary, State(*parts))
 
 
 # Against brute force

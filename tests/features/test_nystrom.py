@@ -407,10 +407,10 @@ def test_saved_embedders_give_the_same_vectors(tmp_path, selection):
     [
         ("gram_", np.zeros((3, 3)), "gram_ must be"),
         ("projection_", np.full((25, 25), np.nan), "projection_ must be"),
-        ("eigenvalues_", -np.ones(25), "eigenvalues_ must be above 0"),
+        ("eigenvalues_", -np.ones(25), "eigenvalues_ must be at least 0"),
         ("landmark_indices_", np.zeros(3, dtype=np.int64), "landmark_indices_ must be"),
         ("residual_", 2.0, "residual_ must be"),
-        ("kernel_", "x", "kernel_ must be a kernel"),
+        ("kernel_", "x", "kernel_ must be a Kernel"),
     ],
 )
 def test_embedders_that_do_not_fit_together_are_not_saved(tmp_path, name, value, message):

@@ -15,6 +15,7 @@ from kernelwood.errors import KernelInputError
 from kernelwood.features import KernelHasher
 from kernelwood.learners import HashForestClassifier
 from kernelwood.learners.hash_forest import best_threshold
+from kernelwood.persist.estimators import check_restored
 
 WORDS = {"calm": "sea sky sun sand", "wild": "storm wave wind rain", "cold": "ice snow fog hail"}
 
@@ -325,7 +326,7 @@ def test_nothing_is_predicted_before_fitting(method):
 
 def test_a_fitted_forest_passes_its_own_check():
     X, y = sample(40)
-    forest(threshold_for="wild").fit(X, y)._check_restored()
+    check_restored(forest(threshold_for="wild").fit(X, y))
 
 
 @pytest.mark.parametrize(
@@ -346,7 +347,7 @@ def test_attributes_that_do_not_fit_are_refused(name, value):
     model = forest(threshold_for="wild").fit(X, y)
     setattr(model, name, value)
     with pytest.raises(ValueError):
-        model._check_restored()
+        check_restored(model)
 
 
 def test_a_forest_of_other_bits_is_refused():
@@ -354,7 +355,7 @@ def test_a_forest_of_other_bits_is_refused():
     model = forest().fit(X, y)
     model.forest_ = forest(n_bits=80).fit(X, y).forest_
     with pytest.raises(ValueError, match="70 bits"):
-        model._check_restored()
+        check_restored(model)
 
 
 # Streams.

@@ -21,6 +21,7 @@ from kernelwood.learners.kernel_network import (
     layer_shapes,
     softmax,
 )
+from kernelwood.persist.estimators import check_restored
 
 WORDS = {"calm": "sea sky sun sand", "wild": "storm wave wind rain", "cold": "ice snow fog hail"}
 KINDS = tuple(WORDS)
@@ -554,7 +555,7 @@ def changed(value, *path):
 )
 def test_a_model_that_does_not_fit_together_is_refused(name, change, fitted):
     model = copy.copy(fitted)
-    model._check_restored()
+    check_restored(model)
     setattr(model, name, change(getattr(model, name)))
     with pytest.raises(ValueError):
-        model._check_restored()
+        check_restored(model)

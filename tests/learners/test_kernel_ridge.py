@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_limits
 import kernelwood as kw
 from kernelwood.datasets import load_questions
 from kernelwood.learners import GrowingFactor, KernelRidgeClassifier
+from kernelwood.persist.estimators import check_restored
 
 QUESTIONS = load_questions()
 TREES = [question.view("tree") for question in QUESTIONS]
@@ -373,9 +374,9 @@ def test_one_class_is_refused():
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("labels_", np.zeros(60, np.int32), "numbers of at least two classes"),
-        ("labels_", np.zeros(59, np.int32), "labels_ must be an array of int32"),
-        ("coefficients_", np.zeros((6, 59)), "coefficients_ must be an array of float64"),
+        ("labels_", np.zeros(60, np.int32), "numbers of all classes"),
+        ("labels_", np.zeros(59, np.int32), "labels_ must be an array of shape"),
+        ("coefficients_", np.zeros((6, 59)), "coefficients_ must be an array of shape"),
         ("coefficients_", np.full((6, 60), np.nan), "coefficients_ must be finite"),
         ("sigmoids_", np.zeros((5, 2)), "sigmoids_ must be an array"),
         ("structures_", [], "structures_ must be a batch"),
@@ -384,7 +385,7 @@ def test_one_class_is_refused():
 )
 def test_damaged_models_are_refused(name, value, message):
     model = ridge(probability=True).fit(TREES[:60], LABELS[:60])
-    model._check_restored()
+    check_restored(model)
     setattr(model, name, value)
     with pytest.raises(ValueError, match=message):
-        model._check_restored()
+        check_restored(model)

@@ -24,6 +24,7 @@ from kernelwood.learners.kernel_svc import (
     pairs_of_classes,
     probabilities,
 )
+from kernelwood.persist.estimators import check_restored
 
 QUESTIONS = load_questions()
 TREES = [question.view("tree") for question in QUESTIONS]
@@ -469,11 +470,11 @@ def test_a_machine_that_does_not_end_is_stopped():
 )
 def test_a_model_that_does_not_fit_together_is_refused(name, value):
     fitted = svc().fit(*half())
-    fitted._check_restored()
+    check_restored(fitted)
     assert len(fitted.supports_) == 60
     setattr(fitted, name, value)
     with pytest.raises(ValueError):
-        fitted._check_restored()
+        check_restored(fitted)
 
 
 # Real questions.

@@ -9,6 +9,7 @@ import kernelwood as kw
 from kernelwood.datasets import load_questions
 from kernelwood.errors import KernelInputError, MemoryBudgetError
 from kernelwood.learners import LandmarkRidgeClassifier, landmark_ridge
+from kernelwood.persist.estimators import check_restored
 
 QUESTIONS = load_questions()
 TREES = [question.view("tree") for question in QUESTIONS]
@@ -255,20 +256,20 @@ def test_too_many_landmarks_for_the_memory_are_refused():
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("landmark_indices_", np.arange(40)[::-1].copy(), "must ascend"),
-        ("landmark_indices_", np.arange(40) - 1, "must ascend"),
+        ("landmark_indices_", np.arange(40)[::-1].copy(), "rising order"),
+        ("landmark_indices_", np.arange(40) - 1, "must be at least 0"),
         ("landmark_indices_", np.arange(39), "landmark_indices_ must be an array"),
-        ("labels_", np.full(40, 6, np.int32), "labels_ must be class numbers"),
-        ("labels_", np.full(40, -1, np.int32), "labels_ must be class numbers"),
+        ("labels_", np.full(40, 6, np.int32), "labels_ must be below 6"),
+        ("labels_", np.full(40, -1, np.int32), "labels_ must be at least 0"),
         ("coefficients_", np.zeros((6, 39)), "coefficients_ must be an array"),
-        ("classes_", np.array(["a"]), "two classes"),
+        ("classes_", np.array(["a"]), "at least 2 labels"),
     ],
 )
 def test_damaged_models_are_refused(name, value, message):
     model = ridge().fit(TREES, LABELS)
-    model._check_restored()
+    check_restored(model)
     setattr(model, name, value)
     if name == "classes_":
         model.coefficients_ = model.coefficients_[:1]
     with pytest.raises(ValueError, match=message):
-        model._check_restored()
+        check_restored(model)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import zipfile
+import sys
+from pathlib import Path
 
 import pytest
 
 from kernelwood.persist import load, save
+
+sys.path.append(str(Path(__file__).parent))
+
+from crafted import pack, unpack
 
 
 @pytest.fixture
@@ -33,18 +36,9 @@ def forge(tmp_path):
     def rewrite(model, change, *, checksums=True):
         path = tmp_path / "forged.kw"
         save(model, path)
-        with zipfile.ZipFile(path) as archive:
-            members = {name: archive.read(name) for name in archive.namelist()}
-        manifest = json.loads(members.pop("manifest.json"))
+        manifest, members = unpack(path.read_bytes())
         change(manifest, members)
-        if checksums:
-            manifest["members"] = {
-                name: {"sha256": hashlib.sha256(data).hexdigest(), "size": len(data)}
-                for name, data in members.items()
-            }
-        with zipfile.ZipFile(path, "w") as archive:
-            for name, data in {**members, "manifest.json": json.dumps(manifest)}.items():
-                archive.writestr(name, data)
+        path.write_bytes(pack(manifest, members, checksums=checksums))
         return path
 
     return rewrite

@@ -1,10 +1,21 @@
 """Small estimators to save: what fitted ones may hold, without what they learn."""
 
 from dataclasses import dataclass, fields
+from typing import ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from kernelwood.arrays import (
+    Anything,
+    ArrayOf,
+    Instance,
+    Labels,
+    OneOf,
+    Real,
+    Strings,
+    Whole,
+)
 from kernelwood.errors import KernelInputError
 from kernelwood.kernels import Kernel
 from kernelwood.persist import MODELS, Row
@@ -15,7 +26,13 @@ from kernelwood.persist.models import from_own_state, own_state
 class Hasher(BaseEstimator):
     """References and random weights."""
 
-    _fitted = ("kernel_", "references_", "weights_", "seed_", "note_")
+    _fitted: ClassVar = {
+        "kernel_": Instance(Kernel),
+        "references_": Anything(),
+        "weights_": ArrayOf("float64", None, None),
+        "seed_": Whole(),
+        "note_": Anything(),
+    }
 
     def __init__(self, kernel, *, n_bits=4, random_state=None, n_jobs=None):
         self.kernel = kernel
@@ -44,17 +61,20 @@ class Hasher(BaseEstimator):
 
     def _check_restored(self):
         n = len(self.kernel_._batch(self.references_))
-        if self.weights_.dtype != np.float64 or self.weights_.shape != (n, self.n_bits):
+        if self.weights_.shape != (n, self.n_bits):
             raise ValueError("weights_ do not fit the references")
-        if not np.isfinite(self.weights_).all():
-            raise ValueError("weights_ are not finite")
-        if type(self.seed_) is not int or self.note_ is not None:
-            raise ValueError("seed_ or note_ is wrong")
+        if self.note_ is not None:
+            raise ValueError("note_ is wrong")
 
 
 @dataclass(frozen=True)
 class Forest:
     """A dataclass of arrays that tells its state by itself."""
+
+    _saved: ClassVar = {
+        "bits": ArrayOf("int32", "bits", least=0),
+        "leaves": ArrayOf("float64", "bits"),
+    }
 
     bits: np.ndarray
     leaves: np.ndarray
@@ -64,18 +84,21 @@ class Forest:
 
     @classmethod
     def _from_saved(cls, parameters, texts, arrays):
-        made = cls(**parameters, **texts, **arrays)
-        if made.bits.dtype != np.int32 or made.bits.ndim != 1 or made.bits.min(initial=0) < 0:
-            raise ValueError("bits are not bits")
-        if made.leaves.dtype != np.float64 or made.leaves.shape[:1] != made.bits.shape:
-            raise ValueError("leaves do not fit the bits")
-        return made
+        return cls(**parameters, **texts, **arrays)
 
 
 class Classifier(BaseEstimator):
     """An estimator with another one inside, classes, and a bit of everything."""
 
-    _fitted = ("classes_", "hasher_", "forest_", "counts_", "threshold_", "history_", "by_class_")
+    _fitted: ClassVar = {
+        "classes_": OneOf(Labels(), Strings()),
+        "hasher_": Instance(Hasher),
+        "forest_": Instance(Forest),
+        "counts_": ArrayOf("int64", "classes_"),
+        "threshold_": Real(0, 1),
+        "history_": Anything(),
+        "by_class_": Anything(),
+    }
 
     def __init__(self, kernel, *, class_weight=None, random_state=None, n_jobs=None):
         self.kernel = kernel
@@ -102,18 +125,10 @@ class Classifier(BaseEstimator):
             raise KernelInputError(f"Classifier: kernel must be a kernel, got {self.kernel!r}")
 
     def _check_restored(self):
-        if type(self.hasher_) is not Hasher or type(self.forest_) is not Forest:
-            raise ValueError("hasher_ or forest_ is none")
         if self.forest_.bits.max(initial=-1) >= self.hasher_.n_bits:
             raise ValueError("forest_ reads bits that are not there")
         if len(self.forest_.bits) != self.hasher_.n_bits:
             raise ValueError("forest_ and hasher_ do not fit together")
-        if self.classes_.ndim != 1 or len(self.classes_) == 0:
-            raise ValueError("there are no classes_")
-        if self.counts_.shape != self.classes_.shape or self.counts_.dtype != np.int64:
-            raise ValueError("counts_ do not fit the classes")
-        if not isinstance(self.threshold_, float) or not 0 <= self.threshold_ <= 1:
-            raise ValueError("threshold_ is no number from 0 to 1")
 
 
 ROWS = (

@@ -10,7 +10,8 @@ from hypothesis import given, strategies as st
 
 import kernelwood as kw
 from kernelwood.errors import ModelFormatError
-from kernelwood.persist import load, save
+from kernelwood.persist import load, read_model, save, write_model
+from kernelwood.persist.archive import _Unpacked
 from kernelwood.similarity import Lexical, Table
 
 VECTORS = kw.Vectors(["cat", "dog"], [[1, 2], [3, 4]])
@@ -310,6 +311,150 @@ def test_stored_members_are_as_good_as_deflated_ones(saved, tmp_path):
     assert load(path) == KERNEL
 
 
+def test_files_whose_headers_were_written_last_are_as_good(tmp_path):
+    class Pipe(io.RawIOBase):
+        """A file that cannot be rewound."""
+
+        def __init__(self):
+            self.content = b""
+
+        def writable(self):
+            return True
+
+        def seekable(self):
+            return False
+
+        def write(self, data):
+            self.content += bytes(data)
+            return len(data)
+
+    pipe = Pipe()
+    write_model(KERNEL, pipe)
+    assert read_model(io.BytesIO(pipe.content)) == KERNEL
+
+
+def _directory(saved):
+    """Return where the directory of members begins, and the offsets of its entries."""
+    start = int.from_bytes(saved[-6:-2], "little")
+    entries, place = [], start
+    while saved[place : place + 4] == b"PK\x01\x02":
+        entries.append(place)
+        lengths = [int.from_bytes(saved[place + i : place + i + 2], "little") for i in (28, 30, 32)]
+        place += 46 + sum(lengths)
+    return start, entries
+
+
+def _moved(saved, by, first=0):
+    """Return the directory of a file with the offsets of members moved."""
+    start, entries = _directory(saved)
+    changed = bytearray(saved)
+    for entry in entries[first:]:
+        offset = int.from_bytes(saved[entry + 42 : entry + 46], "little") + by
+        changed[entry + 42 : entry + 46] = offset.to_bytes(4, "little")
+    changed[-6:-2] = (start + by).to_bytes(4, "little")
+    return bytes(changed)
+
+
+def _with_gap(saved):
+    gap, entry = b"hidden", _directory(saved)[1][1]
+    place = int.from_bytes(saved[entry + 42 : entry + 46], "little")
+    moved = _moved(saved, len(gap), first=1)
+    return moved[:place] + gap + moved[place:]
+
+
+def _before_directory(saved):
+    start, _ = _directory(saved)
+    moved = _moved(saved, 6, first=len(saved))
+    return moved[:start] + b"hidden" + moved[start:]
+
+
+def _overlapping(saved):
+    """Let two members have the same content."""
+    _, entries = _directory(saved)
+    changed = bytearray(saved)
+    changed[entries[1] + 42 : entries[1] + 46] = saved[entries[0] + 42 : entries[0] + 46]
+    return bytes(changed)
+
+
+def _other_header(place, value):
+    def change(saved):
+        changed = bytearray(saved)
+        changed[place : place + len(value)] = value
+        return bytes(changed)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (_with_gap, "overlaps with another, or there is a gap"),
+        (_overlapping, "overlaps with another, or there is a gap"),
+        (lambda saved: b"hidden" + saved, "overlaps with another, or there is a gap"),
+        (lambda saved: b"hidden" + _moved(saved, 6), "overlaps with another, or there is a gap"),
+        (_before_directory, "before or behind the directory"),
+        (lambda saved: saved + b"hidden", "before or behind the directory"),
+        (lambda saved: saved[:-2] + b"\x06\0hidden", "before or behind the directory"),
+        (_other_header(6, b"\x01\0"), "header differs"),
+        (_other_header(8, b"\0\0"), "header differs"),
+        (_other_header(14, b"\0\0\0\0"), "header differs"),
+        (_other_header(18, b"\1\0\0\0"), "header differs"),
+        (_other_header(22, b"\1\0\0\0"), "header differs"),
+        (_other_header(30, b"C"), "header differs"),
+    ],
+)
+def test_bytes_that_belong_to_no_member_or_two_are_refused(change, message, saved, tmp_path):
+    path = tmp_path / "layout.kw"
+    path.write_bytes(change(saved))
+    with pytest.raises(ModelFormatError, match=message):
+        load(path)
+
+
+@pytest.mark.parametrize("more", [-1, 1])
+def test_a_member_that_does_not_have_its_stated_size_is_refused(more, saved, tmp_path):
+    changed = bytearray(saved)
+    _, entries = _directory(saved)
+    for place in (22, entries[0] + 24):  # the size of the card, in its header and the directory
+        size = int.from_bytes(saved[place : place + 4], "little") + more
+        changed[place : place + 4] = size.to_bytes(4, "little")
+    path = tmp_path / "size.kw"
+    path.write_bytes(bytes(changed))
+    with pytest.raises(ModelFormatError, match=r"card\.md: the size is"):
+        load(path)
+
+
+@pytest.mark.parametrize(("more", "message"), [(-1, "does not have"), (1, "too early")])
+def test_no_more_is_unpacked_than_stated(more, message, saved):
+    with zipfile.ZipFile(io.BytesIO(saved)) as archive:
+        info = archive.getinfo("card.md")
+    info.file_size += more
+    start = len(b"PK\x03\x04" + bytes(26) + b"card.md")
+    with pytest.raises(ValueError, match=message):
+        _Unpacked(io.BytesIO(saved), start, info, None).read(info.file_size)
+
+
+def test_a_part_that_nothing_refers_to_is_refused(forge):
+    def change(manifest, members):
+        manifest["parts"].append(manifest["parts"][2])
+
+    with pytest.raises(ModelFormatError, match=r"manifest\.json: nothing refers to part 5"):
+        load(forge(KERNEL, change))
+
+
+def test_keys_that_occur_twice_are_refused(saved, tmp_path):
+    with zipfile.ZipFile(io.BytesIO(saved)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    manifest = members["manifest.json"]
+    members["manifest.json"] = manifest.replace(b'"format": 1,', b'"format": 1, "format": 1,', 1)
+    assert members["manifest.json"] != manifest
+    path = tmp_path / "twice.kw"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    with pytest.raises(ModelFormatError, match="two equal keys"):
+        load(path)
+
+
 @pytest.mark.parametrize(
     ("kind", "name"),
     [
@@ -455,5 +600,5 @@ def test_a_size_that_lies_is_noticed(saved, tmp_path):
     lying[place : place + 4] = (2**31).to_bytes(4, "little")
     path = tmp_path / "lying.kw"
     path.write_bytes(lying)
-    with pytest.raises(ModelFormatError, match=r"card\.md: the size is 2,147,483,648 bytes"):
+    with pytest.raises(ModelFormatError, match=r"card\.md: its header differs"):
         load(path)

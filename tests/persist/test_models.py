@@ -2,18 +2,29 @@
 
 import importlib.util
 import sys
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
 import kernelwood as kw
+from kernelwood.arrays import Anything, ArrayOf, Check, Strings
 from kernelwood.errors import ModelFormatError
 from kernelwood.persist import MODELS, Row, load, save
 from kernelwood.persist.models import find_row, from_own_state, own_state, row_of
 
 
+class AnyArray(Check):
+    """An array of any numbers."""
+
+    def _fault(self, value, state):
+        return None if isinstance(value, np.ndarray) else "must be an array"
+
+
 class Classifier:
     """A fitted model as later ones will be: a kernel, labels and weights."""
+
+    _saved: ClassVar = {"kernel": Anything(), "labels": Strings(), "weights": AnyArray()}
 
     def __init__(self, kernel, labels, weights):
         self.kernel, self.labels, self.weights = kernel, labels, weights
@@ -42,6 +53,28 @@ def test_a_class_may_tell_its_state_by_itself(round_trip):
     assert again.weights.tolist() == [0, 1] and again.weights.dtype == model.weights.dtype
 
 
+def test_what_it_does_not_declare_is_refused(forge):
+    def change(manifest, members):
+        manifest["parameters"]["more"] = 1
+
+    with pytest.raises(ModelFormatError, match="'more' is unknown"):
+        load(forge(Classifier(None, [], np.zeros(0)), change))
+
+
+def test_what_it_declares_otherwise_is_refused_by_name(forge, monkeypatch):
+    monkeypatch.setitem(Classifier._saved, "weights", ArrayOf("float64", "labels"))
+    with pytest.raises(ModelFormatError, match="weights must be an array of float64") as caught:
+        load(forge(Classifier(None, [], np.zeros(0, int)), lambda manifest, members: None))
+    assert caught.value.member == "weights.npy"
+
+
+def test_a_class_that_declares_nothing_is_not_loaded(forge, monkeypatch):
+    path = forge(Classifier(None, [], np.zeros(0)), lambda manifest, members: None)
+    monkeypatch.delattr(Classifier, "_saved")
+    with pytest.raises(ModelFormatError, match=r"Classifier\._saved must declare"):
+        load(path)
+
+
 def test_its_members_are_not_in_a_folder(tmp_path, forge):
     seen = {}
     forge(Classifier(None, [], np.zeros(0)), lambda manifest, members: seen.update(members))
@@ -63,7 +96,7 @@ def test_what_it_does_not_expect_is_an_error_of_the_file(forge):
         manifest["texts"] = []
         del members["labels.txt"]
 
-    with pytest.raises(ModelFormatError, match=r"KeyError\('labels'\)"):
+    with pytest.raises(ModelFormatError, match="labels is missing"):
         load(forge(Classifier(None, [], np.zeros(0)), change))
 
 

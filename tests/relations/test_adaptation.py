@@ -13,6 +13,7 @@ from hypothesis import given, strategies as st
 
 import kernelwood as kw
 from kernelwood.errors import KernelInputError
+from kernelwood.persist.estimators import check_restored
 from kernelwood.relations import DriftMonitor
 from kernelwood.relations.adaptation import (
     MIN_CANDIDATES,
@@ -98,14 +99,14 @@ def test_moments_take_documents_as_wholes(text, center):
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("candidates", lambda x: x - x, "documents with candidates"),
-        ("candidates", lambda x: x.astype(int), "numbers of documents"),
+        ("candidates", lambda x: x - x, "candidates_ must be at least 1"),
+        ("candidates", lambda x: x.astype(int), "candidates_ must be an array"),
         ("logits", lambda x: x * np.nan, "finite"),
         ("logits", lambda x: x + 1e6, "squares"),
-        ("squares", lambda x: -x, "not negative"),
+        ("squares", lambda x: -x, "squares_ must be at least 0"),
         ("right", lambda x: x + 100, "right"),
-        ("positive", lambda x: x[:-1], "documents with candidates"),
-        ("positive", list, "numbers of documents"),
+        ("positive", lambda x: x[:-1], "positive_ must be an array of shape"),
+        ("positive", list, "positive_ must be an array"),
     ],
 )
 def test_wrong_sums_are_not_loaded(extractor, name, value, message):
@@ -113,13 +114,13 @@ def test_wrong_sums_are_not_loaded(extractor, name, value, message):
     attribute = f"document_{name}_"
     setattr(model, attribute, value(getattr(extractor, attribute)))
     with pytest.raises(ValueError, match=message):
-        model._check_restored()
+        check_restored(model)
 
 
 def test_a_model_that_recognized_nothing_is_loaded_but_not_adapted(extractor, test_documents):
     model = copy.copy(extractor)
     model.document_right_ = extractor.document_right_ * 0
-    model._check_restored()
+    check_restored(model)
     with pytest.raises(kw.errors.KernelInputError, match="cannot be adapted"):
         model.adapt(test_documents)
 

@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 import kernelwood as kw
 from kernelwood.datasets import load_interactions
+from kernelwood.persist.estimators import check_restored
 from kernelwood.relations import RECIPES, card_of, event_candidates, pair_candidates
 from kernelwood.relations.labeled_pairs import PriorCases
 from kernelwood.relations.learning import assign_folds
@@ -229,7 +230,7 @@ def taught():
 
 def test_all_fitted_attributes_are_set(taught):
     assert all(hasattr(taught, name) for name in taught._fitted)
-    taught._check_restored()
+    check_restored(taught)
     assert taught.parser_ == "biomedical"
     assert card_of(taught)["training_candidates"] == 35
     assert taught.n_relations_ == sum(label != "none" for label in taught.cases_.labels)

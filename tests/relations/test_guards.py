@@ -12,6 +12,7 @@ from hypothesis import given, strategies as st
 from sklearn.metrics import f1_score
 
 import kernelwood as kw
+from kernelwood.persist.estimators import check_restored
 from kernelwood.relations import SentenceTable, card_of
 from kernelwood.relations.guards import (
     MIN_CANDIDATES,
@@ -79,8 +80,8 @@ def test_hashes_of_all_sentences_are_kept_even_without_candidates():
 def test_wrong_hashes_are_not_loaded(extractor, name, wrong):
     model = copy.copy(extractor)
     setattr(model, name, wrong(getattr(model, name)))
-    with pytest.raises(ValueError, match="hashes of"):
-        model._check_restored()
+    with pytest.raises(ValueError, match="_hashes_ must be"):
+        check_restored(model)
 
 
 def test_hashes_survive_saving(extractor, tmp_path):

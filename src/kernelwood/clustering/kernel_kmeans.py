@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClusterMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 
+from kernelwood.arrays import LARGE, ArrayOf, Maybe, Real, Schema, Whole
 from kernelwood.clustering.description import (
     MOST_REPRESENTATIVES,
     ClusterDescription,
@@ -32,10 +33,13 @@ from kernelwood.clustering.lloyd import (
 from kernelwood.compute import budget
 from kernelwood.errors import KernelInputError
 from kernelwood.features import (
+    KERNEL,
+    SEED,
+    Fitted,
     NystromEmbedder,
     StructureEstimator,
+    Structures,
     StructureTransformer,
-    check_array,
     compare_rows,
 )
 from kernelwood.kernels import TILE
@@ -142,10 +146,21 @@ class KernelKMeans(StructureTransformer, ClusterMixin, StructureEstimator):  # t
     (array([0, 2, 3], dtype=int32), (3, 4))
     """
 
-    _fitted = (
-        "kernel_", "seed_", "labels_", "inertia_", "n_iter_", "center_norms_",
-        "representative_indices_", "representatives_", "structures_", "embedder_", "centers_",
-    )  # fmt: skip
+    _fitted: ClassVar[Schema] = {
+        "kernel_": KERNEL,
+        "seed_": SEED,
+        "labels_": ArrayOf("int32", None, least=0, below="n_clusters"),
+        "inertia_": Real(0),
+        "n_iter_": Whole(),
+        "center_norms_": ArrayOf("float64", "clusters", least=-LARGE, most=LARGE),
+        "representative_indices_": ArrayOf("int64", "clusters", None, least=-1, below="labels_"),
+        "representatives_": Structures(),
+        "structures_": Maybe(Structures("labels_")),
+        "embedder_": Maybe(Fitted(NystromEmbedder)),
+        "centers_": Maybe(
+            ArrayOf("float64", "clusters", "embedder_.rank_", least=-LARGE, most=LARGE)
+        ),
+    }
 
     labels_: NDArray[np.int32]
     inertia_: float
@@ -401,7 +416,20 @@ class KernelKMeans(StructureTransformer, ClusterMixin, StructureEstimator):  # t
 
     def _check_restored(self) -> None:
         super()._check_restored()
-        _check_clusters(self)
+        sizes = np.bincount(self.labels_)
+        if not len(sizes) or not sizes.all() or (sizes[1:] > sizes[:-1]).any():
+            raise ValueError("clusters must not be empty, and be numbered by descending size")
+        if len(self.center_norms_) != len(sizes):
+            raise ValueError("center_norms_ must be those of all clusters")
+        _check_representatives(self.representative_indices_, self.labels_)
+        if np.count_nonzero(self.representative_indices_ >= 0) != len(self.representatives_):
+            raise ValueError("representatives_ must be those of representative_indices_")
+        by_vectors = self.embedder is not None
+        for name in ("embedder_", "centers_"):
+            if (getattr(self, name) is not None) != by_vectors:
+                raise ValueError(f"{name} must be None if and only if embedder is None")
+        if (self.structures_ is None) != by_vectors:
+            raise ValueError("structures_ must be None if and only if there is an embedder")
 
 
 def _choose_representatives(
@@ -447,68 +475,13 @@ def _check_representatives(indices: Any, labels: NDArray[np.int32]) -> None:
     """Raise ValueError unless these can be the representatives of the clusters."""
     sizes = np.bincount(labels)
     width = min(MOST_REPRESENTATIVES, int(sizes.max()))
-    check_array("representative_indices_", indices, np.int64, (len(sizes), width))
+    if indices.shape != (len(sizes), width):
+        raise ValueError(f"representative_indices_ must be of shape {(len(sizes), width)}")
     there = np.arange(width) < sizes[:, None]
     if (indices[~there] != -1).any() or (indices[there] < 0).any():
         raise ValueError("representative_indices_ must be filled with members, then with -1")
-    if (indices >= len(labels)).any():
-        raise ValueError("representative_indices_ must be indices of structures")
     clusters = np.broadcast_to(np.arange(len(sizes))[:, None], indices.shape)
     if (labels[indices[there]] != clusters[there]).any():
         raise ValueError("representative_indices_ must be members of their clusters")
     if len(np.unique(indices[there])) < np.count_nonzero(there):
         raise ValueError("representative_indices_ must be different structures")
-
-
-def _check_clusters(model: KernelKMeans) -> None:
-    """Raise ValueError if restored attributes are not a possible result of ``fit``."""
-    _check_numbers(model)
-    n_clusters = _check_labels(model)
-    check_array("center_norms_", model.center_norms_, np.float64, (n_clusters,))
-    _check_representatives(model.representative_indices_, model.labels_)
-    n_chosen = int(np.count_nonzero(model.representative_indices_ >= 0))
-    _check_batch(model, "representatives_", model.representatives_, n_chosen)
-    if (model.embedder is None) != (model.embedder_ is None):
-        raise ValueError("embedder_ must be None if and only if embedder is None")
-    if model.embedder_ is None:
-        _check_batch(model, "structures_", model.structures_, len(model.labels_))
-        if model.centers_ is not None:
-            raise ValueError("centers_ must be None without an embedder")
-    else:
-        _check_vectors(model, n_clusters)
-
-
-def _check_numbers(model: KernelKMeans) -> None:
-    inertia, n_iter = model.inertia_, model.n_iter_
-    if not isinstance(inertia, float) or not 0 <= inertia < np.inf:
-        raise ValueError("inertia_ must be a number of at least 0")
-    if isinstance(n_iter, bool) or not isinstance(n_iter, int) or n_iter < 0:
-        raise ValueError("n_iter_ must be a whole number")
-
-
-def _check_labels(model: KernelKMeans) -> int:
-    """Return the number of clusters."""
-    check_array("labels_", model.labels_, np.int32, (np.size(model.labels_),))
-    n_clusters = int(model.labels_.max(initial=-1)) + 1
-    if model.labels_.min(initial=0) < 0 or not 1 <= n_clusters <= model.n_clusters:
-        raise ValueError(f"labels_ must be numbers of up to {model.n_clusters} clusters")
-    sizes = np.bincount(model.labels_)
-    if not sizes.all() or (np.diff(sizes) > 0).any():
-        raise ValueError("clusters must not be empty, and be numbered by descending size")
-    return n_clusters
-
-
-def _check_vectors(model: KernelKMeans, n_clusters: int) -> None:
-    embedder = model.embedder_
-    if type(embedder) is not NystromEmbedder or not embedder.__sklearn_is_fitted__():
-        raise ValueError("embedder_ must be a fitted NystromEmbedder")
-    if embedder.kernel_._accepts() is not model.kernel_._accepts():
-        raise ValueError("embedder_ and kernel_ must be for the same structures")
-    check_array("centers_", model.centers_, np.float64, (n_clusters, embedder.rank_))
-    if model.structures_ is not None:
-        raise ValueError("structures_ must be None with an embedder")
-
-
-def _check_batch(model: KernelKMeans, name: str, batch: Any, n: int) -> None:
-    if not isinstance(batch, model.kernel_._accepts()) or len(batch) != n:
-        raise ValueError(f"{name} must be a batch of {n} structures that the kernel reads")

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood import _native
-from kernelwood.arrays import rises
+from kernelwood.arrays import LARGE, ArrayOf, Offsets, Schema, Strings, check_values
 from kernelwood.entities.tagger_features import (
     BACKWARD,
     FORWARD,
@@ -125,50 +125,32 @@ class ChainWeights(NamedTuple):
     def check(self, n_types: int) -> None:
         """Raise ValueError unless arrays, which may be from a file, are valid for some types."""
         _require(0 < n_types <= MOST_TYPES, f"there must be 1 to {MOST_TYPES} types of entities")
-        n = n_labels(n_types)
-        arrays = {"columns": np.int32, "values": np.float64, "known": np.uint8}
-        for name, dtype in arrays.items():
-            array = getattr(self, name)
-            _require(
-                isinstance(array, np.ndarray) and array.dtype == dtype and array.ndim == 1,
-                f"{name} must be an array of {np.dtype(dtype).name}",
-            )
-        names = self.features
+        check_values(WEIGHTS, self._asdict())
+        n, listed = n_labels(n_types), self.features.tolist()
         _require(
-            isinstance(names, np.ndarray) and names.ndim == 1 and names.dtype.kind in "OU",
-            "features must be names",
+            all(name[:1] in ("P", "T", PLACE) for name in listed),
+            "features must be names that begin with their place",
         )
-        listed = names.tolist()
-        _require(
-            all(isinstance(name, str) and name[:1] in ("P", "T", PLACE) for name in listed)
-            and len(set(listed)) == len(listed),
-            "features must be different names",
-        )
-        size = len(self.values)
-        _require(
-            rises(self.offsets, size)
-            and len(self.offsets) == len(listed) + 1
-            and self.offsets[0] == 0
-            and self.offsets[-1] == size == len(self.columns),
-            "offsets must rise from 0 to the number of weights",
-        )
-        _require(bool(np.isfinite(self.values).all()), "weights must be finite")
         widths = np.array([n if name[0] == PLACE else N_PLACES * n for name in listed], np.int64)
         limits = np.repeat(widths, self.offsets[1:] - self.offsets[:-1])
+        _require(bool((self.columns < limits).all()), "columns must be labels")
         _require(
-            bool(((self.columns >= 0) & (self.columns < limits)).all()), "columns must be labels"
+            len(self.known) == n and self.known[OUT] == 1,
+            f"known and transitions must be those of {n} labels, of which some are known",
         )
-        _require(
-            isinstance(self.transitions, np.ndarray)
-            and self.transitions.dtype == np.float64
-            and self.transitions.shape == (n, n)
-            and bool((np.abs(self.transitions) <= _LARGEST).all()),
-            f"transitions must be {n} x {n} moderate numbers",
-        )
-        _require(
-            len(self.known) == n and self.known[OUT] == 1 and bool((self.known <= 1).all()),
-            "known must be 0 or 1 for each label",
-        )
+
+
+# What weights from a file must be.
+WEIGHTS: Schema = {
+    "features": Strings("features of a place", different=True),
+    "columns": ArrayOf("int32", "weights of features", least=0),
+    "values": ArrayOf("float64", "weights of features", least=-LARGE, most=LARGE),
+    "offsets": Offsets("features of a place", "weights of features"),
+    "transitions": ArrayOf(
+        "float64", "labels of pieces", "labels of pieces", least=-_LARGEST, most=_LARGEST
+    ),
+    "known": ArrayOf("uint8", "labels of pieces", most=1),
+}
 
 
 def _require(condition: bool, message: str) -> None:

@@ -8,11 +8,12 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, TypeVar
 
+from kernelwood.arrays import Flag, Named, Schema, Strings, Text, Whole
 from kernelwood.entities.mentions import Mention, add_mentions, mention_entity
 from kernelwood.entities.pieces import Pieces, cut_pieces
-from kernelwood.errors import ModelFormatError, StructureError
+from kernelwood.errors import StructureError
 from kernelwood.io import Line, Readable, Source, Tally, cycles_ignored
 from kernelwood.structures import check_label, share, shorten, show
 from kernelwood.text import Document, Entity, Sentence, Span, Token, is_frame, is_missing
@@ -96,6 +97,13 @@ class Dictionary:
     >>> [(entity.type, entity.text) for entity in proteins.find("Insulin activates Raf1.")]
     [('hormone', 'Insulin'), ('protein', 'Raf1')]
     """
+
+    _saved: ClassVar[Schema] = {
+        "case": Text(*_CASES),
+        "variants": Flag(),
+        "refused": Named(Whole(1)),
+        **{name: Strings("columns") for name in _SAVED_COLUMNS},
+    }
 
     def __init__(
         self,
@@ -363,8 +371,7 @@ class Dictionary:
     def _from_saved(
         cls, parameters: dict[str, Any], texts: dict[str, list[str]], arrays: dict[str, Any]
     ) -> Dictionary:
-        """Return the dictionary of checked parts, the inverse of `_to_saved`."""
-        _check_saved(parameters, texts, arrays)
+        """Return the dictionary of parts that are as declared, the inverse of `_to_saved`."""
         terms = zip(*(texts[name] for name in _SAVED_COLUMNS), strict=True)
         made = cls(terms, case=parameters["case"], variants=parameters["variants"])
         made.tally = _tally(len(made.terms), parameters["refused"])
@@ -415,27 +422,6 @@ def _why_refused(term: Term, earlier: Term) -> str:
 
 def _tally(n_terms: int, refused: Mapping[str, int]) -> Tally:
     return Tally(read=n_terms, skipped=sum(refused.values()), reasons=dict(refused))
-
-
-def _check_saved(
-    parameters: Mapping[str, Any], texts: Mapping[str, list[str]], arrays: Mapping[str, Any]
-) -> None:
-    if (
-        set(parameters) != {"case", "variants", "refused"}
-        or set(texts) != {*_SAVED_COLUMNS}
-        or arrays
-    ):
-        raise ModelFormatError("the parts are not those of a dictionary")
-    if parameters["case"] not in _CASES or type(parameters["variants"]) is not bool:
-        raise ModelFormatError("case or variants is not a valid choice")
-    refused = parameters["refused"]
-    if type(refused) is not dict or not all(
-        type(reason) is str and type(times) is int and times > 0
-        for reason, times in refused.items()
-    ):
-        raise ModelFormatError("'refused' must map reasons to counts")
-    if len({len(column) for column in texts.values()}) > 1:
-        raise ModelFormatError("the columns of the terms differ in length")
 
 
 def _read_terms(source: Source) -> Iterator[Term]:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelwood.arrays import Instance, Maybe, Named, Real, Schema, Strings, Whole
 from kernelwood.entities.abbreviations import abbreviation_mentions
 from kernelwood.entities.annotated_texts import read_texts
-from kernelwood.entities.chain_model import OUT, ChainModel, ChainWeights, decode, train_chains
+from kernelwood.entities.chain_model import (
+    OUT,
+    WEIGHTS,
+    ChainModel,
+    ChainWeights,
+    decode,
+    train_chains,
+)
 from kernelwood.entities.dictionary import Dictionary
 from kernelwood.entities.mentions import (
     Mention,
@@ -106,10 +113,18 @@ class EntityTagger(Parameterized):
     ['RAK2', 'TORP1']
     """
 
-    _fitted = (
-        "types_", *_WEIGHTS, "terms_", "references_", "bias_", "repeat_", "held_out_",
-        "type_f1_", "dropped_", "n_mentions_",
-    )  # fmt: skip
+    _fitted: ClassVar[Schema] = {
+        "types_": Strings(filled=True, different=True),
+        **{f"{name}_": check for name, check in WEIGHTS.items()},
+        "terms_": Instance(Dictionary),
+        "references_": Instance(Dictionary),
+        "bias_": Real(-_MOST_BIAS, _MOST_BIAS),
+        "repeat_": Maybe(Real(0, 1)),
+        "held_out_": Named(Real()),
+        "type_f1_": Named(Real()),
+        "dropped_": Named(Whole()),
+        "n_mentions_": Whole(),
+    }
     _saved_unfitted = True
 
     types_: list[str]
@@ -377,32 +392,8 @@ class EntityTagger(Parameterized):
             )
 
     def _check_restored(self) -> None:
-        types = self.types_
-        if (
-            not isinstance(types, list)
-            or not all(type(name) is str and name for name in types)
-            or len(set(types)) != len(types)
-        ):
-            raise ValueError("types_ must be different names")
-        ChainWeights(*(getattr(self, name) for name in _WEIGHTS)).check(len(types))
-        for name in ("terms_", "references_"):
-            if not isinstance(getattr(self, name), Dictionary):
-                raise ValueError(f"{name} must be a dictionary")
-        if type(self.bias_) is not float or not abs(self.bias_) <= _MOST_BIAS:
-            raise ValueError("bias_ must be a moderate number")
-        if self.repeat_ is not None and (
-            type(self.repeat_) is not float or not 0 <= self.repeat_ <= 1
-        ):
-            raise ValueError("repeat_ must be a probability or None")
-        if type(self.n_mentions_) is not int or self.n_mentions_ < 0:
-            raise ValueError("n_mentions_ must be a count")
-        for name, kind in (("held_out_", float), ("type_f1_", float), ("dropped_", int)):
-            value = getattr(self, name)
-            if not isinstance(value, dict) or not all(
-                type(key) is str and type(one) is kind and math.isfinite(one)
-                for key, one in value.items()
-            ):
-                raise ValueError(f"{name} must be figures by name")
+        weights = ChainWeights(*(getattr(self, name) for name in _WEIGHTS))
+        weights.check(len(self.types_))
 
     def _check_is_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():

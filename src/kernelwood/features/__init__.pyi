@@ -17,13 +17,18 @@ from .collection import (
     GrowingArray as GrowingArray,
     Ids as Ids,
     IdTable as IdTable,
-    check_ids as check_ids,
+    check_next_id as check_next_id,
     collected as collected,
+    ids_of as ids_of,
     stored as stored,
 )
 from .embedding_index import EmbeddingIndex as EmbeddingIndex, index_vectors as index_vectors
 from .estimator import (
+    KERNEL as KERNEL,
+    SEED as SEED,
+    Fitted as Fitted,
     StructureEstimator as StructureEstimator,
+    Structures as Structures,
     StructureTransformer as StructureTransformer,
     check_array as check_array,
     encode_groups as encode_groups,
@@ -31,6 +36,7 @@ from .estimator import (
 )
 from .hash_index import HashIndex as HashIndex
 from .hashing import (
+    HASHER as HASHER,
     HashCollection as HashCollection,
     HashingEstimator as HashingEstimator,
     KernelHasher as KernelHasher,

@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwood.arrays import Batch, ExampleBatch, Ragged, Vocabulary, rises
+from kernelwood.arrays import ArrayOf, Batch, ExampleBatch, Ragged, Schema, Vocabulary, Whole
 from kernelwood.errors import KernelInputError
-from kernelwood.features.estimator import StructureEstimator, check_array
+from kernelwood.features.estimator import StructureEstimator
 from kernelwood.kernels import Kernel, needed_views
 from kernelwood.parameters import check_int
 
@@ -279,11 +279,17 @@ class IdTable:
         self._fill({name: self.column(name)[positions] for name in self._columns})
 
 
-def check_ids(ids: Any, next_id: Any, n: int) -> None:
-    """Raise ValueError unless loaded ids are valid for n rows."""
-    if not rises(ids, strictly=True) or len(ids) != n:
-        raise ValueError(f"ids_ must be {n} whole numbers in rising order")
-    if type(next_id) is not int or not (int(ids[-1]) if n else -1) < next_id < _LARGEST_ID:
+def ids_of(rows: str) -> Schema:
+    """Return the schema of ids of a table with as many rows as another value."""
+    return {
+        "ids_": ArrayOf("int64", rows, least=0, rising=True),
+        "next_id_": Whole(0, _LARGEST_ID - 1),
+    }
+
+
+def check_next_id(ids: Ids, next_id: int) -> None:
+    """Raise ValueError unless the id of the next row is greater than all ids."""
+    if len(ids) and ids[-1] >= next_id:
         raise ValueError("next_id_ must be greater than all ids")
 
 
@@ -413,28 +419,17 @@ class CollectionEstimator(StructureEstimator):
         self.__dict__.pop("_restored", None)
         self._collection = Collection(self.kernel_, structures, columns, ids=ids, next_id=n)
 
-    def _column_types(self) -> dict[str, tuple[Any, tuple[int, ...]]]:
-        """Return the data type and the shape of a row of each column except the ids."""
-        return {}
-
     def _check_columns(self, columns: dict[str, NDArray[Any]]) -> None:
-        """Raise ValueError if loaded columns of the right types and shapes hold invalid values."""
+        """Raise ValueError if loaded columns of the right types hold invalid values."""
 
     def _check_restored(self) -> None:
         super()._check_restored()
         # Not set before saving, when the estimator is checked too.
         if "_restored" not in self.__dict__:
             return
-        ids, structures, next_id = (
-            self._restored[name] for name in ("ids", "structures", "next_id")
-        )
-        if not isinstance(structures, self.kernel_._accepts()):
-            raise ValueError("structures_ must be a batch that the kernel reads")
-        n = len(structures)
-        check_ids(ids, next_id, n)
-        columns = {name: self._restored[name] for name in self._column_types()}
-        for name, (dtype, row) in self._column_types().items():
-            check_array(f"{name}_", columns[name], dtype, (n, *row))
+        columns = dict(self._restored)
+        ids, structures, next_id = (columns.pop(name) for name in ("ids", "structures", "next_id"))
+        check_next_id(ids, next_id)
         self._check_columns(columns)
         self._collection = Collection(self.kernel_, structures, columns, ids=ids, next_id=next_id)
         del self._restored

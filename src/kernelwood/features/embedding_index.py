@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelwood.arrays import ArrayOf, Schema
 from kernelwood.compute import config_context
-from kernelwood.features.collection import Ids, StructureIndex, collected, nearest_kept
+from kernelwood.features.collection import Ids, StructureIndex, collected, ids_of, nearest_kept
+from kernelwood.features.estimator import KERNEL, SEED, Fitted, Structures
 from kernelwood.features.nystrom import SELECTIONS, NystromEmbedder
 from kernelwood.features.rowwise import compare_rows
 from kernelwood.features.vector_search import (
@@ -96,9 +98,15 @@ class EmbeddingIndex(StructureIndex):
     (105, 1.0)
     """
 
-    _fitted = (
-        "kernel_", "seed_", "embedder_", "ids_", "vectors_", "scales_", "structures_", "next_id_",
-    )  # fmt: skip
+    _fitted: ClassVar[Schema] = {
+        "kernel_": KERNEL,
+        "seed_": SEED,
+        "embedder_": Fitted(NystromEmbedder),
+        "structures_": Structures(),
+        **ids_of("structures_"),
+        "vectors_": ArrayOf("int8", "structures_", None),
+        "scales_": ArrayOf("float32", "structures_", least=0),
+    }
     _plain_scores = "approximate similarities"
 
     embedder_: NystromEmbedder
@@ -166,24 +174,12 @@ class EmbeddingIndex(StructureIndex):
         self._check_count("n_components", 1, none=True)
         self._check_choice("selection", tuple(SELECTIONS))
 
-    def _column_types(self) -> dict[str, tuple[Any, tuple[int, ...]]]:
-        return {
-            "vectors": (np.int8, (padded(self.embedder_.rank_),)),
-            "scales": (np.float32, ()),
-        }
-
     def _check_columns(self, columns: dict[str, NDArray[Any]]) -> None:
+        if columns["vectors"].shape[1] != padded(self.embedder_.rank_):
+            raise ValueError("vectors_ must be those of the embedder")
         check_quantized(columns["vectors"], columns["scales"])
         if columns["vectors"][:, self.embedder_.rank_ :].any():
             raise ValueError("vectors_ must be 0 beyond the dimensions of the embedder")
-
-    def _check_restored(self) -> None:
-        # Before the columns, whose shape depends on it.
-        if type(self.embedder_) is not NystromEmbedder:
-            raise ValueError("embedder_ must be a NystromEmbedder")
-        super()._check_restored()
-        if self.embedder_.kernel_._accepts() is not self.kernel_._accepts():
-            raise ValueError("embedder_ and kernel_ must be for the same kind of structures")
 
 
 def index_vectors(embedder: NystromEmbedder, X: Any) -> tuple[Rows, Scales]:

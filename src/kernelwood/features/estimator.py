@@ -11,25 +11,64 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
-from kernelwood.arrays import ExampleBatch
+from kernelwood.arrays import Check, ExampleBatch, Instance, Schema, Whole
 from kernelwood.compute import config_context, resolve_jobs
 from kernelwood.errors import KernelInputError
 from kernelwood.kernels import Kernel, drop_unread_views
 from kernelwood.parameters import ChecksParameters
-from kernelwood.seeds import resolve_seed
+from kernelwood.seeds import LARGEST_SEED, resolve_seed
 from kernelwood.text import Example
+
+
+class Structures(Check):
+    """A batch that ``kernel_`` reads.
+
+    Parameters
+    ----------
+    size : int or str, optional
+        The number of structures.
+    """
+
+    def __init__(self, size: int | str | None = None) -> None:
+        self.size = size
+
+    def _fault(self, value: Any, state: Any) -> str | None:
+        if not isinstance(value, state.values["kernel_"]._accepts()):
+            return "must be a batch that the kernel reads"
+        if self.size is not None and state.size(self.size, len(value)) != len(value):
+            return f"must be a batch of {state.size(self.size, len(value))} structures"
+        return None
+
+
+class Fitted(Check):
+    """A fitted estimator of a class, for structures of the kind that ``kernel_`` reads."""
+
+    def __init__(self, cls: type[Any]) -> None:
+        self.cls = cls
+
+    def _fault(self, value: Any, state: Any) -> str | None:
+        if type(value) is not self.cls or not value.__sklearn_is_fitted__():
+            return f"must be a fitted {self.cls.__name__}"
+        if value.kernel_._accepts() is not state.values["kernel_"]._accepts():
+            return "and kernel_ must be for the same kind of structures"
+        return None
+
+
+# Of fitted attributes that many estimators have.
+KERNEL = Instance(Kernel)
+SEED = Whole(0, LARGEST_SEED)
 
 
 class StructureEstimator(ChecksParameters, BaseEstimator):  # type: ignore[misc]
     """Base class of estimators whose ``X`` are structures, compared by a kernel.
 
     The constructor stores its arguments; ``fit`` checks them. ``X`` is a list of structures or a
-    batch. The parameters and the attributes named in ``_fitted`` are what :func:`kernelwood.save`
-    stores.
+    batch. :func:`kernelwood.save` stores the parameters and the attributes declared in ``_fitted``.
     """
 
-    # Names of fitted attributes: arrays, plain values, batches, kernels, other estimators.
-    _fitted: ClassVar[tuple[str, ...]] = ("kernel_",)
+    # What fitted attributes must be: arrays, plain values, batches, kernels, other estimators.
+    # Of a loaded estimator they are checked before it sees them.
+    _fitted: ClassVar[Schema] = {"kernel_": KERNEL}
 
     kernel: Any
     kernel_: Kernel
@@ -47,11 +86,7 @@ class StructureEstimator(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             resolve_jobs(self.n_jobs)
 
     def _check_restored(self) -> None:
-        """Raise ValueError if fitted attributes loaded from a file are inconsistent."""
-        if not isinstance(self.kernel_, Kernel):
-            raise ValueError("kernel_ must be a kernel")
-        if "seed_" in self._fitted and resolve_seed(self.seed_) != self.seed_:
-            raise ValueError("seed_ must be a whole number")
+        """Raise ValueError if fitted attributes, which are as declared, are inconsistent."""
 
     def _start(self, X: Any) -> Any:
         """Check the parameters, set ``kernel_`` and ``seed_``, and return ``X`` as a batch."""

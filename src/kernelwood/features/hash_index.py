@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelwood.arrays import ArrayOf, Schema
 from kernelwood.features.codes import BACKENDS, Codes, CodeSearch, check_codes
-from kernelwood.features.collection import Ids, StructureIndex, nearest_kept
-from kernelwood.features.hashing import HashCollection
+from kernelwood.features.collection import Ids, StructureIndex, ids_of, nearest_kept
+from kernelwood.features.estimator import KERNEL, SEED, Structures
+from kernelwood.features.hashing import HASHER, HashCollection
 
 
 class HashIndex(StructureIndex, HashCollection):
@@ -85,7 +87,14 @@ class HashIndex(StructureIndex, HashCollection):
     1.0
     """
 
-    _fitted = ("kernel_", "seed_", "hasher_", "ids_", "codes_", "structures_", "next_id_")
+    _fitted: ClassVar[Schema] = {
+        "kernel_": KERNEL,
+        "seed_": SEED,
+        "hasher_": HASHER,
+        "structures_": Structures(),
+        **ids_of("structures_"),
+        "codes_": ArrayOf("uint64", "structures_", None),
+    }
     _plain_scores = "Hamming distances"
 
     def __init__(

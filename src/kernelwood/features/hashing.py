@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelwood.arrays import LARGE, ArrayOf, Instance, Items, Schema
 from kernelwood.errors import KernelInputError
 from kernelwood.features.bit_blocks import (
     BitBlock,
@@ -18,7 +19,13 @@ from kernelwood.features.bit_blocks import (
 )
 from kernelwood.features.codes import Codes, check_codes, n_words, unpack
 from kernelwood.features.collection import CollectionEstimator, collected
-from kernelwood.features.estimator import StructureTransformer, check_array
+from kernelwood.features.estimator import (
+    KERNEL,
+    SEED,
+    Fitted,
+    Structures,
+    StructureTransformer,
+)
 from kernelwood.features.reference_selection import STRATEGIES, ReferenceSelector, random_references
 from kernelwood.features.rowwise import compare_rows, compare_unknown
 from kernelwood.parameters import check_int
@@ -162,7 +169,14 @@ class KernelHasher(StructureTransformer, ReferenceParameters):
     (2, 4)
     """
 
-    _fitted = ("kernel_", "seed_", "reference_indices_", "references_", "gram_", "blocks_")
+    _fitted: ClassVar[Schema] = {
+        "kernel_": KERNEL,
+        "seed_": SEED,
+        "references_": Structures(),
+        "reference_indices_": ArrayOf("int64", "references_", least=-1),
+        "gram_": ArrayOf("float64", "references_", "references_", least=-LARGE, most=LARGE),
+        "blocks_": Items(Instance(BitBlock, exact=True), kind=tuple),
+    }
 
     gram_: NDArray[np.float64]
     blocks_: tuple[BitBlock, ...]
@@ -374,14 +388,16 @@ class KernelHasher(StructureTransformer, ReferenceParameters):
     def _check_restored(self) -> None:
         super()._check_restored()
         n = len(self._prepare(self.references_))
-        check_array("gram_", self.gram_, np.float64, (n, n))
-        check_array("reference_indices_", self.reference_indices_, np.int64, (n,))
-        if not self.blocks_ or not all(type(block) is BitBlock for block in self.blocks_):
-            raise ValueError("blocks_ must be blocks of bits")
+        self._check_subsets(n)
+        if not self.blocks_:
+            raise ValueError("blocks_ must not be empty")
         if any(b.n_references > n or b.method != self.method for b in self.blocks_):
             raise ValueError("blocks_ must use existing references and the method of the hasher")
-        if len({block.subsets.shape[2] for block in self.blocks_}) > 1:
-            raise ValueError("blocks_ must have subsets of the same size")
+        if any(block.subsets.shape[2] != self.subset_size for block in self.blocks_):
+            raise ValueError(f"blocks_ must have subsets of {self.subset_size} references")
+
+
+HASHER = Fitted(KernelHasher)
 
 
 class HashingEstimator(ReferenceParameters):
@@ -404,10 +420,8 @@ class HashingEstimator(ReferenceParameters):
 
     def _check_restored(self) -> None:
         super()._check_restored()
-        if type(self.hasher_) is not KernelHasher or self.hasher_._n_features_out != self.n_bits:
+        if self.hasher_._n_features_out != self.n_bits:
             raise ValueError(f"hasher_ must be a KernelHasher with {self.n_bits} bits")
-        if self.hasher_.kernel_._accepts() is not self.kernel_._accepts():
-            raise ValueError("hasher_ and kernel_ must be for the same kind of structures")
 
 
 class HashCollection(CollectionEstimator, HashingEstimator):
@@ -415,8 +429,7 @@ class HashCollection(CollectionEstimator, HashingEstimator):
 
     codes_ = collected("codes", "Codes of the structures, in the order of their ids.")
 
-    def _column_types(self) -> dict[str, tuple[Any, tuple[int, ...]]]:
-        return {"codes": (np.uint64, (n_words(self.n_bits),))}
-
     def _check_columns(self, columns: dict[str, NDArray[Any]]) -> None:
+        if columns["codes"].shape[1] != n_words(self.n_bits):
+            raise ValueError(f"codes_ must be codes of {self.n_bits} bits")
         check_codes(columns["codes"], self.n_bits)

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice, pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelwood.arrays import LARGE, ArrayOf, Real, Schema
 from kernelwood.compute import one_blas_thread
 from kernelwood.errors import KernelInputError
 from kernelwood.features.estimator import (
+    KERNEL,
+    SEED,
     StructureEstimator,
+    Structures,
     StructureTransformer,
-    check_array,
     check_matrix,
     encode_labels,
 )
@@ -187,7 +190,10 @@ def decompose(
            [0.6, 1. ]])
     """
     with one_blas_thread():  # the bits of LAPACK depend on the number of threads
-        rising, vectors = np.linalg.eigh((gram + gram.T) / 2)
+        try:
+            rising, vectors = np.linalg.eigh((gram + gram.T) / 2)
+        except np.linalg.LinAlgError as failure:
+            raise KernelInputError(f"{owner}: the similarities are too large: {failure}") from None
         values, vectors = rising[::-1], vectors[:, ::-1]
         top = max(float(values[0]), 0.0) if largest is None else largest
         if values[-1] < -_NEGATIVE * top:
@@ -320,10 +326,16 @@ class NystromEmbedder(StructureTransformer, StructureEstimator):
     0.01
     """
 
-    _fitted = (
-        "kernel_", "seed_", "landmark_indices_", "landmarks_", "gram_", "eigenvalues_",
-        "projection_", "residual_",
-    )  # fmt: skip
+    _fitted: ClassVar[Schema] = {
+        "kernel_": KERNEL,
+        "seed_": SEED,
+        "landmarks_": Structures(),
+        "landmark_indices_": ArrayOf("int64", "landmarks_", least=-1),
+        "gram_": ArrayOf("float64", "landmarks_", "landmarks_", least=-LARGE, most=LARGE),
+        "eigenvalues_": ArrayOf("float64", None, least=0),
+        "projection_": ArrayOf("float64", "landmarks_", "eigenvalues_", least=-LARGE, most=LARGE),
+        "residual_": Real(0, 1),
+    }
 
     _saved_unfitted = True  # as a parameter of KernelKMeans
 
@@ -583,12 +595,6 @@ class NystromEmbedder(StructureTransformer, StructureEstimator):
 
     def _check_restored(self) -> None:
         super()._check_restored()
-        n = len(self._prepare(self.landmarks_))
-        check_array("gram_", self.gram_, np.float64, (n, n))
-        check_array("projection_", self.projection_, np.float64, (n, len(self.eigenvalues_)))
-        check_array("eigenvalues_", self.eigenvalues_, np.float64, (self.rank_,))
-        check_array("landmark_indices_", self.landmark_indices_, np.int64, (n,))
+        self._prepare(self.landmarks_)
         if not (self.eigenvalues_ > 0).all() or self.rank_ == 0:
             raise ValueError("eigenvalues_ must be above 0")
-        if not isinstance(self.residual_, float) or not 0 <= self.residual_ <= 1:
-            raise ValueError("residual_ must be a number from 0 to 1")

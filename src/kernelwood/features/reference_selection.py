@@ -11,19 +11,29 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack
 
-from kernelwood.arrays import Batch, ExampleBatch, VectorBatch
+from kernelwood.arrays import (
+    ArrayOf,
+    Batch,
+    ExampleBatch,
+    Fields,
+    Figure,
+    Items,
+    Maybe,
+    Schema,
+    VectorBatch,
+)
 from kernelwood.compute import Progress, budget, config_context, get_config
 from kernelwood.errors import KernelInputError
 from kernelwood.features.bit_blocks import HashParameters, draw_bits, make_bits
 from kernelwood.features.codes import n_words, unpack
 from kernelwood.features.collection import growing_batch
-from kernelwood.features.estimator import check_array, encode_labels
+from kernelwood.features.estimator import KERNEL, SEED, Structures, encode_labels
 from kernelwood.information import ExplainedClasses, explain_classes
 from kernelwood.kernels import Kernel, needed_views
 from kernelwood.seeds import child_generator
@@ -533,7 +543,16 @@ class ReferenceSelector(HashParameters):
     True
     """
 
-    _fitted = ("kernel_", "seed_", "indices_", "references_", "subsets_", "trace_")
+    _fitted: ClassVar[Schema] = {
+        "kernel_": KERNEL,
+        "seed_": SEED,
+        "references_": Structures(),
+        "indices_": ArrayOf("int64", "references_", least=0),
+        "subsets_": Maybe(
+            ArrayOf("int32", "n_bits", 2, "subset_size", least=0, below="references_")
+        ),
+        "trace_": Items(Fields(dict.fromkeys(_KEYS, Figure()))),
+    }
     _saved_unfitted = True  # as a parameter of other estimators
 
     subsets_: NDArray[np.int32] | None
@@ -614,17 +633,7 @@ class ReferenceSelector(HashParameters):
 
     def _check_restored(self) -> None:
         super()._check_restored()
-        n = len(self._prepare(self.references_))
-        subsets = self.subsets_
-        check_array("indices_", self.indices_, np.int64, (n,))
-        if (self.indices_ < 0).any():
-            raise ValueError("indices_ must be positions")
-        if subsets is not None:
-            check_array("subsets_", subsets, np.int32, (self.n_bits, 2, self.subset_size))
-            if ((subsets < 0) | (subsets >= n)).any():
-                raise ValueError("subsets_ must be reference numbers")
-        if not isinstance(self.trace_, list) or not all(_is_step(step) for step in self.trace_):
-            raise ValueError("trace_ must be a list of steps")
+        self._prepare(self.references_)
 
 
 Choice = tuple[NDArray[np.int64], "NDArray[np.int32] | None", list[dict[str, Any]]]
@@ -695,12 +704,3 @@ STRATEGIES: dict[str, Callable[[ReferenceSelector, Any, NDArray[np.int32], int],
     "information": _by_information,
     "coverage": _by_coverage,
 }
-
-
-def _is_step(step: Any) -> bool:
-    numbers = (int, float)
-    return (
-        isinstance(step, dict)
-        and set(step) == set(_KEYS)
-        and all(type(value) in numbers for value in step.values())
-    )

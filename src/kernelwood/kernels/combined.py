@@ -658,6 +658,11 @@ class OnView(CombinedKernel):
     ) -> Steps:
         yield Request(self.kernel, how, tuple(map(self._view, data)), out, runner)
 
+    def _check_params(self) -> None:
+        super()._check_params()
+        if not isinstance(self.name, str):
+            raise KernelInputError(f"OnView: name must be the name of a view, got {self.name!r}")
+
     def _accepts(self) -> type[Any]:
         return ExampleBatch
 

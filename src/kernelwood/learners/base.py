@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
+from kernelwood.arrays import LARGE, ArrayOf, Labels, Whole
 from kernelwood.errors import KernelInputError
 from kernelwood.features import StructureEstimator, encode_labels
 from kernelwood.structures import Tree, shorten
@@ -38,6 +39,13 @@ class Contributions(NamedTuple):
     def scores(self) -> Floats:
         """The explained scores, shape (n,)."""
         return np.asarray(self.values.sum(axis=1) + self.intercepts)
+
+
+# Of fitted attributes that many classifiers have.
+CLASSES = Labels()
+TWO_CLASSES = Labels(2)
+CLASS_WEIGHTS = ArrayOf("float64", "classes_", above=0, most=LARGE)
+EVALUATIONS = Whole()
 
 
 class StructureClassifier(ClassifierMixin, StructureEstimator):  # type: ignore[misc]
@@ -122,19 +130,9 @@ class StructureClassifier(ClassifierMixin, StructureEstimator):  # type: ignore[
             raise KernelInputError(f"{owner}: folds must have at least two different numbers")
         return array.astype(np.int64)
 
-    def _check_restored(self) -> None:
-        super()._check_restored()
-        classes = self.classes_
-        if not isinstance(classes, np.ndarray) or classes.ndim != 1 or len(classes) == 0:
-            raise ValueError("classes_ must be labels")
-        if classes.dtype.kind not in "Ubiuf" or len(np.unique(classes)) < len(classes):
-            raise ValueError("classes_ must be distinct labels")
-
-    def _check_evaluations(self) -> None:
-        """Raise ValueError unless the loaded ``kernel_evaluations_`` is a count."""
-        evaluations = getattr(self, "kernel_evaluations_", None)
-        if type(evaluations) is not int or evaluations < 0:
-            raise ValueError("kernel_evaluations_ must be a whole number of at least 0")
+    def _n_training(self) -> int:
+        """Return how many training structures there must have been, by the indices of some."""
+        return 0
 
 
 class StreamLabels:

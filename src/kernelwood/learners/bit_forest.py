@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from kernelwood import _native
-from kernelwood.arrays import rises
+from kernelwood.arrays import LARGE, ArrayOf, Offsets, Schema, Whole, check_values
 from kernelwood.compute import Runner, StopFlag
 from kernelwood.errors import KernelInputError
 from kernelwood.features import WORD, Codes, check_codes, n_words
@@ -69,6 +69,18 @@ class BitForest:
     array([[0., 1.],
            [0., 1.]])
     """
+
+    _saved: ClassVar[Schema] = {
+        "n_bits": Whole(1),
+        "n_classes": Whole(1, _LARGEST - 1),
+        "nodes": ArrayOf("int32", None, 2),
+        "offsets": Offsets(None, "nodes", filled=True),
+        "leaf_class": ArrayOf("int32", "shares", least=0, below="n_classes"),
+        "leaf_share": ArrayOf("float64", "shares", least=0, most=1),
+        "leaf_offsets": Offsets(None, "leaf_class", filled=True),
+        "bits": ArrayOf("int32", "trees", "bits per tree", least=0, below="n_bits"),
+        "gains": ArrayOf("float64", "trees", "bits per tree", least=0, most=LARGE),
+    }
 
     n_bits: int
     n_classes: int
@@ -129,40 +141,29 @@ class BitForest:
         For arrays from a file: on a forest that passes, prediction terminates and reads nothing
         outside of the arrays.
         """
+        check_values(self._saved, {name: getattr(self, name) for name in self._saved})
+        self.check_sizes(n_bits, n_classes)
+        self._check_trees()
+
+    def check_sizes(self, n_bits: int, n_classes: int) -> None:
+        """Raise ValueError unless the trees are for these numbers of bits and classes."""
         _require(
-            type(self.n_bits) is int
-            and type(self.n_classes) is int
-            and (self.n_bits, self.n_classes) == (n_bits, n_classes)
-            and 0 < n_classes < _LARGEST,
+            (self.n_bits, self.n_classes) == (n_bits, n_classes),
             f"the forest must have {n_bits} bits and {n_classes} classes",
         )
-        for name, (dtype, ndim) in _ARRAYS.items():
-            array = getattr(self, name)
-            _require(
-                isinstance(array, np.ndarray) and array.dtype == dtype and array.ndim == ndim,
-                f"{name} must be an array of {dtype.__name__} with {ndim} dimensions",
-            )
-        self._check_nodes()
-        self._check_leaves()
+
+    def _check_trees(self) -> None:
+        """Raise ValueError unless arrays that are as declared are those of trees."""
+        _require(self.n_trees > 0, "there must be trees")
+        _require(len(self.bits) == self.n_trees, "bits and gains must be those of each tree")
         _require(
-            self.bits.shape == self.gains.shape
-            and len(self.bits) == self.n_trees
-            and bool(((self.bits >= 0) & (self.bits < n_bits)).all())
-            and bool((np.isfinite(self.gains) & (self.gains >= 0)).all()),
-            "bits and gains must be valid bits and gains of each tree",
+            bool((np.diff(self.offsets) <= _LARGEST).all()), "a tree has more nodes than allowed"
         )
+        self._check_nodes()
+        self._check_shares()
 
     def _check_nodes(self) -> None:
-        offsets, nodes = self.offsets, self.nodes
-        _require(
-            nodes.shape[1] == 2
-            and self.n_trees > 0
-            and offsets[0] == 0
-            and offsets[-1] == len(nodes)
-            and rises(offsets, strictly=True)
-            and bool((np.diff(offsets) <= _LARGEST).all()),
-            "offsets must divide the nodes into trees",
-        )
+        nodes = self.nodes
         for first in range(0, len(nodes), _CHECKED):
             self._check_some_nodes(first, min(first + _CHECKED, len(nodes)))
 
@@ -186,24 +187,10 @@ class BitForest:
         )
         _require(not (unknown & (split < 0)).any(), "a leaf has a class that does not exist")
 
-    def _check_leaves(self) -> None:
-        starts, classes, shares = self.leaf_offsets, self.leaf_class, self.leaf_share
-        _require(
-            len(starts) > 0
-            and starts[0] == 0
-            and starts[-1] == len(classes) == len(shares)
-            and rises(starts, strictly=True),
-            "leaf_offsets must divide classes and shares into leaves",
-        )
-        _require(
-            bool(((classes >= 0) & (classes < self.n_classes)).all()),
-            "a leaf has a class that does not exist",
-        )
+    def _check_shares(self) -> None:
+        starts, shares = self.leaf_offsets, self.leaf_share
         sums = np.add.reduceat(shares, starts[:-1]) if len(shares) else shares
-        _require(
-            bool(((shares >= 0) & (shares <= 1)).all()) and np.allclose(sums, 1.0),
-            "the shares of a leaf must sum to 1",
-        )
+        _require(np.allclose(sums, 1.0), "the shares of a leaf must sum to 1")
 
     def _native(self) -> Any:
         return _native.BitForest(
@@ -218,13 +205,8 @@ class BitForest:
     def _from_saved(
         cls, parameters: dict[str, Any], texts: dict[str, list[str]], arrays: dict[str, Any]
     ) -> BitForest:
-        names = {field.name for field in fields(cls)}
-        _require(
-            not texts and set(parameters) | set(arrays) == names and set(arrays) == set(_ARRAYS),
-            "unexpected parameters or arrays of a forest",
-        )
         forest = cls(**parameters, **arrays)
-        forest.check(forest.n_bits, forest.n_classes)
+        forest._check_trees()
         return forest
 
     def __repr__(self) -> str:
@@ -234,16 +216,7 @@ class BitForest:
         )
 
 
-# Arrays of a forest: number type and dimensions.
-_ARRAYS: dict[str, tuple[Any, int]] = {
-    "offsets": (np.int64, 1),
-    "nodes": (np.int32, 2),
-    "leaf_offsets": (np.int64, 1),
-    "leaf_class": (np.int32, 1),
-    "leaf_share": (np.float64, 1),
-    "bits": (np.int32, 2),
-    "gains": (np.float64, 2),
-}
+_ARRAYS = ("offsets", "nodes", "leaf_offsets", "leaf_class", "leaf_share", "bits", "gains")
 
 
 def _sum_shares(

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from kernelwood.arrays import ArrayOf, Instance, Maybe, Real, Schema, Whole
 from kernelwood.compute import counting
 from kernelwood.errors import KernelInputError
 from kernelwood.features import (
+    HASHER,
+    KERNEL,
+    SEED,
     BitBlock,
     Codes,
     GrowingArray,
@@ -19,6 +23,8 @@ from kernelwood.features import (
     encode_labels,
 )
 from kernelwood.learners.base import (
+    CLASSES,
+    EVALUATIONS,
     Contributions,
     StreamLabels,
     StructureClassifier,
@@ -124,10 +130,18 @@ class HashForestClassifier(StructureClassifier, HashingEstimator):
     ['HUM', 'ABBR']
     """
 
-    _fitted = (
-        "kernel_", "seed_", "classes_", "hasher_", "forest_", "threshold_",
-        "oob_proba_", "oob_missing_", "oob_score_", "kernel_evaluations_",
-    )  # fmt: skip
+    _fitted: ClassVar[Schema] = {
+        "kernel_": KERNEL,
+        "seed_": SEED,
+        "classes_": CLASSES,
+        "hasher_": HASHER,
+        "forest_": Instance(BitForest, exact=True),
+        "threshold_": Maybe(Real(0, 1)),
+        "oob_proba_": Maybe(ArrayOf("float64", None, "classes_", least=0, most=1)),
+        "oob_missing_": Maybe(Whole()),
+        "oob_score_": Maybe(Real(0, 1)),
+        "kernel_evaluations_": EVALUATIONS,
+    }
 
     def __init__(
         self,
@@ -381,14 +395,10 @@ class HashForestClassifier(StructureClassifier, HashingEstimator):
 
     def _check_restored(self) -> None:
         super()._check_restored()
-        if type(self.forest_) is not BitForest:
-            raise ValueError("forest_ must be a forest")
-        self.forest_.check(self.n_bits, len(self.classes_))
+        self.forest_.check_sizes(self.n_bits, len(self.classes_))
         if (self.threshold_ is None) != (self.threshold_for is None):
             raise ValueError("threshold_ must be given exactly if threshold_for is")
         if self.threshold_ is not None:
-            if type(self.threshold_) is not float or not 0 <= self.threshold_ <= 1:
-                raise ValueError("threshold_ must be a number from 0 to 1")
             self._positive_class()
 
 

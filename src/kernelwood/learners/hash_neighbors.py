@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelwood.arrays import ArrayOf, Schema
 from kernelwood.compute import counting, get_config
 from kernelwood.errors import KernelInputError
-from kernelwood.features import Codes, HashCollection, collected, encode_labels, nearest_codes
+from kernelwood.features import (
+    HASHER,
+    KERNEL,
+    SEED,
+    Codes,
+    HashCollection,
+    Structures,
+    collected,
+    encode_labels,
+    ids_of,
+    nearest_codes,
+)
+from kernelwood.learners.base import CLASS_WEIGHTS, CLASSES, EVALUATIONS
 from kernelwood.learners.kernel_neighbors import Neighbors, NeighborsClassifier, without_self
 
 Positions = NDArray[np.int64]
@@ -222,10 +235,18 @@ class HashNeighborsClassifier(HashCollection, NeighborsClassifier):
     True
     """
 
-    _fitted = (
-        "kernel_", "seed_", "hasher_", "classes_", "ids_", "structures_", "codes_", "labels_",
-        "next_id_", "class_weights_", "kernel_evaluations_",
-    )  # fmt: skip
+    _fitted: ClassVar[Schema] = {
+        "kernel_": KERNEL,
+        "seed_": SEED,
+        "hasher_": HASHER,
+        "classes_": CLASSES,
+        "structures_": Structures(),
+        **ids_of("structures_"),
+        "codes_": ArrayOf("uint64", "structures_", None),
+        "labels_": ArrayOf("int32", "structures_", least=0, below="classes_"),
+        "class_weights_": CLASS_WEIGHTS,
+        "kernel_evaluations_": EVALUATIONS,
+    }
 
     labels_ = collected("labels", "Number of the class of each structure.")
 
@@ -392,13 +413,9 @@ class HashNeighborsClassifier(HashCollection, NeighborsClassifier):
                 "buckets of longer codes would hold single structures"
             )
 
-    def _column_types(self) -> dict[str, tuple[Any, tuple[int, ...]]]:
-        return {**super()._column_types(), "labels": (np.int32, ())}
-
-    def _check_restored(self) -> None:
-        super()._check_restored()
-        labels = self._collection.column("labels")
-        self._check_numbers(labels, len(labels))
+    def _n_training(self) -> int:
+        ids = self._collection.column("ids")
+        return int(ids[-1]) + 1 if len(ids) else 0
 
 
 class _Progress:

@@ -5,15 +5,22 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelwood.arrays import ArrayOf, Schema
 from kernelwood.compute import counting
 from kernelwood.errors import KernelInputError
-from kernelwood.features import check_array
-from kernelwood.learners.base import Contributions, StructureClassifier
+from kernelwood.features import KERNEL, Structures
+from kernelwood.learners.base import (
+    CLASS_WEIGHTS,
+    CLASSES,
+    EVALUATIONS,
+    Contributions,
+    StructureClassifier,
+)
 from kernelwood.parameters import check_int
 
 Positions = NDArray[np.int64]
@@ -189,17 +196,6 @@ class NeighborsClassifier(StructureClassifier):
                 "structures; ask for fewer neighbors, or give more structures"
             )
 
-    def _check_numbers(self, numbers: Any, n: int) -> None:
-        """Raise ValueError unless loaded class numbers and class weights are valid."""
-        n_classes = len(self.classes_)
-        check_array("labels_", numbers, np.int32, (n,))
-        if n and (numbers.min() < 0 or numbers.max() >= n_classes):
-            raise ValueError("labels_ must be class numbers")
-        check_array("class_weights_", self.class_weights_, np.float64, (n_classes,))
-        if not (self.class_weights_ > 0).all():
-            raise ValueError("class_weights_ must be above 0")
-        self._check_evaluations()
-
     kernel_evaluations_: int
 
 
@@ -322,9 +318,14 @@ class KernelNeighborsClassifier(NeighborsClassifier):
     ((20,), 2000)
     """
 
-    _fitted = (
-        "kernel_", "classes_", "structures_", "labels_", "class_weights_", "kernel_evaluations_",
-    )  # fmt: skip
+    _fitted: ClassVar[Schema] = {
+        "kernel_": KERNEL,
+        "classes_": CLASSES,
+        "structures_": Structures(),
+        "labels_": ArrayOf("int32", "structures_", least=0, below="classes_"),
+        "class_weights_": CLASS_WEIGHTS,
+        "kernel_evaluations_": EVALUATIONS,
+    }
 
     def __init__(
         self,
@@ -367,8 +368,5 @@ class KernelNeighborsClassifier(NeighborsClassifier):
     def _class_numbers(self) -> NDArray[np.int32]:
         return self.labels_
 
-    def _check_restored(self) -> None:
-        super()._check_restored()
-        if not isinstance(self.structures_, self.kernel_._accepts()):
-            raise ValueError("structures_ must be a batch that the kernel reads")
-        self._check_numbers(self.labels_, len(self.structures_))
+    def _n_training(self) -> int:
+        return len(self.structures_)

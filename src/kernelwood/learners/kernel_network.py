@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,16 +13,21 @@ from scipy.special import expit
 from sklearn import config_context
 from sklearn.neural_network import MLPClassifier
 
+from kernelwood.arrays import ArrayOf, Items, Schema
 from kernelwood.compute import check_budget, counting, get_config, one_blas_thread
 from kernelwood.errors import KernelInputError
 from kernelwood.features import (
+    KERNEL,
+    SEED,
     SELECTIONS,
+    Fitted,
     NystromEmbedder,
-    check_array,
     compare_rows,
     product,
 )
 from kernelwood.learners.base import (
+    CLASSES,
+    EVALUATIONS,
     Contributions,
     Evidence,
     StructureClassifier,
@@ -94,18 +99,14 @@ class Layers:
         return found
 
     def check(self, shapes: Sequence[tuple[int, int]]) -> None:
-        """Raise ValueError unless the layers have these shapes and finite numbers in range."""
+        """Raise ValueError unless the layers have these shapes."""
         columns = [(n_out,) for _, n_out in shapes]
         for name, arrays, expected in (
             ("weights_", self.weights, shapes),
             ("intercepts_", self.intercepts, columns),
         ):
-            if not isinstance(arrays, tuple) or len(arrays) != len(shapes):
-                raise ValueError(f"{name} must be arrays of {len(shapes)} layers")
-            for array, shape in zip(arrays, expected, strict=True):
-                check_array(name, array, np.float64, shape)
-                if (np.abs(array) > _LARGEST).any():
-                    raise ValueError(f"{name} must not exceed {_LARGEST}")
+            if [array.shape for array in arrays] != list(expected):
+                raise ValueError(f"{name} must be arrays of shapes {expected}")
 
     def _inputs(self, vectors: Floats) -> list[Floats]:
         """Return the inputs of the neurons of each layer, before their activation."""
@@ -399,10 +400,27 @@ class KernelNetworkClassifier(StructureClassifier):
     (['DESC', 'ENTY', 'ABBR'], ['DESC', 'ENTY', 'ABBR'])
     """
 
-    _fitted = (
-        "kernel_", "seed_", "classes_", "embedders_", "weights_", "intercepts_", "loss_curve_",
-        "landmark_classes_", "kernel_evaluations_",
-    )  # fmt: skip
+    _fitted: ClassVar[Schema] = {
+        "kernel_": KERNEL,
+        "seed_": SEED,
+        "classes_": CLASSES,
+        "embedders_": Items(Fitted(NystromEmbedder), "n_sets", tuple),
+        "weights_": Items(
+            Items(ArrayOf("float64", None, None, least=-_LARGEST, most=_LARGEST), kind=tuple),
+            "n_sets",
+            tuple,
+        ),
+        "intercepts_": Items(
+            Items(ArrayOf("float64", None, least=-_LARGEST, most=_LARGEST), kind=tuple),
+            "n_sets",
+            tuple,
+        ),
+        "loss_curve_": Items(ArrayOf("float64", None), "n_sets", tuple),
+        "landmark_classes_": Items(
+            ArrayOf("int32", None, least=0, below="classes_"), "n_sets", tuple
+        ),
+        "kernel_evaluations_": EVALUATIONS,
+    }
 
     def __init__(
         self,
@@ -652,29 +670,20 @@ class KernelNetworkClassifier(StructureClassifier):
 
     def _check_restored(self) -> None:
         super()._check_restored()
-        for name in ("embedders_", "weights_", "intercepts_", "loss_curve_", "landmark_classes_"):
-            value = getattr(self, name)
-            if not isinstance(value, tuple) or len(value) != self.n_sets:
-                raise ValueError(f"{name} must have {self.n_sets} items, one for each set")
-        self._check_evaluations()
         for number in range(self.n_sets):
             self._check_set(number)
 
     def _check_set(self, number: int) -> None:
-        embedder, classes = self.embedders_[number], self.landmark_classes_[number]
-        if type(embedder) is not NystromEmbedder:
-            raise ValueError("embedders_ must be NystromEmbedders")
-        if embedder.kernel_._accepts() is not self.kernel_._accepts():
-            raise ValueError("embedders_ and kernel_ must be for the same kind of structures")
-        check_array("landmark_classes_", classes, np.int32, (len(embedder.landmarks_),))
-        if ((classes < 0) | (classes >= len(self.classes_))).any():
-            raise ValueError("landmark_classes_ must be class numbers")
-        losses = self.loss_curve_[number]
-        if not isinstance(losses, np.ndarray) or losses.ndim != 1 or len(losses) > self.max_iter:
+        embedder = self.embedders_[number]
+        if len(self.landmark_classes_[number]) != len(embedder.landmarks_):
+            raise ValueError("landmark_classes_ must have a class for each landmark")
+        if len(self.loss_curve_[number]) > self.max_iter:
             raise ValueError("loss_curve_ must be losses of epochs")
-        check_array("loss_curve_", losses, np.float64, losses.shape)
         layers = Layers(self.weights_[number], self.intercepts_[number], self.activation)
         layers.check(layer_shapes(embedder.rank_, self.hidden, len(self.classes_)))
+
+    def _n_training(self) -> int:
+        return max(int(embedder.landmark_indices_.max()) for embedder in self.embedders_) + 1
 
 
 def _child_seed(seed: int, *path: int) -> int:

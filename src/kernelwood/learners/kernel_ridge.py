@@ -10,11 +10,14 @@ from scipy.linalg import lapack
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
+from kernelwood.arrays import LARGE, ArrayOf, Maybe, Schema
 from kernelwood.compute import check_budget, counting, one_blas_thread
 from kernelwood.errors import KernelInputError
-from kernelwood.features import check_array, compare_rows, encode_groups, product
+from kernelwood.features import KERNEL, Structures, compare_rows, encode_groups, product
 from kernelwood.kernels import TILE
 from kernelwood.learners.base import (
+    EVALUATIONS,
+    TWO_CLASSES,
     Contributions,
     Evidence,
     StructureClassifier,
@@ -306,10 +309,17 @@ class KernelRidgeClassifier(StructureClassifier):
     (['DESC', 'ENTY', 'ABBR'], ['DESC', 'ENTY', 'ABBR'])
     """
 
-    _fitted: ClassVar[tuple[str, ...]] = (
-        "kernel_", "classes_", "structures_", "labels_", "coefficients_", "sigmoids_",
-        "kernel_evaluations_",
-    )  # fmt: skip
+    _fitted: ClassVar[Schema] = {
+        "kernel_": KERNEL,
+        "classes_": TWO_CLASSES,
+        "structures_": Structures(),
+        "labels_": ArrayOf("int32", "structures_", least=0, below="classes_"),
+        "coefficients_": ArrayOf(
+            "float32 float64", "columns", "structures_", least=-LARGE, most=LARGE
+        ),
+        "sigmoids_": Maybe(ArrayOf("float64", "columns", 2, least=-LARGE, most=LARGE)),
+        "kernel_evaluations_": EVALUATIONS,
+    }
 
     def __init__(
         self,
@@ -525,23 +535,22 @@ class KernelRidgeClassifier(StructureClassifier):
 
     def _check_restored(self) -> None:
         super()._check_restored()
-        if not isinstance(self.structures_, self.kernel_._accepts()):
-            raise ValueError("structures_ must be a batch that the kernel reads")
-        n, n_classes = len(self.structures_), len(self.classes_)
-        n_columns = 1 if n_classes == 2 else n_classes
-        check_array("labels_", self.labels_, np.int32, (n,))
-        check_array("coefficients_", self.coefficients_, self.kernel_._dtype(None), (n_columns, n))
-        if self.sigmoids_ is not None:
-            check_array("sigmoids_", self.sigmoids_, np.float64, (n_columns, 2))
-        if n_classes < 2:
-            raise ValueError("there must be at least two classes")
+        if len(self.structures_) == 0:
+            raise ValueError("there must be structures")
+        n_classes = len(self.classes_)
+        if len(self.coefficients_) != (1 if n_classes == 2 else n_classes):
+            raise ValueError("coefficients_ must be those of one regression for each class")
+        if self.coefficients_.dtype != self.kernel_._dtype(None):
+            raise ValueError("coefficients_ must be of the type of the kernel")
         self._check_numbers()
-        self._check_evaluations()
 
     def _check_numbers(self) -> None:
-        """Raise ValueError unless the loaded ``labels_`` are class numbers of the structures."""
-        if set(self.labels_.tolist()) != set(range(len(self.classes_))):
-            raise ValueError("labels_ must be the numbers of at least two classes")
+        """Raise ValueError unless all classes occur in the loaded ``labels_``."""
+        if len(np.unique(self.labels_)) < len(self.classes_):
+            raise ValueError("labels_ must be the numbers of all classes")
+
+    def _n_training(self) -> int:
+        return int(self._indices()[-1]) + 1
 
 
 def class_targets(numbers: Numbers, n_classes: int) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,14 @@ from scipy.special import expit, logit
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.metaestimators import available_if
 
-from kernelwood.arrays import rises
+from kernelwood.arrays import LARGE, ArrayOf, Maybe, Schema
 from kernelwood.compute import counting, resolve_jobs
 from kernelwood.errors import KernelInputError
-from kernelwood.features import SELECTIONS, check_array, compare_rows, product
+from kernelwood.features import KERNEL, SEED, SELECTIONS, Structures, compare_rows, product
 from kernelwood.kernels import TILE
 from kernelwood.learners.base import (
+    EVALUATIONS,
+    TWO_CLASSES,
     Contributions,
     Evidence,
     StructureClassifier,
@@ -158,10 +160,21 @@ class KernelSVC(StructureClassifier):
     ('HUM', 'HUM')
     """
 
-    _fitted = (
-        "kernel_", "seed_", "classes_", "supports_", "support_indices_", "support_classes_",
-        "machines_", "coefficients_", "intercepts_", "sigmoids_", "kernel_evaluations_",
-    )  # fmt: skip
+    _fitted: ClassVar[Schema] = {
+        "kernel_": KERNEL,
+        "seed_": SEED,
+        "classes_": TWO_CLASSES,
+        "supports_": Structures(),
+        "support_indices_": ArrayOf("int64", "supports_", least=0, rising=True),
+        "support_classes_": ArrayOf("int32", "supports_", least=0, below="classes_"),
+        "machines_": ArrayOf("int32", "machines", 2, least=REST, below="classes_"),
+        "coefficients_": ArrayOf(
+            "float32 float64", "machines", "supports_", least=-LARGE, most=LARGE
+        ),
+        "intercepts_": ArrayOf("float64", "machines", least=-LARGE, most=LARGE),
+        "sigmoids_": Maybe(ArrayOf("float64", "columns", 2, least=-LARGE, most=LARGE)),
+        "kernel_evaluations_": EVALUATIONS,
+    }
 
     def __init__(
         self,
@@ -445,30 +458,20 @@ class KernelSVC(StructureClassifier):
 
     def _check_restored(self) -> None:
         super()._check_restored()
-        if not isinstance(self.supports_, self.kernel_._accepts()):
-            raise ValueError("supports_ must be a batch that the kernel reads")
-        n, n_classes = len(self.supports_), len(self.classes_)
-        pairs = pairs_of_classes(self.strategy, n_classes)
-        expected: dict[str, tuple[Any, tuple[int, ...]]] = {
-            "support_indices_": (np.int64, (n,)),
-            "support_classes_": (np.int32, (n,)),
-            "machines_": (np.int32, pairs.shape),
-            "coefficients_": (self.kernel_._dtype(None), (len(pairs), n)),
-            "intercepts_": (np.float64, (len(pairs),)),
-        }
-        if self.sigmoids_ is not None:
-            expected["sigmoids_"] = (np.float64, (1 if n_classes == 2 else n_classes, 2))
-        for name, (dtype, shape) in expected.items():
-            check_array(name, getattr(self, name), dtype, shape)
-        if n == 0 or n_classes < 2:
-            raise ValueError("there must be support structures of at least two classes")
-        if (self.machines_ != pairs).any():
+        n_classes = len(self.classes_)
+        if len(self.supports_) == 0:
+            raise ValueError("there must be support structures")
+        if not np.array_equal(self.machines_, pairs_of_classes(self.strategy, n_classes)):
             raise ValueError("machines_ must be those of the strategy")
-        if not rises(self.support_indices_, strictly=True):
-            raise ValueError("support_indices_ must ascend")
-        if (self.support_classes_ < 0).any() or (self.support_classes_ >= n_classes).any():
-            raise ValueError("support_classes_ must be class numbers")
-        self._check_evaluations()
+        if self.coefficients_.dtype != self.kernel_._dtype(None):
+            raise ValueError("coefficients_ must be of the type of the kernel")
+        if self.sigmoids_ is not None and len(self.sigmoids_) != (
+            1 if n_classes == 2 else n_classes
+        ):
+            raise ValueError("sigmoids_ must be one for each class")
+
+    def _n_training(self) -> int:
+        return int(self.support_indices_[-1]) + 1
 
 
 def _sides(signs: Floats, pairs: Numbers, between: bool) -> Floats:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 
-from kernelwood.arrays import rises
+from kernelwood.arrays import ArrayOf, Schema
 from kernelwood.compute import check_budget, counting, one_blas_thread
 from kernelwood.errors import KernelInputError
 from kernelwood.features import (
+    SEED,
     SELECTIONS,
-    check_array,
     compare_rows,
     decompose,
     encode_labels,
@@ -123,10 +123,11 @@ class LandmarkRidgeClassifier(KernelRidgeClassifier):
     (['DESC', 'ENTY', 'ABBR'], ['DESC', 'ENTY', 'ABBR'])
     """
 
-    _fitted = (
-        "kernel_", "seed_", "classes_", "structures_", "landmark_indices_", "labels_",
-        "coefficients_", "sigmoids_", "kernel_evaluations_",
-    )  # fmt: skip
+    _fitted: ClassVar[Schema] = {
+        **KernelRidgeClassifier._fitted,
+        "seed_": SEED,
+        "landmark_indices_": ArrayOf("int64", "structures_", least=0, rising=True),
+    }
 
     landmark_indices_: NDArray[np.int64]
 
@@ -336,8 +337,4 @@ class LandmarkRidgeClassifier(KernelRidgeClassifier):
         self._check_choice("selection", tuple(SELECTIONS))
 
     def _check_numbers(self) -> None:
-        check_array("landmark_indices_", self.landmark_indices_, np.int64, self.labels_.shape)
-        if not rises(self.landmark_indices_, strictly=True) or self.landmark_indices_[0] < 0:
-            raise ValueError("landmark_indices_ must ascend from 0 or more")
-        if not ((self.labels_ >= 0) & (self.labels_ < len(self.classes_))).all():
-            raise ValueError("labels_ must be class numbers")
+        """Landmarks need not be of all classes."""

@@ -19,6 +19,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelwood.arrays import SchemaError, check_values
 from kernelwood.errors import KernelInputError, ModelFormatError
 from kernelwood.parsing.parser import ForestParser
 
@@ -129,6 +130,12 @@ def read_grammar(file: str | os.PathLike[str] | IO[bytes]) -> ForestParser:
             hint="install kernelwood again",
         )
     arrays = {name: _full(name, array) for name, array in members.items()}
+    try:
+        check_values(ForestParser._saved, {**parameters, **texts, **arrays})
+    except (SchemaError, TypeError) as error:
+        raise ModelFormatError(
+            f"not a grammar file: {error}", hint="install kernelwood again"
+        ) from None
     return ForestParser._from_saved(parameters, texts, arrays)
 
 

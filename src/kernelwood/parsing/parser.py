@@ -5,18 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence as Listing
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood import _native
+from kernelwood.arrays import Flag, Maybe, Plain, Schema, Whole
 from kernelwood.compute import Runner, StopFlag, check_budget, format_bytes
 from kernelwood.errors import KernelInputError, MemoryBudgetError, ModelFormatError
 from kernelwood.parameters import Parameterized
 from kernelwood.parsing.grammar import Grammar, Rules, estimate_grammar
 from kernelwood.parsing.lexicon import Lexicon, estimate_lexicon
-from kernelwood.parsing.saved import restore_model, save_model
+from kernelwood.parsing.saved import SAVED, restore_model, save_model
 from kernelwood.parsing.treebank import count_productions, prepare_treebank
 from kernelwood.structures import Forest, Tree, shorten
 
@@ -106,6 +107,20 @@ class ForestParser(Parameterized):
     n_trees_: int
     grammar_: Grammar
     lexicon_: Lexicon
+
+    _saved: ClassVar[Schema] = {
+        "horizontal": Maybe(Whole()),
+        "smoothing": Plain(),
+        "vertical": Whole(1),
+        "split_tags": Flag(),
+        "split_categories": Flag(),
+        "max_unary": Whole(),
+        "max_length": Maybe(Whole(1)),
+        "threshold": Plain(),
+        "coarse_threshold": Plain(),
+        "n_trees": Whole(1),
+        **SAVED,
+    }
 
     def __init__(
         self,
@@ -385,15 +400,9 @@ class ForestParser(Parameterized):
         texts: dict[str, list[str]],
         arrays: dict[str, NDArray[Any]],
     ) -> ForestParser:
-        """Return the parser of checked parts, the inverse of `_to_saved`."""
+        """Return the parser of parts that are as declared, the inverse of `_to_saved`."""
         settings = dict(parameters)
-        n_trees = settings.pop("n_trees", None)
-        expected = set(cls._parameter_names()) - {"n_jobs"}
-        if set(settings) != expected or type(n_trees) is not int or n_trees < 1:
-            raise ModelFormatError(
-                "the parameters are not those of a ForestParser: "
-                f"{', '.join(sorted(map(str, parameters)))}"
-            )
+        n_trees = settings.pop("n_trees")
         parser = cls(**settings)
         try:
             parser._check_parameters()

@@ -3,18 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwood.arrays import rises
+from kernelwood.arrays import (
+    LARGE,
+    ArrayOf,
+    Offsets,
+    Schema,
+    Strings,
+)
 from kernelwood.errors import ModelFormatError
 from kernelwood.parsing.grammar import Grammar, Rules
 from kernelwood.parsing.lexicon import Lexicon, Table
 
-_TEXTS = ("labels", "words", "word_classes")
+# What the strings and the numbers must be.
+SAVED: Schema = {
+    "labels": Strings(different=True),
+    "words": Strings(rising=True),
+    "word_classes": Strings(rising=True),
+    "output": ArrayOf("int32", "symbols", least=-1, below="labels"),
+    "coarse_of": ArrayOf("int32", "symbols", least=0),
+    "root": ArrayOf("int32", "roots", least=0, below="output"),
+    "root_p": ArrayOf("float64", "roots", above=0, most=1),
+    "fine_binary": ArrayOf("int32", "fine binary", 3, least=0, below="output"),
+    "fine_binary_p": ArrayOf("float64", "fine binary", above=0, most=1),
+    "fine_unary": ArrayOf("int32", "fine unary", 2, least=0, below="output"),
+    "fine_unary_p": ArrayOf("float64", "fine unary", above=0, most=1),
+    "coarse_binary": ArrayOf("int32", "coarse binary", 3, least=0),
+    "coarse_binary_p": ArrayOf("float64", "coarse binary", above=0, most=1),
+    "coarse_unary": ArrayOf("int32", "coarse unary", 2, least=0),
+    "coarse_unary_p": ArrayOf("float64", "coarse unary", above=0, most=1),
+    "tags": ArrayOf("int32", None, least=0, below="labels"),
+    "tag_symbols": ArrayOf("int32", "tag symbols", least=0, below="output"),
+    "tag_of": ArrayOf("int32", "tag symbols", least=0, below="tags"),
+    "tag_symbol_counts": ArrayOf("float64", "tag symbols", above=0, most=LARGE),
+    "rare_shares": ArrayOf("float64", "tag symbols", above=0, most=1),
+    "open_tags": ArrayOf("float64", "tags", least=0, most=1),
+    "word_columns": ArrayOf("int32", "word counts", least=0, below="tag_symbols"),
+    "word_counts": ArrayOf("float64", "word counts", above=0, most=LARGE),
+    "word_offsets": Offsets("words", "word_columns", filled=True),
+    "class_columns": ArrayOf("int32", "class counts", least=0, below="tags"),
+    "class_counts": ArrayOf("float64", "class counts", above=0, most=LARGE),
+    "class_offsets": Offsets("word_classes", "class_columns", filled=True),
+}
 
 
 def save_model(
@@ -55,138 +89,58 @@ def restore_model(
     Raises
     ------
     ModelFormatError
-        If a part is missing, has the wrong type or shape, or has an index out of range.
+        If parts, which are as `SAVED` declares, do not fit together.
     """
-    state = _State(texts, arrays)
-    state.check_texts()
-    labels = tuple(texts["labels"])
-    grammar = _restore_grammar(state, labels)
-    lexicon = _restore_lexicon(state, grammar)
-    state.check_no_more()
-    return grammar, lexicon
+    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    grammar = _restore_grammar(tuple(texts["labels"]), contiguous)
+    return grammar, _restore_lexicon(texts, contiguous, grammar)
 
 
-class _State:
-    """Texts and arrays by name, checked on access."""
-
-    def __init__(self, texts: Mapping[str, list[str]], arrays: Mapping[str, NDArray[Any]]) -> None:
-        self._texts, self._arrays = texts, arrays
-        self._taken: set[str] = set()
-
-    def check_texts(self) -> None:
-        if set(self._texts) != set(_TEXTS):
-            raise ModelFormatError(
-                f"texts must be {', '.join(_TEXTS)}, got {', '.join(sorted(self._texts))}"
-            )
-        for name, listed in self._texts.items():
-            if not all(type(text) is str for text in listed):
-                raise ModelFormatError("an item is not a string", member=name)
-        labels = self._texts["labels"]
-        if not labels or len(set(labels)) < len(labels):
-            raise ModelFormatError("labels must be unique and not empty", member="labels")
-
-    def check_no_more(self) -> None:
-        more = sorted(set(self._arrays) - self._taken)
-        if more:
-            raise ModelFormatError(f"unknown array {more[0]!r}")
-
-    def take(self, name: str, dtype: str, *, columns: int | None = None) -> NDArray[Any]:
-        """Return an array of one dimension, or of two with a number of columns."""
-        array = self._arrays.get(name)
-        self._taken.add(name)
-        if not isinstance(array, np.ndarray):
-            raise ModelFormatError("the array is missing", member=name)
-        shape = array.shape[1:] == (() if columns is None else (columns,))
-        if array.dtype != np.dtype(dtype) or array.ndim == 0 or not shape:
-            raise ModelFormatError(
-                f"the array is of {array.dtype} and shape {array.shape}; expected {dtype}"
-                + ("" if columns is None else f" with {columns} columns"),
-                member=name,
-            )
-        return np.ascontiguousarray(array)
-
-    def indices(
-        self, name: str, least: int, end: int, *, columns: int | None = None
-    ) -> NDArray[np.int32]:
-        """Return an array of indices from ``least`` to before ``end``."""
-        array = self.take(name, "int32", columns=columns)
-        if array.size and not (int(array.min()) >= least and int(array.max()) < end):
-            raise ModelFormatError(f"an index is not in {least} to {end - 1}", member=name)
-        return array
-
-    def numbers(
-        self, name: str, size: int, *, most: float = np.inf, zero: bool = False
-    ) -> NDArray[np.float64]:
-        """Return finite positive numbers up to ``most``, or with ``zero`` non-negative ones."""
-        array = self.take(name, "float64")
-        if len(array) != size:
-            raise ModelFormatError(f"expected {size} numbers, got {len(array)}", member=name)
-        inside = np.isfinite(array) & (array <= most) & ((array >= 0) if zero else (array > 0))
-        if not inside.all():
-            raise ModelFormatError("a number is out of range", member=name)
-        return array
-
-    def table(self, name: str, text: str, n_columns: int) -> Table:
-        """Return the counts of one kind of text."""
-        texts = tuple(self._texts[text])
-        if any(a >= b for a, b in pairwise(texts)):
-            raise ModelFormatError("the texts are not in order", member=text)
-        offsets = self.take(f"{name}_offsets", "int64")
-        columns = self.indices(f"{name}_columns", 0, n_columns)
-        counts = self.numbers(f"{name}_counts", len(columns))
-        ordered = len(offsets) == len(texts) + 1 and rises(offsets, strictly=True)
-        if not ordered or offsets[0] != 0 or offsets[-1] != len(columns):
-            raise ModelFormatError("the rows do not fit the texts", member=f"{name}_offsets")
-        return Table(texts, offsets, columns, counts)
-
-
-def _restore_grammar(state: _State, labels: tuple[str, ...]) -> Grammar:
-    output = state.indices("output", -1, len(labels))
-    n_symbols, n_coarse = len(output), 2 * len(labels)
-    coarse_of = state.indices("coarse_of", 0, n_coarse)
-    root = state.indices("root", 0, n_symbols)
-    if len(coarse_of) != n_symbols:
-        raise ModelFormatError("expected one coarse symbol per symbol", member="coarse_of")
+def _restore_grammar(labels: tuple[str, ...], arrays: Mapping[str, NDArray[Any]]) -> Grammar:
+    root, output = arrays["root"], arrays["output"]
+    if not labels:
+        raise ModelFormatError("there must be labels", member="labels")
     if not len(root) or (output[root] < 0).any():
         raise ModelFormatError("a root has no label, or there is no root", member="root")
+    for name in ("coarse_of", "coarse_binary", "coarse_unary"):
+        if arrays[name].max(initial=-1) >= 2 * len(labels):
+            raise ModelFormatError("a coarse symbol does not exist", member=name)
     return Grammar(
         labels=labels,
         output=output,
-        coarse_of=coarse_of,
+        coarse_of=arrays["coarse_of"],
         root=root,
-        root_p=state.numbers("root_p", len(root), most=1.0),
-        fine=_restore_rules(state, "fine", n_symbols),
-        coarse=_restore_rules(state, "coarse", n_coarse),
+        root_p=arrays["root_p"],
+        fine=_rules(arrays, "fine"),
+        coarse=_rules(arrays, "coarse"),
     )
 
 
-def _restore_rules(state: _State, name: str, n_symbols: int) -> Rules:
-    binary = state.indices(f"{name}_binary", 0, n_symbols, columns=3)
-    unary = state.indices(f"{name}_unary", 0, n_symbols, columns=2)
-    return Rules(
-        binary,
-        state.numbers(f"{name}_binary_p", len(binary), most=1.0),
-        unary,
-        state.numbers(f"{name}_unary_p", len(unary), most=1.0),
-    )
+def _rules(arrays: Mapping[str, NDArray[Any]], name: str) -> Rules:
+    return Rules(*(arrays[f"{name}_{part}"] for part in ("binary", "binary_p", "unary", "unary_p")))
 
 
-def _restore_lexicon(state: _State, grammar: Grammar) -> Lexicon:
-    symbols = state.indices("tag_symbols", 0, len(grammar.output))
-    tags = state.indices("tags", 0, len(grammar.labels))
-    tag_of = state.indices("tag_of", 0, len(tags))
-    if not len(symbols) or len(tag_of) != len(symbols):
-        raise ModelFormatError("expected one part of speech per symbol", member="tag_of")
+def _restore_lexicon(
+    texts: Mapping[str, list[str]], arrays: Mapping[str, NDArray[Any]], grammar: Grammar
+) -> Lexicon:
+    symbols, tags, tag_of = (arrays[name] for name in ("tag_symbols", "tags", "tag_of"))
+    if not len(symbols):
+        raise ModelFormatError("there must be parts of speech", member="tag_symbols")
     if (grammar.output[symbols] != tags[tag_of]).any():
         raise ModelFormatError("a symbol has another part of speech", member="tag_of")
-    open_tags = state.numbers("open_tags", len(tags), most=1.0, zero=True)
     return Lexicon(
-        words=state.table("word", "words", len(symbols)),
-        classes=state.table("class", "word_classes", len(tags)),
+        words=_table(texts["words"], arrays, "word"),
+        classes=_table(texts["word_classes"], arrays, "class"),
         symbols=symbols,
         tag_of=tag_of,
         tags=tags,
-        symbol_counts=state.numbers("tag_symbol_counts", len(symbols)),
-        rare_shares=state.numbers("rare_shares", len(symbols), most=1.0),
-        open_tags=open_tags,
+        symbol_counts=arrays["tag_symbol_counts"],
+        rare_shares=arrays["rare_shares"],
+        open_tags=arrays["open_tags"],
+    )
+
+
+def _table(texts: list[str], arrays: Mapping[str, NDArray[Any]], name: str) -> Table:
+    return Table(
+        tuple(texts), *(arrays[f"{name}_{part}"] for part in ("offsets", "columns", "counts"))
     )

@@ -1,6 +1,7 @@
 """The zip archive of a model file: JSON, lists of strings and arrays, with checksums.
 
-Nothing that is read is trusted: sizes, checksums and headers are checked before use.
+Nothing that is read is trusted: sizes, checksums and headers are checked before use. Members follow
+each other without gaps, so every byte of a file belongs to exactly one of them.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ import io
 import json
 import math
 import re
+import struct
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, BinaryIO, NamedTuple, Protocol, TypeVar
 
@@ -27,6 +30,16 @@ _BUDGET_HINT = "if you trust the file, raise the budget: kw.config_context(memor
 _DAMAGED_HINT = "the file was cut or damaged; fetch or save it again"
 _STRING_COST = 16  # bytes that a byte of text can take in memory as a list of strings
 STEP = 1 << 20  # bytes per chunk
+_PACKED_STEP = 1 << 16  # bytes per chunk of compressed data
+
+# The header before the content of a member, and the flags that it may have: content by which the
+# compression was chosen, sizes after the content (of a file that cannot be rewound), and UTF-8.
+_HEADER = struct.Struct("<4s2x2H4x3L2H")
+_FLAGS = 0x080E
+_SIZES_AFTER = 0x0008
+_LARGE = 0xFFFFFFFF  # instead of a size that is given elsewhere
+_END = b"PK\x05\x06"
+_END_SIZE = 22
 
 _READABLE = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 _ESCAPED = json.JSONEncoder(ensure_ascii=True, allow_nan=False)
@@ -104,16 +117,13 @@ class ArchiveReader:
                 hint="give a file of kernelwood train or kernelwood.save; if it is one, "
                 + _DAMAGED_HINT,
             ) from failure
+        self._file = file
         self._infos: dict[str, zipfile.ZipInfo] = {}
         for info in self._zip.infolist():
-            name = info.filename
-            if name in self._infos:
-                raise ModelFormatError("two members have this name", member=_shown(name))
-            if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                raise ModelFormatError(
-                    "unknown compression method", member=_shown(name), hint=_DAMAGED_HINT
-                )
-            self._infos[name] = info
+            if info.filename in self._infos:
+                raise ModelFormatError("two members have this name", member=_shown(info.filename))
+            self._infos[info.filename] = info
+        self._starts = _locate(file, self._infos.values(), self._zip)
         self._members: dict[str, Member] = {}
 
     def read_first(self, name: str, largest: int) -> bytes:
@@ -133,7 +143,7 @@ class ArchiveReader:
                 hint=_BUDGET_HINT,
             )
         size = info.file_size
-        return self._parse(name, lambda source: bytes(source.read(size)))
+        return self._parse(name, lambda source: source.read(size))
 
     def expect(self, members: dict[str, Member], *, beside: str) -> None:
         """Raise ModelFormatError unless the archive has exactly these members, within the budget.
@@ -168,8 +178,7 @@ class ArchiveReader:
         member = self._members[name]
         checksum = hashlib.sha256()
 
-        def parse_checked(raw: Any) -> T:
-            source = _Checked(raw, checksum)
+        def parse_checked(source: _Unpacked) -> T:
             parsed = parse(source, member.size)
             while source.read(STEP):
                 pass
@@ -177,16 +186,61 @@ class ArchiveReader:
                 raise ValueError("the checksum does not match")
             return parsed
 
-        return self._parse(name, parse_checked)
+        return self._parse(name, parse_checked, checksum)
 
-    def _parse(self, name: str, parse: Callable[[Any], T]) -> T:
+    def _parse(self, name: str, parse: Callable[[_Unpacked], T], checksum: Any = None) -> T:
         try:
-            with self._zip.open(self._infos[name]) as raw:
-                return parse(raw)
+            return parse(_Unpacked(self._file, self._starts[name], self._infos[name], checksum))
         except DAMAGED as failure:
             raise ModelFormatError(
                 f"the member cannot be read: {failure}", member=name, hint=_DAMAGED_HINT
             ) from failure
+
+
+def _locate(
+    file: BinaryIO, infos: Iterable[zipfile.ZipInfo], directory: zipfile.ZipFile
+) -> dict[str, int]:
+    """Return where the content of each member begins; refuse overlaps, gaps and other headers."""
+    starts: dict[str, int] = {}
+    place = 0
+    for info in sorted(infos, key=lambda info: info.header_offset):
+        starts[info.filename], place = _extent(file, info, place)
+    file.seek(-_END_SIZE, io.SEEK_END)
+    end = file.read(_END_SIZE)
+    if place != directory.start_dir or not end.startswith(_END) or end[-2:] != b"\0\0":
+        raise ModelFormatError(
+            "there is something else before or behind the directory of members", hint=_DAMAGED_HINT
+        )
+    return starts
+
+
+def _extent(file: BinaryIO, info: zipfile.ZipInfo, place: int) -> tuple[int, int]:
+    """Return where the content of the member at ``place`` begins, and where the member ends."""
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise _bad_member(info, "unknown compression method")
+    if info.header_offset != place:
+        raise _bad_member(info, "the member overlaps with another, or there is a gap before it")
+    file.seek(place)
+    header = file.read(_HEADER.size).ljust(_HEADER.size, b"\0")
+    mark, flags, method, crc, packed, size, n_name, n_extra = _HEADER.unpack(header)
+    encoding, after = "utf-8" if flags & 0x0800 else "cp437", 0
+    stated, known = (crc, packed, size), (info.CRC, info.compress_size, info.file_size)
+    if flags & _SIZES_AFTER:
+        stated, after = known, 24 if max(known[1:]) >= _LARGE else 16
+    if (
+        mark != b"PK\x03\x04"
+        or (flags, method) != (info.flag_bits, info.compress_type)
+        or flags & ~_FLAGS
+        or file.read(n_name) != info.filename.encode(encoding, "replace")
+        or any(one not in (other, _LARGE) for one, other in zip(stated, known, strict=True))
+    ):
+        raise _bad_member(info, "its header differs from the directory of members")
+    start = place + _HEADER.size + n_name + n_extra
+    return start, start + info.compress_size + after
+
+
+def _bad_member(info: zipfile.ZipInfo, problem: str) -> ModelFormatError:
+    return ModelFormatError(problem, member=_shown(info.filename), hint=_DAMAGED_HINT)
 
 
 def _shown(name: str) -> str:
@@ -194,17 +248,74 @@ def _shown(name: str) -> str:
     return shorten(name if name.isprintable() else ascii(name))
 
 
-class _Checked:
-    """A source that updates a checksum with every read."""
+class _Unpacked:
+    """The content of a member, unpacked while it is read: never more than its stated size.
 
-    def __init__(self, raw: Any, checksum: Any) -> None:
-        self._raw = raw
-        self._checksum = checksum
+    Parameters
+    ----------
+    file : binary file
+    start : int
+        Where the content begins.
+    info : ZipInfo
+    checksum : hash object, optional
+        Updated with every read.
+    """
+
+    def __init__(self, file: BinaryIO, start: int, info: zipfile.ZipInfo, checksum: Any) -> None:
+        self._file, self._checksum = file, checksum
+        self._packed, self._left = info.compress_size, info.file_size  # bytes not read yet
+        self._crc, self._right_crc = 0, info.CRC
+        deflated = info.compress_type == zipfile.ZIP_DEFLATED
+        self._inflate = zlib.decompressobj(-zlib.MAX_WBITS) if deflated else None
+        self._ended = False
+        file.seek(start)
 
     def read(self, n: int) -> bytes:
-        chunk: bytes = self._raw.read(n)
-        self._checksum.update(chunk)
-        return chunk
+        """Return the next n bytes, fewer only at the end of the member."""
+        n = min(n, self._left)
+        data = self._take(n) if self._inflate is None else self._inflated(n)
+        if len(data) < n:
+            raise ValueError("the member ends too early")
+        self._left -= n
+        self._crc = zlib.crc32(data, self._crc)
+        if self._checksum is not None:
+            self._checksum.update(data)
+        if self._left == 0 and not self._ended:
+            self._check_end()
+        return data
+
+    def _take(self, n: int) -> bytes:
+        data = self._file.read(min(n, self._packed))
+        self._packed -= len(data)
+        return data
+
+    def _inflated(self, n: int) -> bytes:
+        chunks: list[bytes] = []
+        inflate = self._inflate
+        assert inflate is not None
+        while n:
+            packed = inflate.unconsumed_tail or self._take(_PACKED_STEP)
+            chunk = inflate.decompress(packed, n)
+            if not chunk and (inflate.eof or not packed):
+                break
+            chunks.append(chunk)
+            n -= len(chunk)
+        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+    def _check_end(self) -> None:
+        """Raise ValueError unless nothing is left behind the stated size."""
+        self._ended = True
+        inflate = self._inflate
+        while inflate is not None and not inflate.eof:
+            packed = inflate.unconsumed_tail or self._take(_PACKED_STEP)
+            if inflate.decompress(packed, 1) or not packed:
+                raise ValueError("the member does not have its stated size")
+        if self._packed or (
+            inflate is not None and (inflate.unused_data or inflate.unconsumed_tail)
+        ):
+            raise ValueError("the member is longer than its stated size")
+        if self._crc != self._right_crc:
+            raise ValueError("the sum of its bytes is wrong")
 
 
 # Content of members.
@@ -223,15 +334,30 @@ def dump_json(value: Any) -> bytes:
 
 
 def load_json(data: bytes) -> Any:
-    """Return the value of JSON text; raise ValueError if it is invalid or has no JSON number."""
+    """Return the value of JSON text; raise ValueError if it is invalid.
+
+    Numbers that JSON does not have and objects with two equal keys are invalid, too.
+    """
     try:
-        return json.loads(data.decode("utf-8"), parse_constant=_reject_constant, parse_int=_integer)
+        return json.loads(
+            data.decode("utf-8"),
+            parse_constant=_reject_constant,
+            parse_int=_integer,
+            object_pairs_hook=_object,
+        )
     except RecursionError as failure:
         raise ValueError("the JSON is nested too deeply") from failure
 
 
 def _reject_constant(text: str) -> Any:
     raise ValueError(f"{text} is not valid JSON")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise ValueError("an object has two equal keys")
+    return made
 
 
 def _integer(text: str) -> int:

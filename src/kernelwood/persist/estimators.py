@@ -3,14 +3,13 @@
 The two functions serve estimators that follow scikit-learn (the constructor stores its arguments,
 ``get_params`` returns them) and have
 
-* ``_fitted``, the names of the attributes that ``fit`` sets and predictions need: numbers, strings,
-  None, arrays, kernels, batches, estimators and other classes in ``MODELS``, and lists, tuples and
-  dictionaries of these;
+* ``_fitted``, which declares what the attributes that ``fit`` sets and predictions need must be
+  (:mod:`kernelwood.arrays.schema`): numbers, strings, None, arrays, kernels, batches, estimators
+  and other classes in ``MODELS``, and lists, tuples and dictionaries of these;
 * ``_saved_unfitted``, True if it can be a parameter of other models and be saved unfitted;
 * ``_check_parameters()``, which raises an error if a parameter is out of range;
-* ``_check_restored()``, which raises ValueError unless fitted attributes and parameters are
-  consistent. It must not assume types: in an untrusted file an array may be a string or empty. It
-  is also called before saving, when numbers may be numpy scalars.
+* ``_check_restored()``, which raises ValueError unless parameters and fitted attributes, which are
+  as declared, are consistent. It is also called before saving.
 
 Its row is ``Row("features", "kernel-hasher", "module:Class", estimator_state, restore_estimator)``.
 """
@@ -25,6 +24,7 @@ from numpy.typing import NDArray
 
 from kernelwood.compute import budget, format_bytes
 from kernelwood.errors import ModelFormatError
+from kernelwood.persist.checks import check_fitted
 from kernelwood.persist.state import NUMBER_TYPES, RUN_TIME, State, check_names, inner_values
 
 # Names of arguments have no hyphens, so none begins with this.
@@ -65,6 +65,8 @@ def restore_estimator(cls: Any, state: State) -> Any:
     check_names("parameter", given, arguments)
     model = cls(**given)
     model._check_parameters()
+    if fitted:
+        check_fitted(cls, fitted, given)
     for name, value in fitted.items():
         for inner in inner_values(value):
             if isinstance(inner, np.ndarray):
@@ -86,10 +88,17 @@ def _has_fitted(model: Any) -> bool:
     return not missing
 
 
+def check_restored(model: Any) -> None:
+    """Raise ValueError unless fitted attributes are as declared and fit together."""
+    values = {name: getattr(model, name) for name in model._fitted}
+    check_fitted(model, values, model.get_params(deep=False))
+    model._check_restored()
+
+
 def _check_unchanged(model: Any) -> None:
     """Raise ModelFormatError if the model could be saved, but not loaded."""
     try:
-        model._check_restored()
+        check_restored(model)
     except ValueError as failure:
         raise ModelFormatError(
             f"this {type(model).__name__} was changed after fitting: {failure}",

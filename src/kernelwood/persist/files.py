@@ -225,6 +225,7 @@ def _read_part(archive: ArchiveReader, entry: Entry) -> Part:
         entry.parameters,
         {name: archive.read(entry.text(name), _read_text) for name in entry.texts},
         {name: archive.read(entry.array(name), read_array) for name in entry.arrays},
+        entry.folder,
     )
 
 

@@ -5,8 +5,9 @@ such as the kernel of a classifier or the vectors of a similarity. To make a cla
 row to ``MODELS``. A class with state beyond the arguments of its constructor has
 
 * ``_to_saved()``, which returns ``(parameters, texts, arrays)``, and
-* a class method ``_from_saved(parameters, texts, arrays)``, which checks its arguments: files may
-  be untrusted.
+* ``_saved``, which declares what each of these must be (:mod:`kernelwood.arrays.schema`), and
+* a class method ``_from_saved(parameters, texts, arrays)``, which gets values that are as declared
+  and raises ValueError unless they fit together.
 
 Estimators have common functions; see :mod:`kernelwood.persist.estimators`.
 """
@@ -33,6 +34,7 @@ from kernelwood.kernels import (
     Scaled,
     Sum,
 )
+from kernelwood.persist.checks import check_state
 from kernelwood.persist.estimators import estimator_state, restore_estimator
 from kernelwood.persist.state import RUN_TIME, State
 from kernelwood.persist.structures import (
@@ -75,7 +77,8 @@ def own_state(model: Any) -> State:
 
 
 def from_own_state(cls: Any, state: State) -> Any:
-    """Return an object from the ``_from_saved`` of its class."""
+    """Return an object from the ``_from_saved`` of its class, once its state is as declared."""
+    check_state(cls, state)
     return cls._from_saved(*state)
 
 

@@ -11,12 +11,14 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from kernelwood.arrays import ExampleBatch
+from kernelwood.arrays import ExampleBatch, SchemaError
 from kernelwood.errors import ModelFormatError
 from kernelwood.persist.models import MANIFEST, ROWS_OF_EXAMPLES, Row, find_row, row_of
 from kernelwood.persist.state import NUMBER_TYPES, Decoder, Encoder, State, inner_values
 from kernelwood.structures import shorten
 from kernelwood.vectors import Vectors
+
+_CHANGED_HINT = "the file was changed, or written by a program other than kernelwood"
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,8 @@ class Part:
         Its lists of strings.
     arrays : dict from str to ndarray
         Its arrays.
+    folder : str
+        Of its texts and arrays in the archive, for messages.
     """
 
     kind: str
@@ -40,6 +44,14 @@ class Part:
     parameters: dict[str, Any]
     texts: dict[str, list[str]]
     arrays: dict[str, NDArray[Any]]
+    folder: str = ""
+
+    def member(self, name: str) -> str:
+        """Return the member of the archive that holds a value."""
+        if name in self.texts:
+            return f"{self.folder}{name}.txt"
+        stored = [array for array in (name, f"parameter-{name}") if array in self.arrays]
+        return f"{self.folder}{stored[0]}.npy" if stored else MANIFEST
 
 
 def split(model: Any) -> list[Part]:
@@ -146,16 +158,22 @@ def join(parts: Iterable[Part]) -> Any:
         If a part is invalid.
     """
     models: list[Any] = []
+    used: set[int] = set()
     for part in parts:
-        models.append(_restore(part, models))
+        models.append(_restore(part, models, used))
+    unused = set(range(len(models) - 1)) - used
+    if unused:
+        raise ModelFormatError(
+            f"nothing refers to part {min(unused)}", member=MANIFEST, hint=_CHANGED_HINT
+        )
     return models[-1]
 
 
-def _restore(part: Part, models: list[Any]) -> Any:
+def _restore(part: Part, models: list[Any], used: set[int]) -> Any:
     row, cls = find_row(part.kind, part.name)
     try:
         arrays = dict(part.arrays)
-        decoder = Decoder(models, arrays)
+        decoder = Decoder(models, arrays, used)
         parameters = {key: decoder.decode(value) for key, value in part.parameters.items()}
         return row.from_state(cls, State(parameters, part.texts, arrays))
     except MemoryError:
@@ -163,9 +181,10 @@ def _restore(part: Part, models: list[Any]) -> Any:
     # A class may fail in any way on unexpected values; the file is wrong.
     except Exception as failure:
         reason = str(failure) if isinstance(failure, ValueError) else repr(failure)
+        member = part.member(failure.name) if isinstance(failure, SchemaError) else MANIFEST
         raise ModelFormatError(
             f"part {len(models)}, the {part.kind} {part.name!r}, cannot be restored: "
             f"{shorten(reason, 300)}",
-            member=MANIFEST,
-            hint="the file was changed, or written by a program other than kernelwood",
+            member=member,
+            hint=_CHANGED_HINT,
         ) from failure

@@ -201,10 +201,15 @@ class Decoder:
         The models restored so far.
     arrays : dict
         The arrays of this model; arrays that are parameters are removed.
+    used : set of int
+        The numbers of all models that are referred to are added to it.
     """
 
-    def __init__(self, parts: list[Any], arrays: dict[str, NDArray[Any]]) -> None:
+    def __init__(
+        self, parts: list[Any], arrays: dict[str, NDArray[Any]], used: set[int] | None = None
+    ) -> None:
         self._parts = parts
+        self._used = set() if used is None else used
         self._arrays = arrays
         self._kinds: dict[str, tuple[str, type, Callable[[Any, int], Any]]] = {
             "mapping": ("values", dict, self._mapping),
@@ -254,4 +259,5 @@ class Decoder:
         # Only earlier parts, so that a model cannot contain itself.
         if not 0 <= number < len(self._parts):
             raise ValueError(f"part {number} is not an earlier part")
+        self._used.add(number)
         return self._parts[number]

@@ -5,21 +5,37 @@ from __future__ import annotations
 import logging
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from kernelwood.arrays import ExampleBatch
+from kernelwood.arrays import (
+    LARGE,
+    ArrayOf,
+    ExampleBatch,
+    Fields,
+    Figure,
+    Instance,
+    Items,
+    Maybe,
+    Named,
+    Real,
+    Schema,
+    Strings,
+    Text,
+    Whole,
+)
 from kernelwood.compute import config_context, resolve_jobs
 from kernelwood.entities import Dictionary, EntityFinder, EntityTagger
 from kernelwood.errors import KernelInputError
+from kernelwood.features import SEED
 from kernelwood.io import cycles_ignored
 from kernelwood.kernels import Kernel, needed_views
 from kernelwood.learners import LEARNERS
@@ -119,6 +135,7 @@ _MAX_ENTITIES = 60  # of a sentence: 1,770 pairs
 _LABELS = ("auto", "binary", "type", "directed")
 _CASE_TEXTS = tuple(f"case_{column}_" for column in CaseTexts._fields)
 _DOCUMENT_SUMS = tuple(f"document_{column}_" for column in DocumentSums._fields)
+_COUNTS = ("n_documents_", "n_sentences_", "n_candidates_", "n_relations_")
 _TEXT_HASHES = ("sentence_hashes_", "document_hashes_", "id_hashes_")  # of training
 
 
@@ -240,13 +257,42 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
     """
 
     # The cases come first: what the learner keeps of them is stored as row numbers.
-    _fitted = (
-        "cases_", *_CASE_TEXTS, *_TEXT_HASHES, *_DOCUMENT_SUMS, "learner_", "views_", "labels_",
-        "undirected_", "roles_", "arguments_", "signatures_", "triggers_", "forms_", "slopes_",
-        "offsets_", "curve_", "threshold_", "held_out_", "trial_", "type_examples_", "type_f1_",
-        "dropped_", "tagger_", "parser_", "n_documents_", "n_sentences_", "n_candidates_",
-        "n_relations_", "seed_",
-    )  # fmt: skip
+    _fitted: ClassVar[Schema] = {
+        "cases_": Instance(ExampleBatch),
+        "case_sentences_": Strings(),
+        "case_sentence_of_": ArrayOf("int32", "cases_", least=0, below="case_sentences_"),
+        "case_spans_": ArrayOf("int32", 2, None, least=0),
+        "case_n_mentions_": ArrayOf("int32", "cases_", least=0),
+        "case_mentions_": ArrayOf("int32", 2, None, least=0),
+        **{name: ArrayOf("uint64", None, rising=True) for name in _TEXT_HASHES},
+        "document_candidates_": ArrayOf("float64", "documents", least=1, most=LARGE),
+        "document_logits_": ArrayOf("float64", "documents", least=-LARGE, most=LARGE),
+        "document_squares_": ArrayOf("float64", "documents", least=0, most=LARGE),
+        "document_positive_": ArrayOf("float64", "documents", least=0, most=LARGE),
+        "document_right_": ArrayOf("float64", "documents", least=0, most=LARGE),
+        "learner_": Instance(*LEARNERS.values(), exact=True),
+        "views_": Items(Text()),
+        "labels_": Text("binary", "type", "directed"),
+        "undirected_": Items(Text()),
+        "roles_": Named(Items(Text(), 2)),
+        "arguments_": Named(Items(Items(Text(), 2))),
+        "signatures_": Fields({"types": Items(Items(Text(), 2)), "kinds": Items(Text())}),
+        "triggers_": Items(Items(Text(), 2)),
+        "forms_": Named(Items(Items(Whole(), 2))),
+        "slopes_": ArrayOf("float64", "learner_.classes_", least=0, most=LARGE),
+        "offsets_": ArrayOf("float64", "learner_.classes_", least=-LARGE, most=LARGE),
+        "curve_": ArrayOf("float64", 3, least=-LARGE, most=LARGE),
+        "threshold_": Real(0, 1),
+        "held_out_": Named(Maybe(Figure())),
+        "trial_": Named(Figure()),
+        "type_examples_": Named(Whole()),
+        "type_f1_": Named(Maybe(Figure())),
+        "dropped_": Named(Whole()),
+        "tagger_": Maybe(Instance(EntityTagger, Dictionary)),
+        "parser_": Text(),
+        **{name: Whole() for name in _COUNTS},
+        "seed_": SEED,
+    }
 
     cases_: ExampleBatch
     learner_: Any
@@ -1266,6 +1312,8 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         for name in ("license", "description", "parser"):
             if not isinstance(getattr(self, name), str):
                 raise KernelInputError(f"RelationExtractor: {name} must be a string")
+        for name in ("views", "types", "relations", "symmetric"):
+            _check_names(name, getattr(self, name))
         self._check_views()
         if self.n_jobs is not None:
             resolve_jobs(self.n_jobs)
@@ -1372,87 +1420,34 @@ def _why(reasons: Mapping[str, int]) -> str:
     return ", ".join(f"{n:,} × {reason}" for reason, n in reasons.items())
 
 
-_COUNTS = ("n_documents_", "n_sentences_", "n_candidates_", "n_relations_")
+def _check_names(name: str, value: Any) -> None:
+    """Raise KernelInputError unless a parameter is None, a name or several."""
+    if value is None or isinstance(value, (str, Iterator)):
+        return
+    if not isinstance(value, Collection) or not all(isinstance(one, str) for one in value):
+        raise KernelInputError(
+            f"RelationExtractor: {name} must be a name, a list of names or None, got {show(value)}"
+        )
 
 
 def _check_fitted(model: Any) -> None:
     """Raise ValueError if fitted attributes do not fit together."""
-    if type(model.learner_) not in LEARNERS.values():
-        raise ValueError("learner_ must be a classifier")
-    if not isinstance(model.learner_.kernel_, Kernel):
-        raise ValueError("the kernel of learner_ must be a kernel")
-    classes = model.learner_.classes_
+    learner, classes = model.learner_, model.learner_.classes_
     if classes.dtype.kind != "U" or NONE not in classes or len(classes) < 2:
         raise ValueError(f"the classes of learner_ must be names, {NONE!r} among them")
-    if not isinstance(model.cases_, ExampleBatch) or len(model.cases_) == 0:
-        raise ValueError("cases_ must be examples")
+    if not len(model.cases_):
+        raise ValueError("cases_ must not be empty")
+    if learner._n_training() > len(model.cases_):
+        raise ValueError("learner_ must be trained on cases_, but has more training structures")
+    model._check_views()
     model._case_texts().check(len(model.cases_))
-    model._text_hashes().check()
     model._document_sums().check()
-    for name, length in (("slopes_", len(classes)), ("offsets_", len(classes)), ("curve_", 3)):
-        value = getattr(model, name)
-        if not isinstance(value, np.ndarray) or value.dtype != np.float64:
-            raise ValueError(f"{name} must be numbers")
-        if value.shape != (length,) or not np.isfinite(value).all():
-            raise ValueError(f"{name} must be {length} finite numbers")
-    if (model.slopes_ < 0).any() or (model.curve_[:2] < 0).any():
-        raise ValueError("slopes_ and curve_ must not fall")
-    if type(model.threshold_) is not float or not 0.0 <= model.threshold_ <= 1.0:
-        raise ValueError("threshold_ must be from 0 to 1")
-    for name in _COUNTS:
-        if type(getattr(model, name)) is not int or getattr(model, name) < 0:
-            raise ValueError(f"{name} must be a count")
+    if (model.curve_[:2] < 0).any():
+        raise ValueError("curve_ must not fall")
     wanted = EntityTagger if model.entities == LEARN else type(model.entities)
     if type(model.tagger_) is not wanted:
         raise ValueError("tagger_ must be what entities asks for")
     if isinstance(model.tagger_, EntityTagger) and not model.tagger_.__sklearn_is_fitted__():
         raise ValueError("tagger_ must be fitted")
-    if resolve_seed(model.seed_) != model.seed_:
-        raise ValueError("seed_ must be a whole number")
-    _check_plain(model)
-
-
-def _check_plain(model: Any) -> None:
-    """Raise ValueError unless names, roles, triggers and figures are what they should be."""
-    if not _strings(model.views_) or type(model.parser_) is not str:
-        raise ValueError("views_ and parser_ must be names")
-    if model.labels_ not in ("binary", "type", "directed") or not _strings(model.undirected_):
-        raise ValueError("labels_ and undirected_ must be those of classes")
-    if not isinstance(model.roles_, dict) or not all(
-        isinstance(roles, list) and len(roles) == 2 and _strings(roles)
-        for roles in model.roles_.values()
-    ):
-        raise ValueError("roles_ must have two names for each relation")
-    if not isinstance(model.arguments_, dict) or not all(
-        isinstance(name, str) and _pairs_of(str, pairs) for name, pairs in model.arguments_.items()
-    ):
-        raise ValueError("arguments_ must have pairs of entity types for each relation")
-    signatures = model.signatures_
-    if (
-        not isinstance(signatures, dict)
-        or set(signatures) != {"types", "kinds"}
-        or not _pairs_of(str, signatures["types"])
-        or not _strings(signatures["kinds"])
-    ):
-        raise ValueError("signatures_ must have pairs of entity types, and kinds of pairs")
-    if not _pairs_of(str, model.triggers_):
-        raise ValueError("triggers_ must be words with types")
-    if not isinstance(model.forms_, dict) or not all(
-        _pairs_of(int, forms) for forms in model.forms_.values()
-    ):
-        raise ValueError("forms_ must be numbers of participants and catalysts by type")
-    for name in ("held_out_", "trial_", "type_examples_", "type_f1_", "dropped_"):
-        value = getattr(model, name)
-        if not isinstance(value, dict) or not _strings(list(value)):
-            raise ValueError(f"{name} must be figures by name")
-
-
-def _pairs_of(kind: type, values: Any) -> bool:
-    return isinstance(values, list) and all(
-        isinstance(row, list) and len(row) == 2 and all(type(one) is kind for one in row)
-        for row in values
-    )
-
-
-def _strings(values: Any) -> bool:
-    return isinstance(values, (list, tuple)) and all(isinstance(value, str) for value in values)
+    if model.trial_ and set(model.trial_) != {"words", "blind"}:
+        raise ValueError("trial_ must be figures of both trials")

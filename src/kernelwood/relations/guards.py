@@ -79,17 +79,6 @@ class TextHashes(NamedTuple):
             _sorted(map(fingerprint, documents)),
         )
 
-    def check(self) -> None:
-        """Raise ValueError unless these are sorted hashes."""
-        for name, array in self._asdict().items():
-            if (
-                not isinstance(array, np.ndarray)
-                or array.dtype != np.uint64
-                or array.ndim != 1
-                or (array[1:] <= array[:-1]).any()
-            ):
-                raise ValueError(f"hashes of {name} must be sorted, of type uint64")
-
     def find(self, candidates: Candidates) -> tuple[NDArray[np.bool_], set[str]]:
         """Return which candidates are in a known sentence or document, and documents by id.
 

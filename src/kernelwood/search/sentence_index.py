@@ -5,22 +5,27 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, overload
+from typing import Any, ClassVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelwood.arrays import Maybe, OneOf, Schema, Strings, Text
 from kernelwood.compute import resolve_jobs
 from kernelwood.errors import KernelInputError
 from kernelwood.explain import Fragment, shared_fragments
 from kernelwood.features import (
+    KERNEL,
+    SEED,
     EmbeddingIndex,
+    Fitted,
     GrowingArray,
     HashIndex,
     Ids,
     IdTable,
     StructureEstimator,
-    check_ids,
+    check_next_id,
+    ids_of,
     stored,
 )
 from kernelwood.kernels import Kernel
@@ -38,7 +43,7 @@ from kernelwood.search.structure_inputs import (
 )
 from kernelwood.seeds import resolve_seed
 
-Strings = NDArray[np.object_]
+Column = NDArray[np.object_]
 # A property for a fitted attribute that is a column of the records.
 _recorded = partial(stored, "_records")
 
@@ -115,7 +120,7 @@ class _Records(IdTable):
     """
 
     def __init__(
-        self, ids: Ids, inner_ids: Ids, texts: Strings, names: Strings, next_id: int
+        self, ids: Ids, inner_ids: Ids, texts: Column, names: Column, next_id: int
     ) -> None:
         columns = {"inner_ids": inner_ids, "texts": texts, "names": names}
         super().__init__("sentence", columns, ids=ids, next_id=next_id)
@@ -123,14 +128,10 @@ class _Records(IdTable):
     @classmethod
     def restored(cls, inner_ids: Ids, attributes: dict[str, Any]) -> _Records:
         """Return records of loaded attributes; raise ValueError if they are inconsistent."""
-        n = len(inner_ids)
-        check_ids(attributes["ids"], attributes["next_id"], n)
+        check_next_id(attributes["ids"], attributes["next_id"])
         for name in ("texts", "names"):
-            column = attributes[name]
-            if not isinstance(column, np.ndarray) or column.dtype != object or column.shape != (n,):
-                raise ValueError(f"{name}_ must be {n} strings")
-            if not all(type(text) is str for text in column):
-                raise ValueError(f"{name}_ must be strings")
+            if not isinstance(attributes[name], np.ndarray) or attributes[name].dtype != object:
+                raise ValueError(f"{name}_ must be strings of any length")
         return cls(inner_ids=inner_ids, **attributes)
 
     def renumber(self, inner_ids: Ids) -> None:
@@ -218,7 +219,15 @@ class SentenceIndex(StructureEstimator):
     ['dogs sleep', 'cats sleep']
     """
 
-    _fitted = ("kernel_", "seed_", "view_", "index_", "ids_", "texts_", "names_", "next_id_")
+    _fitted: ClassVar[Schema] = {
+        "kernel_": KERNEL,
+        "seed_": SEED,
+        "view_": Maybe(Text()),
+        "index_": OneOf(Fitted(EmbeddingIndex), Fitted(HashIndex)),
+        **ids_of("index_"),
+        "texts_": Strings("index_"),
+        "names_": Strings("index_"),
+    }
 
     view_: str | None
     index_: Any
@@ -445,20 +454,14 @@ class SentenceIndex(StructureEstimator):
 
     def _check_restored(self) -> None:
         super()._check_restored()
-        if self.view_ is not None and type(self.view_) is not str:
-            raise ValueError("view_ must be the name of a view, or None")
         if type(self.index_) is not index_class(self.by):
             raise ValueError(f"index_ must be an index that searches by {self.by}")
-        if self.index_.kernel_._accepts() is not self.kernel_._accepts():
-            raise ValueError("index_ and kernel_ must be for the same structures")
         if "_restored" in self.__dict__:
             self._records = _Records.restored(self.index_.ids_, self._restored)
             del self._restored
-        if len(self._records) != len(self.index_):
-            raise ValueError(f"index_ has {len(self.index_)} sentences, texts_ {len(self)}")
 
 
-def _texts_and_names(inputs: Any) -> tuple[Strings, Strings]:
+def _texts_and_names(inputs: Any) -> tuple[Column, Column]:
     """Return the texts and the names of inputs as arrays of str objects."""
     columns = np.empty((2, len(inputs)), dtype=object)
     for position, item in enumerate(inputs):

@@ -4,14 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from kernelwood.arrays import (
+    LARGE,
+    Anything,
+    ArrayOf,
+    Figure,
+    Items,
+    Labels,
+    Named,
+    OneOf,
+    Plain,
+    Schema,
+    Text,
+)
 from kernelwood.compute import config_context, get_config
 from kernelwood.errors import KernelInputError
 from kernelwood.features import (
+    KERNEL,
     METHODS as HASH_METHODS,
+    SEED,
     StructureEstimator,
     encode_groups,
     encode_labels,
@@ -165,20 +180,20 @@ class GateLearner(StructureEstimator):
     >>> model = kw.KernelNeighborsClassifier(learner.kernel_).fit(paths, classes)
     """
 
-    _fitted = (
-        "kernel_",
-        "seed_",
-        "classes_",
-        "gates_",
-        "labels_",
-        "structures_",
-        "occurrences_",
-        "loss_open_",
-        "loss_closed_",
-        "ignored_",
-        "parameters_",
-        "trace_",
-    )
+    _fitted: ClassVar[Schema] = {
+        "kernel_": KERNEL,
+        "seed_": SEED,
+        "classes_": Labels(),
+        "gates_": Named(Figure()),
+        "labels_": Items(Text()),
+        "structures_": ArrayOf("int64", "labels_", least=0),
+        "occurrences_": ArrayOf("int64", "labels_", least=0),
+        "loss_open_": ArrayOf("float64", "labels_", least=-LARGE, most=LARGE),
+        "loss_closed_": ArrayOf("float64", "labels_", least=-LARGE, most=LARGE),
+        "ignored_": ArrayOf("float64", "labels_", least=0, most=1),
+        "parameters_": Named(Anything()),
+        "trace_": Items(Named(OneOf(Plain(), Named(Plain())))),
+    }
 
     def __init__(
         self,
@@ -481,21 +496,11 @@ class GateLearner(StructureEstimator):
 
     def _check_restored(self) -> None:
         super()._check_restored()
-        n = len(self.labels_) if isinstance(self.labels_, list) else -1
-        if n < 0 or not all(isinstance(label, str) for label in self.labels_):
-            raise ValueError("labels_ must be a list of labels")
-        if not isinstance(self.gates_, dict) or set(self.gates_) != set(self.labels_):
+        if set(self.gates_) != set(self.labels_):
             raise ValueError("gates_ must have a gate for each of labels_")
-        shapes = {"structures_": "i", "occurrences_": "i"}
-        for name in ("structures_", "occurrences_", "loss_open_", "loss_closed_", "ignored_"):
-            array, kind = getattr(self, name), shapes.get(name, "f")
-            good = isinstance(array, np.ndarray) and array.shape == (n,)
-            if not good or array.dtype.kind != kind or not np.isfinite(array).all():
-                raise ValueError(f"{name} must be {n} finite numbers")
-        if not isinstance(self.trace_, list) or not isinstance(self.parameters_, dict):
-            raise ValueError("trace_ must be a list, parameters_ a dictionary")
-        if not all(isinstance(decision, dict) for decision in self.trace_):
-            raise ValueError("trace_ must hold decisions")
+        about_gates = (decision for decision in self.trace_ if "open" in decision)
+        if not all(type(one.get("label")) is str and "before" in one for one in about_gates):
+            raise ValueError("trace_ must have the label of each decision about a gate")
         with_gates = find_gated(self.kernel_)[0].kernel.gates or {}
         if any(with_gates.get(label) != gate for label, gate in self.gates_.items()):
             raise ValueError("kernel_ must have the gates_")
