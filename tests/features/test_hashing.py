@@ -400,6 +400,12 @@ def test_what_is_not_fitted_says_so():
         hasher().transform(TREES)
 
 
+@pytest.mark.parametrize("n_bits", [2**40, 2**63 - 1])
+def test_more_bits_than_memory_are_refused(n_bits):
+    with pytest.raises(kw.errors.MemoryBudgetError, match="bits needs"):
+        draw_bits("rknn", np.eye(4), seed=0, first_bit=0, n_bits=n_bits, subset_size=2)
+
+
 def test_no_structures_are_refused():
     with pytest.raises(kw.errors.KernelInputError, match="at least one structure"):
         hasher().fit([])

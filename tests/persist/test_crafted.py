@@ -30,6 +30,7 @@ FOUND = [
     ("relation-extractor", "parts/6/support_indices_.npy: one more everywhere"),
     ("relation-extractor", "parts/6/support_indices_.npy: largest last"),
     ("relation-extractor", "parameters of part 7 at types: False"),
+    ("relation-extractor", "parameters of part 7 at fitted-n_candidates_: 0"),
     ("relation-extractor", "parameters of part 7 at relations: True"),
     ("relation-extractor", "parameters of part 7 at fitted-views_/0: ''"),
     ("relation-extractor", "parameters of part 7 at fitted-type_examples_/values/hears: []"),

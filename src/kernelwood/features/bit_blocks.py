@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kernelwood import _native
 from kernelwood.arrays import ArrayOf, Schema, Text, Whole
-from kernelwood.compute import Runner, one_blas_thread
+from kernelwood.compute import Runner, check_budget, one_blas_thread
 from kernelwood.errors import KernelInputError
 from kernelwood.features.codes import Codes, n_words, unpack
 from kernelwood.features.estimator import StructureEstimator
@@ -210,6 +210,7 @@ def draw_bits(
     A bit depends on the seed, its number and the references. Bits that are equal for all references
     carry no information and are drawn again, up to ten times.
     """
+    check_budget(8 * n_bits * subset_size, f"a hasher of {n_bits:,} bits", "Use fewer bits.")
     subsets = np.empty((n_bits, 2, subset_size), dtype=np.int32)
     wanted = np.arange(n_bits)
     for attempt in range(_ATTEMPTS):

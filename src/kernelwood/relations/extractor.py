@@ -135,7 +135,6 @@ _MAX_ENTITIES = 60  # of a sentence: 1,770 pairs
 _LABELS = ("auto", "binary", "type", "directed")
 _CASE_TEXTS = tuple(f"case_{column}_" for column in CaseTexts._fields)
 _DOCUMENT_SUMS = tuple(f"document_{column}_" for column in DocumentSums._fields)
-_COUNTS = ("n_documents_", "n_sentences_", "n_candidates_", "n_relations_")
 _TEXT_HASHES = ("sentence_hashes_", "document_hashes_", "id_hashes_")  # of training
 
 
@@ -290,7 +289,10 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         "dropped_": Named(Whole()),
         "tagger_": Maybe(Instance(EntityTagger, Dictionary)),
         "parser_": Text(),
-        **{name: Whole() for name in _COUNTS},
+        "n_documents_": Whole(),
+        "n_sentences_": Whole(),
+        "n_candidates_": Whole(1),
+        "n_relations_": Whole(),
         "seed_": SEED,
     }
 
