@@ -234,11 +234,12 @@ def test_killed_runs(out, resume, kills):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads files by /proc")
-def test_a_power_cut_loses_at_most_one_block(tmp_path, out, monkeypatch, computed):
+@pytest.mark.parametrize("format", ["jsonl", "ann"])
+def test_a_power_cut_loses_at_most_one_block(tmp_path, out, monkeypatch, computed, format):
     monkeypatch.setattr(tasks.Predict, "block", 4_000)
-    ran(*predicting(tmp_path / "plain.jsonl"))
-    resuming, target = predicting(out / "found.jsonl", "--resume"), out / "found.jsonl"
-    plain = content(tmp_path / "plain.jsonl")
+    target, plain = out / "found", tmp_path / "plain"
+    ran(*predicting(plain, "--to", format))
+    resuming, plain = predicting(target, "--to", format, "--resume"), content(plain)
     with Disk(monkeypatch, out) as disk:
         monkeypatch.setattr(running, "_computed", marking(disk, running._computed))
         ran(*resuming)
@@ -404,3 +405,17 @@ def test_saved_examples_are_refused(tmp_path, embedder):
                   "--resume")  # fmt: skip
     assert made.exit_code in (1, 2) and "in.kw" in made.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["in.kw"]
+
+
+def test_an_empty_folder_with_the_name_of_the_plan(out):
+    (out / "found.jsonl.plan").mkdir()
+    ran(*predicting(out / "found.jsonl", "--resume"))
+    assert [path.name for path in out.iterdir()] == ["found.jsonl"]
+
+
+def test_another_folder_with_the_name_of_the_plan(out):
+    (out / "found.jsonl.plan").mkdir()
+    (out / "found.jsonl.plan" / "notes").write_text("mine")
+    message = wrong_data(invoke(*predicting(out / "found.jsonl", "--resume")))
+    assert "does not contain a plan" in message
+    assert (out / "found.jsonl.plan" / "notes").read_text() == "mine"

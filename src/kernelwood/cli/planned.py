@@ -264,7 +264,7 @@ def _make_plan(folder: Path, command: str, work: dict[str, Any], **cut: Any) -> 
     """Return the plan in a folder, or make it; shards of an earlier plan keep their size."""
     from kernelwood.scale import make_plan, open_plan
 
-    if folder.exists():
+    if folder.is_dir() and any(folder.iterdir()):
         before = open_plan(folder).work["cut"]
         cut = {"shard_size": before.get("size"), "max_shards": before.get("max_shards")}
     with staged() as progress:
