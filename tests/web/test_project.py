@@ -454,6 +454,13 @@ def test_facts_of_models_that_are_not_figures_are_an_error(facts, path):
                 method()
 
 
+def test_groups_of_candidates_that_are_not_numbers_are_an_error(path):
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE candidates SET path = 'a' WHERE number = 0")
+    with pytest.raises(ProjectError, match="groups of candidates must be of type int"):
+        Project.open(path)
+
+
 def test_entities_of_candidates_that_are_missing_are_an_error(path):
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE entities SET place = place + 100 WHERE sentence = 0")

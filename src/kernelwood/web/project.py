@@ -490,7 +490,8 @@ class Project:
         if not {str, type(None)}.issuperset(map(type, annotation)):
             raise self._damaged("annotations of candidates must be text")
         places = self._numbers(sentence, len(self._sentence_document), "sentences of candidates")
-        groups = self._numbers((one + 1 for one in path), len(rows) + 1, "groups of candidates")
+        paths = self._column(path, int, "groups of candidates")
+        groups = self._numbers((one + 1 for one in paths), len(rows) + 1, "groups of candidates")
         document = self._sentence_document[places]
         held = np.array([one.held_out for one in self._documents], dtype=np.bool_)
         return CandidateColumns(
