@@ -238,7 +238,7 @@ def apply_array(data: bytes, change: Mutation) -> bytes:
             case "declare":
                 return array_header(array.dtype, tuple(change["value"])) + body
         return array_file(_changed_array(array.copy(), change))
-    except (ValueError, IndexError, TypeError, OverflowError, KeyError, SyntaxError):
+    except (ArithmeticError, LookupError, TypeError, ValueError, RuntimeError, SyntaxError):
         return data
 
 

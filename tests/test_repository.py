@@ -101,8 +101,8 @@ def test_every_format_is_in_the_table_of_formats(row: Format) -> None:
 
 
 @pytest.mark.parametrize("row", FORMATS, ids=lambda row: row.name)
-def test_every_format_has_a_benchmark(row: Format) -> None:
-    benchmarks = text_of("benchmarks", "*.py")
+def test_every_format_has_a_benchmark_or_seeds_for_fuzzing(row: Format) -> None:
+    benchmarks = text_of("benchmarks", "*.py") + text_of("fuzz", "*.py")
     files = [suffix for suffix in row.suffixes if suffix in benchmarks]
     assert files or f'"{row.name}"' in benchmarks, f"no benchmark reads {row.name}"
 

@@ -435,6 +435,32 @@ def test_settings_that_the_library_reads_have_possible_values(name, value, path)
         project.settings()
 
 
+@pytest.mark.parametrize("facts", ["[]", '{"labels": "x"}'])
+def test_facts_of_models_that_are_not_figures_are_an_error(facts, path):
+    with Project.open(path) as project:
+        n = len(project.candidates)
+        project.save_model(
+            n_decisions=1,
+            classes=["Binds", "none"],
+            probabilities=np.full((n, 2), 0.5),
+            threshold=0.5,
+            facts={},
+        )
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE models SET facts = ?", (facts,))
+    with Project.open(path) as project:
+        for method in (project.model_history, project.latest_model):
+            with pytest.raises(ProjectError, match="facts of model"):
+                method()
+
+
+def test_groups_of_candidates_that_are_not_numbers_are_an_error(path):
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE candidates SET path = 'a' WHERE number = 0")
+    with pytest.raises(ProjectError, match="groups of candidates must be of type int"):
+        Project.open(path)
+
+
 def test_entities_of_candidates_that_are_missing_are_an_error(path):
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE entities SET place = place + 100 WHERE sentence = 0")

@@ -9,6 +9,7 @@ import numpy as np
 from kernelwood.evaluate import reliability
 from kernelwood.relations import GIVEN, card_of, relation_name
 from kernelwood.web.presenting import type_objects
+from kernelwood.web.project_file import damaged
 from kernelwood.web.quality import threshold_table
 from kernelwood.web.session import Session, Snapshot
 from kernelwood.web.teaching import agree
@@ -42,9 +43,7 @@ class ModelPage:
                 {
                     "number": row["number"],
                     "labels": row["facts"].get("labels", row["n_decisions"]),
-                    "f1": (row["facts"].get("f1") or [None, None, None])[0],
-                    "low": (row["facts"].get("f1") or [None, None, None])[1],
-                    "high": (row["facts"].get("f1") or [None, None, None])[2],
+                    **self._f1(row["facts"].get("f1")),
                     "time": row["time"],
                 }
                 for row in self.project.model_history()
@@ -57,6 +56,14 @@ class ModelPage:
                 table = threshold_table(snapshot.model, np.flatnonzero(open_rows))
                 made["thresholds"] = [row._asdict() for row in table]
         return made
+
+    def _f1(self, stored: Any) -> dict[str, float | None]:
+        """Return F1 and its interval, as stored with a model."""
+        values = stored or [None, None, None]
+        known = {float, int, type(None)}
+        if type(values) is not list or len(values) != 3 or not known.issuperset(map(type, values)):
+            raise damaged(self.project.path, "F1 of a model and its interval are not numbers")
+        return dict(zip(("f1", "low", "high"), values, strict=True))
 
     def _card(self, snapshot: Snapshot) -> list[list[Any]]:
         settings, columns = self.project.settings(), self.project.candidates

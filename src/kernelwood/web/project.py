@@ -490,7 +490,8 @@ class Project:
         if not {str, type(None)}.issuperset(map(type, annotation)):
             raise self._damaged("annotations of candidates must be text")
         places = self._numbers(sentence, len(self._sentence_document), "sentences of candidates")
-        groups = self._numbers((one + 1 for one in path), len(rows) + 1, "groups of candidates")
+        paths = self._column(path, int, "groups of candidates")
+        groups = self._numbers((one + 1 for one in paths), len(rows) + 1, "groups of candidates")
         document = self._sentence_document[places]
         held = np.array([one.held_out for one in self._documents], dtype=np.bool_)
         return CandidateColumns(
@@ -1195,10 +1196,19 @@ class Project:
         self._check_probabilities(values, classes, self._damaged)
         self._column((when, threshold), float, "times and thresholds of models")
         self._column((number, n_decisions), int, "numbers of models")
-        made = self._json(facts, "facts of a model")
+        made = self._facts(facts, number)
         return StoredModel(
             number, when, n_decisions, tuple(classes), values.astype(np.float32), threshold, made
         )
+
+    def _facts(self, text: Any, number: Any) -> dict[str, Any]:
+        """Return the figures of a model."""
+        made = self._json(text, f"facts of model {number}")
+        if not isinstance(made, dict):
+            raise self._damaged(f"facts of model {number} are not an object")
+        if type(made.get("labels", 0)) is not int:
+            raise self._damaged(f"facts of model {number}: the number of labels is not a number")
+        return made
 
     def model_history(self) -> list[dict[str, Any]]:
         """Return number, number of labels, time and figures of all models, the oldest first."""
@@ -1208,7 +1218,7 @@ class Project:
                 "number": number,
                 "n_decisions": n_decisions,
                 "time": when,
-                "facts": self._json(facts, f"facts of model {number}"),
+                "facts": self._facts(facts, number),
             }
             for number, n_decisions, when, facts in rows
         ]
