@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kernelwood.errors import KernelInputError, StructureError
 from kernelwood.io.atomic import open_output, unwritable
+from kernelwood.io.containers.limits import Limits, Meter
 from kernelwood.io.formats.parquet import CONTENT, damaged, open_parquet
 from kernelwood.io.source import Source
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 # of any of these may be missing.
 Kind: TypeAlias = "type | list[Kind] | Mapping[str, Kind]"
 
+# Results repeat texts and names, so parts may be far smaller than what is in them.
+_PARTS = Limits(ratio=100_000)
 _GROUP_ROWS = 20_000
 _GROUP_BYTES = 1 << 25
 # Rows whose sizes are computed together; fewer if they are long.
@@ -268,7 +271,7 @@ def join_parquet(parts: Iterable[str | os.PathLike[str]], path: str | os.PathLik
     if not listed:
         raise KernelInputError("join_parquet needs at least one part, got none")
     with ExitStack() as opened:
-        source = opened.enter_context(Source(listed[0]))
+        source = opened.enter_context(Source(listed[0], meter=Meter(_PARTS)))
         schema = open_parquet(source, opened).schema_arrow
     with _row_groups(path, schema) as groups:
         for part in listed:
@@ -278,7 +281,7 @@ def join_parquet(parts: Iterable[str | os.PathLike[str]], path: str | os.PathLik
 
 def _batches(part: str | os.PathLike[str], schema: Any, first: str) -> Iterator[Any]:
     with ExitStack() as opened:
-        source = opened.enter_context(Source(part))
+        source = opened.enter_context(Source(part, meter=Meter(_PARTS)))
         table = open_parquet(source, opened)
         if not table.schema_arrow.equals(schema, check_metadata=True):
             raise source.error(

@@ -52,6 +52,7 @@ from kernelwood.text import (
 Annotation: TypeAlias = Entity | Event | Relation | Attribute
 K = TypeVar("K", Entity, Relation, Event, Attribute)
 
+_LONG_LINE = 1000  # characters; blanks of longer lines are not charged
 _TEXT_LIMIT = 1 << 26  # bytes; a text has to be in memory as a whole
 _PROBLEM_LIMIT = 100
 _ANNOTATIONS = (".a1", ".a2", ".ann")
@@ -190,7 +191,8 @@ class _Draft:
         """Add the lines of a file; yield their errors."""
         room = source.room
         for number, text, problem in source.lines():
-            room -= len(text) + LINE_ROOM
+            blanks = text.count(" ") if len(text) > _LONG_LINE else 0
+            room -= len(text) - blanks + LINE_ROOM
             if room < 0:
                 yield source.too_large(1, "annotation")
                 return
