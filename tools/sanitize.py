@@ -42,6 +42,8 @@ spec = importlib.util.spec_from_file_location({MODULE!r}, sys.argv[1], loader=lo
 core = importlib.util.module_from_spec(spec)
 sys.modules[{MODULE!r}] = core
 loader.exec_module(core)
+from kernelwood import _native
+assert _native._core is core, "the installed core is in use"
 import pytest
 sys.exit(pytest.main(sys.argv[2:]))
 """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from numbers import Real
 from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -270,17 +269,23 @@ def _inside_first(kernel: Kernel) -> list[Kernel]:
     waiting = [kernel]
     while waiting:
         current = waiting[-1]
-        if id(current) in found:
+        number = id(current)
+        if number in found:
             waiting.pop()
-        elif id(current) in around or not isinstance(current, CombinedKernel):
-            found[id(current)] = waiting.pop()
-            around.discard(id(current))
+        elif number in around or not isinstance(current, CombinedKernel):
+            found[number] = waiting.pop()
+            around.discard(number)
         else:
-            around.add(id(current))
-            parts = [part for part in current._parts() if id(part) not in found]
-            if any(id(part) in around for part in parts):
-                raise KernelInputError(f"a {type(current).__name__} is inside itself")
-            waiting.extend(reversed(parts))
+            around.add(number)
+            combined = []
+            for part in current._parts():
+                if not isinstance(part, CombinedKernel):
+                    found[id(part)] = part
+                elif id(part) in around:
+                    raise KernelInputError(f"a {type(part).__name__} is inside itself")
+                else:
+                    combined.append(part)
+            waiting.extend(reversed(combined))
     return list(found.values())
 
 
@@ -456,14 +461,18 @@ def _number(parts: list[Kernel]) -> dict[int, int]:
     """
     numbers: dict[int, int] = {}
     known: dict[Any, list[tuple[Any, int]]] = {}
+    n_alike = Counter(map(type, parts))
     for part in parts:
+        if n_alike[type(part)] == 1:
+            numbers[id(part)] = len(numbers)
+            continue
         compared: Any = part
         own, inside = part.get_params(deep=False), []
         if isinstance(part, CombinedKernel):
             compared = own = part._own_params()
             inside = [numbers[id(inner)] for inner in part._parts()]
         # Equal numbers have equal hashes; other parameters may not.
-        hashed = (type(part), *inside, *(v for v in own.values() if isinstance(v, Real)))
+        hashed = (type(part), *inside, *(v for v in own.values() if isinstance(v, (int, float))))
         alike = known.setdefault(hashed, [])
         number = next((n for other, n in alike if compared == other), None)
         if number is None:
