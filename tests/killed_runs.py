@@ -56,6 +56,25 @@ def finished(arguments: list[str]) -> float:
     return time.monotonic() - started
 
 
+def killed(process: int, seconds: float) -> tuple[float, bool]:
+    """Kill a run at a random moment of its time, unless it ends before.
+
+    Returns the time of a run, which depends on what else the machine does, and whether it was
+    killed.
+    """
+    started = time.monotonic()
+    moment = random.uniform(0, seconds)
+    while time.monotonic() - started < moment:
+        ended, status = os.waitpid(process, os.WNOHANG)
+        if ended:
+            assert status == 0, status
+            return time.monotonic() - started, False
+        time.sleep(0.001)
+    os.kill(process, signal.SIGKILL)
+    _, status = os.waitpid(process, 0)
+    return seconds, os.WIFSIGNALED(status)
+
+
 def done(plan: Path) -> dict[int, int]:
     """Return the inodes of the parts of a plan."""
     if not plan.exists():
@@ -79,11 +98,8 @@ def kill_runs(out: Path, kills: int, arguments: list[str]) -> Counter[str]:
         if content(out) == expected:
             remove(out)
         before = done(plan)
-        process = start(arguments)
-        time.sleep(random.uniform(0, seconds))
-        os.kill(process, signal.SIGKILL)
-        _, status = os.waitpid(process, 0)
-        if not os.WIFSIGNALED(status):
+        seconds, is_killed = killed(start(arguments), seconds)
+        if not is_killed:
             continue  # it was faster
         assert content(out) in (None, expected)
         after = done(plan)
