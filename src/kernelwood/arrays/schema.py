@@ -69,6 +69,10 @@ class SchemaError(ValueError):
 class Check(ABC):
     """What a value must be."""
 
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
+        return f"{type(self).__name__}({fields})"
+
     @abstractmethod
     def _fault(self, value: Any, state: State) -> str | None:
         """Return None if a value is right, else what it must be, such as ``"must be text"``."""
