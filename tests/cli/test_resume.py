@@ -345,7 +345,11 @@ def test_a_changed_input_is_refused(tmp_path, out, monkeypatch):
     source = Path(shutil.copy(few(), tmp_path / "in.jsonl"))
     resuming = ("predict", model(), source, "-o", out / "found.jsonl", "--resume")
     interrupted(monkeypatch, 2, *resuming)
-    source.write_bytes(source.read_bytes()[:-5])
+    data, state = source.read_bytes(), source.stat()
+    source.write_bytes(data[:-5] + b"     ")
+    message = wrong_data(invoke(*resuming))
+    assert "files were added, removed or written" in message and "found.jsonl.plan" in message
+    os.utime(source, ns=(state.st_atime_ns, state.st_mtime_ns))  # noticed only when it is read
     message = wrong_data(invoke(*resuming))
     assert "the file has changed" in message and "found.jsonl.plan to start again" in message
     shutil.rmtree(out / "found.jsonl.plan")

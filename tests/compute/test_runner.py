@@ -153,7 +153,7 @@ compute = lambda: kw.SubsequenceKernel(decay=0.5, n_jobs={n_jobs}).gram(X)
 
 
 WIDE_TREES = """
-X = kw.batch([kw.Tree("n", [kw.Tree("x")] * n) for n in range(150_000, 150_003)])
+X = kw.batch([kw.Tree("n", [kw.Tree("x")] * n) for n in range(50_000, 50_060)])
 compute = lambda: kw.PartialTreeKernel(decay=0.5, n_jobs={n_jobs}).gram(X)
 """
 

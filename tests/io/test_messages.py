@@ -114,8 +114,8 @@ def test_what_cannot_be_opened_has_the_name_the_user_gave(tmp_path, monkeypatch)
     def refuse(*arguments, **options):
         raise PermissionError(13, "Permission denied", "hidden")
 
-    monkeypatch.setattr("pathlib.Path.open", refuse)
-    with pytest.raises(PermissionError) as caught:
+    with monkeypatch.context() as patch, pytest.raises(PermissionError) as caught:
+        patch.setattr("os.open", refuse)
         write([], tmp_path / "out.mrg")
     assert caught.value.filename == str(tmp_path / "out.mrg")
 

@@ -31,7 +31,7 @@ def temporary_name(target: Path, number: int = 0) -> Path:
     Examples
     --------
     >>> temporary_name(Path("work/found.jsonl")).as_posix()
-    'work/.kernelwood-6cd87ad8-0.tmp'
+    'work/.kernelwood-19e11eb1-0.tmp'
     """
     name = sha256(os.fsencode(target.name)).hexdigest()[:8]
     return target.with_name(f".kernelwood-{name}-{number}.tmp")

@@ -526,7 +526,8 @@ class Scaled(CombinedKernel):
     def _check_own(self) -> None:
         super()._check_own()
         number = isinstance(self.factor, (int, float, np.integer, np.floating))
-        if not number or not 0 <= self.factor < np.inf:
+        # An integer beyond the largest float is smaller than infinity.
+        if not number or not 0 <= self.factor <= np.finfo(float).max:
             raise KernelInputError(
                 f"a kernel can only be scaled by a number of 0 or more, got {self.factor!r}"
             )
@@ -667,8 +668,8 @@ class OnView(CombinedKernel):
     ) -> Steps:
         yield Request(self.kernel, how, tuple(map(self._view, data)), out, runner)
 
-    def _check_params(self) -> None:
-        super()._check_params()
+    def _check_own(self) -> None:
+        super()._check_own()
         if not isinstance(self.name, str):
             raise KernelInputError(f"OnView: name must be the name of a view, got {self.name!r}")
 
