@@ -72,11 +72,12 @@ def embed(corpus: str, as_json: bool, **options: Any) -> None:
     continues.
     """
     started = time.perf_counter()
+    if options["resume"]:
+        refuse(options, ("plot",), "--resume writes vectors only")
     _check(corpus, options)
     if options["resume"]:
         from kernelwood.cli.planned import run_resumed
 
-        refuse(options, ("plot",), "--resume writes vectors only")
         run_resumed("embed", {"corpus": corpus, **options}, as_json=as_json)
         return
     data, embedder = _prepare(corpus, options)
