@@ -52,6 +52,7 @@ HEADERS = (
     "__import__('os').getpid()",
     "{'descr': [('a', '<i8')], 'fortran_order': False, 'shape': (1,), }",
 )
+_LARGEST_JSON = 1 << 24  # characters; what repeats more is cut
 _TWICE, _RAW = "@@twice@@", "@@raw@@"
 _RAW_JSON = (
     "NaN", "Infinity", "-Infinity", "1e999", "-0", "1" + "0" * 350, "1" + "0" * 5000, "0.1e-400",
@@ -165,6 +166,7 @@ def _changed(inner: Any, do: str, given: Any, whole: Any) -> Any:
             for _ in range(given):
                 inner = [inner]
         case "repeat":
+            given = min(given, max(1, _LARGEST_JSON // len(json.dumps(inner))))
             inner = inner * (given + 1) if isinstance(inner, (list, str)) else [inner] * given
         case "add":
             inner = {**inner, "added": given} if isinstance(inner, dict) else [*inner, given]

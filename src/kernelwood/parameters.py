@@ -7,7 +7,7 @@ import math
 from difflib import get_close_matches
 from functools import cache
 from numbers import Integral, Real
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 from kernelwood.errors import KernelInputError
 
@@ -30,6 +30,22 @@ def check_int(
         )
 
 
+def is_number(value: Any) -> TypeGuard[float]:
+    """Return whether a value is a number that is finite as a float.
+
+    Examples
+    --------
+    >>> is_number(0.5), is_number(True), is_number(float("nan")), is_number(10**400)
+    (True, False, False, False)
+    """
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an int beyond the range of floats
+        return False
+
+
 class ChecksParameters:
     """Checks of single parameters, with messages that name the class, the range and the value."""
 
@@ -37,9 +53,7 @@ class ChecksParameters:
         """Raise KernelInputError if a parameter is outside of ``interval``, such as "[0, 1)"."""
         value = getattr(self, name)
         inside = (
-            isinstance(value, Real)
-            and not isinstance(value, bool)
-            and math.isfinite(value)
+            is_number(value)
             and (low < float(value) if interval[0] == "(" else low <= float(value))
             and (float(value) < high if interval[-1] == ")" else float(value) <= high)
         )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 
 from kernelwood.errors import KernelInputError
 
-__all__ = ["LARGEST_SEED", "child_generator", "resolve_seed", "sklearn_seed"]
+__all__ = ["LARGEST_SEED", "check_seed", "child_generator", "resolve_seed", "sklearn_seed"]
 
 LARGEST_SEED = 2**63 - 1
 
@@ -21,6 +23,7 @@ def resolve_seed(random_state: object) -> int:
     >>> resolve_seed(np.random.default_rng(7)) == resolve_seed(np.random.default_rng(7))
     True
     """
+    check_seed(random_state)
     if random_state is None:
         entropy = np.random.SeedSequence().entropy
         return int(str(entropy)) % (LARGEST_SEED + 1)
@@ -28,14 +31,21 @@ def resolve_seed(random_state: object) -> int:
         return int(random_state.integers(LARGEST_SEED, endpoint=True))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
-    if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
-        seed = int(random_state)
-        if 0 <= seed <= LARGEST_SEED:
-            return seed
-    raise KernelInputError(
-        "random_state must be None, an int from 0 to 2**63 - 1, or a numpy generator, "
-        f"got {random_state!r}"
-    )
+    return int(cast(int, random_state))
+
+
+def check_seed(random_state: object) -> None:
+    """Raise KernelInputError unless ``random_state`` is one that :func:`resolve_seed` takes."""
+    if random_state is None or isinstance(
+        random_state, (np.random.Generator, np.random.RandomState)
+    ):
+        return
+    whole = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
+    if not (whole and 0 <= int(cast(int, random_state)) <= LARGEST_SEED):
+        raise KernelInputError(
+            "random_state must be None, an int from 0 to 2**63 - 1, or a numpy generator, "
+            f"got {random_state!r}"
+        )
 
 
 def sklearn_seed(source: int | np.random.Generator) -> int:

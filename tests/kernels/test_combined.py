@@ -346,9 +346,9 @@ def test_mixed_kinds_without_views_are_refused_with_the_remedy():
 # Nonsense.
 
 
-@pytest.mark.parametrize("exponent", [0, -1, 0.5, "2", None, True, np.float64(2)])
+@pytest.mark.parametrize("exponent", [0, -1, 0.5, "2", None, True, np.float64(2), 10**400])
 def test_an_exponent_that_makes_no_kernel_is_named(exponent):
-    with pytest.raises(KernelInputError, match="exponent must be an int of at least 1"):
+    with pytest.raises(KernelInputError, match="exponent must be an int from 1 to"):
         (SST**exponent).gram(TREES)
 
 

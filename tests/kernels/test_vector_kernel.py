@@ -269,6 +269,7 @@ def test_other_sequences_and_a_growing_vocabulary_change_no_bit():
         ({"gamma": 0.0}, r"gamma must be a number in \(0, inf\), got 0.0"),
         ({"gamma": math.inf}, "gamma"),
         ({"coef0": -1.0}, r"coef0 must be a number in \[0, inf\)"),
+        ({"coef0": 10**400}, r"coef0 must be a number in \[0, inf\)"),
         ({"vectors": {"a": [1.0]}}, "vectors must be None or word vectors"),
         ({"dtype": "int64"}, "dtype must be float64 or float32"),
         ({"n_jobs": 0}, "n_jobs"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import pickle
 import zipfile
 from functools import cache
@@ -420,6 +421,27 @@ def test_structures_of_the_wrong_kind_are_refused(name):
 def test_parameters_that_cannot_be_are_named(name, parameters, message):
     with pytest.raises(kw.errors.KernelInputError, match=message):
         make(name, **parameters).fit(TREES, LABELS)
+
+
+@every_estimator
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"random_state": math.nan}, "random_state must be"),
+        ({"random_state": 2**63}, "random_state must be"),
+        ({"class_weight": "equal"}, "class_weight must be"),
+        ({"class_weight": {"HUM": math.nan}}, "weight of 'HUM' must be a number above 0"),
+        ({"class_weight": {"HUM": 10**400}}, "weight of 'HUM' must be a number above 0"),
+    ],
+)
+def test_seeds_and_weights_that_cannot_be_are_not_saved(name, parameters, message, tmp_path):
+    [parameter] = parameters
+    model = make(name).fit(TREES, LABELS)
+    if parameter not in model.get_params():
+        return
+    model.set_params(**parameters)
+    with pytest.raises(kw.errors.KernelInputError, match=message):
+        kw.save(model, tmp_path / "model.kw")
 
 
 # Contributions.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood.errors import KernelInputError
+from kernelwood.parameters import is_number
 from kernelwood.structures import shorten
 from kernelwood.text import Example
 
@@ -189,7 +189,7 @@ def _plain_label(value: Any, name: str, index: int) -> ClassLabel:
         value = value.item()
     if isinstance(value, str):
         return str.__str__(value)
-    if isinstance(value, Real) and math.isfinite(value):
+    if isinstance(value, bool) or is_number(value):
         return cast(ClassLabel, value)
     if isinstance(value, tuple) and not any(isinstance(part, tuple) for part in value):
         return cast(ClassLabel, tuple(_plain_label(part, name, index) for part in value))

@@ -16,7 +16,7 @@ from kernelwood.compute import config_context, resolve_jobs
 from kernelwood.errors import KernelInputError
 from kernelwood.kernels import Kernel, drop_unread_views
 from kernelwood.parameters import ChecksParameters
-from kernelwood.seeds import LARGEST_SEED, resolve_seed
+from kernelwood.seeds import LARGEST_SEED, check_seed, resolve_seed
 from kernelwood.text import Example
 
 
@@ -82,6 +82,7 @@ class StructureEstimator(ChecksParameters, BaseEstimator):  # type: ignore[misc]
                 f"{type(self).__name__}: kernel must be a kernel such as "
                 f"kernelwood.SubsetTreeKernel(), got {self.kernel!r}"
             )
+        check_seed(getattr(self, "random_state", None))
         if self.n_jobs is not None:
             resolve_jobs(self.n_jobs)
 

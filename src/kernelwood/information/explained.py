@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +12,7 @@ from numpy.typing import NDArray
 from kernelwood import _native
 from kernelwood.compute import Runner, StopFlag
 from kernelwood.errors import KernelInputError
-from kernelwood.parameters import check_int
+from kernelwood.parameters import check_int, is_number
 from kernelwood.seeds import child_generator, resolve_seed
 
 Bits = NDArray[np.uint8]
@@ -199,12 +197,7 @@ class Search:
         self.n_restarts = int(n_restarts)
         check_int("max_iterations", max_iterations, 0)
         self.max_iterations = int(max_iterations)
-        if (
-            not isinstance(tolerance, Real)
-            or isinstance(tolerance, bool)
-            or not math.isfinite(tolerance)
-            or tolerance < 0
-        ):
+        if not is_number(tolerance) or tolerance < 0:
             raise KernelInputError(f"tolerance must be a number of at least 0, got {tolerance!r}")
         self.tolerance = float(tolerance)
         self.seed = resolve_seed(random_state)

@@ -22,6 +22,7 @@ Steps: TypeAlias = "Iterator[Request]"
 # A kernel that is inside several others is represented and copied as often as it occurs.
 _MOST_SHOWN = 50_000
 _MOST_COPIES = 200_000
+_LARGEST_EXPONENT = 2**53  # all up to it are exact floats
 _ALWAYS = 2**62  # number of uses of values that are kept to the end
 
 
@@ -549,7 +550,7 @@ class Power(CombinedKernel):
 
     def _check_own(self) -> None:
         super()._check_own()
-        check_int("Power: exponent", self.exponent, 1)
+        check_int("Power: exponent", self.exponent, 1, _LARGEST_EXPONENT)
 
     def _pieces(self) -> Pieces:
         return [*_grouped(self.kernel), f" ** {self.exponent!r}"]

@@ -13,6 +13,7 @@ from sklearn.base import ClassifierMixin
 from kernelwood.arrays import LARGE, ArrayOf, Labels, Whole
 from kernelwood.errors import KernelInputError
 from kernelwood.features import StructureEstimator, encode_labels
+from kernelwood.parameters import is_number
 from kernelwood.structures import Tree, shorten
 
 Floats = NDArray[np.float64]
@@ -69,23 +70,30 @@ class StructureClassifier(ClassifierMixin, StructureEstimator):  # type: ignore[
         "balanced" weights are inversely proportional to class frequencies, and 1 on average over
         the examples. Classes missing in a dictionary have weight 1.
         """
-        owner, labels, class_weight = type(self).__name__, self.classes_.tolist(), self.class_weight
+        labels, class_weight = self.classes_.tolist(), self.class_weight
         if class_weight is None:
             return np.ones(len(labels))
-        if isinstance(class_weight, str) and class_weight == "balanced":
+        if class_weight == "balanced":
             return np.asarray(counts.sum() / (len(labels) * counts), dtype=np.float64)
+        for label in class_weight:
+            self._class_number("class_weight", label)
+        return np.array([float(class_weight.get(label, 1.0)) for label in labels])
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        owner, class_weight = type(self).__name__, self.class_weight
+        if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
+            return
         if not isinstance(class_weight, dict):
             raise KernelInputError(
                 f"{owner}: class_weight must be None, 'balanced' or a dictionary from label to "
                 f"weight, got {class_weight!r}"
             )
         for label, weight in class_weight.items():
-            self._class_number("class_weight", label)
-            if not isinstance(weight, (int, float)) or not 0 < weight < float("inf"):
+            if not is_number(weight) or not weight > 0:
                 raise KernelInputError(
                     f"{owner}: the weight of {label!r} must be a number above 0, got {weight!r}"
                 )
-        return np.array([float(class_weight.get(label, 1.0)) for label in labels])
 
     def _class_number(self, name: str, label: Any) -> int:
         """Return the number of a class that the argument ``name`` refers to."""

@@ -26,7 +26,7 @@ from kernelwood.learners.base import (
     strongest,
 )
 from kernelwood.learners.kernel_svc import fit_sigmoid, probabilities
-from kernelwood.parameters import check_int
+from kernelwood.parameters import check_int, is_number
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int32]
@@ -67,7 +67,7 @@ class GrowingFactor:
     """
 
     def __init__(self, ridge: float = 1.0) -> None:
-        if not isinstance(ridge, (int, float)) or not 0 < ridge < float("inf"):
+        if not is_number(ridge) or not ridge > 0:
             raise KernelInputError(f"GrowingFactor: ridge must be a number above 0, got {ridge!r}")
         self.ridge = float(ridge)
         self._space = np.empty((0, 0))  # rows of L; what is above the diagonal is undefined

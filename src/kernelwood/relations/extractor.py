@@ -121,7 +121,7 @@ from kernelwood.relations.sentence_list import SentenceList
 from kernelwood.relations.signatures import Signatures
 from kernelwood.relations.triggers import find_triggers, learn_forms, learn_triggers
 from kernelwood.relations.verification import Verdict, verify
-from kernelwood.seeds import resolve_seed
+from kernelwood.seeds import check_seed, resolve_seed
 from kernelwood.structures import show
 from kernelwood.text import Document
 from kernelwood.vectors import Vectors
@@ -1317,6 +1317,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         for name in ("views", "types", "relations", "symmetric"):
             _check_names(name, getattr(self, name))
         self._check_views()
+        check_seed(self.random_state)
         if self.n_jobs is not None:
             resolve_jobs(self.n_jobs)
 

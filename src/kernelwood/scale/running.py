@@ -436,5 +436,6 @@ def _write_data_set(plan: Plan, parts: Iterable[Part], out: Path) -> dict[str, A
                 target = folder / f"{stem}-{part.number:05d}{dot}{suffix}"
                 shutil.copyfile(part.file(name), target)
         text = json.dumps(total.counters, indent=1, ensure_ascii=False)
-        (folder / "counters.json").write_text(text + "\n", encoding="utf-8")
+        # Half of a surrogate pair, which UTF-8 does not have, becomes an escape sequence of JSON.
+        (folder / "counters.json").write_bytes(f"{text}\n".encode("utf-8", "backslashreplace"))
     return total.counters

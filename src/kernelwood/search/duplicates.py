@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import pairwise
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from kernelwood.arrays import Batch, ExampleBatch
 from kernelwood.compute import check_budget
 from kernelwood.errors import KernelInputError
 from kernelwood.kernels import Kernel, needed_views
-from kernelwood.parameters import check_int
+from kernelwood.parameters import check_int, is_number
 from kernelwood.search.block_comparison import BlockComparison, pairs_at_once
 from kernelwood.search.sentence_index import WAYS, fitted_index, index_class
 from kernelwood.search.structure_inputs import as_inputs, choose_view, make_structures
@@ -286,8 +285,7 @@ def _check(kernel: Any, threshold: Any, candidates: Any, n_candidates: Any) -> N
             "find_duplicates: kernel must be a kernel such as kw.PartialTreeKernel(), got "
             f"{kernel!r}"
         )
-    number = isinstance(threshold, Real) and not isinstance(threshold, bool)
-    if not number or not (math.isfinite(threshold) and threshold > 0):
+    if not is_number(threshold) or not threshold > 0:
         raise KernelInputError(
             f"find_duplicates: threshold must be a number above 0, got {threshold!r}"
         )

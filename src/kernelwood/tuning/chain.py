@@ -30,7 +30,7 @@ from kernelwood.errors import KernelInputError
 from kernelwood.features import draw_bits, draw_sample, make_bits, n_words, unpack
 from kernelwood.information import Search, random_start
 from kernelwood.kernels import Kernel
-from kernelwood.parameters import Parameterized
+from kernelwood.parameters import Parameterized, is_number
 from kernelwood.seeds import child_generator, resolve_seed
 from kernelwood.tuning.problem import Decision, Earlier, GateProblem, Open, Outcome, plain_value
 
@@ -420,7 +420,7 @@ class _Walk:
 
 def _number(decision: Decision, name: str, step: int) -> float:
     value = decision.get(name)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+    if not is_number(value):
         raise KernelInputError(
             f"decision {step} to resume from has {name}={value!r}, which is not a number; was "
             "the file changed?"

@@ -7,7 +7,6 @@ import logging
 import math
 from array import array
 from collections.abc import Iterable, Sequence as Listing
-from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,7 +15,7 @@ from scipy import sparse
 
 from kernelwood.compute import check_budget, get_config, one_blas_thread
 from kernelwood.errors import KernelInputError
-from kernelwood.parameters import check_int
+from kernelwood.parameters import check_int, is_number
 from kernelwood.structures import shorten
 from kernelwood.text import Document, Example, Sentence, tokenize
 from kernelwood.vectors.vector_files import Progress
@@ -133,8 +132,7 @@ def learn_vectors(
 
 
 def _check_number(name: str, value: Any, bounds: tuple[float, float], allowed: str) -> None:
-    number = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
-    if not (number and bounds[0] <= value <= bounds[1]):
+    if not (is_number(value) and bounds[0] <= value <= bounds[1]):
         raise KernelInputError(f"{name} must be a number {allowed}, got {value!r}")
 
 
