@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from fuzz import folders, models, projects, readers, requests
+from fuzz import folders, models, other_files, projects, readers, requests
 from fuzz.kinds import Kind
 
 
 def every_kind(only: list[str] | None = None) -> list[Kind]:
     """Return the kinds whose names begin with one of some words; all without words."""
-    packages = (models, readers, folders, projects, requests)
+    packages = (models, readers, other_files, folders, projects, requests)
     made = [kind for package in packages for kind in package.kinds()]
     if only is None:
         return made

@@ -15,7 +15,7 @@ import numpy as np
 import kernelwood as kw
 from fuzz.kinds import Use
 from fuzz.model_samples import documents, event_documents, inputs, kernels_of, training
-from kernelwood.arrays import Batch, ExampleBatch, VectorBatch, Vocabulary
+from kernelwood.arrays import Batch, ExampleBatch, ForestBatch, VectorBatch, Vocabulary
 from kernelwood.entities import Dictionary, EntityTagger
 from kernelwood.features import BitBlock
 from kernelwood.io import Claim
@@ -80,14 +80,16 @@ def _vectors(vectors: kw.Vectors, use: Use) -> None:
     use(vectors.rows, WORDS)
     use(vectors.nearest, WORDS[0], 2)
     use(vectors.similarity, WORDS[0], WORDS[1])
-    use(lambda: (list(vectors.words), vectors.matrix, vectors.dim, len(vectors)))
+    use(lambda: (list(vectors), list(vectors.words), vectors.matrix, vectors.dim, len(vectors)))
     use(lambda: (WORDS[0] in vectors, hash(vectors), vectors == vectors))
 
 
 def _batch(batch: Batch, use: Use) -> None:
     everything = use(list, batch)
     n = len(batch)
-    use(lambda: (batch.sizes, batch.largest, batch.n_elements, batch.shape))
+    use(lambda: (batch.sizes, batch.largest, batch.n_elements, batch.shape, batch.ndim))
+    if isinstance(batch, ForestBatch):
+        use(lambda: batch.edges)
     use(lambda: batch[:1])
     use(lambda: batch[[*range(n)]])
     use(lambda: batch[::-1])
@@ -106,7 +108,7 @@ def _batch(batch: Batch, use: Use) -> None:
 def _examples(batch: ExampleBatch, use: Use) -> None:
     everything = use(list, batch)
     n = len(batch)
-    use(lambda: (batch.ids, batch.groups, batch.origins, batch.shape))
+    use(lambda: (batch.ids, batch.groups, batch.origins, batch.shape, batch.ndim))
     use(lambda: list(batch.only([])))
     for name in list(batch.views):
         column = use(batch.column, name)
@@ -149,12 +151,9 @@ def _bits(block: BitBlock, use: Use) -> None:
 
 
 def _bit_forest(forest: BitForest, use: Use) -> None:
-    codes = np.zeros((2, 1), dtype=np.uint64)
     use(forest.check, 64, 3)
     use(lambda: forest.n_trees)
     use(forest.importances)
-    if forest.trees is not None:
-        use(lambda: codes)
 
 
 def _extractor(model: kw.RelationExtractor, use: Use) -> None:

@@ -204,7 +204,7 @@ TOKENS = [
     b"*", b"~e.", b"::", b":ARG0-of", b"#", b"<", b">", b"&amp;", b"&x;",
     b"<!DOCTYPE a [<!ENTITY x 'y'>]>", b"<![CDATA[", b"\xf0\x9f\x98\x80", b"e\xcc\x81", b"{",
     b"[", b"null", b"true", b",", b";", b"T1", b"E1", b"|BT|", b"|ET|", b"\x1f\x8b",
-    b"PK\x03\x04",
+    b"PK\x03\x04", b"[" * 5000, b'{"a":' * 5000,
 ]  # fmt: skip
 
 

@@ -1,14 +1,17 @@
-"""Requests to the service and to the review pages, in this process."""
+"""Requests to the service and to the review pages, in this process; and bytes sent to a server."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
+import select
+import socket
 import tempfile
 from functools import cached_property
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import kernelwood as kw
 from fuzz.edits import STRINGS, apply_bytes, apply_json, draw_bytes, draw_json, dump
@@ -16,7 +19,15 @@ from fuzz.folders import temporary_folder
 from fuzz.kinds import ERROR, REFUSED, USED, Kind, Mutation, NotANumberError
 from fuzz.model_samples import golden, module_of
 from fuzz.projects import HEADERS, TOKEN, BackgroundErrors, FailedError
-from kernelwood.web import Limits, Project, Session, build_project, create_review, create_service
+from kernelwood.web import (
+    Limits,
+    Project,
+    Server,
+    Session,
+    build_project,
+    create_review,
+    create_service,
+)
 
 _TEXT = "Owl hears mouse. An owl and a mouse wait."
 _ENTITIES = [
@@ -84,6 +95,9 @@ _HEADERS = (
 )  # fmt: skip
 
 
+_WAIT = 0.3  # seconds for an answer to a message that may not be complete
+
+
 class RequestKind(Kind):
     """Requests to one application."""
 
@@ -101,9 +115,10 @@ class RequestKind(Kind):
         """Start the application, and watch its log."""
         import logging
 
-        logger = logging.getLogger("kernelwood")
-        logger.addHandler(self._errors)
-        logger.propagate = False
+        for name in ("kernelwood", "uvicorn.error"):
+            logger = logging.getLogger(name)
+            logger.addHandler(self._errors)
+            logger.propagate = False
         self._app = self.application()
 
     def draw(self, rng: random.Random) -> list[Mutation]:
@@ -172,16 +187,21 @@ class RequestKind(Kind):
         size = max(1, -(-len(data) // chunks))
         pieces = [data[begin : begin + size] for begin in range(0, len(data), size)]
         answer = asgi.ask(self._app, request, *pieces, end=end)
-        self._errors.check()
         if answer is None:  # the client went away
+            self._errors.check()
             return REFUSED
-        if answer.status == 500:
-            raise FailedError(f"{path[:100]}: {answer.body[:200]!r}")
-        if answer.header("content-type") == "application/json" and answer.body:
-            json.loads(answer.body, parse_constant=_refuse_constant)
-        if answer.status >= 500:
+        return self._judge(path, answer.status, answer.header("content-type"), answer.body)
+
+    def _judge(self, path: str, status: int, content: str | None, body: bytes) -> str:
+        """Return the outcome of an answer."""
+        self._errors.check()
+        if status == 500:
+            raise FailedError(f"{path[:100]}: {body[:200]!r}")
+        if content == "application/json" and body:
+            json.loads(body, parse_constant=_refuse_constant)
+        if status >= 500:
             return ERROR
-        return REFUSED if answer.status >= 400 else USED
+        return REFUSED if status >= 400 else USED
 
 
 def _bytes(body: Any) -> bytes:
@@ -214,6 +234,67 @@ class ServiceKind(RequestKind):
         return create_service(self._models, limits=Limits(seconds=8.0))
 
 
+class SocketKind(ServiceKind):
+    """Bytes sent to the service as it runs: requests, and messages that are not HTTP."""
+
+    def __init__(self) -> None:
+        RequestKind.__init__(self, "socket", _SERVICE)
+
+    def start(self) -> None:
+        """Start the server on a free port of the loopback interface."""
+        super().start()
+        self._server = Server(self._app).__enter__()
+
+    def draw(self, rng: random.Random) -> list[Mutation]:
+        """Return a request with changes, and changes of the bytes that are sent."""
+        made = super().draw(rng)
+        if rng.random() < 0.5:
+            message = b"POST /v1/extract HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 2\r\n\r\n{}"
+            made.append({"op": "wire", "change": draw_bytes(message, rng)})
+        return made
+
+    def run(self, mutations: list[Mutation]) -> str:
+        """Send the message, and judge the answer."""
+        self._changes = [one["change"] for one in mutations if one["op"] == "wire"]
+        return super().run([one for one in mutations if one["op"] != "wire"])
+
+    def _ask(
+        self, method: str, path: str, headers: dict[str, str], data: bytes, chunks: int, end: bool
+    ) -> str:
+        address = urlsplit(self._server.url)
+        sent = {"host": address.netloc, "content-length": str(len(data))}
+        sent |= {"connection": "close", **headers}
+        lines = [f"{method} {path} HTTP/1.1", *(f"{k}: {v}" for k, v in sent.items()), "", ""]
+        message = "\r\n".join(lines).encode("utf-8", "surrogatepass") + data
+        for change in self._changes:
+            message = apply_bytes(message, change)
+        with socket.create_connection((address.hostname, address.port), timeout=60) as connection:
+            answer = _exchange(connection, message if end else message[: len(message) // 2])
+        head, _, body = answer.partition(b"\r\n\r\n")
+        first, *rest = head.split(b"\r\n")
+        words = first.split()
+        if len(words) < 2:
+            self._errors.check()
+            return REFUSED
+        content = [line for line in rest if line.lower() == b"content-type: application/json"]
+        return self._judge(path, int(words[1]), "application/json" if content else None, body)
+
+
+def _exchange(connection: socket.socket, message: bytes) -> bytes:
+    """Send a message; return the answer, or what comes after the end of a message without one."""
+    answer = b""
+    with contextlib.suppress(ConnectionError):  # an answer may come before the end
+        connection.sendall(message)
+        if not select.select([connection], [], [], _WAIT)[0]:
+            connection.shutdown(socket.SHUT_WR)
+        # The connection stays open after an answer if the message does not ask for its end.
+        while (not answer or select.select([connection], [], [], _WAIT)[0]) and (
+            chunk := connection.recv(1 << 16)
+        ):
+            answer += chunk
+    return answer
+
+
 class ReviewKind(RequestKind):
     """Requests to the review pages."""
 
@@ -244,4 +325,4 @@ class ReviewKind(RequestKind):
 
 def kinds() -> list[Kind]:
     """Return the kinds of requests."""
-    return [ServiceKind(), ReviewKind()]
+    return [ServiceKind(), ReviewKind(), SocketKind()]

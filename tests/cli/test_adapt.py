@@ -241,3 +241,20 @@ def test_drift_does_not_matter_for_given_thresholds(strange, many, option):
 @pytest.mark.parametrize("name", ["predict", "evaluate"])
 def test_documents_like_the_training_corpus_do_not_drift(model, many, name):
     assert "drift" not in invoke(name, model, many).stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("labels.jsonl", b'{"id": "a", "label": "x"}\n{"id"\n', "labels.jsonl:2: not valid JSON"),
+        ("labels.jsonl", b"[" * 100_000 + b"\n", "labels.jsonl:1: not valid JSON"),
+        ("labels.jsonl", b"\xff\n", "labels.jsonl:1: not a text in UTF-8"),
+        ("labels.tsv", b"id\tlabel\na\t\xff\n", "labels.tsv:2: not a text in UTF-8"),
+        ("labels.tsv", b"id\tlabel\na\t" + b"x" * 200_000 + b"\n", "labels.tsv:2: not a table"),
+        ("labels.jsonl", b'{"id": 1}\n', "a label needs an id and a label"),
+    ],
+)
+def test_damaged_files_of_labels_are_refused(model, texts, tmp_path, name, content, said):
+    path = tmp_path / name
+    path.write_bytes(content)
+    assert said in wrong_data(run(model, texts, "--labels", path))

@@ -215,6 +215,12 @@ def test_broken_toml_is_told_with_its_place(config):
     assert f"{path}:2:" in result.stderr
 
 
+def test_toml_that_is_nested_too_deeply_is_told(config):
+    result = run("train", "--config", config(f"out = {'[' * 20_000}"))
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "nested too deeply" in result.stderr
+
+
 def test_a_missing_file_is_told(tmp_path):
     result = run("train", "--config", tmp_path / "nix.toml")
     assert result.exit_code == 1

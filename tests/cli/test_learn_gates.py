@@ -619,11 +619,12 @@ def test_a_file_that_is_no_checkpoint_is_left_alone(corpus, tmp_path, content):
     assert path.read_bytes() == content
 
 
-def test_a_damaged_line_is_named(tmp_path):
+@pytest.mark.parametrize("line", [b"{\n", b"[" * 100_000 + b"\n"])
+def test_a_damaged_line_is_named(tmp_path, line):
     path, header = tmp_path / "gates.jsonl", {"settings": {}}
     with open_checkpoint(path, header) as checkpoint:
         checkpoint.add({"label": "a"})
-    path.write_bytes(path.read_bytes() + b"{\n")
+    path.write_bytes(path.read_bytes() + line)
     with pytest.raises(CheckpointError, match=r"gates\.jsonl:3"), open_checkpoint(path, header):
         pass
 

@@ -104,6 +104,7 @@ def fuzz(*options):
     [
         ("model", 6),
         ("reader", 20),
+        ("file", 20),
         ("plan", 6),
         ("index", 6),
         ("gram", 6),
@@ -124,11 +125,22 @@ def test_honest_inputs_of_every_kind_are_used_without_errors(run_python):
         f"sys.path.insert(0, {str(ROOT)!r})",
         "from fuzz.every_kind import every_kind",
         "from fuzz.kinds import judge",
-        "for kind in every_kind(['model', 'plan', 'index', 'gram', 'project']):",
+        "for kind in every_kind(['model', 'file', 'plan', 'index', 'gram', 'project']):",
         "    kind.prepare(); kind.start()",
         "    outcome = judge(kind, [])",
         "    if outcome != {'outcome': 'used'}: print(kind.name, outcome)",
         "sys.stdout.flush(); os._exit(0)",
+    )
+    assert said == ""
+
+
+def test_every_public_method_of_a_model_is_used(run_python):
+    said = run_python(
+        "import sys, warnings",
+        "warnings.simplefilter('ignore')",
+        f"sys.path.insert(0, {str(ROOT)!r})",
+        "from fuzz.method_coverage import methods_not_called",
+        "print(*methods_not_called())",
     )
     assert said == ""
 

@@ -423,6 +423,7 @@ def test_types_are_read_from_toml(tmp_path):
     ("text", "said"),
     [
         ("[[type]", "not valid TOML"),
+        ("type = " + "[" * 20_000, "not valid TOML: nested too deeply"),
         ("a = 1", "tables"),
         ("type = 3", "tables"),
         ("", "tables"),

@@ -80,6 +80,8 @@ def read_settings(text: str, path: str) -> dict[str, Any]:
         where = f"{path}:{place[1]}:{place[2]}" if place else path
         problem = _POSITION.sub("", str(failure))
         raise click.ClickException(f"{where}: not valid TOML: {problem}") from failure
+    except RecursionError as failure:
+        raise click.ClickException(f"{path}: not valid TOML: nested too deeply") from failure
     return found
 
 

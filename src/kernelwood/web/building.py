@@ -291,6 +291,8 @@ def read_types(path: str | os.PathLike[str]) -> list[TypeRow]:
             values = toml.load(file)
     except (toml.TOMLDecodeError, UnicodeDecodeError) as failure:
         raise ProjectError(f"not valid TOML: {failure}", path=path) from failure
+    except RecursionError as failure:
+        raise ProjectError("not valid TOML: nested too deeply", path=path) from failure
     tables = values.pop("type", None)
     if values or not isinstance(tables, list) or not all(isinstance(one, dict) for one in tables):
         raise ProjectError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import sys
 import time
@@ -98,7 +99,7 @@ def adapt(model: str, texts: tuple[str, ...], as_json: bool, **options: Any) -> 
         return
     labels = {}
     if options["labels"] is not None:
-        labels = _read_labels(options["labels"])
+        labels = read_labels(options["labels"])
     elif options["n_labels"] is not None:
         labels = _ask(chosen, extractor.relations_)
     adapted, summary = extractor.adapt(predictions, labels)
@@ -180,7 +181,7 @@ def _write_template(path: str, chosen: Predictions, *, as_json: bool) -> None:
     )
 
 
-def _read_labels(path: str) -> dict[str, str]:
+def read_labels(path: str) -> dict[str, str]:
     """Return the labels of a file by id; empty ones are left out."""
     labels: dict[str, str] = {}
     for line, row in _label_rows(path):
@@ -204,18 +205,32 @@ def _read_labels(path: str) -> dict[str, str]:
 
 
 def _label_rows(path: str) -> Iterator[tuple[int, Any]]:
-    with Path(path).open(encoding="utf-8", newline="") as file:
-        if Path(path).suffix.lower() == ".tsv":
-            reader = csv.DictReader(file, delimiter="\t")
-            for row in reader:
-                yield reader.line_num, row
-            return
+    data = Path(path).read_bytes()
+    try:
+        file = io.StringIO(data.decode("utf-8"), newline="")
+    except UnicodeDecodeError as failure:
+        line = data.count(b"\n", 0, failure.start) + 1
+        raise StructureError("not a text in UTF-8", path=path, line=line) from failure
+    if Path(path).suffix.lower() != ".tsv":
         for line, text in enumerate(file, 1):
             if text.strip():
-                try:
-                    yield line, json.loads(text)
-                except ValueError as failure:
-                    raise StructureError("not valid JSON", path=path, line=line) from failure
+                yield line, _json(text, path, line)
+        return
+    reader = csv.DictReader(file, delimiter="\t")
+    try:
+        for row in reader:
+            yield reader.line_num, row
+    except csv.Error as failure:
+        raise StructureError(
+            f"not a table: {failure}", path=path, line=reader.reader.line_num
+        ) from failure
+
+
+def _json(text: str, path: str, line: int) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as failure:
+        raise StructureError("not valid JSON", path=path, line=line) from failure
 
 
 # Questions.

@@ -515,7 +515,7 @@ def _flat(header: dict[str, Any]) -> dict[str, Any]:
 def _object(line: bytes) -> dict[str, Any] | None:
     try:
         value = json.loads(line)
-    except ValueError:  # not JSON, or not UTF-8
+    except (ValueError, RecursionError):  # not JSON, not UTF-8, or nested too deeply
         return None
     return value if isinstance(value, dict) else None
 
