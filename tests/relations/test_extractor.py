@@ -337,6 +337,16 @@ def test_an_unknown_view_is_refused():
         kw.RelationExtractor(views=["paht"]).fit(documents())
 
 
+def test_a_view_that_is_named_twice_is_one_view():
+    once, twice = (
+        kw.RelationExtractor(views=views, n_splits=2, random_state=0).fit(documents())
+        for views in (["path"], ["path", "path"])
+    )
+    assert twice.views_ == once.views_ == ["path"]
+    candidates = kw.relations.pair_candidates(documents())
+    assert list(candidates.viewed("path", "path").table.views) == ["path"]
+
+
 def test_a_kernel_of_ones_own_is_used():
     kernel = kw.OnView("path", kw.SubsequenceKernel(decay=0.5))
     model = kw.RelationExtractor(kernel=kernel, random_state=0).fit(documents())

@@ -241,6 +241,7 @@ class Candidates(Sequence[Candidate]):
 
         Takes the arguments of `examples`. Origins are left out.
         """
+        names = tuple(name for name in dict.fromkeys(names) if name not in makers)
         columns: dict[str, list[Any]] = {name: [] for name in (*names, *makers)}
         prepares = [(name, find_view(name).prepare) for name in names]
         named: list[tuple[str, Any]] = []

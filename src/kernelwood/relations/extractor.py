@@ -270,7 +270,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         "document_positive_": ArrayOf("float64", "documents", least=0, most=LARGE),
         "document_right_": ArrayOf("float64", "documents", least=0, most=LARGE),
         "learner_": Instance(*LEARNERS.values(), exact=True),
-        "views_": Items(Text()),
+        "views_": Strings(filled=True, different=True),
         "labels_": Text("binary", "type", "directed"),
         "undirected_": Items(Text()),
         "roles_": Named(Items(Text(), 2)),
@@ -466,7 +466,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         if hasattr(self, "views_"):
             return tuple(self.views_)
         if self.views is not None:
-            return several(self.views)
+            return tuple(dict.fromkeys(several(self.views)))
         if self.kernel is not None:
             return needed_views(self.kernel) or ()
         if self.candidates == "events":
