@@ -592,7 +592,7 @@ def test_training_makes_no_examples(monkeypatch):
         ("n_candidates_", -1, "n_candidates_ must be a whole number"),
         ("n_relations_", 1.0, "n_relations_ must be a whole number"),
         ("seed_", None, "seed_ must be a whole number"),
-        ("views_", [1], "views_ at 0 must be a string"),
+        ("views_", [1], "views_ must be strings"),
         ("parser_", None, "parser_ must be a string"),
         ("labels_", "other", "labels_ must be one of"),
         ("undirected_", "Binds", "undirected_ must be a list"),
