@@ -140,6 +140,7 @@ def run_plan(
     cluster: str | None = None,
     n_jobs: int | None = None,
     stop: bool = False,
+    block: int | None = None,
 ) -> Run:
     """Compute missing shards of a plan, here or on a cluster, with progress."""
     from kernelwood.scale import open_cluster, run
@@ -154,6 +155,7 @@ def run_plan(
             base=base,
             client=client,
             stop=stop,
+            block=block,
             progress=lambda done, total: progress("computing shards", done, total),
         )
 
@@ -229,10 +231,11 @@ def run_planned(command: str, values: dict[str, Any], *, as_json: bool) -> None:
 def run_resumed(command: str, values: dict[str, Any], *, as_json: bool) -> None:
     """Run a command as a plan of small shards, in this process: plan, compute, join.
 
+    Shards are computed in blocks of a few seconds, of which an interruption loses at most one.
     The plan is in the folder ``OUT.plan`` until the output is complete; the same command goes on
     with it after an interruption. The output is that of the command without ``--resume``.
     """
-    from kernelwood.scale import TASKS, remove_damaged
+    from kernelwood.scale import MOST_SHARDS, TASKS, remove_damaged
 
     out = values["target" if command == "convert" else "out"]
     if out in (None, "-"):
@@ -245,13 +248,18 @@ def run_resumed(command: str, values: dict[str, Any], *, as_json: bool) -> None:
     check_writable(target)
     folder = _plan_folder(target)
     with _alone(folder, out):
+        size = TASKS[command].block
         plan = _make_plan(
-            folder, command, work, shard_size=TASKS[command].block, max_shards=_MOST_BLOCKS
+            folder,
+            command,
+            work,
+            shard_size=max(1, size // MOST_SHARDS),
+            max_shards=MOST_SHARDS * _MOST_BLOCKS,
         )
         if damaged := remove_damaged(plan):
             note(f"{counted(len(damaged), 'damaged block')} computed again")
         with _resumable(folder):
-            run_plan(plan, n_jobs=values.get("n_jobs"), stop=True)
+            run_plan(plan, n_jobs=values.get("n_jobs"), stop=True, block=size)
         collect_plan(plan, target, as_json=as_json, exact=True)
         _remove(folder, target)
 

@@ -5,7 +5,7 @@ A plan is a folder that describes work completely, apart from the inputs themsel
     plan.json      command, options, versions, hashes of the files below, list of shards
     shards.jsonl   the segments of the inputs that each shard reads, a line for each shard
     files/         copies of the model and of the list of terms
-    parts/         results, a folder for each finished shard (see `kernelwood.scale.parts`)
+    parts/         results, a folder for each finished shard or block (`kernelwood.scale.parts`)
 
 A shard is computed from the plan and its number alone, anywhere the inputs can be read, and gives
 the same bytes wherever and whenever that happens. A plan never changes after it was made.
@@ -201,6 +201,13 @@ class Plan:
             raise PlanError(
                 f"the line of shard {number} is damaged", path=path, hint="make the plan again"
             ) from failure
+
+    def block(self, number: int, stop: int) -> Shard:
+        """Return consecutive shards as one, which has the number of the first."""
+        shards = [self.shard(one) for one in range(number, stop)]
+        if len(shards) == 1:
+            return shards[0]
+        return Shard(number, tuple(segment for one in shards for segment in one.segments))
 
     def file(self, name: str) -> Path:
         """Return the path of a copied file, whose hash is checked.
