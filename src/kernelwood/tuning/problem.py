@@ -263,6 +263,23 @@ class Earlier:
             )
 
 
+def resumed_number(decision: Decision, name: str, step: int) -> float:
+    """Return a number of a decision to resume from.
+
+    Raises
+    ------
+    KernelInputError
+        If it is missing, or not a finite number.
+    """
+    value = decision.get(name)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise KernelInputError(
+            f"decision {step} to resume from has {name}={value!r}, which is not a number; was "
+            "the file changed?"
+        )
+    return float(value)
+
+
 def plain_value(value: Any) -> Any:
     """Return a value for JSON; objects such as similarities become their ``repr``.
 

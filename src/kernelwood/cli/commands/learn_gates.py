@@ -8,6 +8,7 @@ import os
 import tempfile
 import time
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -398,6 +399,7 @@ def _fit(
 # Checkpoints.
 
 _KIND = "kernelwood learn-gates"
+_CHECK = "crc32"  # checksum of a line
 
 
 class CheckpointError(KernelwoodError, ValueError):
@@ -422,7 +424,7 @@ class Checkpoint:
 
     def add(self, decision: dict[str, Any]) -> None:
         """Write a decision to the disk, so that it is not lost if the machine is stopped."""
-        self._file.write(_line(decision))
+        self._file.write(_line({**decision, _CHECK: _checksum(decision)}))
         _sync(self._file)
         self.added += 1
 
@@ -431,8 +433,8 @@ class Checkpoint:
 def open_checkpoint(path: str | os.PathLike[str], settings: dict[str, Any]) -> Iterator[Checkpoint]:
     """Open the checkpoint of a search, or create it if the file does not exist.
 
-    The file has a line with the settings, then one for each decision. An incomplete last line is
-    removed, as the end of a process or of the machine leaves it.
+    The file has a line with the settings, then one for each decision, with a checksum. An
+    incomplete last line is removed, as the end of a process or of the machine leaves it.
 
     Raises
     ------
@@ -476,7 +478,7 @@ def _parse(path: Path, data: bytes, expected: dict[str, Any]) -> tuple[list[dict
         rest = lines.pop() + b"\n" + rest
     for number, line in enumerate(lines, start=2):
         decision = _object(line)
-        if decision is None:
+        if decision is None or decision.pop(_CHECK, None) != _checksum(decision):
             raise CheckpointError(
                 f"{path}:{number}: not a decision, the file is damaged; delete the file to start "
                 "again, or delete it from this line on to resume"
@@ -518,6 +520,10 @@ def _object(line: bytes) -> dict[str, Any] | None:
     except ValueError:  # not JSON, or not UTF-8
         return None
     return value if isinstance(value, dict) else None
+
+
+def _checksum(decision: dict[str, Any]) -> int:
+    return zlib.crc32(_line(decision))
 
 
 def _line(value: dict[str, Any]) -> bytes:
