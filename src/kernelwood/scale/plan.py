@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelwood import __version__
-from kernelwood.errors import KernelwoodError
+from kernelwood.errors import KernelwoodError, printable
 from kernelwood.io import Segment, new_folder
 from kernelwood.persist import load_json
 from kernelwood.structures import shorten
@@ -64,8 +64,9 @@ class PlanError(KernelwoodError, ValueError):
         self, problem: str, *, path: str | os.PathLike[str] | None = None, hint: str | None = None
     ) -> None:
         self.problem, self.path, self.hint = problem, path, hint
-        where = "" if path is None else f"{os.fspath(path)}: "
-        super().__init__(where + problem + (f"\n    {hint}" if hint else ""))
+        where = "" if path is None else f"{printable(os.fspath(path), lines=False)}: "
+        told = printable(problem) + (f"\n    {printable(hint)}" if hint else "")
+        super().__init__(where + told)
 
     def __reduce__(self) -> tuple[object, ...]:
         return (_rebuild, (self.problem, self.path, self.hint))
