@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import inspect
 import io
 import json
@@ -581,6 +582,23 @@ def test_a_line_that_a_power_cut_left_with_holes_is_removed(tmp_path):
         with open_checkpoint(path, header) as checkpoint:
             assert checkpoint.earlier == [{"label": "a"}]
         assert path.read_bytes() == data
+
+
+def test_a_full_disk_is_named_and_the_search_goes_on_later(tmp_path, monkeypatch):
+    path, header = tmp_path / "gates.jsonl", {"settings": {}}
+
+    def fsync(descriptor):
+        os.truncate(path, path.stat().st_size - 3)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with open_checkpoint(path, header) as checkpoint:
+        checkpoint.add({"label": "a"})
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", fsync)
+            with pytest.raises(OSError, match=r"gates\.jsonl"):
+                checkpoint.add({"label": "b"})
+    with open_checkpoint(path, header) as checkpoint:
+        assert checkpoint.earlier == [{"label": "a"}]
 
 
 def test_two_searches_cannot_share_a_checkpoint(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import os
@@ -18,7 +19,7 @@ from scale.shared_work import few, model, terms, texts
 
 import kernelwood as kw
 from kernelwood import scale
-from kernelwood.io import FileLock
+from kernelwood.io import FileInUseError, FileLock
 from kernelwood.scale import parts, running, tasks
 
 COMMANDS = (tasks.Extract, tasks.Predict, tasks.Convert, tasks.Embed)
@@ -453,6 +454,19 @@ def test_the_first_error_ends_the_run(tmp_path, out, computed):
     resuming = ("predict", model(), source, "-o", out / "found.jsonl", "--resume")
     assert wrong_data(invoke(*resuming)) == plain
     assert 0 < len(computed) <= 6
+
+
+def test_a_lock_on_a_full_disk_is_held(tmp_path, monkeypatch):
+    def write(*given):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    path = tmp_path / "work.lock"
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", write)
+        lock = FileLock(path)
+    with lock, pytest.raises(FileInUseError, match="another process"):
+        FileLock(path)
+    assert not path.exists()
 
 
 def test_two_processes_do_not_write_one_output(out):
