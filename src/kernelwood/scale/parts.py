@@ -123,8 +123,8 @@ def is_complete(plan: Plan, number: int) -> bool:
 def found_parts(plan: Plan) -> list[tuple[int, int]]:
     """Return the parts that were computed, in order: first shard, and the one after the last.
 
-    No shard is in two of them. Processes that do not see each other's locks may have computed a
-    shard twice; then one of the parts is not used.
+    No shard is in two of them. Processes that work on one plan at the same time may have computed
+    a shard twice, alone and in a block; then one of the parts is not used.
     """
     stops: dict[int, int] = {}
     try:
@@ -229,7 +229,7 @@ def write_part(
     ----------
     plan : Plan
     number, stop
-        As in `part_folder`; the caller has locked the shards.
+        As in `part_folder`; the caller has locked the first shard.
     work : callable
         Writes files into a folder, and returns counters and seconds.
     """

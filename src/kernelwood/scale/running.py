@@ -7,7 +7,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -113,13 +113,15 @@ def run_shard(
 
 
 def _run_block(plan: Plan, number: int, stop: int, base: str | None) -> str:
-    """Compute consecutive shards, of which none is computed; return a state as `run_shard`."""
+    """Compute consecutive shards, of which none is computed; return a state as `run_shard`.
+
+    Only the first is locked, since locks take time. A process that computes another one of them
+    at the same time does some work twice.
+    """
     try:
-        with ExitStack() as locks:
-            for one in range(number, stop):
-                locks.enter_context(lock_part(plan, one))
-                if is_complete(plan, one):
-                    return "present"
+        with lock_part(plan, number):
+            if any(is_complete(plan, one) for one in range(number, stop)):
+                return "present"
             try:
                 _computed(plan, number, base, stop)
             except (KernelwoodError, OSError) as failure:
