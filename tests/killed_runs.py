@@ -75,15 +75,14 @@ def killed(process: int, seconds: float) -> tuple[float, bool]:
     return seconds, os.WIFSIGNALED(status)
 
 
-def done(plan: Path) -> dict[int, int]:
+def done(plan: Path) -> dict[tuple[int, int], int]:
     """Return the inodes of the parts of a plan."""
     if not plan.exists():
         return {}
     opened = scale.open_plan(plan)
     assert scale.verify(opened, sample=0) == {}
-    without = set(parts.missing_shards(opened))
-    numbers = [number for number in range(opened.n_shards) if number not in without]
-    return {number: parts.part_folder(opened, number).stat().st_ino for number in numbers}
+    found = parts.found_parts(opened)
+    return {block: parts.part_folder(opened, *block).stat().st_ino for block in found}
 
 
 def kill_runs(out: Path, kills: int, arguments: list[str]) -> Counter[str]:
@@ -112,8 +111,30 @@ def kill_runs(out: Path, kills: int, arguments: list[str]) -> Counter[str]:
     return left
 
 
+def kill_searches(checkpoint: Path, kills: int, arguments: list[str]) -> Counter[str]:
+    """Kill searches for gates at random moments."""
+    left = Counter[str]()
+    seconds = finished(arguments)
+    expected = checkpoint.read_bytes()
+    while left.total() < kills:
+        before = checkpoint.read_bytes() if checkpoint.exists() else b""
+        if before == expected:
+            checkpoint.unlink()
+            before = b""
+        seconds, is_killed = killed(start(arguments), seconds)
+        after = checkpoint.read_bytes() if checkpoint.exists() else b""
+        assert expected.startswith(after)
+        assert after.count(b"\n") >= before.count(b"\n"), "a decision was lost"
+        if is_killed:
+            left[f"{after.count(10)} lines"] += 1
+    finished(arguments)
+    assert checkpoint.read_bytes() == expected
+    return left
+
+
 if __name__ == "__main__":
     for task in (tasks.Extract, tasks.Predict, tasks.Convert, tasks.Embed):
         task.block = 1_500
     random.seed(int(sys.argv[3]))
-    print(json.dumps(kill_runs(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[4:])))
+    kill = kill_searches if sys.argv[4] == "learn-gates" else kill_runs
+    print(json.dumps(kill(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[4:])))

@@ -36,16 +36,19 @@ __all__ = [
 E = TypeVar("E", "StructureError", "ModelFormatError")
 
 # Characters that control a terminal or change the direction of text, line separators of Unicode,
-# and undecodable bytes of file names.
-UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+# format characters that cannot be seen, and undecodable bytes of file names.
+UNPRINTABLE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff"
+    "\ufeff\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f]"
+)
 
 
 def printable(text: str, *, lines: bool = True) -> str:
     r"""Return a text with escapes in place of the characters that control a terminal.
 
     These are the control characters of ASCII and Latin-1, with which all escape sequences begin,
-    and characters that change the direction of the text. Bytes of file names that are not text
-    are escaped, too.
+    and characters that change the direction of the text. Format characters that cannot be seen,
+    such as spaces without a width, and bytes of file names that are not text are escaped, too.
 
     Parameters
     ----------

@@ -26,22 +26,31 @@ from kernelwood.errors import KernelInputError, ModelFormatError, ReadError, pri
 from kernelwood.relations import RelationExtractor
 
 # Every character below 32 but NUL, which neither names of files nor arguments can hold; DEL and the
-# control characters of Latin-1; changes of direction; a title of the terminal; a colored word.
+# control characters of Latin-1; changes of direction; line separators; format characters that
+# cannot be seen, some of them deprecated; a title of the terminal; a colored word.
 BELOW_32 = "".join(map(chr, range(1, 32)))
 C1 = "".join(map(chr, range(0x7F, 0xA0)))
-BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+HIDDEN = "\u2028\u2029\xad\u180e\u200b\u200c\u200d\u2060\u2064\u206a\u206f\ufeff\ufff9\U000e0041"
 OSC = "\x1b]0;owned\x07\x1b[31mred\x9b0m"
-FOREIGN = f"a{BELOW_32}{C1}{BIDI}{OSC}"
-RAW = {*BELOW_32, *C1, *BIDI, "\0"} - {"\n"}
+FOREIGN = f"a{BELOW_32}{C1}{BIDI}{HIDDEN}{OSC}"
+RAW = {*BELOW_32, *C1, *BIDI, *HIDDEN, "\0"} - {"\n"}
+UNDECODABLE = "a\udcff\udc80"  # the bytes FF and 80 in the name of a file
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="names of files are those of POSIX")
 
 
-def clean(result, *, forged="owned\n"):
-    """Return all that a command has printed, which must not have a control character."""
+def clean(result, *, forged="owned\n", lines=False):
+    """Return all that a command has printed, which must not have a control character.
+
+    Unless the text of several ``lines`` was printed as it is, a line feed in a foreign text must
+    not begin a line, apart from indented ones.
+    """
     printed = result.stdout + result.stderr
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
     assert not RAW & set(printed)
     assert FOREIGN not in printed and forged not in printed
+    assert lines or not any(line.startswith(r"\x0b") for line in printed.split("\n"))
     return printed
 
 
@@ -171,7 +180,7 @@ def fail(failure):
 def test_every_kind_of_error_is_escaped(command, failure, options):
     result = command(partial(fail, failure), *options)
     assert result.exit_code != 0
-    assert r"\x1b]0;owned\x07" in clean(result)
+    assert r"\x1b]0;owned\x07" in clean(result, lines=bool(options))  # with a traceback
 
 
 def test_warnings_stages_and_logs_are_escaped(command):
@@ -183,7 +192,7 @@ def test_warnings_stages_and_logs_are_escaped(command):
         console.note(FOREIGN)
         console.say(FOREIGN)
 
-    assert clean(command(work, "-v")).count(r"\x1b]0;owned") >= 5
+    assert clean(command(work, "-v"), lines=True).count(r"\x1b]0;owned") >= 5
 
 
 def test_logs_without_a_handler_are_escaped(command, monkeypatch):
@@ -195,7 +204,7 @@ def test_logs_without_a_handler_are_escaped(command, monkeypatch):
         except ValueError:
             logging.getLogger("uvicorn.odd").exception("a request of %s failed", FOREIGN)
 
-    shown = clean(command(work))
+    shown = clean(command(work), lines=True)
     assert shown.count("owned") >= 2 and "Traceback" in shown
     assert logging.lastResort.formatter is None
 
@@ -206,7 +215,7 @@ def test_warnings_outside_of_the_work_are_escaped(command):
             warnings.simplefilter("always")
             sys.stderr.write(warnings.formatwarning(UserWarning(FOREIGN), UserWarning, "a", 1, ""))
 
-    assert "owned" in clean(command(work))
+    assert "owned" in clean(command(work), lines=True)
 
 
 def test_failures_of_threads_are_escaped(command, monkeypatch):
@@ -217,7 +226,7 @@ def test_failures_of_threads_are_escaped(command, monkeypatch):
         thread.start()
         thread.join()
 
-    assert "owned" in clean(command(work))
+    assert "owned" in clean(command(work), lines=True)
 
 
 def test_tracebacks_of_unexpected_errors_are_escaped():
@@ -266,24 +275,97 @@ def model(folder):
     return folder / f"{FOREIGN}.kw"
 
 
+@pytest.fixture(scope="module")
+def plan(folder, model, corpus):
+    made = folder / f"{FOREIGN}.work"
+    assert invoke("shards", "plan", made, "predict", model, corpus).exit_code == 0
+    assert invoke("shards", "run", made).exit_code == 0
+    return made
+
+
+# Command -> arguments that print foreign text: names, ids, labels, types and texts. MODEL, CORPUS,
+# PLAN and TEXTS are files with foreign names and content, OUT is a foreign name without suffix.
+WORDS = ("--view", "words")
+ROWS = {
+    "adapt": [["MODEL", "CORPUS", "--write-labels", "OUT.tsv"], ["MODEL", "CORPUS"]],
+    "cluster": [["CORPUS", *WORDS, "--clusters", "2"]],
+    "completion": [["OUT"]],
+    "convert": [["CORPUS", "OUT.jsonl"], ["CORPUS", "OUT.conllu", "-v"], ["CORPUS", "OUT.odd"]],
+    "crossval": [["CORPUS", "--folds", "2"]],
+    "demo": [["-o", "OUT/OUT.html"]],
+    "doctor": [["OUT.toml"], ["BROKEN.toml"]],
+    "embed": [["CORPUS", *WORDS, "--landmarks", "3", "-o", "OUT.npz"]],
+    "evaluate": [["MODEL", "CORPUS", "--errors-out", "OUT.jsonl"]],
+    "explain": [["MODEL", "CORPUS", "ID"], ["MODEL", "CORPUS", "OUT"]],
+    "extract": [["MODEL", "CORPUS", "--all"], ["MODEL", "TEXTS", "--entities", "TERMS"]],
+    "inspect": [["MODEL"], ["CORPUS"]],
+    "learn-gates": [["CORPUS", "--candidates", "pairs", "--view", "path", "--passes", "1",
+                     "--trials", "1", "--checkpoint", "OUT.gates", "-v"]],
+    "predict": [["MODEL", "CORPUS"], ["MODEL", "CORPUS", "-o", "OUT.jsonl", "--resume"],
+                ["MODEL", "CORPUS", "-o", "OUT.html"], ["MODEL", "CORPUS", "--evidence", "1"]],
+    "review": [["OUT.kwp", "TEXTS", "--entities", "TERMS", "--export", "OUT",
+                "--to", "facts.tsv"],
+               ["OUT-2.kwp", "CORPUS", "--export", "OUT-2"]],
+    "search": [["CORPUS", "--id", "ID", *WORDS], ["CORPUS", "--id", "OUT", *WORDS]],
+    "serve": [["OUT=CORPUS"], ["CORPUS"]],
+    "shards": [["status", "PLAN"], ["verify", "PLAN"], ["collect", "PLAN", "OUT.jsonl"],
+               ["plan", "OUT.plan", "predict", "MODEL", "CORPUS"], ["run", "PLAN"],
+               ["plan", "PLAN", "predict", "MODEL", "TEXTS"], ["status", "OUT"], ["OUT"]],
+    "terms": [["CORPUS"], ["CORPUS", "-o", "OUT.tsv"]],
+    "train": [["CORPUS", "-o", "OUT.kw"], ["CORPUS", "-o", "OUT/OUT.kw"]],
+    "vectors": [["TEXTS", "-o", "OUT.npz", "--min-count", "1", "--dim", "2", "-v"]],
+    "verify": [["MODEL", "CLAIMS", "-o", "OUT.jsonl"], ["MODEL", "CORPUS"]],
+}  # fmt: skip
+FAILING = ("completion", "demo", "doctor", "serve")  # commands that print nothing foreign, or serve
+
+
+def test_every_command_has_a_row():
+    assert set(ROWS) == set(COMMANDS)
+
+
 @posix
-@pytest.mark.parametrize("options", [[], ["--json"]])
-@pytest.mark.parametrize(
-    "command", ["inspect", "predict", "evaluate", "explain", "extract", "convert", "search"]
-)
-def test_results_are_escaped(command, options, model, corpus, folder, tmp_path):
-    arguments = {
-        "inspect": [model],
-        "convert": [corpus, tmp_path / f"{FOREIGN}.jsonl"],
-        "explain": [model, corpus, f"d0.s0{FOREIGN}"],
-        "search": [corpus, "--id", f"d0.s0{FOREIGN}", "--view", "sentence"],
-    }.get(command, [model, corpus])
-    result = invoke(command, *arguments, *options)
-    shown = clean(result, forged="red.kw\n")
-    if options and result.exit_code == 0:
-        assert json.loads(result.stdout)
-    elif command not in ("search", "convert"):
-        assert result.exit_code == 0, shown
+@pytest.mark.parametrize("json_too", [False, True], ids=["", "json"])
+@pytest.mark.parametrize("command", ROWS)
+def test_results_and_errors_are_escaped(command, json_too, model, corpus, plan, tmp_path):
+    printable_text = "".join(one for one in FOREIGN if one not in "\n\r")
+    (tmp_path / "OUT.toml").write_text("", encoding="utf-8")
+    out = tmp_path / FOREIGN
+    (tmp_path / f"{FOREIGN}.txt").write_text(f"Raf binds Ras {BIDI}{C1}.", encoding="utf-8")
+    (tmp_path / "terms").write_text("Raf\tprotein\nRas\tprotein\n")
+    (tmp_path / "broken.toml").write_text(f"a = {printable_text}", encoding="utf-8")
+    named = [{"id": name, "start": start, "end": start + 3, "type": "protein"}
+             for name, start in (("e1", 0), ("e2", 10))]  # fmt: skip
+    relation = {"type": f"binds{FOREIGN}", "first": "e1", "second": "e2"}
+    text = f"Raf binds Ras. {FOREIGN}"
+    claim = {"id": FOREIGN, "text": text, "entities": named, "relation": relation}
+    (tmp_path / "claims").write_text(json.dumps(claim) + "\n")
+    names = {"MODEL": model, "CORPUS": corpus, "PLAN": plan, "TEXTS": tmp_path / f"{FOREIGN}.txt",
+             "ID": f"d0.s0{FOREIGN}", "TERMS": tmp_path / "terms", "CLAIMS": tmp_path / "claims",
+             "BROKEN.toml": tmp_path / "broken.toml"}  # fmt: skip
+    worked, told = 0, []
+    for row in ROWS[command]:
+        arguments = [names.get(one, one.replace("OUT", str(out))) for one in row]
+        if json_too and "OUT" not in row[:1]:
+            arguments.append("--json")
+        result = invoke(command, *arguments, stdin="y\n" * 10)
+        clean(result, forged="red\n")
+        worked += result.exit_code == 0
+        told.append(result.stderr)
+        if "--json" in arguments and result.exit_code == 0 and command != "vectors":
+            assert json.loads(result.stdout), row
+    assert worked or command in FAILING, told
+
+
+@posix
+@pytest.mark.parametrize("command", COMMANDS)
+def test_names_that_are_not_text_are_printed(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for encoding in ("utf-8", "ascii"):
+        for arguments in ([UNDECODABLE], [UNDECODABLE, UNDECODABLE], [f"--{UNDECODABLE}"]):
+            runner = CliRunner(charset=encoding)
+            result = runner.invoke(main, [command, *arguments])
+            assert isinstance(result.exception, SystemExit), result.exception
+            assert "\udcff" not in result.stderr and "\ufffd" not in result.stderr
 
 
 @posix

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import inspect
 import io
 import json
@@ -11,12 +12,18 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings, strategies as st
-from processes import start_python, stop, wait_until
+from power_cut import Disk
+from processes import run_python, start_python, stop, wait_until
 
 import kernelwood as kw
 from kernelwood.cli import main
 from kernelwood.cli.commands import learn_gates as command
-from kernelwood.cli.commands.learn_gates import CheckpointError, fingerprint, open_checkpoint
+from kernelwood.cli.commands.learn_gates import (
+    Checkpoint,
+    CheckpointError,
+    fingerprint,
+    open_checkpoint,
+)
 
 QUICK = ("--share", "1", "--trials", "1", "--samples", "20", "--passes", "1")
 
@@ -546,7 +553,7 @@ def test_a_decision_is_in_the_file_as_soon_as_it_is_made(tmp_path):
     path = tmp_path / "gates.jsonl"
     with open_checkpoint(path, {"settings": {}}) as checkpoint:
         checkpoint.add({"label": "a"})
-        assert path.read_bytes().endswith(b'{"label": "a"}\n')
+        assert b'\n{"label": "a", ' in path.read_bytes()
 
 
 def test_a_decision_is_on_the_disk_as_soon_as_it_is_made(tmp_path, monkeypatch):
@@ -575,6 +582,23 @@ def test_a_line_that_a_power_cut_left_with_holes_is_removed(tmp_path):
         with open_checkpoint(path, header) as checkpoint:
             assert checkpoint.earlier == [{"label": "a"}]
         assert path.read_bytes() == data
+
+
+def test_a_full_disk_is_named_and_the_search_goes_on_later(tmp_path, monkeypatch):
+    path, header = tmp_path / "gates.jsonl", {"settings": {}}
+
+    def fsync(descriptor):
+        os.truncate(path, path.stat().st_size - 3)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with open_checkpoint(path, header) as checkpoint:
+        checkpoint.add({"label": "a"})
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", fsync)
+            with pytest.raises(OSError, match=r"gates\.jsonl"):
+                checkpoint.add({"label": "b"})
+    with open_checkpoint(path, header) as checkpoint:
+        assert checkpoint.earlier == [{"label": "a"}]
 
 
 def test_two_searches_cannot_share_a_checkpoint(tmp_path):
@@ -627,6 +651,63 @@ def test_a_damaged_line_is_named(tmp_path, line):
     path.write_bytes(path.read_bytes() + line)
     with pytest.raises(CheckpointError, match=r"gates\.jsonl:3"), open_checkpoint(path, header):
         pass
+
+
+def test_every_changed_byte_is_noticed(tmp_path):
+    path, header = tmp_path / "gates.jsonl", {"settings": {"seed": 1}}
+    with open_checkpoint(path, header) as checkpoint:
+        for label in "ab":
+            checkpoint.add({"label": label, "open": True, "loss": 0.125})
+    data = path.read_bytes()
+    for at in range(len(data) - 1):
+        for byte in {48, 49, 34, data[at] ^ 1, data[at] ^ 128} - {data[at], 0}:  # 0 is a hole
+            damaged = data[:at] + bytes([byte]) + data[at + 1 :]
+            if json_values(damaged) == json_values(data):
+                continue
+            path.write_bytes(damaged)
+            with pytest.raises(CheckpointError), open_checkpoint(path, header):
+                pass
+            assert path.read_bytes() == damaged
+
+
+def json_values(data):
+    try:
+        return [json.loads(line) for line in data.splitlines()]
+    except ValueError:
+        return None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads files by /proc")
+def test_a_power_cut_loses_at_most_one_decision(corpus, finished, tmp_path, monkeypatch):
+    path, confirmed = tmp_path / "gates.jsonl", []
+    original = Checkpoint.add
+    with Disk(monkeypatch, tmp_path) as disk:
+
+        def add(self, decision):
+            original(self, decision)
+            disk.mark += 1
+
+        monkeypatch.setattr(Checkpoint, "add", add)
+        assert {**learned(corpus, *QUICK, "--checkpoint", path), "seconds": 0} == finished[1]
+        confirmed = list(disk.marks)
+    assert disk.mark > 2 and path.read_bytes() == finished[0]
+    header = json.loads(finished[0].splitlines()[0])
+    settings = {k: v for k, v in header.items() if k not in ("checkpoint", "version")}
+    for moment, n in enumerate(confirmed):
+        disk.restore(moment)
+        with open_checkpoint(path, settings) as checkpoint:
+            assert len(checkpoint.earlier) >= n
+        assert finished[0].startswith(path.read_bytes())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals and forks of POSIX")
+@pytest.mark.parametrize("kills", [3, pytest.param(50, marks=pytest.mark.slow)])
+def test_killed_searches(corpus, tmp_path, kills):
+    script, path = Path(__file__).parents[1] / "killed_runs.py", tmp_path / "gates.jsonl"
+    arguments = ["learn-gates", corpus, *QUICK, "--jobs", "1", "--checkpoint", path]
+    done = run_python(script, path, kills, kills, *arguments)
+    assert done.returncode == 0, done.stderr
+    assert sum(json.loads(done.stdout.splitlines()[-1]).values()) == kills
 
 
 def test_a_fingerprint_is_of_the_content(examples):

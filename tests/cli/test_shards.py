@@ -12,7 +12,7 @@ from subprocess import run as run_process
 import pytest
 from cli.interactions import some_documents
 from cli.running import answer, invoke, wrong_data
-from processes import start_python, stop
+from processes import run_python, start_python, stop
 
 import kernelwood as kw
 from kernelwood import scale
@@ -196,3 +196,24 @@ def test_a_wrong_cluster_leaves_no_plan(model, corpus, tmp_path, spec):
     made = invoke("predict", model, corpus, "-o", tmp_path / "x.jsonl", "--cluster", spec)
     assert made.exit_code == 1 and spec in made.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+IMPORTED = """
+import sys
+from kernelwood.cli import main
+try:
+    main(sys.argv[1:])
+finally:
+    print(*{"sklearn", "scipy", "pandas"} & set(sys.modules), file=sys.stderr)
+"""
+
+
+def test_planning_and_joining_import_little(model, corpus, plan, tmp_path):
+    assert run("run", plan).exit_code == 0
+    for arguments in (
+        ("plan", tmp_path / "other", "predict", model, corpus),
+        ("status", plan),
+        ("collect", plan, tmp_path / "found.jsonl"),
+    ):
+        made = run_python("-c", IMPORTED, "-q", "shards", *arguments)
+        assert (made.returncode, made.stderr) == (0, "\n"), arguments

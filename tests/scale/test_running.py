@@ -281,7 +281,7 @@ def test_a_run_computes_missing_parts_only(tmp_path, monkeypatch):
     computed = []
     original = running._computed
     monkeypatch.setattr(
-        running, "_computed", lambda p, n, b: computed.append(n) or original(p, n, b)
+        running, "_computed", lambda p, n, *rest: computed.append(n) or original(p, n, *rest)
     )
     assert scale.run(plan).done == list(range(2, plan.n_shards)) == computed
     assert scale.run(plan).done == []

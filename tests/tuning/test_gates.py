@@ -315,3 +315,11 @@ def test_groups_that_are_no_list_are_named():
 def test_unlabelled_structures_are_refused_where_they_are_of_no_use():
     with pytest.raises(kw.errors.KernelInputError, match="method='information' only"):
         learner().fit(SMALL.paths, SMALL.classes, unlabelled=SMALL.paths)
+
+
+@pytest.mark.parametrize(
+    "change", [{"open": None}, {"open": 1}, {"loss_open": None}, {"loss_closed": "0"}]
+)
+def test_a_decision_to_resume_from_needs_its_values(fitted, change):
+    with pytest.raises(kw.errors.KernelInputError, match="was the file changed"):
+        learner().fit(SMALL.paths, SMALL.classes, resume=[{**fitted.trace_[0], **change}])

@@ -133,7 +133,8 @@ def detail(text: object) -> None:
     """Print a message with the seconds since the start, if --verbose is given."""
     ctx = click.get_current_context(silent=True)
     if ctx is not None and ctx.meta.get(_LEVEL, NORMAL) >= VERBOSE:
-        say(f"{_clock() - ctx.meta.setdefault(_STARTED, _clock()):6.1f} s  {text}", err=True)
+        passed = _clock() - ctx.meta.setdefault(_STARTED, _clock())
+        say(f"{passed:6.1f} s  {one_name(text)}", err=True)
 
 
 def start_clock(ctx: click.Context) -> None:
@@ -199,7 +200,8 @@ def write_json(report: dict[str, Any]) -> None:
 
 
 def _json_escape(found: re.Match[str]) -> str:
-    return f"\\u{ord(found[0]):04x}"
+    data = found[0].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{data[at : at + 2].hex()}" for at in range(0, len(data), 2))
 
 
 def results() -> Console:
@@ -294,7 +296,7 @@ def show_counts(counts: Counts) -> None:
     titles = {"skipped": counts.skipped, "dropped": counts.dropped, "remark": counts.remarks}
     for title, reasons in titles.items():
         for reason, count in reasons.most_common():
-            note(f"  {title}: {count:,} × {reason}")
+            note(f"  {title}: {count:,} × {one_name(reason)}")
 
 
 # Progress.
@@ -514,7 +516,7 @@ def running(n_jobs: int | None = None, *, bar: bool = True) -> Iterator[Callable
             stack.enter_context(config_context(n_jobs=n_jobs))
         yield stack.enter_context(_stages()) if bar else lambda name: None
     for message in dict.fromkeys(str(warning.message) for warning in caught):
-        note(f"warning: {message}")
+        note(one_message(f"warning: {message}"))
 
 
 @contextmanager
@@ -573,7 +575,7 @@ def reported() -> Iterator[None]:
         with _signals_exit():
             yield
     except click.ClickException as failure:
-        message = printable(failure.format_message())  # some have names of files of their own
+        message = one_message(failure.format_message())  # some have names of files of their own
         failure.format_message = lambda: message  # type: ignore[method-assign]
         raise
     except BrokenPipeError:  # the reader of a pipe has seen enough
@@ -582,9 +584,20 @@ def reported() -> Iterator[None]:
     except (KernelwoodError, OSError) as failure:
         if verbosity() >= DEBUG:
             say("".join(traceback.format_exception(failure)), err=True)
-        raise click.ClickException(printable(_message(failure))) from failure
+        raise click.ClickException(one_message(_message(failure))) from failure
     except KeyboardInterrupt:
         raise click.exceptions.Exit(_INTERRUPTED) from None
+
+
+def one_message(text: str) -> str:
+    """Return a message without controls, whose lines after the first are indented.
+
+    So a line feed in a foreign text does not look like the beginning of another message.
+    """
+    first, *others = printable(text).split("\n")
+    return "\n".join(
+        [first, *(line if line[:1] in ("", " ") else f"    {line}" for line in others)]
+    )
 
 
 def _message(failure: Exception) -> str:

@@ -12,6 +12,7 @@ import click
 from kernelwood.cli.console import (
     counted,
     note,
+    one_message,
     one_name,
     running,
     say,
@@ -124,11 +125,12 @@ def show_run(plan: Plan, made: Run) -> None:
     if made.busy:
         note(f"{counted(len(made.busy), 'shard')} being computed by other processes")
     for number, message in list(made.failed.items())[:_SHOWN]:
-        note(f"shard {number} failed: {message}")
+        note(one_message(f"shard {number} failed: {message}"))
     if made.failed:
         raise click.ClickException(
-            f"{counted(len(made.failed), 'shard')} failed; kernelwood shards status {plan.folder} "
-            "lists them. Fix the cause and run the plan again, or use --errors skip in a new plan"
+            f"{counted(len(made.failed), 'shard')} failed; kernelwood shards status "
+            f"{one_name(plan.folder)} lists them. Fix the cause and run the plan again, or use "
+            "--errors skip in a new plan"
         )
 
 
@@ -140,6 +142,7 @@ def run_plan(
     cluster: str | None = None,
     n_jobs: int | None = None,
     stop: bool = False,
+    block: int | None = None,
 ) -> Run:
     """Compute missing shards of a plan, here or on a cluster, with progress."""
     from kernelwood.scale import open_cluster, run
@@ -154,6 +157,7 @@ def run_plan(
             base=base,
             client=client,
             stop=stop,
+            block=block,
             progress=lambda done, total: progress("computing shards", done, total),
         )
 
@@ -170,7 +174,7 @@ def collect_plan(plan: Plan, out: str | Path, *, as_json: bool, exact: bool = Fa
             progress=lambda done, total: progress("joining parts", done, total),
         )
     for text, n in counters.pop("warnings", {}).items():
-        note(f"warning: {text} ({counted(n, 'shard')})")
+        note(f"warning: {one_name(text)} ({counted(n, 'shard')})")
     if as_json:
         write_json({"plan": str(plan.folder), "out": str(out), **counters})
         return
@@ -229,10 +233,11 @@ def run_planned(command: str, values: dict[str, Any], *, as_json: bool) -> None:
 def run_resumed(command: str, values: dict[str, Any], *, as_json: bool) -> None:
     """Run a command as a plan of small shards, in this process: plan, compute, join.
 
+    Shards are computed in blocks of a few seconds, of which an interruption loses at most one.
     The plan is in the folder ``OUT.plan`` until the output is complete; the same command goes on
     with it after an interruption. The output is that of the command without ``--resume``.
     """
-    from kernelwood.scale import TASKS, remove_damaged
+    from kernelwood.scale import MOST_SHARDS, TASKS, remove_damaged
 
     out = values["target" if command == "convert" else "out"]
     if out in (None, "-"):
@@ -240,18 +245,25 @@ def run_resumed(command: str, values: dict[str, Any], *, as_json: bool) -> None:
         raise click.UsageError(f"--resume cannot continue standard output; {needed}")
     target = Path(out)
     if target.exists() and not target.is_file() and not target.is_dir():
-        raise click.UsageError(f"--resume cannot continue {out}, which is a device or a pipe")
+        raise click.UsageError(
+            f"--resume cannot continue {one_name(out)}, which is a device or a pipe"
+        )
     work = planned_work(command, values)
     check_writable(target)
     folder = _plan_folder(target)
     with _alone(folder, out):
+        size = TASKS[command].block
         plan = _make_plan(
-            folder, command, work, shard_size=TASKS[command].block, max_shards=_MOST_BLOCKS
+            folder,
+            command,
+            work,
+            shard_size=max(1, size // MOST_SHARDS),
+            max_shards=MOST_SHARDS * _MOST_BLOCKS,
         )
         if damaged := remove_damaged(plan):
             note(f"{counted(len(damaged), 'damaged block')} computed again")
         with _resumable(folder):
-            run_plan(plan, n_jobs=values.get("n_jobs"), stop=True)
+            run_plan(plan, n_jobs=values.get("n_jobs"), stop=True, block=size)
         collect_plan(plan, target, as_json=as_json, exact=True)
         _remove(folder, target)
 
@@ -285,7 +297,9 @@ def _alone(folder: Path, out: str) -> Iterator[None]:
     try:
         lock = FileLock(folder.with_name(f"{folder.name}.lock"))
     except FileInUseError as failure:
-        raise click.ClickException(f"{out} is being written by {failure.holder}") from None
+        raise click.ClickException(
+            f"{one_name(out)} is being written by {failure.holder}"
+        ) from None
     with lock:
         yield
 
@@ -298,10 +312,10 @@ def _resumable(folder: Path) -> Iterator[None]:
     try:
         yield
     except (KeyboardInterrupt, SystemExit):
-        note(f"stopped; the same command continues with {folder}")
+        note(f"stopped; the same command continues with {one_name(folder)}")
         raise
     except ChangedError:
-        note(f"remove {folder} to start again with the changed input")
+        note(f"remove {one_name(folder)} to start again with the changed input")
         raise
 
 
@@ -321,7 +335,9 @@ def is_complete(out: str, *, as_json: bool) -> bool:
         if status(open_plan(folder)).missing:
             return False
         _remove(folder, target)
-    write_json({"plan": str(folder), "out": out}) if as_json else note(f"{out} is complete")
+    write_json({"plan": str(folder), "out": out}) if as_json else note(
+        f"{one_name(out)} is complete"
+    )
     return True
 
 

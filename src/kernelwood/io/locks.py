@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -62,8 +63,9 @@ class FileLock:
                 if not _lock(descriptor):
                     raise FileInUseError(self._file, _holder(descriptor))
                 if self._is_current(descriptor):
-                    os.ftruncate(descriptor, 0)
-                    os.write(descriptor, str(os.getpid()).encode())
+                    with suppress(OSError):  # the disk is full: the lock is held nevertheless
+                        os.ftruncate(descriptor, 0)
+                        os.write(descriptor, str(os.getpid()).encode())
                     return descriptor
             except BaseException:
                 os.close(descriptor)

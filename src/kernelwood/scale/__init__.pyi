@@ -8,6 +8,7 @@ from .index_folder import IndexFolder as IndexFolder
 from .plan import Plan as Plan, PlanError as PlanError, Shard as Shard, open_plan as open_plan
 from .planning import make_plan as make_plan
 from .running import (
+    MOST_SHARDS as MOST_SHARDS,
     Run as Run,
     Status as Status,
     collect as collect,

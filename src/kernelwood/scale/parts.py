@@ -1,7 +1,8 @@
 """Parts: the results of shards.
 
 A part is a folder ``parts/00012`` with the files that the task writes and ``part.json``: the plan,
-size and SHA-256 of each file, and counters. It appears by one rename, so that it is complete or
+size and SHA-256 of each file, and counters. ``parts/00012-00015`` is the result of consecutive
+shards that were computed together, a block. A part appears by one rename, so that it is complete or
 does not exist, whenever a process or a machine stops. ``parts/00012.failed`` is the error of the
 last attempt, ``parts/00012.lock`` is locked by the process that works on the shard.
 """
@@ -15,29 +16,31 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kernelwood.io import FileLock, name_problem, named_if_full, sync_folder
+from kernelwood.io import FileInUseError, FileLock, name_problem, named_if_full, sync_folder
 from kernelwood.persist import load_json
 from kernelwood.scale.plan import Plan, PlanError, hash_file
 
 RECORD = "part.json"
 _LARGEST = 1 << 24  # bytes of a record
 _SHA = re.compile(r"[0-9a-f]{64}")
+_FOLDER = re.compile(r"([0-9]{5,18})(?:-([0-9]{5,18}))?")
+_TEMPORARY = re.compile(r"\.([0-9]{5,18})-[0-9a-f]+\.tmp")
 
 
 @dataclass(frozen=True)
 class Part:
-    """The result of a shard.
+    """The result of a shard, or of a block of consecutive shards.
 
     Attributes
     ----------
     number : int
-        Number of the shard.
+        Number of the shard, or of the first one.
     folder : Path
     files : dict of str to tuple of int and str
         Size and SHA-256 of each file.
@@ -80,9 +83,20 @@ class Part:
         return found
 
 
-def part_folder(plan: Plan, number: int) -> Path:
-    """Return the folder of a part, which may not exist."""
-    return plan.parts / f"{number:05d}"
+def part_folder(plan: Plan, number: int, stop: int | None = None) -> Path:
+    """Return the folder of a part, which may not exist.
+
+    Parameters
+    ----------
+    plan : Plan
+    number : int
+        Number of the shard, or of the first one of a block.
+    stop : int, optional
+        Number of the shard after the last one; by default the part is that of one shard.
+    """
+    if stop is None or stop == number + 1:
+        return plan.parts / f"{number:05d}"
+    return plan.parts / f"{number:05d}-{stop - 1:05d}"
 
 
 def lock_part(plan: Plan, number: int) -> FileLock:
@@ -106,28 +120,55 @@ def is_complete(plan: Plan, number: int) -> bool:
     return (part_folder(plan, number) / RECORD).exists()
 
 
+def found_parts(plan: Plan) -> list[tuple[int, int]]:
+    """Return the parts that were computed, in order: first shard, and the one after the last.
+
+    No shard is in two of them. Processes that work on one plan at the same time may have computed
+    a shard twice, alone and in a block; then one of the parts is not used.
+    """
+    stops: dict[int, int] = {}
+    try:
+        with os.scandir(plan.parts) as entries:
+            for entry in entries:
+                if (name := _FOLDER.fullmatch(entry.name)) and entry.is_dir():
+                    first = int(name[1])
+                    stop = int(name[2] or first) + 1
+                    if first < stop <= plan.n_shards:
+                        stops[first] = max(stop, stops.get(first, 0))
+    except FileNotFoundError:
+        pass
+    found: list[tuple[int, int]] = []
+    for first in sorted(stops):
+        if not found or first >= found[-1][1]:
+            found.append((first, stops[first]))
+    return found
+
+
 def missing_shards(plan: Plan) -> list[int]:
     """Return the numbers of the shards that were not computed yet."""
-    try:
-        done = {
-            int(entry.name)
-            for entry in os.scandir(plan.parts)
-            if entry.name.isdigit() and entry.is_dir()
-        }
-    except FileNotFoundError:
-        done = set()
-    return [number for number in range(plan.n_shards) if number not in done]
+    missing: list[int] = []
+    at = 0
+    for first, stop in [*found_parts(plan), (plan.n_shards, plan.n_shards)]:
+        missing += range(at, first)
+        at = stop
+    return missing
 
 
-def read_part(plan: Plan, number: int) -> Part | None:
-    """Return a part, None if the shard was not computed yet; its files are not read.
+def read_part(plan: Plan, number: int, stop: int | None = None) -> Part | None:
+    """Return a part, None if it was not computed yet; its files are not read.
+
+    Parameters
+    ----------
+    plan : Plan
+    number, stop
+        As in `part_folder`.
 
     Raises
     ------
     PlanError
         If the part is damaged, or belongs to another plan.
     """
-    folder = part_folder(plan, number)
+    folder = part_folder(plan, number, stop)
     path = folder / RECORD
     try:
         with path.open("rb") as file:
@@ -138,7 +179,8 @@ def read_part(plan: Plan, number: int) -> Part | None:
         return None
     try:
         made = load_json(data)
-        if len(data) > _LARGEST or made["shard"] != number:
+        last = number if stop is None else stop - 1
+        if len(data) > _LARGEST or (made["shard"], made.get("last", number)) != (number, last):
             raise ValueError
         if made["plan"] != plan.id:
             raise PlanError(
@@ -176,20 +218,23 @@ def _damaged(path: Path) -> PlanError:
 
 
 def write_part(
-    plan: Plan, number: int, work: Callable[[Path], tuple[dict[str, Any], float]]
+    plan: Plan,
+    number: int,
+    work: Callable[[Path], tuple[dict[str, Any], float]],
+    stop: int | None = None,
 ) -> Part:
     """Write a part; it appears when it is complete.
 
     Parameters
     ----------
     plan : Plan
-    number : int
-        Number of the shard, which the caller has locked.
+    number, stop
+        As in `part_folder`; the caller has locked the first shard.
     work : callable
         Writes files into a folder, and returns counters and seconds.
     """
-    target = part_folder(plan, number)
-    remove_remains(plan, number)
+    target = part_folder(plan, number, stop)
+    last = number if stop is None else stop - 1
     temporary = plan.parts / f".{number:05d}-{secrets.token_hex(6)}.tmp"
     try:
         with named_if_full(target):
@@ -199,6 +244,7 @@ def write_part(
             record = {
                 "plan": plan.id,
                 "shard": number,
+                **({} if last == number else {"last": last}),
                 "files": {
                     name: {"bytes": size, "sha256": digest}
                     for name, (size, digest) in files.items()
@@ -216,7 +262,8 @@ def write_part(
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise
-    failure_file(plan, number).unlink(missing_ok=True)
+    for one in range(number, last + 1):
+        failure_file(plan, one).unlink(missing_ok=True)
     return Part(number, target, files, counters, seconds)
 
 
@@ -230,10 +277,17 @@ def _appear(temporary: Path, target: Path) -> None:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def remove_remains(plan: Plan, number: int) -> None:
-    """Remove what a process that was killed has left of a shard, which is locked."""
-    for path in plan.parts.glob(f".{number:05d}-*.tmp"):
-        shutil.rmtree(path, ignore_errors=True)
+def remove_remains(plan: Plan, numbers: Container[int]) -> None:
+    """Remove what processes that were killed have left of shards that are not locked."""
+    try:
+        with os.scandir(plan.parts) as entries:
+            names = [name for entry in entries if (name := _TEMPORARY.fullmatch(entry.name))]
+    except FileNotFoundError:
+        return
+    for name in names:
+        if int(name[1]) in numbers:
+            with suppress(FileInUseError), lock_part(plan, int(name[1])):
+                shutil.rmtree(plan.parts / name[0], ignore_errors=True)
 
 
 def _synced(path: Path) -> tuple[int, str]:

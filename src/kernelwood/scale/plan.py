@@ -5,7 +5,7 @@ A plan is a folder that describes work completely, apart from the inputs themsel
     plan.json      command, options, versions, hashes of the files below, list of shards
     shards.jsonl   the segments of the inputs that each shard reads, a line for each shard
     files/         copies of the model and of the list of terms
-    parts/         results, a folder for each finished shard (see `kernelwood.scale.parts`)
+    parts/         results, a folder for each finished shard or block (`kernelwood.scale.parts`)
 
 A shard is computed from the plan and its number alone, anywhere the inputs can be read, and gives
 the same bytes wherever and whenever that happens. A plan never changes after it was made.
@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelwood import __version__
-from kernelwood.errors import KernelwoodError
+from kernelwood.errors import KernelwoodError, printable
 from kernelwood.io import Segment, new_folder
 from kernelwood.persist import load_json
 from kernelwood.structures import shorten
@@ -64,8 +64,9 @@ class PlanError(KernelwoodError, ValueError):
         self, problem: str, *, path: str | os.PathLike[str] | None = None, hint: str | None = None
     ) -> None:
         self.problem, self.path, self.hint = problem, path, hint
-        where = "" if path is None else f"{os.fspath(path)}: "
-        super().__init__(where + problem + (f"\n    {hint}" if hint else ""))
+        where = "" if path is None else f"{printable(os.fspath(path), lines=False)}: "
+        told = printable(problem) + (f"\n    {printable(hint)}" if hint else "")
+        super().__init__(where + told)
 
     def __reduce__(self) -> tuple[object, ...]:
         return (_rebuild, (self.problem, self.path, self.hint))
@@ -201,6 +202,13 @@ class Plan:
             raise PlanError(
                 f"the line of shard {number} is damaged", path=path, hint="make the plan again"
             ) from failure
+
+    def block(self, number: int, stop: int) -> Shard:
+        """Return consecutive shards as one, which has the number of the first."""
+        shards = [self.shard(one) for one in range(number, stop)]
+        if len(shards) == 1:
+            return shards[0]
+        return Shard(number, tuple(segment for one in shards for segment in one.segments))
 
     def file(self, name: str) -> Path:
         """Return the path of a copied file, whose hash is checked.

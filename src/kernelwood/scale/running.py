@@ -24,16 +24,22 @@ from kernelwood.io import (
 from kernelwood.scale.parts import (
     Part,
     failures,
+    found_parts,
     is_complete,
     lock_part,
     missing_shards,
     note_failure,
     part_folder,
     read_part,
+    remove_remains,
     write_part,
 )
 from kernelwood.scale.plan import Plan, PlanError, hash_file, open_plan
 from kernelwood.scale.tasks import Task, Total, find_task, recorded
+
+_SECONDS = 4.0  # of a block; text that is twice as slow as that before it takes less than 10 s
+_GROWTH = 2  # at most, of a block compared with the one before
+MOST_SHARDS = 8  # of a block
 
 
 @dataclass
@@ -106,15 +112,73 @@ def run_shard(
     return {"shard": number, "state": "done", "seconds": part.seconds}
 
 
-def _computed(plan: Plan, number: int, base: str | None) -> Part:
-    task, shard = _prepared(os.fspath(plan.folder.absolute()), plan.id), plan.shard(number)
+def _run_block(plan: Plan, number: int, stop: int, base: str | None) -> str:
+    """Compute consecutive shards, of which none is computed; return a state as `run_shard`.
+
+    Only the first is locked, since locks take time. A process that computes another one of them
+    at the same time does some work twice.
+    """
+    try:
+        with lock_part(plan, number):
+            if any(is_complete(plan, one) for one in range(number, stop)):
+                return "present"
+            try:
+                _computed(plan, number, base, stop)
+            except (KernelwoodError, OSError) as failure:
+                note_failure(plan, number, str(failure))
+                raise
+    except FileInUseError:
+        return "busy"
+    return "done"
+
+
+class _Blocks:
+    """Chooses how many shards are computed together: as many as take some seconds.
+
+    The first block is one shard, since the speed is not known. Each is at most twice as large as
+    the one before.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Bytes (or rows) of all shards.
+    most : int
+        Bytes (or rows) of a block; it may be one shard that is larger.
+    """
+
+    def __init__(self, sizes: Sequence[int], most: int) -> None:
+        self._sizes, self._most = sizes, most
+        self._n, self._size = 1, 0.0
+
+    def stop(self, todo: Sequence[int]) -> int:
+        """Return the end of a block that begins with the first of some shards."""
+        size = self._sizes[todo[0]]
+        stop = todo[0] + 1
+        for number in todo[1 : self._n]:
+            size += self._sizes[number]
+            if number != stop or size > self._size:
+                break
+            stop += 1
+        return stop
+
+    def took(self, number: int, stop: int, seconds: float) -> None:
+        """Learn from a block that was computed."""
+        size = sum(self._sizes[number:stop])
+        possible = size * _SECONDS / seconds if seconds > 0 else float("inf")
+        self._size = min(self._most, _GROWTH * max(size, 1), possible)
+        self._n = min(MOST_SHARDS, _GROWTH * (stop - number))
+
+
+def _computed(plan: Plan, number: int, base: str | None, stop: int | None = None) -> Part:
+    task = _prepared(os.fspath(plan.folder.absolute()), plan.id)
+    shard = plan.block(number, number + 1 if stop is None else stop)
 
     def work(folder: Path) -> tuple[dict[str, Any], float]:
         started = time.process_time()
         counters = recorded(task, shard, folder, plan.base if base is None else base)
         return counters, time.process_time() - started
 
-    return write_part(plan, number, work)
+    return write_part(plan, number, work, stop)
 
 
 @lru_cache(maxsize=2)
@@ -133,6 +197,7 @@ def run(
     base: str | None = None,
     client: Any = None,
     stop: bool = False,
+    block: int | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> Run:
     """Compute the missing shards of a plan.
@@ -151,6 +216,9 @@ def run(
         Let the workers of a Dask cluster compute the shards.
     stop : bool
         Raise the error of the first shard that fails, instead; not for clusters.
+    block : int, optional
+        Bytes of input (or rows). Compute up to 8 consecutive shards together that are not larger
+        and take a few seconds, if the speed does not change; not for clusters.
     progress : callable, optional
         Called with the number of bytes (or rows) done and that of all.
 
@@ -172,21 +240,38 @@ def run(
 
         return run_on_cluster(plan, todo, client, base=base, finished=clock.finished)
     made = Run()
+    remove_remains(plan, set(todo))
+    if block is not None and todo:
+        _prepared(os.fspath(plan.folder.absolute()), plan.id)  # not a part of the first block
+    blocks = None if block is None else _Blocks(plan.sizes, block)
     with inputs_kept_open():
-        for number in todo:
+        at = 0
+        while at < len(todo):
+            number = todo[at]
+            end = number + 1 if blocks is None else blocks.stop(todo[at : at + MOST_SHARDS])
+            numbers = range(number, end)
+            at += len(numbers)
+            started = time.perf_counter()
             try:
-                state = run_shard(plan, number, base=base)["state"]
+                if len(numbers) == 1:
+                    state = run_shard(plan, number, base=base)["state"]
+                else:
+                    state = _run_block(plan, number, end, base)
             except PlanError:
                 raise
             except (KernelwoodError, OSError) as failure:
                 if stop:
                     raise
-                made.failed[number] = str(failure)
+                made.failed.update(dict.fromkeys(numbers, str(failure)))
             else:
                 if state != "present":  # computed by another process in the meantime
-                    (made.busy if state == "busy" else made.done).append(number)
-            clock.finished(number)
-    made.busy = [number for number in made.busy if not is_complete(plan, number)]
+                    (made.busy if state == "busy" else made.done).extend(numbers)
+            if blocks is not None:
+                blocks.took(number, end, time.perf_counter() - started)
+            for one in numbers:
+                clock.finished(one)
+    without = set(missing_shards(plan)) if made.busy else set()
+    made.busy = [number for number in made.busy if number in without]
     return made
 
 
@@ -251,18 +336,17 @@ class Status:
 def status(plan: Plan | str | os.PathLike[str]) -> Status:
     """Return the state of a plan."""
     plan = as_plan(plan)
-    missing = missing_shards(plan)
+    missing, found = missing_shards(plan), found_parts(plan)
+    parts = [part for place in found if (part := read_part(plan, *place)) is not None]
     without = set(missing)
-    done = [number for number in range(plan.n_shards) if number not in without]
-    parts = [part for number in done if (part := read_part(plan, number)) is not None]
     return Status(
         plan.n_shards,
-        len(done),
+        plan.n_shards - len(missing),
         missing,
-        failures(plan),
+        {number: text for number, text in failures(plan).items() if number in without},
         sum(part.seconds for part in parts),
         sum(plan.sizes),
-        sum(plan.sizes[number] for number in done),
+        sum(sum(plan.sizes[first:stop]) for first, stop in found),
     )
 
 
@@ -291,7 +375,8 @@ def verify(
     Returns
     -------
     dict of int to str
-        Problems by shard; empty if all parts are as they should be. Missing parts do not count.
+        Problems by shard, or by first shard of a block; empty if all parts are as they should be.
+        Missing parts do not count.
     """
     import tempfile
 
@@ -299,23 +384,21 @@ def verify(
 
     plan = as_plan(plan)
     plan.check_version()
-    without = set(missing_shards(plan))
-    done = [number for number in range(plan.n_shards) if number not in without]
+    done = found_parts(plan)
     order = child_generator(seed, 0).permutation(len(done))[: max(0, sample)]
     again = {done[at] for at in order.tolist()}
     found: dict[int, str] = {}
-    for at, number in enumerate(done):
-        part = read_part(plan, number)
+    for at, (number, stop) in enumerate(done):
+        part = read_part(plan, number, stop)
         if part is None:
             continue
         if problems := part.problems():
             found[number] = ", ".join(problems)
-        elif number in again:
+        elif (number, stop) in again:
             with tempfile.TemporaryDirectory(prefix="kernelwood-") as folder:
                 task = _prepared(os.fspath(plan.folder.absolute()), plan.id)
-                recorded(
-                    task, plan.shard(number), Path(folder), plan.base if base is None else base
-                )
+                shard, place = plan.block(number, stop), plan.base if base is None else base
+                recorded(task, shard, Path(folder), place)
                 if problems := _differences(part, Path(folder)):
                     found[number] = f"computed again, it differs: {', '.join(problems)}"
         if progress is not None:
@@ -338,21 +421,22 @@ def _differences(part: Part, folder: Path) -> list[str]:
 def remove_damaged(plan: Plan | str | os.PathLike[str]) -> list[int]:
     """Remove the parts that are damaged, and return their numbers; `run` computes them again.
 
-    A part whose shard is locked by another process is not looked at.
+    A part whose shard is locked by another process is not looked at. The number of a block is that
+    of its first shard.
     """
     plan = as_plan(plan)
-    without, removed = set(missing_shards(plan)), []
-    for number in range(plan.n_shards):
-        if number not in without and _is_damaged(plan, number):
+    removed = []
+    for number, stop in found_parts(plan):
+        if _is_damaged(plan, number, stop):
             with suppress(FileInUseError), lock_part(plan, number):
-                shutil.rmtree(part_folder(plan, number))
+                shutil.rmtree(part_folder(plan, number, stop))
                 removed.append(number)
     return removed
 
 
-def _is_damaged(plan: Plan, number: int) -> bool:
+def _is_damaged(plan: Plan, number: int, stop: int | None = None) -> bool:
     try:
-        part = read_part(plan, number)
+        part = read_part(plan, number, stop)
     except PlanError:
         return True
     return part is not None and bool(part.problems())
@@ -396,7 +480,7 @@ def collect(
         check_parent(target)
     elif not exact:
         task.check_output(plan, target)
-    missing = missing_shards(plan)
+    found, missing = found_parts(plan), missing_shards(plan)
     if missing:
         raise PlanError(
             f"{len(missing):,} of {plan.n_shards:,} shards are not computed yet",
@@ -406,8 +490,8 @@ def collect(
     warned: dict[str, int] = {}
 
     def parts() -> Iterable[Part]:
-        for number in range(plan.n_shards):
-            part = read_part(plan, number)
+        for number, stop in found:
+            part = read_part(plan, number, stop)
             if part is None:
                 raise PlanError(f"the part of shard {number} was removed", path=plan.folder)
             if problems := part.problems():
@@ -420,7 +504,7 @@ def collect(
                 warned[text] = warned.get(text, 0) + 1
             yield part
             if progress is not None:
-                progress(number + 1, plan.n_shards)
+                progress(stop, plan.n_shards)
 
     counters = (_write_data_set if as_files else task.collect)(plan, parts(), target)
     return {**counters, "warnings": warned} if warned else counters
@@ -433,7 +517,7 @@ def _write_data_set(plan: Plan, parts: Iterable[Part], out: Path) -> dict[str, A
         for part in total.over(parts):
             for name in part.files:
                 stem, dot, suffix = name.partition(".")
-                target = folder / f"{stem}-{part.number:05d}{dot}{suffix}"
+                target = folder / f"{stem}-{part.folder.name}{dot}{suffix}"
                 shutil.copyfile(part.file(name), target)
         text = json.dumps(total.counters, indent=1, ensure_ascii=False)
         # Half of a surrogate pair, which UTF-8 does not have, becomes an escape sequence of JSON.

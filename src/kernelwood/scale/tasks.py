@@ -69,7 +69,7 @@ class Task(ABC):
     size : int
         Bytes of input for a shard.
     block : int
-        Bytes of input for a shard of a command that can be resumed: work for a few seconds.
+        Bytes of input that a command that can be resumed computes together, at most.
     known : dict
         Options, each with its type and default.
     """
@@ -221,7 +221,8 @@ class _Prediction(Task):
     def checked(cls, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return options with defaults."""
         made = super().checked(options)
-        if made["format"] not in relations.output_formats():
+        # The names of formats that are joined need not be imported.
+        if made["format"] not in _JOINED and made["format"] not in relations.output_formats():
             raise PlanError(
                 f"{made['format']!r} is not a format of predictions; choose one of "
                 f"{', '.join(relations.output_formats())}"

@@ -30,9 +30,17 @@ from kernelwood.errors import KernelInputError
 from kernelwood.features import draw_bits, draw_sample, make_bits, n_words, unpack
 from kernelwood.information import Search, random_start
 from kernelwood.kernels import Kernel
-from kernelwood.parameters import Parameterized, is_number
+from kernelwood.parameters import Parameterized
 from kernelwood.seeds import child_generator, resolve_seed
-from kernelwood.tuning.problem import Decision, Earlier, GateProblem, Open, Outcome, plain_value
+from kernelwood.tuning.problem import (
+    Decision,
+    Earlier,
+    GateProblem,
+    Open,
+    Outcome,
+    plain_value,
+    resumed_number,
+)
 
 Bits = NDArray[np.uint8]
 Floats = NDArray[np.float64]
@@ -365,7 +373,7 @@ class _Walk:
         known = self._earlier.take(**key)
         before, current = self._state, self._value(self._state)
         if known is not None:
-            self._values[proposed] = _number(known, "objective", self._step)
+            self._values[proposed] = resumed_number(known, "objective", self._step)
         value = self._value(proposed)
         accepted = value - current > margin
         if accepted:
@@ -416,16 +424,6 @@ class _Walk:
 
     def _generator(self, *path: int) -> np.random.Generator:
         return child_generator(self._problem.seed, self._problem.run, *path)
-
-
-def _number(decision: Decision, name: str, step: int) -> float:
-    value = decision.get(name)
-    if not is_number(value):
-        raise KernelInputError(
-            f"decision {step} to resume from has {name}={value!r}, which is not a number; was "
-            "the file changed?"
-        )
-    return float(value)
 
 
 def _check_replayed(known: Decision, decision: Decision) -> None:

@@ -15,7 +15,15 @@ from kernelwood.features import HashIndex, encode_labels
 from kernelwood.kernels import Kernel
 from kernelwood.parameters import check_int
 from kernelwood.seeds import child_generator, resolve_seed
-from kernelwood.tuning.problem import Decision, Earlier, GateProblem, Open, Outcome, quiet_zeros
+from kernelwood.tuning.problem import (
+    Decision,
+    Earlier,
+    GateProblem,
+    Open,
+    Outcome,
+    quiet_zeros,
+    resumed_number,
+)
 
 LOSSES = ("votes", "paper")
 
@@ -237,13 +245,25 @@ def search_by_neighbors(
         before = is_open.copy()
         for t, label in enumerate(problem.table.labels):
             known = earlier.take(run=problem.run, step=number, label=label)
-            decision = _decide(problem, sampler, is_open, t) if known is None else known
+            decision = _decide(problem, sampler, is_open, t) if known is None else _checked(known)
             is_open[t] = decision["open"]
             loss_open[t], loss_closed[t] = decision["loss_open"], decision["loss_closed"]
             yield decision, known is None
         if (is_open == before).all():
             break
     return Outcome(is_open, loss_open, loss_closed)
+
+
+def _checked(known: Decision) -> Decision:
+    """Return a decision to resume from, if it has the values that are used."""
+    if not isinstance(known.get("open"), bool):
+        raise KernelInputError(
+            f"the decision on {known['label']!r} to resume from has open={known.get('open')!r}, "
+            "which is not true or false; was the file changed?"
+        )
+    for name in ("loss_open", "loss_closed"):
+        resumed_number(known, name, known["step"])
+    return known
 
 
 class _Sampler:

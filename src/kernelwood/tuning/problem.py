@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from kernelwood.errors import KernelInputError
 from kernelwood.kernels import CombinedKernel, Kernel, OnView
+from kernelwood.parameters import is_number
 
 if TYPE_CHECKING:
     from kernelwood.tuning.neighbor_search import NeighborLoss
@@ -261,6 +262,23 @@ class Earlier:
                 f"{left} of {len(self._decisions)} decisions to resume from are beyond the end of "
                 "this search; resume with the same data, parameters and random_state"
             )
+
+
+def resumed_number(decision: Decision, name: str, step: int) -> float:
+    """Return a number of a decision to resume from.
+
+    Raises
+    ------
+    KernelInputError
+        If it is missing, or not a finite number.
+    """
+    value = decision.get(name)
+    if not is_number(value):
+        raise KernelInputError(
+            f"decision {step} to resume from has {name}={value!r}, which is not a number; was "
+            "the file changed?"
+        )
+    return float(value)
 
 
 def plain_value(value: Any) -> Any:

@@ -176,8 +176,8 @@ def _write_template(path: str, chosen: Predictions, *, as_json: bool) -> None:
         write_json({"labels": path, "n_candidates": len(rows)})
         return
     note(
-        f"{path}: {counted(len(rows), 'candidate')}; write the relation or {_NONE} in the column "
-        "label, then give the file with --labels",
+        f"{one_name(path)}: {counted(len(rows), 'candidate')}; write the relation or {_NONE} in "
+        "the column label, then give the file with --labels",
     )
 
 

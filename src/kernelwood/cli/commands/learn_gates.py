@@ -8,6 +8,7 @@ import os
 import tempfile
 import time
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -398,6 +399,7 @@ def _fit(
 # Checkpoints.
 
 _KIND = "kernelwood learn-gates"
+_CHECK = "crc32"  # checksum of a line
 
 
 class CheckpointError(KernelwoodError, ValueError):
@@ -412,27 +414,37 @@ class Checkpoint:
     earlier : list of dict
         Decisions that are in the file.
     file : binary file
-        New decisions are appended to it.
+        New decisions are appended to it; without a buffer.
+    path : Path
+        Its name, for errors.
     """
 
-    def __init__(self, earlier: list[dict[str, Any]], file: IO[bytes]) -> None:
+    def __init__(self, earlier: list[dict[str, Any]], file: IO[bytes], path: Path) -> None:
         self.earlier = earlier
-        self._file = file
+        self._file, self._path = file, path
         self.added = 0
 
     def add(self, decision: dict[str, Any]) -> None:
         """Write a decision to the disk, so that it is not lost if the machine is stopped."""
-        self._file.write(_line(decision))
-        _sync(self._file)
+        self.write(_line({**decision, _CHECK: _checksum(decision)}))
         self.added += 1
+
+    def write(self, data: bytes) -> None:
+        """Write to the disk."""
+        from kernelwood.io import named_if_full
+
+        with named_if_full(self._path):
+            while data:
+                data = data[self._file.write(data) :]
+            os.fsync(self._file.fileno())
 
 
 @contextmanager
 def open_checkpoint(path: str | os.PathLike[str], settings: dict[str, Any]) -> Iterator[Checkpoint]:
     """Open the checkpoint of a search, or create it if the file does not exist.
 
-    The file has a line with the settings, then one for each decision. An incomplete last line is
-    removed, as the end of a process or of the machine leaves it.
+    The file has a line with the settings, then one for each decision, with a checksum. An
+    incomplete last line is removed, as the end of a process or of the machine leaves it.
 
     Raises
     ------
@@ -446,25 +458,19 @@ def open_checkpoint(path: str | os.PathLike[str], settings: dict[str, Any]) -> I
     first = _line({"checkpoint": _KIND, "version": __version__, **settings})
     if target.exists() and not target.is_file():
         raise CheckpointError(f"{target} is a folder or a device; give a file name")
-    with target.open("r+b" if target.exists() else "x+b") as file:
+    with target.open("r+b" if target.exists() else "x+b", buffering=0) as file:
         if try_lock(file.fileno()) is False:
             raise CheckpointError(f"{path} is in use by another process; give another name")
-        data = file.read()
+        data = file.readall()
         # An incomplete first line is overwritten; other content is not.
         begins = len(data) < len(first) and first.startswith(data)
         earlier, whole = ([], 0) if begins else _parse(target, data, json.loads(first))
+        checkpoint = Checkpoint(earlier, file, target)
         file.truncate(whole)
         file.seek(whole)
-        if begins:
-            file.write(first)
-        _sync(file)
+        checkpoint.write(first if begins else b"")
         sync_folder(target.parent)
-        yield Checkpoint(earlier, file)
-
-
-def _sync(file: IO[bytes]) -> None:
-    file.flush()
-    os.fsync(file.fileno())
+        yield checkpoint
 
 
 def _parse(path: Path, data: bytes, expected: dict[str, Any]) -> tuple[list[dict[str, Any]], int]:
@@ -476,7 +482,7 @@ def _parse(path: Path, data: bytes, expected: dict[str, Any]) -> tuple[list[dict
         rest = lines.pop() + b"\n" + rest
     for number, line in enumerate(lines, start=2):
         decision = _object(line)
-        if decision is None:
+        if decision is None or decision.pop(_CHECK, None) != _checksum(decision):
             raise CheckpointError(
                 f"{path}:{number}: not a decision, the file is damaged; delete the file to start "
                 "again, or delete it from this line on to resume"
@@ -518,6 +524,10 @@ def _object(line: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):  # not JSON, not UTF-8, or nested too deeply
         return None
     return value if isinstance(value, dict) else None
+
+
+def _checksum(decision: dict[str, Any]) -> int:
+    return zlib.crc32(_line(decision))
 
 
 def _line(value: dict[str, Any]) -> bytes:

@@ -18,6 +18,7 @@ from kernelwood.cli.console import (
     say,
     show_table,
     staged,
+    usage,
     write_json,
 )
 from kernelwood.cli.model_files import load_extractor
@@ -145,7 +146,7 @@ def _create(path: str, texts: tuple[str, ...], options: dict[str, Any]) -> Proje
     from kernelwood.web import build_project, read_types
 
     entities, model, types = options["entities"], options["model"], options["types_file"]
-    with running(bar=False), staged() as progress:
+    with usage(), running(bar=False), staged() as progress:
         made = build_project(
             path,
             texts,
@@ -172,7 +173,7 @@ def _create(path: str, texts: tuple[str, ...], options: dict[str, Any]) -> Proje
     )
     for name in ("skipped", "dropped"):
         for reason, count in Counter(facts[name]).most_common():
-            note(f"  {name}: {count:,} × {reason}")
+            note(f"  {name}: {count:,} × {one_name(reason)}")
     return made
 
 

@@ -6,7 +6,16 @@ from typing import Any
 
 import click
 
-from kernelwood.cli.console import counted, note, one_name, say, show_table, staged, write_json
+from kernelwood.cli.console import (
+    counted,
+    note,
+    one_message,
+    one_name,
+    say,
+    show_table,
+    staged,
+    write_json,
+)
 from kernelwood.cli.options import (
     FileName,
     cluster_option,
@@ -236,7 +245,7 @@ def verify(plan: str, sample: int, base: str | None, as_json: bool) -> None:
     if as_json:
         write_json({"plan": plan, "problems": {str(k): text for k, text in found.items()}})
     for number, text in found.items():
-        note(f"shard {number}: {text}")
+        note(one_message(f"shard {number}: {text}"))
     if found:
         raise click.ClickException(
             f"{counted(len(found), 'part')} with problems; remove their folders in {opened.parts} "

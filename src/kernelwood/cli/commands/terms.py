@@ -116,4 +116,4 @@ def _show(made: Dictionary, result: dict[str, Any]) -> None:
         + (f", {more:,} not shown" * bool(more))
     )
     for reason, n in result["left_out"].items():
-        say(f"{n:,} left out: {reason}")
+        say(f"{n:,} left out: {one_name(reason)}")

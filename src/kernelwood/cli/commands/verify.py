@@ -15,6 +15,8 @@ from kernelwood.cli.console import (
     counted,
     nearest,
     note,
+    one_message,
+    one_name,
     running,
     say,
     show_table,
@@ -266,9 +268,9 @@ def _show(report: dict[str, Any], shown: list[dict[str, Any]], *, as_json: bool)
         example = f"{kind}={near or 'TYPE'}"
         note(f"  unknown to the model: {kind!r}; give its type with --map {shlex.quote(example)}")
     for reason, count in report["skipped"].items():
-        note(f"  skipped: {count:,} × {reason}")
+        note(f"  skipped: {count:,} × {one_name(reason)}")
     for problem in report["invalid"][:_SHOWN]:
-        note(f"    {problem}")
+        note(one_message(f"    {problem}"))
 
 
 def _row(line: dict[str, Any]) -> list[str]:
