@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import struct
 import zipfile
@@ -28,10 +27,17 @@ from kernelwood.web import read_types
 _SETTINGS = {"settings": {"seed": 1, "method": "neighbors"}, "data_sha256": "ab"}
 
 
+def _checkpoint() -> bytes:
+    with temporary_folder() as folder:
+        path = Path(folder) / "gates.jsonl"
+        with open_checkpoint(path, _SETTINGS) as checkpoint:
+            checkpoint.add({"label": "det", "gate": 0.0, "loss": 0.5})
+            checkpoint.add({"label": "nsubj", "gate": 1.0})
+        return path.read_bytes()
+
+
 @cache
 def _samples() -> dict[str, list[bytes]]:
-    checkpoint = {"checkpoint": "kernelwood learn-gates", "version": kw.__version__, **_SETTINGS}
-    decisions = [{"label": "det", "gate": 0.0, "loss": 0.5}, {"label": "nsubj", "gate": 1.0}]
     rows = struct.pack("<6f", 1, 0, 0.5, -1, 0, 2)
     return {
         "vectors-glove": [b"owl 1 0 0.5\nmouse -1 0 2e-3\n"],
@@ -43,9 +49,7 @@ def _samples() -> dict[str, list[bytes]]:
         "labels-tsv": [b'id\tlabel\trelation\ttext\na\tnone\thears\t"x"\nb\thears\thears\ty\n'],
         "settings": [b'recipe = "svm"\nseed = 3\nview = ["path", "words"]\noption = ["C=10"]\n'],
         "types": [b'[[type]]\nname = "hears"\nroles = ["a", "b"]\n[[type]]\nname = "eats"\n'],
-        "checkpoint": [
-            b"".join(json.dumps(row).encode() + b"\n" for row in (checkpoint, *decisions))
-        ],
+        "checkpoint": [_checkpoint()],
     }
 
 
