@@ -437,11 +437,15 @@ def group_segments(segments: Iterable[Segment], size: int) -> Iterator[Shard]:
     >>> shards = group_segments([segment(0, 5), segment(5, 9), segment(9, 20)], 10)
     >>> [(shard.number, shard.size, len(shard.segments)) for shard in shards]
     [(0, 9, 2), (1, 11, 1)]
+
+    Parts of Parquet tables, whose sizes in bytes are not known, are shards of their own.
     """
     group: list[Segment] = []
     number = total = 0
     for one in segments:
-        length = one.stop - one.start
+        # Parts of a Parquet table are ranges of rows, and of about the size of a shard.
+        rows = one.format == "parquet" and (one.start > 0 or not one.last)
+        length = size if rows else one.stop - one.start
         if group and (total + length > size or len(group) == _MOST_SEGMENTS):
             yield Shard(number, tuple(group))
             group, total, number = [], 0, number + 1
