@@ -214,6 +214,47 @@ def test_texts_that_a_table_stores_once_count_each_time(text):
     assert "more than 300 times as much" in stream.tally.problems[0].problem
 
 
+# Long documents that are not hostile.
+
+WORDS = "Raf (a kinase) binds Ras, and the two leave the membrane. "
+LONG_TEXT = WORDS * 52_000  # 3 MB
+SECTION = f"<sec><title>A</title><p>{WORDS * 20}</p></sec>"
+LONG = {
+    "jats": f"<article><body>{SECTION * 2600}</body></article>",
+    "text": LONG_TEXT,
+    "records": json.dumps({"text": LONG_TEXT * 3}) + "\n",
+    "jsonl": json.dumps({"views": {"v": [0.125] * 500_000}}) + "\n",
+    "csv": f'text\n"{LONG_TEXT}"\n',
+    "pubtator": f"1|t|A\n1|a|{LONG_TEXT}\n" + "1\t2\t5\tRaf\tGene\t1\n" * 10_000,
+    "bioc-json": json.dumps(
+        {
+            "id": "1",
+            "passages": [{"offset": 0, "text": LONG_TEXT, "annotations": []}],
+        }
+    ),
+    "medline": "PMID- 1\nAB  - " + WORDS * 30_000 + "\n",
+    "conllu": "".join(f"{n}\tRaf\tRaf\tPROPN\tNN\t_\t0\troot\t_\t_\n" for n in range(1, 50_000)),
+}
+
+
+@pytest.mark.parametrize("form", LONG)
+def test_long_documents_are_read_with_the_default_limits(form):
+    data = LONG[form].encode()
+    assert len(data) > 1_600_000
+    if form == "text":
+        found = list(find_format(form).read({".txt": Source(io.BytesIO(data))}, None))
+    else:
+        found = read(io.BytesIO(data), form)
+    assert len(found) == 1
+
+
+def test_claims_have_limits():
+    line = '{"text":"' + "a " * 3000 + '","relations":[["a","x","b"]]}\n'
+    assert len(read_claims(io.StringIO(line), "skip", format="triples")) == 1
+    found = read_claims(io.StringIO(line), "collect", format="triples", limits=SMALL)
+    assert "of memory" in found.tally.problems[0].problem
+
+
 # Floods of broken parts.
 
 
