@@ -37,7 +37,7 @@ from kernelwood.cli.console import in_options, reported, running
         ("choose one with view=...", "choose one with --view NAME"),
         ("give limits=Limits(ratio=...)", "unpack it yourself first"),
         ("give limits=Limits(line=...)", "give limits=Limits(line=...)"),
-        ("give limits=Limits(memory=...)", "give limits=Limits(memory=...)"),
+        ("give limits=Limits(memory=...)", "give --memory-limit SIZE"),
     ],
 )
 def test_messages_speak_of_options(message, shown):

@@ -55,6 +55,28 @@ def test_suffixes_tell_the_formats(trees, tmp_path):
     ]
 
 
+def test_the_memory_limit_can_be_set(trees, tmp_path):
+    trees.write_text(TREES.replace("we", "we " * 200))
+    refused = convert(trees, tmp_path / "out.jsonl", "--memory-limit", "10kB")
+    assert refused.exit_code == 1
+    assert "more than 10,000 bytes of memory" in refused.output
+    assert "give --memory-limit SIZE" in refused.output
+    assert convert(trees, tmp_path / "out.jsonl", "--memory-limit", "1GB").exit_code == 0
+
+
+def test_a_memory_limit_is_a_size(trees, tmp_path):
+    refused = convert(trees, tmp_path / "out.jsonl", "--memory-limit", "much")
+    assert refused.exit_code == 2
+    assert "'much' is not a size such as 500MB or 1GB" in refused.output
+
+
+def test_a_resumable_run_has_the_memory_limit(trees, tmp_path):
+    trees.write_text(TREES.replace("we", "we " * 200))
+    out = tmp_path / "out.jsonl"
+    assert convert(trees, out, "--resume", "--memory-limit", "10kB").exit_code == 1
+    assert convert(trees, tmp_path / "other.jsonl", "--resume").exit_code == 0
+
+
 def test_formats_can_be_given(trees, tmp_path):
     assert convert(trees, tmp_path / "out.txt", "--from", "penn", "--to", "kelp").exit_code == 0
     assert len(read(tmp_path / "out.txt", format="kelp")) == 2

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import zlib
-from collections.abc import Iterator
-from itertools import count
+from collections.abc import Iterable, Iterator
+from itertools import chain, count, product
+from string import ascii_letters
 
-# Format -> (what comes first, what is repeated, what comes last); %d is a number that grows.
+# Format -> (what comes first, what is repeated, what comes last); %d is a number that grows, %s a
+# short word that is always another.
 REPEATED: dict[str, dict[str, tuple[str, str, str]]] = {
     "penn": {
         "lines with open brackets": ("", "(a\n", ""),
@@ -300,23 +303,322 @@ REPEATED: dict[str, dict[str, tuple[str, str, str]]] = {
 }
 
 
+_ROW = "1\ta\t_\t_\t_\t_\t0\tx\t_\t_\n"
+_DOCRED = '{"name":"a","sent_id":0,"pos":[0,1],"type":"a"}'
+_ENTITY = '<entity id="e" charOffset="0-0" text="a" type="b"/>'
+_MORE: dict[str, dict[str, tuple[str, str, str]]] = {
+    "penn": {
+        "other trees": ("", "(%s)\n", ""),
+        "good and broken trees": ("", "(a\n(b)\n", ""),
+        "blank lines": ("", "\n", "(a)\n"),
+    },
+    "conllu": {
+        "small sentences": ("", f"{_ROW}\n", ""),
+        "repeated ids": ("", f"# sent_id = a\n{_ROW}\n", ""),
+        "empty nodes": (_ROW, "1.%d\ta\t_\t_\t_\t_\t_\t_\t0:x\t_\n", "\n"),
+        "blank lines": ("", "\n", _ROW),
+    },
+    "srl": {
+        "small sentences": ("", "0\tw\tN\t*\t-\t-\n\n", ""),
+        "blank lines": ("", "\n", "0\tw\tN\t*\t-\t-\n"),
+    },
+    "penman": {
+        "nodes": ("", "(a)\n", ""),
+        "other nodes": ("", "(%s)\n", ""),
+        "constants": ("", "(%s :b c)\n", ""),
+        "broken graphs": ("", "(a b)\n", ""),
+        "good and broken graphs": ("", "(a b)\n(a)\n", ""),
+        "graphs with comments": ("", "#::a\n(a)\n", ""),
+        "repeated ids": ("", "# ::id a\n(a)\n", ""),
+        "reentrancies": ("(a / b", " :c a", ")\n"),
+        "inverted roles": ("(a / b", " :c%d-of a", ")\n"),
+        "alignments": ("# ::tok a\n(a / b", " :c~%d d~0", ")\n"),
+        "blank lines": ("", "\n", "(a)\n"),
+    },
+    "ppi": {
+        "pairs": (
+            f'<corpus><document><sentence id="s" text="a">{_ENTITY}',
+            '<pair id="%d" e1="e" e2="e" interaction="True"/>',
+            "</sentence></document></corpus>",
+        ),
+        "repeated ids": ("<corpus><document>", '<sentence id="s" text="a"/>', ""),
+    },
+    "ddi": {"repeated ids": ('<document id="d">', '<sentence id="s" text="a"/>', "")},
+    "semeval": {
+        "repeated parts": ("", '1\t"<e1>a</e1> <e2>b</e2>"\nOther\n\n', ""),
+        "blank lines": ("", "\n", ""),
+    },
+    "pubtator": {
+        "repeated titles": ("", "1|t|a\n\n", ""),
+        "pairs of mentions": (
+            "1|t|a\n",
+            "1\t0\t1\ta\tG\tx\n1\t0\t1\ta\tG\ty\n",
+            "1\tr\tx\ty\n",
+        ),
+        "blank lines": ("", "\n", "1|t|a\n"),
+    },
+    "bioc": {
+        "relations": (
+            "<collection><document><id>1</id>",
+            '<relation id="%d"><node refid="a" role="b"/></relation>',
+            "</document></collection>",
+        ),
+        "repeated ids": ("<collection>", "<document><id>1</id></document>", "</collection>"),
+    },
+    "bioc-json": {
+        "repeated ids": ('{"documents":[', '{"id":"1","passages":[]},', "{}]}"),
+        "relations": (
+            '{"id":"1","passages":[],"relations":[',
+            '{"id":"a","nodes":[{"refid":"a","role":"b"}]},',
+            "{}]}",
+        ),
+    },
+    "kelp": {
+        "other examples": ("", "%s |BS:t| a |ES|\n", ""),
+        "trees": ("", "|BT:t|(%s)|ET|\n", ""),
+        "good and broken lines": ("", "|\n" * 9 + "a |BS:t| a |ES|\n", ""),
+        "blank lines": ("", "\n", "a |BS:t| a |ES|\n"),
+        "letters": ("|BS:t| ", "a", " |ES|\n"),
+    },
+    "jsonl": {
+        "repeated ids": ("", '{"id":"a","views":{}}\n', ""),
+        "views": ('{"views":{', '"%s":"",', '"":""}}\n'),
+        "texts": ("", '{"views":{"%s":""}}\n', ""),
+        "sequence": ('{"views":{"a":{"sequence":[', '"",', '""]}}}\n'),
+        "graph": ('{"views":{"a":{"graph":{"nodes":[', '"",', '""]}}}}\n'),
+        "forest": ('{"views":{"a":{"forest":{"edges":[],"root":0,"labels":[', '"",', '""]}}}}\n'),
+        "entities": (
+            '{"views":{"a":{"document":{"text":"a","entities":[',
+            '["%d","",[[0,1]]],',
+            '["","",[[0,1]]]]}}}}\n',
+        ),
+        "blank lines": ("", "\n", '{"views":{}}\n'),
+    },
+    "spert": {
+        "sentences": ("[", '{"tokens":["a"],"entities":[],"relations":[]},', "{}]"),
+        "relations": (
+            '[{"tokens":["a"],"entities":[{"type":"a","start":0,"end":1}],"relations":[',
+            '{"type":"a","head":0,"tail":0},',
+            '{"type":"a","head":0,"tail":0}]}]',
+        ),
+    },
+    "tacred": {
+        "sentences": (
+            "[",
+            '{"token":["a"],"subj_start":0,"subj_end":0,"obj_start":0,"obj_end":0},',
+            "{}]",
+        ),
+    },
+    "scierc": {
+        "documents": ("", '{"doc_key":"%s","sentences":[["a"]]}\n', ""),
+        "relations": (
+            '{"doc_key":"d","sentences":[["a"]],"ner":[[[0,0,"a"]]],"relations":[[',
+            '[0,0,0,0,"a"],',
+            '[0,0,0,0,"a"]]]}\n',
+        ),
+    },
+    "docred": {
+        "documents": ("[", '{"title":"%s","sents":[["a"]],"vertexSet":[]},', "{}]"),
+        "labels": (
+            f'[{{"title":"a","sents":[["a"]],"vertexSet":[[{_DOCRED}],[{_DOCRED}]],"labels":[',
+            '{"h":0,"t":1,"r":"a"},',
+            '{"h":0,"t":1,"r":"a"}]}]',
+        ),
+    },
+    "labelstudio": {
+        "regions": (
+            '[{"data":{"text":"a"},"annotations":[{"result":[',
+            '{"id":"%d","type":"labels","value":{"start":0,"end":1,"labels":["a"]}},',
+            "{}]}]}]",
+        ),
+    },
+    "doccano": {
+        "relations": (
+            '{"text":"a","entities":[{"id":1,"label":"a","start_offset":0,"end_offset":1}],'
+            '"relations":[',
+            '{"id":%d,"from_id":1,"to_id":1,"type":"a"},',
+            '{"id":0,"from_id":1,"to_id":1,"type":"a"}]}\n',
+        ),
+    },
+    "prodigy": {
+        "spans": (
+            '{"text":"a","spans":[',
+            '{"start":0,"end":1,"label":"a"},',
+            '{"start":0,"end":1,"label":"a"}]}\n',
+        ),
+    },
+    "pubmed": {
+        "repeated ids": (
+            "<PubmedArticleSet>",
+            "<PubmedArticle><PMID>1</PMID></PubmedArticle>",
+            "</PubmedArticleSet>",
+        ),
+    },
+    "medline": {
+        "citations": ("", "PMID- %s\nTI  - a\n\n", ""),
+        "repeated ids": ("", "PMID- 1\nTI  - a\n\n", ""),
+        "blank lines": ("", "\n", "PMID- 1\n"),
+    },
+    "jats": {
+        "elements of a paragraph": ("<article><body><sec><p>", "<b>a</b>", "</p></sec></body>"),
+        "letters": ("<article><body><p>", "a ", "</p></body></article>"),
+    },
+    "records": {
+        "repeated ids": ("", '{"id":1,"text":"a"}\n', ""),
+        "blank lines": ("", "\n", '{"text":"a"}\n'),
+    },
+    "csv": {
+        "repeated ids": ("id,text\n", "1,a\n", ""),
+        "texts": ("text\n", "a\n", ""),
+        "quoted texts": ("text\n", '"a"\n', ""),
+        "blank lines": ("text\n", "\n", "a\n"),
+        "letters": ("text\n", "a", "\n"),
+    },
+    "tsv": {"texts": ("text\n", "a\n", ""), "blank lines": ("text\n", "\n", "a\n")},
+    "text": {"blank lines": ("", "\n", ""), "brackets": ("", "(", "")},
+    "standoff": {
+        "relations": ("T1\tA 0 1\tR\n", "R%d\tA Arg1:T1 Arg2:T1\n", ""),
+        "events": ("T1\tA 0 1\tR\n", "E%d\tA:T1\n", ""),
+        "attributes": ("T1\tA 0 1\tR\n", "A%d\tN T1\n", ""),
+        "notes": ("T1\tA 0 1\tR\n", "#%d\tN T1\ta\n", ""),
+        "repeated ids": ("", "T1\tA 0 1\tR\n", ""),
+        "blank lines": ("", "\n", ""),
+    },
+    "chemprot": {"other documents": ("", "%d\tT1\tG\t0\t3\tRaf\n", "")},
+    "claims": {
+        "claims": (
+            "",
+            '{"text":"ab","entities":[{"id":"a","start":0,"end":1},{"id":"b","start":1,"end":2}],'
+            '"relation":{"type":"a","first":"a","second":"b"}}\n',
+            "",
+        ),
+    },
+    "triples": {
+        "records": ("", '{"text":"a b","relations":[["a","x","b"]]}\n', ""),
+        "repeated ids": ("", '{"id":1,"text":"a b","relations":[["a","x","b"]]}\n', ""),
+    },
+    "rebel": {
+        "records": ("", '{"text":"a b","output":"<triplet>a<subj>b<obj>c"}\n', ""),
+        "marks": ('{"text":"a b","output":"', "<obj>", '"}\n'),
+    },
+    "glirel": {"records": ("", '{"tokens":["a"],"relations":[]}\n', "")},
+    "indra": {"statements": ("[", '{"type":"A"},', "{}]")},
+}
+for _form, _files in _MORE.items():
+    REPEATED[_form] |= _files
+
+# Format -> (what comes first, what is repeated, what comes between, what is repeated as often, what
+# comes last).
+TWICE: dict[str, dict[str, tuple[str, str, str, str, str]]] = {
+    "penn": {
+        "nested trees": ("", "(a ", "b", ")", "\n"),
+        "nested brackets": ("", "(", "b", ")", "\n"),
+        "nested lines": ("", "(a\n", "b", ")\n", "\n"),
+    },
+    "srl": {"nested constituents": ("0\tw\tN\t", "(a", "*", ")", "\t-\t-\n")},
+    "penman": {"nested graphs that end": ("", "(a :b ", "(c", ")", ")\n")},
+    "ppi": {"nested elements that end": ("<corpus>", "<a>", "", "</a>", "</corpus>")},
+    "bioc": {
+        "nested text": (
+            "<collection><document><id>1</id><passage><offset>0</offset><text>",
+            "<a>",
+            "b",
+            "</a>",
+            "</text></passage></document></collection>",
+        ),
+    },
+    "bioc-json": {"nested lists": ('{"documents":[', "[", "", "]", "]}")},
+    "kelp": {"nested trees": ("|BT:t| ", "(a", "(b)", ")", " |ET|\n")},
+    "jsonl": {
+        "nested lists": ('{"views":{"a":', "[", "", "]", "}}\n"),
+        "nested objects": ('{"views":{"a":', '{"a":', "1", "}", "}}\n"),
+        "nested tree": ('{"views":{"a":{"tree":"', "(a", "(b)", ")", '"}}}\n'),
+    },
+    "spert": {"nested lists": ("[", "[", "", "]", "]")},
+    "docred": {
+        "pairs of mentions": (
+            '[{"title":"a","sents":[["a"]],"labels":[{"h":0,"t":1,"r":"a"}],"vertexSet":[['
+            + _DOCRED,
+            "," + _DOCRED,
+            "],[" + _DOCRED,
+            "," + _DOCRED,
+            "]]}]",
+        ),
+    },
+    "records": {"nested lists": ('{"text":"a","b":', "[", "", "]", "}\n")},
+    "labelstudio": {"nested lists": ('[{"data":', "[", "", "]", "}]")},
+    "jats": {
+        "nested sections that end": ("<article><body>", "<sec><p>a</p>", "", "</sec>", "</body>"),
+    },
+    "pubmed": {
+        "nested titles": (
+            "<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>1</PMID><Article>"
+            "<ArticleTitle>",
+            "<i>",
+            "a",
+            "</i>",
+            "</ArticleTitle></Article></MedlineCitation></PubmedArticle></PubmedArticleSet>",
+        ),
+    },
+    "claims": {"nested lists": ('{"text":', "[", "", "]", "}\n")},
+    "triples": {"nested lists": ('{"text":"a","relations":', "[", "", "]", "}\n")},
+    "indra": {"nested lists": ("[", "[", "", "]", "]")},
+}
+
+
+def hostile_names(form: str) -> list[str]:
+    """Return the names of the files of a format."""
+    return [*REPEATED.get(form, ()), *TWICE.get(form, ())]
+
+
 def hostile_file(form: str, name: str, size: int) -> bytes:
     """Return the file of that name, of about ``size`` bytes."""
+    if name in TWICE.get(form, ()):
+        before, piece, middle, other, after = TWICE[form][name]
+        n_pieces = max(0, size - len(before + middle + after)) // len(piece + other)
+        return (before + piece * n_pieces + middle + other * n_pieces + after).encode()
     before, piece, after = REPEATED[form][name]
     room = max(0, size - len(before) - len(after))
-    if "%d" not in piece:
+    if "%d" not in piece and "%s" not in piece:
         return (before + piece * (room // len(piece.encode())) + after).encode()
     return b"".join([before.encode(), *_numbered(piece, room), after.encode()])
 
 
 def _numbered(piece: str, room: int) -> Iterator[bytes]:
-    n_places = piece.count("%d")
-    for number in count():
+    n_places = piece.count("%d") + piece.count("%s")
+    numbers: Iterable[object] = count()
+    if "%s" in piece:  # words of three letters, then numbers
+        words = map("".join, product(ascii_letters, repeat=3))
+        numbers = chain(words, map(str, count()))
+    for number in numbers:
         made = (piece % ((number,) * n_places)).encode()
         room -= len(made)
         if room < 0:
             return
         yield made
+
+
+def hostile_archives(size: int) -> dict[str, bytes]:
+    """Return archives of about ``size`` bytes with very many files."""
+    import tarfile
+    import zipfile
+
+    def packed(content: bytes) -> bytes:
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w") as archive:
+            for number in range(size // (110 + len(content))):
+                archive.writestr(f"{number}.mrg", content)
+        return out.getvalue()
+
+    bundle = io.BytesIO()
+    with tarfile.open(fileobj=bundle, mode="w") as archive:
+        for number in range(size // 512):
+            archive.addfile(tarfile.TarInfo(f"{number}.mrg"))
+    files = {"empty files": packed(b""), "trees": packed(b"(a)"), "broken files": packed(b"(")}
+    return files | {
+        "files of a tar": bundle.getvalue(),
+        "tar, packed": gzip.compress(bundle.getvalue()),
+    }
 
 
 def hostile_docbins(size: int) -> dict[str, bytes]:

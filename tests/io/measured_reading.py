@@ -15,16 +15,22 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
-from hostile_files import REPEATED, hostile_docbins, hostile_file, hostile_tables
+from hostile_files import (
+    hostile_archives,
+    hostile_docbins,
+    hostile_file,
+    hostile_names,
+    hostile_tables,
+)
 
 from kernelwood.errors import ReadError
-from kernelwood.io import FORMATS, Source, read, read_claims
+from kernelwood.io import FORMATS, Limits, Source, read, read_claims, read_texts
 
 SIZE = 1_000_000
 MEMORY = 4 << 30  # bytes of address space
 CLAIMS = ("claims", "triples", "rebel", "glirel", "indra")
 PACKED = ("penn", "srl", "jsonl", "bioc")  # a format of each kind: trees, blocks, JSON, XML
-BINARY = {"spacy": hostile_docbins, "parquet": hostile_tables}
+BINARY = {"spacy": hostile_docbins, "parquet": hostile_tables, "archives": hostile_archives}
 TEXT = b"Raf binds Ras now.\n"
 
 
@@ -32,6 +38,10 @@ def reader(form: str) -> Callable[[bytes], object]:
     """Return the function that reads the content of a file and keeps everything."""
     if form in CLAIMS:
         return lambda data: read_claims(io.BytesIO(data), "collect", format=form)
+    if form == "archives":
+        return lambda data: read(io.BytesIO(data), errors="collect")
+    if form == "texts":
+        return lambda data: read_texts(io.BytesIO(data), errors="collect")
     row = next(row for row in FORMATS if row.name == form)
     if not row.companions:
         return lambda data: read(io.BytesIO(data), form, "collect")
@@ -52,10 +62,20 @@ def files(form: str, size: int) -> Iterator[tuple[str, bytes]]:
     """Yield the names and contents of the files of a format."""
     if form in BINARY:
         yield from BINARY[form](size).items()
-    for name in REPEATED.get(form, ()):
-        yield name, hostile_file(form, name, size)
+    for name in hostile_names("text" if form == "texts" else form):
+        yield name, hostile_file("text" if form == "texts" else form, name, size)
         if form in PACKED:
-            yield f"{name}, packed", gzip.compress(hostile_file(form, name, 9 * size))
+            packed = gzip.compress(hostile_file(form, name, 3 * size))
+            if len(packed) < size // 100:  # it may unpack to more than the limits allow
+                yield f"{name}, packed", packed
+
+
+def unpacked(data: bytes) -> int:
+    """Return the number of bytes that are read of a file, by the limits on its unpacked size."""
+    if data[:2] != b"\x1f\x8b":
+        return len(data)
+    free, ratio = 1 << 20, Limits().ratio
+    return min(len(gzip.decompress(data)), max(free, int(ratio * len(data))))
 
 
 def measure(run: Callable[[bytes], object], data: bytes) -> dict[str, object]:
@@ -98,7 +118,8 @@ def main() -> None:
     form, *rest = sys.argv[1:]
     run = reader(form)
     for name, data in files(form, int(rest[0]) if rest else SIZE):
-        told = {"format": form, "file": name, "bytes": len(data), **measure(run, data)}
+        told = {"format": form, "file": name, "bytes": len(data), "unpacked": unpacked(data)}
+        told |= measure(run, data)
         print(json.dumps(told), flush=True)
 
 

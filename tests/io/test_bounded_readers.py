@@ -6,16 +6,18 @@ import gzip
 import io
 import json
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hostile_files import REPEATED, hostile_file
+from hostile_files import REPEATED, TWICE, hostile_file, hostile_names
 from measured_reading import BINARY, CLAIMS
 from processes import PATIENCE, start_python
 
 import kernelwood.io.mentions as mentions_module
 import kernelwood.io.streams as streams_module
-from kernelwood.errors import ReadError, StructureError
+import kernelwood.structures.brackets as brackets_module
+from kernelwood.errors import KernelwoodError, ReadError, StructureError
 from kernelwood.io import FORMATS, LimitError, Limits, Source, iter_read, read, read_claims
 from kernelwood.io.formats.standoff import read_standoff
 from kernelwood.io.formats.table import find_format
@@ -67,6 +69,22 @@ def test_brackets_are_refused_before_many_are_held():
 def test_a_long_line_of_brackets_is_refused_before_it_is_read():
     with pytest.raises(StructureError, match="of memory"):
         list(iter_brackets("(" * 10_000, memory=1_000_000))
+
+
+def test_the_lines_of_a_large_tree_are_passed_over_once():
+    class Lines(list):
+        n_passed = 0
+
+        def __iter__(self):
+            self.n_passed += len(self)
+            return super().__iter__()
+
+    reader = brackets_module._Reader(memory=10**9)
+    reader._lines = lines = Lines()
+    for number in range(5000):
+        reader.feed(number, "(a")
+    assert lines.n_passed == 0
+    assert reader._n_counted == 5000
 
 
 def test_the_memory_of_a_tree_is_free_for_the_next():
@@ -196,6 +214,47 @@ def test_texts_that_a_table_stores_once_count_each_time(text):
     assert "more than 300 times as much" in stream.tally.problems[0].problem
 
 
+# Long documents that are not hostile.
+
+WORDS = "Raf (a kinase) binds Ras, and the two leave the membrane. "
+LONG_TEXT = WORDS * 52_000  # 3 MB
+SECTION = f"<sec><title>A</title><p>{WORDS * 20}</p></sec>"
+LONG = {
+    "jats": f"<article><body>{SECTION * 2600}</body></article>",
+    "text": LONG_TEXT,
+    "records": json.dumps({"text": LONG_TEXT * 3}) + "\n",
+    "jsonl": json.dumps({"views": {"v": [0.125] * 500_000}}) + "\n",
+    "csv": f'text\n"{LONG_TEXT}"\n',
+    "pubtator": f"1|t|A\n1|a|{LONG_TEXT}\n" + "1\t2\t5\tRaf\tGene\t1\n" * 10_000,
+    "bioc-json": json.dumps(
+        {
+            "id": "1",
+            "passages": [{"offset": 0, "text": LONG_TEXT, "annotations": []}],
+        }
+    ),
+    "medline": "PMID- 1\nAB  - " + WORDS * 30_000 + "\n",
+    "conllu": "".join(f"{n}\tRaf\tRaf\tPROPN\tNN\t_\t0\troot\t_\t_\n" for n in range(1, 50_000)),
+}
+
+
+@pytest.mark.parametrize("form", LONG)
+def test_long_documents_are_read_with_the_default_limits(form):
+    data = LONG[form].encode()
+    assert len(data) > 1_600_000
+    if form == "text":
+        found = list(find_format(form).read({".txt": Source(io.BytesIO(data))}, None))
+    else:
+        found = read(io.BytesIO(data), form)
+    assert len(found) == 1
+
+
+def test_claims_have_limits():
+    line = '{"text":"' + "a " * 3000 + '","relations":[["a","x","b"]]}\n'
+    assert len(read_claims(io.StringIO(line), "skip", format="triples")) == 1
+    found = read_claims(io.StringIO(line), "collect", format="triples", limits=SMALL)
+    assert "of memory" in found.tally.problems[0].problem
+
+
 # Floods of broken parts.
 
 
@@ -208,7 +267,7 @@ def test_reading_ends_when_nearly_everything_is_broken(monkeypatch):
 
 def test_reading_goes_on_while_some_parts_are_good(monkeypatch):
     monkeypatch.setattr(streams_module, "_BROKEN_LIMIT", 10)
-    text = ("a |BS:t| b |ES|\n" + "|\n" * 90) * 5
+    text = ("a |BS:t| b |ES|\n" + "|\n" * 9) * 5
     assert len(read(io.BytesIO(text.encode()), "kelp", "skip")) == 5
 
 
@@ -247,21 +306,35 @@ def test_the_search_for_mentions_has_a_bound(monkeypatch):
 
 
 def test_every_format_has_hostile_files():
-    assert {row.name for row in FORMATS} | set(CLAIMS) == {*REPEATED, *BINARY}
+    assert {row.name for row in FORMATS} | {*CLAIMS, "archives"} == {*REPEATED, *BINARY}
+    assert set(TWICE) <= set(REPEATED)
 
 
+@pytest.mark.parametrize("size", [3000, pytest.param(300_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("form", [row.name for row in FORMATS if not row.companions])
-def test_small_hostile_files_give_errors_of_ours_only(form):
-    for name in REPEATED.get(form, ()):
-        data = hostile_file(form, name, 3000)
+def test_hostile_files_give_results_or_errors_of_ours(form, size):
+    for name in hostile_names(form):
+        data = hostile_file(form, name, size)
         for limits in (Limits(), Limits(memory=20_000)):
-            collect(data, form, limits)
+            with suppress(KernelwoodError):
+                collect(data, form, limits)
+
+
+@pytest.mark.parametrize("size", [3000, pytest.param(300_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("form", CLAIMS)
+def test_hostile_claims_give_results_or_errors_of_ours(form, size):
+    for name in hostile_names(form):
+        data = hostile_file(form, name, size)
+        with suppress(KernelwoodError):
+            read_claims(io.BytesIO(data), "collect", format=form)
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is measured as on Linux")
-@pytest.mark.parametrize("form", [*REPEATED, *BINARY])
-def test_a_megabyte_costs_seconds_and_300_megabytes_at_most(form):
+@pytest.mark.parametrize("form", [*REPEATED, *BINARY, "texts"])
+def test_a_megabyte_costs_5_seconds_and_300_megabytes_at_most(form):
+    # CPU time does not count the time in which other processes run. Those that share a core and its
+    # caches still slow it down, and so does an older machine; the margin is for them.
     program = Path(__file__).with_name("measured_reading.py")
     process = start_python(program, form)
     shown, errors = process.communicate(timeout=4 * PATIENCE)
@@ -269,5 +342,5 @@ def test_a_megabyte_costs_seconds_and_300_megabytes_at_most(form):
     assert process.returncode == 0 and rows, errors
     for row in rows:
         assert row["outcome"] in ("read", "refused"), row
-        # Five seconds on a processor that does nothing else; others may take three times as many.
-        assert row["cpu"] < 15 and row["mb"] < 300, row
+        megabytes = max(1, row["unpacked"] / 1_000_000)
+        assert row["cpu"] < 5 * megabytes and row["mb"] < 300 * megabytes, row

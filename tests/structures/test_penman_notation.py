@@ -9,7 +9,7 @@ from penman.models import amr
 from sizes import DEPTH
 
 from kernelwood.errors import StructureError
-from kernelwood.structures import Graph, parse_penman, write_penman
+from kernelwood.structures import Graph, parse_penman, penman_notation, write_penman
 
 PLAIN_ROLES = ["ARG0", "op1", "mod", "consist-of", "polarity", "prep-on-behalf-of", ""]
 TRICKY_ROLES = ["ARG0-of", "consist", "domain-of", "x-of-of", "prep-on-behalf", "-of", "#"]
@@ -18,6 +18,19 @@ LABELS = [
     "(", "#", "http://x/y:z", "é", "cafe\u0301", "𝛽", "a", "b", "\x85", "imperative",
 ]  # fmt: skip
 IDS = ["a", "b", "c", "d", "a.op1", "a.op1.2", "b.ARG0", "c.", "𝛽", "x#", "5", "-"]
+
+
+# Pieces of PENMAN, good and bad, with blanks and comments in places where few expect them.
+PIECES = ["(", ")", "(a", "(b / c", " / d", "/", ":x", ":x ", ":instance ", ":instance e", ":", " ",
+          ": f", ":y~e.1 g", " ~2", "~e.3,4", "~x", '"s"', '"', '"\\""', "#", "# k\n", "\n", "\r",
+          "a", "1", ":x (a", ":z (n / m)", ":p-of (q)", "\v", "\xa0", "\\"]  # fmt: skip
+
+
+def read_or_refused(read, lines):
+    try:
+        return read(lines)
+    except StructureError as failure:
+        return str(failure)
 
 
 def again(graph: Graph, **options) -> Graph:
@@ -53,6 +66,28 @@ def test_a_graph_comes_back_or_is_refused(graph):
     except StructureError:
         assume(False)
     assert Graph.from_penman(text) == graph
+
+
+@given(pieces=st.lists(st.sampled_from(PIECES), max_size=9), closing=st.integers(0, 3))
+def test_every_text_is_read_as_penman_reads_it(pieces, closing):
+    lines = f"({''.join(pieces)}{')' * closing}".split("\n")
+    whole = read_or_refused(penman_notation._parse_by_penman, lines)
+    assert read_or_refused(parse_penman, lines) == whole
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(a)", " ( a / b ) ", "(a#b / c)", '(a / "b c"~e.1)', "(a :b c :d-of (e / f) :g a)",
+        "(a :instance b)", "(a / b :instance b)", "(a / b ~1 :c~e.2 d ~3)", "# ::id x\n(a / b) # c",
+        "(a :#b c)", "(a :b(c) :d\"e\" : f)", "(a / b\r\n :c d)",
+    ],
+)  # fmt: skip
+def test_graphs_are_read_without_the_parser_of_penman(text, monkeypatch):
+    lines = text.split("\n")
+    expected = penman_notation._parse_by_penman(lines)
+    monkeypatch.setattr(penman_notation, "_parse_by_penman", None)
+    assert parse_penman(lines) == expected
 
 
 @given(graph=graphs(PLAIN_ROLES + TRICKY_ROLES, connected=True))

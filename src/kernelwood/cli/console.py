@@ -57,6 +57,7 @@ _OPTIONS = (
     (re.compile(r"\bonly= "), "--only "),
     (re.compile(r"\bview='([^']*)'"), r"--view \1"),
     (re.compile(r"\bview=\.\.\."), "--view NAME"),
+    (re.compile(r"\bgive limits=Limits\(memory=\.\.\.\)"), "give --memory-limit SIZE"),
     (
         re.compile(r"\bgive limits=Limits\((?!line|memory)\w+=\.\.\.\)"),
         "unpack it yourself first",

@@ -15,6 +15,7 @@ from kernelwood.errors import KernelInputError, ReadError, StructureError
 from kernelwood.io import (
     Counts,
     ExampleStream,
+    Limits,
     iter_read,
     iter_texts,
     keep_views,
@@ -37,8 +38,19 @@ def open_corpus(source: str, options: dict[str, Any], **changes: Any) -> Example
     """Open a corpus as the options say; invalid options are usage errors."""
     with usage():
         return iter_read(
-            source, options["source_format"], options["errors"], only=options["only"], **changes
+            source,
+            options["source_format"],
+            options["errors"],
+            only=options["only"],
+            limits=reading_limits(options),
+            **changes,
         )
+
+
+def reading_limits(options: dict[str, Any]) -> Limits | None:
+    """Return the limits that ``--memory-limit`` asks for, None if it is not given."""
+    memory = options["memory_limit"]
+    return None if memory is None else Limits(memory=memory)
 
 
 # Annotated documents.
@@ -108,7 +120,8 @@ class Texts:
     paths : iterable of str
         Files, folders and archives; ``-`` for standard input.
     options : dict
-        With ``errors``, ``source_format``, ``only``, ``text_field`` and ``id_field``.
+        With ``errors``, ``source_format``, ``only``, ``memory_limit``, ``text_field`` and
+        ``id_field``.
     annotate : callable, optional
         Adds entities to a document or sentence.
     counts : Counts
@@ -145,6 +158,7 @@ class Texts:
             options["source_format"],
             options["errors"],
             only=options["only"],
+            limits=reading_limits(options),
             text_field=options["text_field"] or None,
             id_field=options["id_field"],
         )

@@ -147,6 +147,19 @@ def _check_jobs(ctx: click.Context, param: click.Parameter, value: int | None) -
     return value
 
 
+def _check_size(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
+    """Return a number of bytes."""
+    if value is None:
+        return None
+    from kernelwood.compute import parse_bytes
+    from kernelwood.errors import KernelInputError
+
+    try:
+        return parse_bytes(value)
+    except KernelInputError:
+        raise click.BadParameter(f"{value!r} is not a size such as 500MB or 1GB") from None
+
+
 def _check_kernel(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
     if value is not None and value not in KERNELS and not value.endswith(".kw"):
         raise click.BadParameter(
@@ -231,11 +244,15 @@ errors_option = click.option(
 only_option = click.option(
     "--only", metavar="GLOB", help="Only files of a folder or archive with a matching path."
 )
+memory_option = click.option(
+    "--memory-limit", metavar="SIZE", callback=_check_size, show_default="256MiB",
+    help="Memory for reading one document or sentence, such as 1GB.",
+)  # fmt: skip
 types_option = click.option(
     "--type", "types", metavar="TYPE", multiple=True,
     help="Only entities of this type (repeatable).",
 )  # fmt: skip
-documents_options = together(from_option, errors_option, only_option)
+documents_options = together(from_option, errors_option, only_option, memory_option)
 corpus_options = together(
     documents_options,
     click.option(

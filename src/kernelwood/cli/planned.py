@@ -51,7 +51,7 @@ def planned_work(command: str, values: dict[str, Any]) -> dict[str, Any]:
         If an option cannot be used in plans.
     """
     made: dict[str, Any] = {"format": values.get("source_format"), "only": values.get("only")}
-    options: dict[str, Any] = {"errors": values["errors"]}
+    options: dict[str, Any] = {"errors": values["errors"], "memory_limit": values["memory_limit"]}
     if command in ("extract", "predict"):
         refuse(values, _WHOLE, _REASON)
         if values.get("parses") is not None:

@@ -47,37 +47,32 @@ class UsedIds:
 
     def add(self, name: str, place: int) -> int | None:
         """Return the earlier place of ``name``; if None, store this one."""
-        digest = _digest(name)
-        slot = self._find(digest)
-        if self._digests[slot]:
+        short = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        digest = int.from_bytes(short, "little") or 1  # 0 marks an empty slot
+        digests, mask = self._digests, self._mask
+        slot = digest & mask
+        while (found := digests[slot]) and found != digest:
+            slot = (slot + 1) & mask
+        if found:
             return self._lines[slot]
-        self._digests[slot], self._lines[slot] = digest, min(place, _MAX_LINE)
+        digests[slot], self._lines[slot] = digest, min(place, _MAX_LINE)
         self._n_used += 1
-        if 4 * self._n_used > 3 * len(self._digests):
+        if 4 * self._n_used > 3 * mask:
             self._grow()
         return None
 
     def _make_room(self, size: int) -> None:
         self._digests = array("Q", bytes(8 * size))
         self._lines = array("I", bytes(4 * size))
-
-    def _find(self, digest: int) -> int:
-        """Return the slot of a digest, or the empty slot to store it in."""
-        digests, mask = self._digests, len(self._digests) - 1
-        slot = digest & mask
-        while digests[slot] and digests[slot] != digest:
-            slot = (slot + 1) & mask
-        return slot
+        self._mask = size - 1
 
     def _grow(self) -> None:
         digests, lines = self._digests, self._lines
         self._make_room(2 * len(digests))
+        larger, mask = self._digests, self._mask
         for digest, line in zip(digests, lines, strict=True):
             if digest:
-                slot = self._find(digest)
-                self._digests[slot], self._lines[slot] = digest, line
-
-
-def _digest(name: str) -> int:
-    short = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(short, "little") or 1  # 0 marks an empty slot
+                slot = digest & mask
+                while larger[slot]:
+                    slot = (slot + 1) & mask
+                larger[slot], self._lines[slot] = digest, line

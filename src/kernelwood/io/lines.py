@@ -183,9 +183,10 @@ def read_blocks(
         if repeated is not None:
             yield repeated
             continue
-        yield from map(Remark, parsed.remarks)
+        if parsed.remarks:
+            yield from map(Remark, parsed.remarks)
         parts = {"sentence": parsed.sentence} if wanted else {}
-        yield Example(name, parsed.label, parts, source.origin(first))
+        yield Example._trusted(name, parsed.label, parts, source.origin(first))
 
 
 def _parse(source: Source, block: Block, parse: Callable[[Block], Parsed]) -> Parsed | ReadError:

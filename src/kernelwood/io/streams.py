@@ -23,9 +23,9 @@ _PROBLEM_LIMIT = 1000
 _IGNORED_LIMIT = 1000
 _REASON_LIMIT = 1000
 _OTHER_REASONS = "other reasons"
-# With so many broken parts, and fewer than a hundredth as many good ones, reading ends.
-_BROKEN_LIMIT = 100_000
-_GOOD_SHARE = 100
+# With so many broken parts, and fewer than a tenth as many good ones, reading ends.
+_BROKEN_LIMIT = 20_000
+_GOOD_SHARE = 10
 _SNIPPET_LIMIT = 10_000  # characters of a line that are kept with a problem
 _PARTICULARS = re.compile(r"""'[^']*'|"[^"]*"|['"][^'"]*\.\.\.|\b0x[0-9a-f]+|\b\d+""")
 

@@ -28,6 +28,7 @@ from kernelwood.io import (
     FORMATS,
     Counts,
     ExampleStream,
+    Limits,
     UsedIds,
     fit_to_format,
     iter_read,
@@ -161,6 +162,7 @@ _READING: dict[str, tuple[type, Any]] = {
     "errors": (str, "raise"),
     "text_field": (list, []),
     "id_field": (str, None),
+    "memory_limit": (int, None),
 }
 _MAKING: dict[str, tuple[type, Any]] = {
     "views": (list, []),
@@ -174,7 +176,14 @@ _MAKING: dict[str, tuple[type, Any]] = {
 def reading_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of readers that are given."""
     given = {"text_field": tuple(options["text_field"]), "id_field": options["id_field"]}
-    return {name: value for name, value in given.items() if value}
+    limits = reading_limits(options)
+    return {name: value for name, value in (*given.items(), ("limits", limits)) if value}
+
+
+def reading_limits(options: Mapping[str, Any]) -> Limits | None:
+    """Return the limits of readers, None for the default."""
+    memory = options["memory_limit"]
+    return None if memory is None else Limits(memory=memory)
 
 
 def _fits(value: Any, kind: type) -> bool:
@@ -774,7 +783,8 @@ class Gram(Task):
         single = _choose_views(kernel, options)
         examples: list[Example] = []
         for path in paths:
-            with iter_read(path, format, options["errors"], only=only) as stream:
+            limits = reading_limits(options)
+            with iter_read(path, format, options["errors"], only=only, limits=limits) as stream:
                 for one in _made(stream, options, counts):
                     examples.append(keep_views(one, tuple(options["views"])))
         if not examples:

@@ -273,7 +273,7 @@ class _Reader:
 
         Raise if it is too much for the tree that begins at line ``start``.
         """
-        for _, text in itertools.islice(self._lines, self._n_counted, None):
+        for _, text in self._lines[self._n_counted :]:
             self._counted += self._estimate(text, self._counted)
         self._n_counted = len(self._lines)
         total = self._counted + (0 if line is None else self._estimate(line, self._counted))
@@ -288,8 +288,11 @@ class _Reader:
 
     def _estimate(self, text: str, before: int) -> int:
         """Return the memory of a line, or more than is left after ``before`` if it is more."""
-        most = max(0, self._memory - before) // _TOKEN_MEMORY + 1
-        n_tokens = sum(1 for _ in itertools.islice(_TOKEN.finditer(text), most))
+        if len(text) <= _LONG_LINE:
+            n_tokens = len(_TOKEN.findall(text))
+        else:
+            most = max(0, self._memory - before) // _TOKEN_MEMORY + 1
+            n_tokens = sum(1 for _ in itertools.islice(_TOKEN.finditer(text), most))
         return n_tokens * _TOKEN_MEMORY + len(text) + _LINE_MEMORY
 
     def close(self) -> None:

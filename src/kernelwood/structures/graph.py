@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import TypeAlias, final
+from typing import TypeAlias, cast, final
 
 from kernelwood.errors import StructureError
 from kernelwood.structures.penman_notation import parse_penman, write_penman
@@ -13,6 +13,7 @@ from kernelwood.structures.structure_base import Frozen, check_label, shorten
 
 NodeId: TypeAlias = str | int
 Edge: TypeAlias = tuple[NodeId, str, NodeId]
+_Joined: TypeAlias = dict[NodeId, list[tuple[str, NodeId]]]
 
 
 @final
@@ -60,8 +61,8 @@ class Graph(Frozen):
     nodes: Mapping[NodeId, str]
     edges: tuple[Edge, ...]
     root: NodeId | None
-    _outgoing: dict[NodeId, list[tuple[str, NodeId]]]
-    _incoming: dict[NodeId, list[tuple[str, NodeId]]]
+    _outgoing: _Joined | None  # None until they are needed
+    _incoming: _Joined | None
     _hash: int
 
     def __new__(
@@ -72,24 +73,35 @@ class Graph(Frozen):
     ) -> Graph:
         """Check the parts and make the graph."""
         labels = _check_nodes(nodes)
-        outgoing: dict[NodeId, list[tuple[str, NodeId]]] = {name: [] for name in labels}
-        incoming: dict[NodeId, list[tuple[str, NodeId]]] = {name: [] for name in labels}
         triples = tuple(_check_edge(edge, i, labels) for i, edge in enumerate(edges))
-        for source, label, target in triples:
-            outgoing[source].append((label, target))
-            incoming[target].append((label, source))
         if root is not None:
             _check_known(root, labels, "root")
-        self = super().__new__(cls)
+        return cls._trusted(labels, triples, root)
+
+    @classmethod
+    def _trusted(
+        cls, labels: dict[NodeId, str], triples: tuple[Edge, ...], root: NodeId | None
+    ) -> Graph:
+        """Return a graph of valid parts, without checks."""
+        self = object.__new__(cls)
         self._fill(
             nodes=MappingProxyType(labels),
             edges=triples,
             root=root,
-            _outgoing=outgoing,
-            _incoming=incoming,
+            _outgoing=None,
+            _incoming=None,
             _hash=hash((frozenset(labels.items()), frozenset(triples), root)),
         )
         return self
+
+    def _join(self) -> None:
+        """Find the edges of each node; most graphs are read but never walked."""
+        outgoing: _Joined = {name: [] for name in self.nodes}
+        incoming: _Joined = {name: [] for name in self.nodes}
+        for source, label, target in self.edges:
+            outgoing[source].append((label, target))
+            incoming[target].append((label, source))
+        self._fill(_outgoing=outgoing, _incoming=incoming)
 
     @classmethod
     def from_penman(cls, text: str) -> Graph:
@@ -138,12 +150,16 @@ class Graph(Frozen):
     def successors(self, node: NodeId) -> tuple[tuple[str, NodeId], ...]:
         """Return the (edge label, target) pairs of the edges that leave a node."""
         _check_known(node, self.nodes, "node")
-        return tuple(self._outgoing[node])
+        if self._outgoing is None:
+            self._join()
+        return tuple(cast(_Joined, self._outgoing)[node])
 
     def predecessors(self, node: NodeId) -> tuple[tuple[str, NodeId], ...]:
         """Return the (edge label, source) pairs of the edges that enter a node."""
         _check_known(node, self.nodes, "node")
-        return tuple(self._incoming[node])
+        if self._incoming is None:
+            self._join()
+        return tuple(cast(_Joined, self._incoming)[node])
 
     def neighbors(self, node: NodeId) -> tuple[NodeId, ...]:
         """Return the ids of nodes joined to a node by an edge in either direction."""

@@ -9,6 +9,7 @@ from typing import NoReturn, TypeVar
 from kernelwood.errors import StructureError
 
 _MAX_SHARED_LENGTH = 100
+_set = object.__setattr__
 
 _T = TypeVar("_T", bound="Frozen")
 
@@ -21,7 +22,7 @@ class Frozen:
     def _fill(self, **values: object) -> None:
         """Set attributes during construction."""
         for name, value in values.items():
-            object.__setattr__(self, name, value)
+            _set(self, name, value)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         kind = type(self).__name__

@@ -111,20 +111,21 @@ class Example(Frozen):
     ) -> Example:
         """Return an example, after checking its parts."""
         name = check_label(id, "example id")
-        shown = shorten(repr(name))
         try:
             digest = hash((name, label))
         except TypeError:
             raise StructureError(
-                f"label of example {shown} must be hashable, got a {type(label).__name__}",
+                f"label of example {shorten(repr(name))} must be hashable, "
+                f"got a {type(label).__name__}",
                 hint="use a string, a number, or a tuple of these",
             ) from None
         if origin is not None and not isinstance(origin, Origin):
             raise StructureError(
-                f"origin of example {shown} must be an Origin, got {type(origin).__name__}",
+                f"origin of example {shorten(repr(name))} must be an Origin, "
+                f"got {type(origin).__name__}",
                 hint=f"write Origin({shorten(repr(origin))})",
             )
-        checked = _check_views({} if views is None else views, shown)
+        checked = _check_views({} if views is None else views, name)
         self = super().__new__(cls)
         self._fill(
             id=name,
@@ -205,19 +206,22 @@ class Example(Frozen):
         return (Example, (self.id, self.label, views, self.origin))
 
 
-def _check_views(views: object, owner: str) -> dict[str, View]:
+def _check_views(views: object, id: str) -> dict[str, View]:
     if not isinstance(views, Mapping):
         raise StructureError(
-            f"views of example {owner} must be a mapping, got {type(views).__name__}",
+            f"views of example {shorten(repr(id))} must be a mapping, got {type(views).__name__}",
             hint='name each structure: views={"tree": tree}',
         )
-    return {
-        check_label(name, f"view name of example {owner}"): _check_view(view, name, owner)
-        for name, view in views.items()
-    }
+    for name in views:
+        if type(name) is not str:
+            owner = shorten(repr(id))
+            names = [check_label(one, f"view name of example {owner}") for one in views]
+            views = dict(zip(names, views.values(), strict=True))
+            break
+    return {name: _check_view(view, name, id) for name, view in views.items()}
 
 
-def _check_view(view: object, name: str, owner: str) -> View:
+def _check_view(view: object, name: str, id: str) -> View:
     if isinstance(view, (Sequence, Tree, Forest, Graph, Sentence, Document, str)):
         return view
     if isinstance(view, tuple) and all(isinstance(number, Real) for number in view):
@@ -233,7 +237,7 @@ def _check_view(view: object, name: str, owner: str) -> View:
     if numbers is not None:
         return numbers
     raise StructureError(
-        f"view {name!r} of example {owner} cannot be {shorten(repr(view))} "
+        f"view {name!r} of example {shorten(repr(id))} cannot be {shorten(repr(view))} "
         f"of type {type(view).__name__}",
         hint="give a Sequence, Tree, Forest, Graph, Sentence, Document, str, list or array of "
         "numbers, or mapping of str to numbers",

@@ -113,17 +113,21 @@ class Sentence:
     def __post_init__(self) -> None:
         if type(self.text) is not str:
             object.__setattr__(self, "text", check_label(self.text, "text of a sentence"))
-        for name, kind in (("tree", Tree), ("amr", Graph)):
-            if not isinstance(getattr(self, name), (kind, type(None))):
-                found = type(getattr(self, name)).__name__
-                raise StructureError(f"{name} of a sentence must be a {kind.__name__}, got {found}")
+        if not (self.tree is None or isinstance(self.tree, Tree)):
+            raise _wrong_type("tree", Tree, self.tree)
+        if not (self.amr is None or isinstance(self.amr, Graph)):
+            raise _wrong_type("amr", Graph, self.amr)
         convert_parts(self, _LISTS)
         self._check_start()
-        self._check_tokens()
-        self._check_dependencies()
-        self._check_tree()
-        self._check_token_ranges()
-        check_standoff(self.text, self.entities, self.relations, self.events, self.attributes)
+        if self.tokens:
+            self._check_tokens()
+            self._check_tree()
+        if self.dependencies or self.enhanced:
+            self._check_dependencies()
+        if self.predicates or self.multiwords or self.empty or self.alignments:
+            self._check_token_ranges()
+        if self.entities or self.relations or self.events or self.attributes:
+            check_standoff(self.text, self.entities, self.relations, self.events, self.attributes)
 
     @classmethod
     def from_words(
@@ -289,7 +293,7 @@ class Sentence:
                     )
 
     def _check_tree(self) -> None:
-        if self.tree is not None and self.tokens:
+        if self.tree is not None:
             n_leaves = count_leaves(self.tree)
             if n_leaves != len(self.tokens):
                 raise StructureError(
@@ -362,6 +366,11 @@ def _one_each(values: Iterable[str] | None, words: list[str], what: str) -> list
     if len(listed) != len(words):
         raise StructureError(f"there are {len(listed)} {what} for {len(words)} words")
     return listed
+
+
+def _wrong_type(name: str, kind: type, value: object) -> StructureError:
+    found = type(value).__name__
+    return StructureError(f"{name} of a sentence must be a {kind.__name__}, got {found}")
 
 
 _LISTS = tuple(name for name in Sentence.__slots__ if name not in ("text", "tree", "amr", "start"))

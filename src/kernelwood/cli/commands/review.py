@@ -21,6 +21,7 @@ from kernelwood.cli.console import (
     usage,
     write_json,
 )
+from kernelwood.cli.corpora import reading_limits
 from kernelwood.cli.model_files import load_extractor
 from kernelwood.cli.options import (
     case_option,
@@ -162,6 +163,7 @@ def _create(path: str, texts: tuple[str, ...], options: dict[str, Any]) -> Proje
             errors=options["errors"],
             format=options["source_format"],
             only=options["only"],
+            limits=reading_limits(options),
             text_field=options["text_field"] or None,
             id_field=options["id_field"],
         )

@@ -16,7 +16,7 @@ from kernelwood.io import Counts
 from kernelwood.text import Document, Sentence, annotated_view
 
 _POSITIVE = click.IntRange(min=1)
-_READING = ("errors", "source_format", "only", "text_field", "id_field")
+_READING = ("errors", "source_format", "only", "memory_limit", "text_field", "id_field")
 _EPILOG = """\b
 Examples:
   kernelwood vectors papers/ -o vectors.npz

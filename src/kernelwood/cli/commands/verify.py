@@ -24,11 +24,13 @@ from kernelwood.cli.console import (
     usage,
     write_json,
 )
+from kernelwood.cli.corpora import reading_limits
 from kernelwood.cli.model_files import load_extractor, load_parser
 from kernelwood.cli.options import (
     errors_option,
     jobs_option,
     json_option,
+    memory_option,
     parser_option,
     threshold_option,
 )
@@ -112,6 +114,7 @@ def _check_map(
 @threshold_option
 @parser_option
 @errors_option
+@memory_option
 @click.option(
     "--schema", is_flag=True, is_eager=True, expose_value=False, callback=_print_schema,
     help="Print the JSON schema of claims and exit.",
@@ -143,6 +146,7 @@ def verify(model: str, claims: str, as_json: bool, **options: Any) -> None:
             "collect" if options["errors"] == "skip" else "raise",
             format=options["source_format"],
             entity_type=options["entity_type"] or _only_type(extractor),
+            limits=reading_limits(options),
         )
     with running(options["n_jobs"], bar=False), stream:
         lines = _verdicts(extractor, tracked(stream, "claim"), options, counts)

@@ -65,6 +65,9 @@ class Limits:
     ratio: float = 300
     members: int = 200_000
     line: int = 256 << 20
+    # A few kilobytes that unpack to some megabytes of brackets take no more than this. Texts, and
+    # objects, articles and tables of ten megabytes fit as well, since only their marks count. What
+    # does not fit is a sentence, a graph or a list of annotations of more than 2 MB.
     memory: int = 256 << 20
 
     def __post_init__(self) -> None:

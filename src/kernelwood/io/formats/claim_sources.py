@@ -86,14 +86,14 @@ def record_claims(
     for one, found in zip(record.triples, located, strict=True):
         if isinstance(one, Triple) and isinstance(found, tuple):
             shared.add(one, found)
-    document = shared.document()
+    document, bare = shared.document(), Document(record.text)
     for number, (one, found) in enumerate(zip(record.triples, located, strict=True), 1):
         if isinstance(one, StructureError):
             yield one
             continue
         name = f"{record.id or id}.r{number}"
         if isinstance(found, str):
-            yield _without_place(name, record.text, one, found, origin)
+            yield _without_place(name, bare, one, found, origin)
         elif isinstance(found, tuple):
             ends = shared.find(one, found)
             if ends is None:  # they overlap with other mentions, or have other types
@@ -142,7 +142,10 @@ class _Entities:
 
     def document(self) -> Document:
         """Return the text with the mentions."""
-        return Document(self._text, tuple(self.entities[span] for span in self._spans))
+        # They are as a document needs them, by the checks of their spans.
+        return Document(self._text)._with(
+            entities=tuple(self.entities[span] for span in self._spans)
+        )
 
 
 def _locate(finder: MentionFinder, triple: Triple) -> tuple[Span, Span] | str:
@@ -184,13 +187,15 @@ def _claim(
     return Claim(id, one.type, first.id, second.id, annotated, given, origin)
 
 
-def _without_place(id: str, text: str, one: Triple, problem: str, origin: Origin | None) -> Claim:
+def _without_place(
+    id: str, bare: Document, one: Triple, problem: str, origin: Origin | None
+) -> Claim:
     relation = {"type": one.type, "first": one.first.text, "second": one.second.text}
-    given: dict[str, Any] = {"id": id, "text": text, "entities": [], "relation": relation}
+    given: dict[str, Any] = {"id": id, "text": bare.text, "entities": [], "relation": relation}
     if one.metadata:
         given["metadata"] = dict(one.metadata)
     first, second = one.first.text, one.second.text
-    return Claim(id, one.type, first, second, Document(text), given, origin, problem)
+    return Claim(id, one.type, first, second, bare, given, origin, problem)
 
 
 # Language models: quoted triples.
@@ -380,11 +385,9 @@ def indra(value: object) -> list[Record]:
         if not isinstance(text, str) or not text:
             continue
         quoted, places = _quoted(evidence)
-        pairs = []
-        for a, b in combinations(range(len(agents)), 2):
-            ends = [_agent(agents[place], place, quoted, places) for place in (a, b)]
-            metadata = {"source_api": evidence["source_api"]} if "source_api" in evidence else {}
-            pairs.append(Triple(kind, ends[0], ends[1], metadata))
+        mentions = [_agent(agent, place, quoted, places) for place, agent in enumerate(agents)]
+        metadata = {"source_api": evidence["source_api"]} if "source_api" in evidence else {}
+        pairs = [Triple(kind, *ends, metadata) for ends in combinations(mentions, 2)]
         id = f"{name}.e{number}" if isinstance(name, (str, int)) else None
         records.append(Record(text, list(pairs), id))
     if not records:

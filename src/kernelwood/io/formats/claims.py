@@ -24,7 +24,7 @@ from typing import Any
 
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io.alignment import guess_unit
-from kernelwood.io.containers.limits import TOKEN_MEMORY
+from kernelwood.io.containers.limits import TOKEN_MEMORY, Limits, Meter
 from kernelwood.io.formats.jsonl import decode_line
 from kernelwood.io.ids import UsedIds
 from kernelwood.io.lines import read_lines
@@ -200,6 +200,7 @@ def iter_claims(
     *,
     format: str = "claims",
     entity_type: str = "",
+    limits: Limits | None = None,
 ) -> ClaimStream:
     """Read claims one at a time; takes what :func:`read_claims` takes."""
     from kernelwood.io.formats.claim_sources import CLAIM_SOURCES
@@ -208,7 +209,7 @@ def iter_claims(
     if format != "claims" and format not in CLAIM_SOURCES:
         known = ", ".join(("claims", *CLAIM_SOURCES))
         raise ValueError(f"format must be one of {known}; got {format!r}")
-    source = Source(path)
+    source = Source(path, meter=Meter(limits))
 
     def parse(number: int, text: str) -> Claim:
         return Claim.from_object(
@@ -326,6 +327,7 @@ def read_claims(
     *,
     format: str = "claims",
     entity_type: str = "",
+    limits: Limits | None = None,
 ) -> Claims:
     """Read a file of claims.
 
@@ -342,6 +344,8 @@ def read_claims(
         there has a ``problem``.
     entity_type : str
         Type of mentions without one.
+    limits : Limits, optional
+        Limits on compressed files and memory; see :class:`~kernelwood.io.Limits`.
 
     Returns
     -------
@@ -358,5 +362,5 @@ def read_claims(
     >>> claim.annotated.entities[1].spans
     ((10, 13),)
     """
-    with iter_claims(path, errors, format=format, entity_type=entity_type) as stream:
+    with iter_claims(path, errors, format=format, entity_type=entity_type, limits=limits) as stream:
         return Claims(list(stream), stream.tally)

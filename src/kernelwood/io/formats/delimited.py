@@ -154,6 +154,9 @@ def _records(
         except StructureError as failure:
             yield source.locate(failure, line, 1)
             continue
+        if fields.id is None:  # the ids are numbers of records
+            yield from items
+            continue
         for item in items:
             yield (isinstance(item, Example) and used.check(item.id, line, source)) or item
 

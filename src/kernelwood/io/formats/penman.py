@@ -34,6 +34,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import takewhile
 from typing import IO
 
@@ -61,6 +62,7 @@ _ROLE_AT_END = re.compile(r':[^ \t"()/:~]*(?:~[a-z0-9.,]*)?[ \t]*\Z')
 _KEY = re.compile(r"(?:^|(?<=[ \t]))::([^ \t]+)")
 _TO_THE_END = ("snt", "tok")  # sentences may hold "::"
 _WORD = re.compile(r"[^ \t]+")
+_SHORT = 40  # characters; graphs of sentences are longer
 
 
 def looks_like_penman(head: str) -> bool:
@@ -108,13 +110,16 @@ def scan_penman(source: Source) -> Scan:
 
 
 def _parse(block: Block) -> Parsed:
-    comments = list(takewhile(_is_comment, block))
-    rows = block[len(comments) :]
+    n_comments = sum(1 for _ in takewhile(_is_comment, block))
+    rows = block[n_comments:] if n_comments else block
     if not rows:
         raise StructureError(
             "comments without a graph", hint="a graph such as (d / dog) follows its comments"
         )
     try:
+        if not n_comments and len(rows) == 1 and len(rows[0].text) <= _SHORT:
+            return _parse_short(rows[0].text)
+        comments = block[:n_comments]
         metadata = tuple(pair for line in comments for pair in _read_comment(line.text))
         sentence, remarks = _sentence(metadata, parse_penman([line.text for line in rows]))
     except StructureError as failure:
@@ -129,8 +134,13 @@ def _parse(block: Block) -> Parsed:
     return Parsed(name, sentence, remarks)
 
 
+@lru_cache(1 << 12)  # sentences never change, so that equal small ones are shared
+def _parse_short(text: str) -> Parsed:
+    return Parsed(None, *_sentence((), parse_penman([text])))
+
+
 def _sentence(metadata: Metadata, graph: PenmanGraph) -> tuple[Sentence, tuple[str, ...]]:
-    text, tokens = _place_tokens(metadata)
+    text, tokens = _place_tokens(metadata) if metadata else ("", ())
     remarks = []
     if graph.n_aligned_roles:
         remarks.append("alignments of roles are not kept")
@@ -140,13 +150,15 @@ def _sentence(metadata: Metadata, graph: PenmanGraph) -> tuple[Sentence, tuple[s
         alignments = {}
     # By token, so that the order does not depend on how the graph is laid out.
     listed = sorted(alignments.items(), key=lambda pair: (pair[1], str(pair[0])))
-    amr = Graph(graph.nodes, graph.edges, graph.root)
+    amr = Graph._trusted(graph.nodes, tuple(graph.edges), graph.root)
     sentence = Sentence(text, tokens, amr=amr, alignments=tuple(listed), metadata=metadata)
     return sentence, tuple(remarks)
 
 
 class _Part:
     """The comments and lines of a graph, filled line by line, without blank lines."""
+
+    __slots__ = ("_depth", "_gap", "_in_graph", "_keys", "_room", "_source", "has_content", "lines")
 
     def __init__(self, source: Source | None = None) -> None:
         self.lines: Block = []
@@ -156,12 +168,7 @@ class _Part:
         self._keys: set[str] = set()
         self._depth = 0
         self._gap = False  # a blank line came last
-
-    @property
-    def has_content(self) -> bool:
-        """Whether there is a graph, a comment with a key, or an unreadable line."""
-        broken = any(line.problem is not None for line in self.lines)
-        return self._in_graph or bool(self._keys) or broken
+        self.has_content = False  # a graph, a comment with a key, or an unreadable line
 
     def add_blank(self) -> None:
         """Record a blank line."""
@@ -176,11 +183,15 @@ class _Part:
             # Only the last line is needed, to find the end of the part.
             first = self.lines[0].number
             self.lines = [Line(first, line.text, self._source.too_large(first, "graph"))]
+            self.has_content = True
+        if line.problem is not None:
+            self.has_content = True
         if not self._in_graph and _is_comment(line):
             if self._room >= 0:
                 self._keys.update(_keys(line.text))
+                self.has_content |= bool(self._keys)
         elif not self._in_graph or self._depth:
-            self._in_graph = True
+            self._in_graph = self.has_content = True
             self._depth = _depth_after(line.text, self._depth)
 
     def ends_before(self, line: Line) -> bool:
@@ -233,8 +244,9 @@ def _depth_after(text: str, depth: int) -> int:
     """Return the number of open brackets after a line; 0 once the last was closed."""
     if '"' not in text and "#" not in text:
         n_closed = text.count(")")
-        if n_closed < depth:
-            return depth + text.count("(") - n_closed
+        after = depth + text.count("(") - n_closed
+        if n_closed < depth or after <= 0:
+            return max(0, after)
     for match in _marks(text):
         if match[0] == "(":
             depth += 1

@@ -57,11 +57,8 @@ def read_penn(source: Source, views: tuple[str, ...] | None = None) -> Iterator[
             yield item
             continue
         line, tree = item
-        yield Example(
-            f"{source.stem}:{number}",
-            views={"tree": strip_empty_root(tree)} if wanted else {},
-            origin=source.origin(line),
-        )
+        made = {"tree": strip_empty_root(tree)} if wanted else {}
+        yield Example._trusted(f"{source.stem}:{number}", None, made, source.origin(line))
 
 
 def _items(source: Source) -> Iterator[_Found]:

@@ -121,22 +121,25 @@ def scan_pubtator(source: Source) -> Scan:
 def _documents(source: Source) -> Iterator[Block]:
     """Yield the lines of each document; a title begins a new one even without a blank line."""
     block: Block = []
-    room = source.room
+    most = room = source.room
     for line in source.lines():
-        text = line.text
+        _, text, problem = line
         if not text or text.isspace():
             if block:
                 yield block
-                block, room = [], source.room
+                block, room = [], most
             continue
-        if block and "|t|" in text[:_LONGEST_ID] and _title_id(text) is not None:
+        if "|t|" in text[:_LONGEST_ID] and block and _title_id(text) is not None:
             yield block
-            block, room = [], source.room
+            block, room = [], most
         # A document with an unreadable line is not parsed, so the rest of it is not kept.
-        if not (block and block[-1].problem):
-            if len(block) > 1:  # title and abstract are plain text
-                room -= len(text) + LINE_ROOM
-            block.append(line)
+        if room < 0:
+            continue
+        block.append(line)
+        if problem is not None:
+            room = -1
+        elif len(block) > 2:  # title and abstract are plain text
+            room -= len(text) + LINE_ROOM
             if room < 0:
                 block = [large_block(block, source)]
     if block:

@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
+from functools import lru_cache
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -53,6 +54,8 @@ _LISTED = 400  # characters of a list of columns in a message
 _NO_TEXT = Remark("record without text was left out")
 _LONG_VALUE = Remark("value of more than 1,000 characters is not in the metadata")
 _MANY_VALUES = Remark(f"only {_MAX_COLUMNS} columns are in the metadata")
+
+_SHORT = 20  # characters; texts are longer
 
 
 class Fields(NamedTuple):
@@ -181,7 +184,11 @@ def record_items(
         text = parts[0][1]
     else:
         text, sections = join_sections((name, [written]) for name, written in parts)
-    others = [name for name in values if name not in fields.text and name != fields.id]
+    others = (
+        [name for name in values if name not in fields.text and name != fields.id]
+        if len(values) > 1
+        else []
+    )
     metadata = []
     if len(others) > _MAX_COLUMNS:
         yield _MANY_VALUES
@@ -191,9 +198,17 @@ def record_items(
             yield _LONG_VALUE
         elif value:
             metadata.append((name, value))
-    document = Document(text, metadata=(*metadata, *sections))
+    if metadata or sections or len(text) > _SHORT:
+        document = Document(text, metadata=(*metadata, *sections))
+    else:
+        document = _short_document(text)
     wanted = views is None or "document" in views
-    yield Example(id, views={"document": document} if wanted else {}, origin=source.origin(line))
+    yield Example._trusted(id, None, {"document": document} if wanted else {}, source.origin(line))
+
+
+@lru_cache(1 << 12)  # documents never change, so that equal small ones are shared
+def _short_document(text: str) -> Document:
+    return Document(text)
 
 
 def _text(value: object, name: str) -> str:
