@@ -348,9 +348,10 @@ class ForestParser(Parameterized):
     def _chart(self) -> Any:
         """Return the native grammar, rebuilt when ``max_unary`` has changed."""
         max_unary = int(self.max_unary)
-        if self._native_chart is None or self._native_chart[0] != max_unary:
-            self._native_chart = max_unary, _build_chart(self.grammar_, max_unary)
-        return self._native_chart[1]
+        made = self._native_chart
+        if made is None or made[0] != max_unary:
+            self._native_chart = made = max_unary, _build_chart(self.grammar_, max_unary)
+        return made[1]
 
     def _check_ready(self) -> None:
         if not hasattr(self, "grammar_"):
