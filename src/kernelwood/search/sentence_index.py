@@ -308,11 +308,14 @@ class SentenceIndex(StructureEstimator):
     def _current(self) -> _State:
         """Return the index and the records after the last change."""
         state = self._state
+        rows = state.index._collection.rows
         # Reading attributes of the index moves its rows: the old ones are not kept for searches.
-        if state.rows is not state.index._collection.rows:
+        # If it has changed otherwise, another thread is about to publish the new state.
+        if rows is not state.rows and rows.version == state.rows.version:
             with LOCK:
-                self._publish()
-                state = self._state
+                if self._state is state:
+                    self._state = state._replace(rows=rows)
+            return state._replace(rows=rows)
         return state
 
     def add(self, X: Any) -> Ids:
