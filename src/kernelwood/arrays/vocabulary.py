@@ -21,6 +21,10 @@ class Vocabulary:
     labels : iterable of str, optional
         Labels to start with.
 
+    Notes
+    -----
+    Thread safety: all methods.
+
     Examples
     --------
     >>> vocabulary = Vocabulary(["NP", "VP"])

@@ -100,6 +100,10 @@ class EntityTagger(Parameterized):
     --------
     Dictionary : Entities by a list of terms.
 
+    Notes
+    -----
+    Thread safety: all methods but ``fit``; threads take turns, text by text.
+
     References
     ----------
     .. [1] J. Lafferty, A. McCallum and F. Pereira, "Conditional random fields: probabilistic

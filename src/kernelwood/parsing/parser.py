@@ -83,6 +83,8 @@ class ForestParser(Parameterized):
 
     Notes
     -----
+    Thread safety: all methods but ``fit``.
+
     The time is linear in the treebank for learning and cubic in the length of the sentence for
     parsing: about 20 ms for 25 words with a grammar of a few thousand trees.
 
