@@ -228,30 +228,25 @@ def test_examples_taken_before_do_not_change():
 # Classification by neighbors.
 
 
-def test_a_change_during_a_prediction_has_no_effect_on_it(monkeypatch):
+@pytest.mark.parametrize("method", ["_buckets", "_search_codes"])
+def test_a_change_during_a_prediction_has_no_effect_on_it(method, monkeypatch):
     labels = [str(n % 3) for n in range(120)]
-    made = kw.HashNeighborsClassifier(KERNEL, n_references=20, n_candidates=30, random_state=0).fit(
-        TREES[:60], labels[:60]
-    )
-    expected = made.predict_proba(QUERIES), *made.kneighbors(QUERIES)
-    plain = type(made)._search_codes
+    made = kw.HashNeighborsClassifier(KERNEL, n_references=20, n_candidates=30, random_state=0)
+    made.fit(TREES[:60], labels[:60])
+    plain = getattr(type(made), method)
 
     def changed_meanwhile(self, *arguments):
         result = plain(self, *arguments)
-        if len(made) == 60:
-            made.remove(list(range(0, 60, 2)))
-            made.add(TREES[60:], labels[60:])
+        self.remove(self.ids_[::2])
+        self.add(TREES[60:90], labels[60:90])
         return result
 
-    monkeypatch.setattr(type(made), "_search_codes", changed_meanwhile)
-    assert (made.predict_proba(QUERIES) == expected[0]).all()
-    again = kw.HashNeighborsClassifier(
-        KERNEL, n_references=20, n_candidates=30, random_state=0
-    ).fit(TREES[:60], labels[:60])
-    made = again
-    for one, other in zip(again.kneighbors(QUERIES), expected[1:], strict=True):
-        assert (one == other).all()
-    assert len(again) == 90
+    for ask in (type(made).predict_proba, type(made).kneighbors):
+        expected = np.vstack(ask(made, QUERIES))
+        monkeypatch.setattr(type(made), method, changed_meanwhile)
+        assert (np.vstack(ask(made, QUERIES)) == expected).all()
+        monkeypatch.undo()
+        assert (np.vstack(ask(made, QUERIES)) != expected).any()
 
 
 # faiss.

@@ -69,14 +69,14 @@ def test_threads_find_what_some_state_holds(encoder, tmp_path):
 def test_an_addition_during_a_search_has_no_effect_on_it(encoder, tmp_path, monkeypatch):
     index = made(tmp_path / "index", encoder)
     expected = index.search(QUERIES, 50)
-    plain = index_folder.ShardedScan
+    plain = IndexFolder._nearest
 
-    def added_meanwhile(*arguments, **options):
+    def added_meanwhile(self, *arguments):
         monkeypatch.undo()
         append(index, 40, 120)
-        return plain(*arguments, **options)
+        return plain(self, *arguments)
 
-    monkeypatch.setattr(index_folder, "ShardedScan", added_meanwhile)
+    monkeypatch.setattr(IndexFolder, "_nearest", added_meanwhile)
     for one, other in zip(index.search(QUERIES, 50), expected, strict=True):
         assert one.tolist() == other.tolist()
     assert index.search(QUERIES, 50)[0].shape == (3, 50)
