@@ -21,9 +21,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
-from threadpoolctl import threadpool_limits
-
-from kernelwood.compute import config_context
+from kernelwood.compute import config_context, one_native_thread
 from kernelwood.entities import Dictionary, EntityFinder
 from kernelwood.errors import KernelInputError
 from kernelwood.persist import load
@@ -381,7 +379,7 @@ def _one_thread_in_workers() -> Iterator[None]:
     if multiprocessing.parent_process() is None:
         yield
         return
-    with config_context(n_jobs=1), threadpool_limits(1):
+    with config_context(n_jobs=1), one_native_thread():
         yield
 
 

@@ -90,7 +90,7 @@ def test_the_model_is_in_the_graph_once_and_loaded_once(monkeypatch):
     loads = []
     read = collections._from_path
     monkeypatch.setattr(collections, "_from_path", lambda path: loads.append(path) or read(path))
-    collections._models.clear()
+    monkeypatch.setattr(collections, "_latest_model", None)
     bag = dask.bag.from_sequence(TEXTS, npartitions=11)
     found = extract_bag(extractor(), bag)
     size = model().stat().st_size

@@ -740,7 +740,7 @@ def test_many_clients_at_once_get_their_own_answers(client):
         made = ask(client, {"text": text, "entities": entities_of(text), "all": True})
         return made["relations"] == wanted[text]
 
-    with ThreadPoolExecutor(8) as pool:
+    with ThreadPoolExecutor(16) as pool:
         assert all(pool.map(check, TEXTS * 8))
 
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from functools import cached_property
 from typing import Any, ClassVar, TypeVar, overload
 
 import numpy as np
@@ -12,6 +11,7 @@ from kernelwood.arrays.ragged import Offsets, Ragged, checked
 from kernelwood.arrays.vocabulary import Vocabulary
 from kernelwood.errors import StructureError
 from kernelwood.structures import Sequence, Tree
+from kernelwood.threads import lazy_property
 
 B = TypeVar("B", bound="Batch")
 F = TypeVar("F", bound="FlatBatch")
@@ -69,22 +69,22 @@ class Batch(OneDimensional):
         """What ``fields`` names, one value for each element or node."""
         return self.parts[0].arrays
 
-    @cached_property
+    @lazy_property
     def sizes(self) -> NDArray[np.int64]:
         """Number of elements or nodes of each structure."""
         return self.parts[0].sizes
 
-    @cached_property
+    @lazy_property
     def largest(self) -> int:
         """Number of elements or nodes of the largest structure."""
         return int(self.sizes.max(initial=0))
 
-    @cached_property
+    @lazy_property
     def n_elements(self) -> int:
         """Number of elements or nodes of all structures together."""
         return int(self.offsets[-1] - self.offsets[0])
 
-    @cached_property
+    @lazy_property
     def known(self) -> dict[Hashable, Any]:
         """What was computed of the structures, whatever the numbers of their labels."""
         return {}
@@ -95,8 +95,9 @@ class Batch(OneDimensional):
             found: _T = self.known[key]
         except KeyError:
             found = compute()
-            while len(self.known) >= _N_KNOWN:
-                self.known.pop(next(iter(self.known)), None)
+            # A list, which is made in one step: other threads may add values meanwhile.
+            for oldest in list(self.known)[: 1 - _N_KNOWN]:
+                self.known.pop(oldest, None)
             self.known[key] = found
         return found
 

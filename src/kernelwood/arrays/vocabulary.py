@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood.errors import StructureError
+from kernelwood.threads import LOCK
 
 
 class Vocabulary:
@@ -21,6 +21,10 @@ class Vocabulary:
     labels : iterable of str, optional
         Labels to start with.
 
+    Notes
+    -----
+    Thread safety: all methods.
+
     Examples
     --------
     >>> vocabulary = Vocabulary(["NP", "VP"])
@@ -33,7 +37,6 @@ class Vocabulary:
     def __init__(self, labels: Iterable[str] = ()) -> None:
         self._labels: list[str] = [""]
         self._ids: dict[str, int] = {"": 0}
-        self._lock = threading.Lock()
         self.add_all(labels)
 
     def add(self, label: str) -> int:
@@ -48,7 +51,7 @@ class Vocabulary:
             return [ids[label] for label in labels]
         except KeyError:
             pass
-        with self._lock:
+        with LOCK:
             for label in dict.fromkeys(labels):
                 if label not in ids:
                     if not isinstance(label, str):
@@ -83,10 +86,11 @@ class Vocabulary:
         if target is self or ids.size == 0:
             return ids
         table = np.zeros(int(ids.max()) + 1, dtype=np.int32)
-        beyond = len(target)
+        size = beyond = len(target)
         for used in np.flatnonzero(np.bincount(ids)).tolist():
             known = target._ids.get(self._labels[used])
-            if known is None:
+            # Another thread may add labels meanwhile, whose ids were given to unknown labels here.
+            if known is None or known >= size:
                 known = beyond
                 beyond += 1
             table[used] = known

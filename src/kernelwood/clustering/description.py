@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from kernelwood.kernels import Kernel
 from kernelwood.parameters import check_int
 from kernelwood.structures import Forest, Sequence, Tree, one_line, shorten
 from kernelwood.text import Example
+from kernelwood.threads import ignored_warnings
 
 if TYPE_CHECKING:
     from kernelwood.clustering.kernel_kmeans import KernelKMeans
@@ -171,9 +171,7 @@ def _labels(tree: Tree) -> Counter[tuple[str, str]]:
 
 
 def _shared(kernel: Kernel, medoid: Any, other: Any) -> list[Fragment]:
-    with warnings.catch_warnings():
-        # An incomplete list is enough.
-        warnings.simplefilter("ignore", RuntimeWarning)
+    with ignored_warnings(category=RuntimeWarning):  # an incomplete list is enough
         return shared_fragments(kernel, medoid, other, _FRAGMENTS, max_steps=_STEPS)
 
 

@@ -13,7 +13,6 @@ by one in the order of the structures: results do not depend on how many are com
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -21,13 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
-from kernelwood.compute import budget
+from kernelwood.compute import budget, one_native_thread
 from kernelwood.errors import KernelOverflowError
 from kernelwood.features import compare_rows, product
 from kernelwood.kernels import TILE, Kernel
 from kernelwood.seeds import child_generator, sklearn_seed
+from kernelwood.threads import ignored_warnings
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -375,8 +374,8 @@ def cluster_vectors(
     start = sklearn_seed(child_generator(seed, 0))
     model = KMeans(n_clusters, n_init=n_init, max_iter=max_iter, tol=0.0, random_state=start)
     # On several threads, the last bits of its sums would depend on the order of completion.
-    with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # KernelKMeans warns itself
+    # KernelKMeans itself warns if it does not converge.
+    with one_native_thread(), ignored_warnings(category=ConvergenceWarning):
         model.fit(vectors)
     labels, converged = _settle(vectors, model.labels_.astype(np.int64), noise)
     return labels, _means(vectors, labels), int(model.n_iter_), converged

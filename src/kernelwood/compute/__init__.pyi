@@ -1,4 +1,4 @@
-from .blas import one_blas_thread as one_blas_thread
+from .blas import one_blas_thread as one_blas_thread, one_native_thread as one_native_thread
 from .config import (
     Config as Config,
     Progress as Progress,

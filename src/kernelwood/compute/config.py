@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kernelwood.errors import KernelInputError, MemoryBudgetError
+from kernelwood.threads import LOCK
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -63,7 +64,8 @@ def get_config() -> Config:
 def set_config(**settings: Any) -> None:
     """Change the settings for the rest of the process; see :class:`Config`."""
     global _default
-    _default = _changed(_default, settings)
+    with LOCK:
+        _default = _changed(_default, settings)
 
 
 @contextmanager

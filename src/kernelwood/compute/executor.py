@@ -18,6 +18,7 @@ from kernelwood.compute.blas import one_blas_thread
 from kernelwood.compute.config import config_context, get_config
 from kernelwood.compute.runner import counting
 from kernelwood.errors import ExecutorError
+from kernelwood.threads import Ignored, also_ignored, warnings_ignored_now
 
 TASKS_A_WORKER = 4  # so that the last tasks of a call keep all workers busy
 _SMALLEST_COST = 10**9  # pairs of nodes, about 0.1 s, below which sending them does not pay
@@ -78,9 +79,18 @@ def uses_executor(cost: Callable[[], int]) -> bool:
     Small work is not, nor is work in a thread of the executor, which would wait for itself.
     """
     executor = get_config().executor
-    if executor is None or threading.current_thread() in getattr(executor, "_threads", ()):
+    if executor is None or _is_thread_of(executor):
         return False
     return cost() >= _SMALLEST_COST
+
+
+def _is_thread_of(executor: object) -> bool:
+    """Return whether the calling thread is one of an executor's."""
+    # By name as well: a pool lists a thread only after it has started it.
+    thread, prefix = threading.current_thread(), getattr(executor, "_thread_name_prefix", None)
+    return thread in getattr(executor, "_threads", ()) or (
+        bool(prefix) and thread.name.startswith(f"{prefix}_")
+    )
 
 
 def count_workers() -> int:
@@ -159,6 +169,7 @@ class _Call:
         self._executor: Any = config.executor
         self._work, self._shared = work, shared
         self._settings = {name: getattr(config, name) for name in ("n_jobs", "memory", "temp_dir")}
+        self._ignored = warnings_ignored_now()
         self._key = uuid.uuid4().hex
         _here[self._key] = shared
 
@@ -166,7 +177,7 @@ class _Call:
         shared = self._shared if with_data else None
         try:
             future = self._executor.submit(
-                _run_task, self._key, shared, self._work, item, self._settings
+                _run_task, self._key, shared, self._work, item, self._settings, self._ignored
             )
         except (BrokenExecutor, RuntimeError) as failure:  # broken, or shut down
             raise ExecutorError(
@@ -224,7 +235,14 @@ class _Call:
 # In the worker.
 
 
-def _run_task(key: str, sent: Shared | None, work: Work, item: Any, settings: Any) -> Any:
+def _run_task(
+    key: str,
+    sent: Shared | None,
+    work: Work,
+    item: Any,
+    settings: Any,
+    ignored: tuple[Ignored, ...],
+) -> Any:
     """Return what the work returns, its cost and its warnings; None if the data is missing."""
     is_here = key in _here
     shared = _find_shared(key, sent)
@@ -239,6 +257,7 @@ def _run_task(key: str, sent: Shared | None, work: Work, item: Any, settings: An
 
     def run() -> Any:
         with (
+            also_ignored(ignored),
             config_context(**settings, executor=None, progress=progress),
             counting() as counters,
             _recorded(is_here) as warned,

@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood.compute.config import Progress, get_config, resolve_jobs
+from kernelwood.threads import LOCK
 
 logger = logging.getLogger("kernelwood")
 
@@ -46,11 +47,10 @@ class Counters:
     kernel_evaluations: int = 0
     seconds: float = 0.0
     blocks: int = 0
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def add(self, kernel_evaluations: int, seconds: float, blocks: int) -> None:
         """Add the cost of one computation."""
-        with self._lock:
+        with LOCK:
             self.kernel_evaluations += kernel_evaluations
             self.seconds += seconds
             self.blocks += blocks

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,7 @@ from kernelwood.io import cycles_ignored
 from kernelwood.parameters import Parameterized
 from kernelwood.structures import shorten
 from kernelwood.text import Document, Entity, Sentence, Token, tokenize
+from kernelwood.threads import n_forks
 
 _A = TypeVar("_A", bound="Document | Sentence")
 
@@ -98,6 +99,10 @@ class EntityTagger(Parameterized):
     See Also
     --------
     Dictionary : Entities by a list of terms.
+
+    Notes
+    -----
+    Thread safety: all methods but ``fit``; threads take turns, text by text.
 
     References
     ----------
@@ -285,8 +290,9 @@ class EntityTagger(Parameterized):
         cut = self._pieces_of(text, tokens)
         if not len(cut):
             return []
-        with self._lock(), cycles_ignored():
-            model = self._chain_model()
+        made = self._chain_model()
+        with made.lock, cycles_ignored():
+            model = made.model
             listed = placed_terms(cut, self._listed(written, tokens))
             emissions = model.new_emissions(written, cut, listed)
             emissions[:, OUT] -= self.bias_
@@ -364,20 +370,15 @@ class EntityTagger(Parameterized):
 
     # State.
 
-    def _chain_model(self) -> ChainModel:
-        made: ChainModel | None = self.__dict__.get("_model")
-        if made is None:
-            made = self._model = ChainModel(
-                ChainWeights(*(getattr(self, name) for name in _WEIGHTS))
-            )
+    def _chain_model(self) -> _SharedModel:
+        made: _SharedModel | None = self.__dict__.get("_model")
+        if made is None or made.n_forks != n_forks():
+            model = ChainModel(ChainWeights(*(getattr(self, name) for name in _WEIGHTS)))
+            made = self._model = _SharedModel(model, threading.Lock(), n_forks())
         return made
 
-    def _lock(self) -> Any:
-        # Sums of features are kept in the model, which threads may share.
-        return self.__dict__.setdefault("_guard", threading.Lock())
-
     def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in self.__dict__.items() if k not in ("_model", "_guard")}
+        return {k: v for k, v in self.__dict__.items() if k != "_model"}
 
     def _check_parameters(self) -> None:
         for name in ("l1", "l2"):
@@ -401,6 +402,17 @@ class EntityTagger(Parameterized):
 
     def __sklearn_is_fitted__(self) -> bool:
         return all(hasattr(self, name) for name in self._fitted)
+
+
+class _SharedModel(NamedTuple):
+    """A model for one thread at a time, since it keeps sums of features for the next text.
+
+    A forked process makes its own: a thread of the other one may have been using it.
+    """
+
+    model: ChainModel
+    lock: threading.Lock
+    n_forks: int
 
 
 def _mentions(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,6 +20,7 @@ from kernelwood.evaluate.class_labels import Groups, encode, encode_groups, labe
 from kernelwood.parameters import check_int
 from kernelwood.seeds import resolve_seed, sklearn_seed
 from kernelwood.text import Candidate, Document, Example, Origin, Sentence
+from kernelwood.threads import ignored_warnings
 
 Indices: TypeAlias = NDArray[np.int64]
 Split: TypeAlias = tuple[Indices, Indices]
@@ -173,9 +173,8 @@ def _stratified(
             f"the largest class has {largest} examples, too few for {splitter.n_splits} folds; "
             "use fewer folds, or pass a list of splits"
         )
-    with warnings.catch_warnings():
-        # A rare class is in as many folds as it has examples.
-        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+    # A rare class is in as many folds as it has examples.
+    with ignored_warnings("The least populated class", UserWarning):
         return list(splitter.split(nothing, y, groups))
 
 

@@ -17,6 +17,7 @@ from .collection import (
     GrowingArray as GrowingArray,
     Ids as Ids,
     IdTable as IdTable,
+    Rows as Rows,
     check_next_id as check_next_id,
     collected as collected,
     ids_of as ids_of,

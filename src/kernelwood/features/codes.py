@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import importlib
 import sys
-import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from kernelwood import _native
 from kernelwood.compute import Runner, resolve_jobs
 from kernelwood.errors import KernelInputError
 from kernelwood.parameters import check_int
+from kernelwood.threads import LOCK, n_forks
 
 Codes = NDArray[np.uint64]
 
@@ -124,8 +125,6 @@ def nearest_codes(
     return indices, distances
 
 
-_LOCK = threading.Lock()
-
 Find = Callable[[Codes, int], tuple[NDArray[np.int64], NDArray[np.int32]]]
 
 
@@ -155,35 +154,63 @@ class CodeSearch:
         return find
 
 
+@dataclass
+class _Built:
+    """An index of faiss, the layout of its codes, and the number of searches that use it now."""
+
+    index: Any
+    layout: int
+    n_forks: int
+    n_searches: int = 0
+
+
 class FaissSearch(CodeSearch):
-    """Exact binary index of faiss, built and extended when a search needs it."""
+    """Exact binary index of faiss, built and extended when a search needs it.
+
+    An index of faiss must not grow while another thread searches it, nor be used in a forked
+    process: then :func:`nearest_codes` finds the same.
+    """
 
     def __init__(self) -> None:
         self._faiss = _import_faiss()
-        self._index: Any = None
-        self._layout = -1
+        self._built: _Built | None = None
 
     def finder(self, codes: Codes, layout: int) -> Find:
         """Return a function that finds the k nearest of some codes."""
-        with _LOCK:
-            index = self._updated(codes, layout)
 
         def find(queries: Codes, k: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-            self._faiss.omp_set_num_threads(resolve_jobs(None))
-            distances, indices = index.search(_bytes(queries), k)
-            return indices, distances
+            with LOCK:
+                built = self._ready(codes, layout)
+                if built is not None:
+                    built.n_searches += 1
+            if built is None:
+                return nearest_codes(queries, codes, k)
+            try:
+                self._faiss.omp_set_num_threads(resolve_jobs(None))
+                distances, indices = built.index.search(_bytes(queries), k)
+                return indices, distances
+            finally:
+                with LOCK:
+                    built.n_searches -= 1
 
         return find
 
-    def _updated(self, codes: Codes, layout: int) -> Any:
-        if layout != self._layout:
-            self._index = self._faiss.IndexBinaryFlat(codes.shape[1] * WORD)
+    def _ready(self, codes: Codes, layout: int) -> _Built | None:
+        """Return the index of some codes, None if another search does not allow to make it."""
+        built = self._built
+        if built is None or built.layout < layout:
+            index = self._faiss.IndexBinaryFlat(codes.shape[1] * WORD)
             # Counting, unlike a heap, keeps codes at the same distance in order.
-            self._index.use_heap = False
-            self._layout = layout
-        if self._index.ntotal < len(codes):
-            self._index.add(_bytes(codes[self._index.ntotal :]))
-        return self._index
+            index.use_heap = False
+            built = self._built = _Built(index, layout, n_forks())
+        n = built.index.ntotal
+        if built.n_forks != n_forks() or built.layout > layout or n > len(codes):
+            return None
+        if n < len(codes):
+            if built.n_searches:
+                return None
+            built.index.add(_bytes(codes[n:]))
+        return built
 
     def __reduce__(self) -> tuple[type[FaissSearch], tuple[()]]:
         # The index of faiss cannot be copied; it is rebuilt.

@@ -3,12 +3,17 @@
 Removed rows are only marked at first; when they exceed an eighth, and before the rows are read
 from outside, the others are moved together. Ids rise with positions, so that an order by position
 is an order by id.
+
+Each change makes new `Rows`, which one assignment publishes, and shares with the old ones all that
+stays. A search reads the rows of its beginning, whatever other threads add or remove meanwhile.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -20,6 +25,7 @@ from kernelwood.errors import KernelInputError
 from kernelwood.features.estimator import StructureEstimator
 from kernelwood.kernels import Kernel, needed_views
 from kernelwood.parameters import check_int
+from kernelwood.threads import LOCK
 
 Ids = NDArray[np.int64]
 Find = Callable[[Any, int], tuple[Ids, NDArray[Any]]]  # (queries, k) -> positions and scores
@@ -107,16 +113,39 @@ class GrowingBatch:
             for growing, array in zip(self._arrays[number], arrays, strict=True):
                 growing.append(array)
 
-    def take(self, positions: NDArray[np.int64]) -> Any:
-        """Return the structures at some positions, in that order, as a batch."""
-        return self.batch.take(positions)
-
     def _renumber(
         self, fields: list[NDArray[np.int32]], vocabulary: Vocabulary
     ) -> list[NDArray[np.int32]]:
         used = np.unique(np.concatenate(fields))
         numbers = np.array(self._vocabulary.add_all(vocabulary.labels(used)), dtype=np.int32)
         return [numbers[np.searchsorted(used, field)] for field in fields]
+
+
+class ExampleRows:
+    """The first examples of lists and batches to which others may be appended meanwhile.
+
+    Parameters
+    ----------
+    ids, labels : list
+        Those of the examples, and perhaps of more.
+    views : dict from str to batch
+        Those of the examples.
+    """
+
+    def __init__(self, ids: list[str], labels: list[Any], views: dict[str, Batch]) -> None:
+        self._ids, self._labels, self._views = ids, labels, views
+        self._n = len(ids)
+
+    def all(self) -> ExampleBatch:
+        """Return all examples as a batch."""
+        return ExampleBatch(self._ids[: self._n], self._labels[: self._n], self._views)
+
+    def take(self, positions: NDArray[np.int64]) -> ExampleBatch:
+        """Return the examples at some positions, in that order, as a batch."""
+        views = {name: view.take(positions) for name, view in self._views.items()}
+        rows = positions.tolist()
+        ids, labels = ([column[row] for row in rows] for column in (self._ids, self._labels))
+        return ExampleBatch(ids, labels, views)
 
 
 class GrowingExamples:
@@ -137,12 +166,12 @@ class GrowingExamples:
         self._views = {name: GrowingBatch(examples.view(name)) for name in self._table.views}
 
     @property
-    def batch(self) -> ExampleBatch:
-        """All examples so far."""
+    def batch(self) -> ExampleBatch | ExampleRows:
+        """All examples so far; not changed by later additions."""
         if self._table is not None:
             return self._table
         views = {name: view.batch for name, view in self._views.items()}
-        return ExampleBatch(self._ids, self._labels, views)
+        return ExampleRows(self._ids, self._labels, views)
 
     def append(self, examples: ExampleBatch) -> None:
         """Append examples."""
@@ -152,16 +181,6 @@ class GrowingExamples:
         self._labels += examples.labels
         for name, view in self._views.items():
             view.append(batches[name])
-
-    def take(self, positions: NDArray[np.int64]) -> ExampleBatch:
-        """Return the examples at some positions, in that order, as a batch."""
-        if self._table is not None:
-            taken: ExampleBatch = self._table[positions]
-            return taken
-        views = {name: view.take(positions) for name, view in self._views.items()}
-        rows = positions.tolist()
-        ids, labels = ([column[row] for row in rows] for column in (self._ids, self._labels))
-        return ExampleBatch(ids, labels, views)
 
 
 def growing_batch(batch: Any, kernel: Kernel) -> GrowingBatch | GrowingExamples:
@@ -181,6 +200,73 @@ def growing_batch(batch: Any, kernel: Kernel) -> GrowingBatch | GrowingExamples:
     return GrowingBatch(batch)
 
 
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of a table between two changes.
+
+    Attributes
+    ----------
+    columns : dict from str to ndarray
+        Arrays with a row for each position, including removed rows.
+    removed : ndarray of int64
+        Removed positions, in rising order.
+    next_id : int
+        Greater than all ids that were ever used.
+    version : int
+        Rises with every addition and removal.
+    layout : int
+        Rises when rows get other positions.
+    structures : batch, ExampleRows or None
+        A structure for each position.
+    """
+
+    columns: dict[str, NDArray[Any]]
+    removed: Ids
+    next_id: int
+    version: int = 0
+    layout: int = 0
+    structures: Any = None
+
+    def __len__(self) -> int:
+        return len(self.columns["ids"]) - len(self.removed)
+
+    def column(self, name: str) -> NDArray[Any]:
+        """Return an array with a row for each position, including removed rows."""
+        return self.columns[name]
+
+    def positions(self) -> Ids:
+        """Return the positions that are not removed."""
+        return np.delete(np.arange(len(self.columns["ids"])), self.removed)
+
+    def take(self, positions: Ids) -> Any:
+        """Return the structures at some positions, in that order, as a batch."""
+        if isinstance(self.structures, ExampleBatch):
+            return self.structures[positions]
+        return self.structures.take(positions)
+
+    def batch(self) -> Any:
+        """Return a batch with a structure for each position, including removed ones."""
+        found = self.structures
+        return found.all() if isinstance(found, ExampleRows) else found
+
+    def find(self, owner: str, what: str, ids: Any) -> Ids:
+        """Return the positions of ids, or raise KernelInputError if one does not exist."""
+        wanted = np.atleast_1d(np.asarray(ids))
+        if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iu"):
+            raise KernelInputError(f"{owner}: ids must be a list of whole numbers, got {ids!r}")
+        wanted, known = wanted.astype(np.int64), self.column("ids")
+        positions = np.searchsorted(known, wanted).astype(np.int64)
+        found = positions < len(known)
+        found[found] = known[positions[found]] == wanted[found]
+        found &= ~np.isin(positions, self.removed)
+        if not found.all():
+            raise KernelInputError(
+                f"{owner}: no {what} with the id {wanted[~found][0]} exists; "
+                "it was never added, or was removed before"
+            )
+        return positions
+
+
 class IdTable:
     """Arrays with a row for each id.
 
@@ -193,6 +279,17 @@ class IdTable:
         In rising order.
     next_id : int
         Greater than all ids that were ever used.
+    structures : batch, optional
+        A structure for each row.
+
+    Attributes
+    ----------
+    rows : Rows
+        The rows after the last change. Read it once for all that must fit together.
+
+    Notes
+    -----
+    Thread safety: all methods. A copy is independent, and shares the arrays.
 
     Examples
     --------
@@ -204,79 +301,97 @@ class IdTable:
     (array([1, 2]), array([5, 4]))
     """
 
-    def __init__(
-        self, what: str, columns: dict[str, NDArray[Any]], *, ids: Ids, next_id: int
-    ) -> None:
-        self.next_id = next_id
-        self.version = 0  # rises with every change
-        self.layout = 0  # rises when rows get other positions
-        self._what = what
-        self._fill({"ids": ids, **columns})
+    rows: Rows
 
-    def _fill(self, columns: dict[str, NDArray[Any]]) -> None:
-        self._columns = {name: GrowingArray(array) for name, array in columns.items()}
-        self.removed = np.empty(0, dtype=np.int64)  # positions, in rising order
+    def __init__(
+        self,
+        what: str,
+        columns: dict[str, NDArray[Any]],
+        *,
+        ids: Ids,
+        next_id: int,
+        structures: Any = None,
+    ) -> None:
+        self._what = what
+        nothing = np.empty(0, dtype=np.int64)
+        self._fill(Rows({"ids": ids, **columns}, nothing, next_id, structures=structures))
+
+    def _fill(self, rows: Rows) -> None:
+        """Publish rows, and let others grow from them."""
+        self._growing = {name: GrowingArray(array) for name, array in rows.columns.items()}
+        columns = {name: growing.rows for name, growing in self._growing.items()}
+        self.rows = replace(rows, columns=columns)
 
     def __len__(self) -> int:
-        return len(self.column("ids")) - len(self.removed)
+        return len(self.rows)
 
-    def column(self, name: str) -> NDArray[Any]:
-        """Return an array with a row for each position, including removed rows."""
-        return self._columns[name].rows
+    def __getstate__(self) -> dict[str, Any]:
+        with LOCK:
+            return {"_what": self._what, "rows": self.rows}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._fill(self.rows)
 
     def attribute(self, name: str) -> Any:
         """Return a column without removed rows, or the next id."""
-        return self.next_id if name == "next_id" else self.tidy().column(name)
-
-    def positions(self) -> Ids:
-        """Return the positions that are not removed."""
-        return np.delete(np.arange(len(self.column("ids"))), self.removed)
+        return self.rows.next_id if name == "next_id" else self.tidy().column(name)
 
     def append(self, columns: dict[str, NDArray[Any]]) -> Ids:
         """Append rows, and return their ids."""
-        n = len(next(iter(columns.values())))
-        ids = np.arange(self.next_id, self.next_id + n, dtype=np.int64)
-        for name, rows in {"ids": ids, **columns}.items():
-            self._columns[name].append(rows)
-        self.next_id += n
-        self.version += 1
-        return ids
+        with LOCK:
+            before = self.rows
+            n = len(next(iter(columns.values())))
+            ids = np.arange(before.next_id, before.next_id + n, dtype=np.int64)
+            try:
+                for name, rows in {"ids": ids, **columns}.items():
+                    self._growing[name].append(rows)
+                made = {name: growing.rows for name, growing in self._growing.items()}
+                self.rows = self._grown(
+                    replace(
+                        before,
+                        columns=made,
+                        next_id=before.next_id + n,
+                        version=before.version + 1,
+                    )
+                )
+            except BaseException:  # some columns may have grown
+                self._fill(before)
+                raise
+            return ids
 
-    def find(self, owner: str, ids: Any) -> Ids:
-        """Return the positions of ids, or raise KernelInputError if one does not exist."""
-        wanted = np.atleast_1d(np.asarray(ids))
-        if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iu"):
-            raise KernelInputError(f"{owner}: ids must be a list of whole numbers, got {ids!r}")
-        wanted, known = wanted.astype(np.int64), self.column("ids")
-        positions = np.searchsorted(known, wanted).astype(np.int64)
-        found = positions < len(known)
-        found[found] = known[positions[found]] == wanted[found]
-        found &= ~np.isin(positions, self.removed)
-        if not found.all():
-            raise KernelInputError(
-                f"{owner}: no {self._what} with the id {wanted[~found][0]} exists; "
-                "it was never added, or was removed before"
-            )
-        return positions
+    def _grown(self, rows: Rows) -> Rows:
+        """Return rows with what else has grown."""
+        return rows
 
     def remove(self, owner: str, ids: Any) -> None:
         """Remove rows; if an id does not exist, raise KernelInputError and remove none."""
-        positions = self.find(owner, ids)
-        self.removed = np.union1d(self.removed, positions).astype(np.int64)
-        self.version += 1
-        if _MOST_REMOVED * len(self.removed) > len(self.column("ids")):
-            self.tidy()
+        with LOCK:
+            before = self.rows
+            positions = before.find(owner, self._what, ids)
+            removed = np.union1d(before.removed, positions).astype(np.int64)
+            made = replace(before, removed=removed, version=before.version + 1)
+            if _MOST_REMOVED * len(removed) > len(made.column("ids")):
+                made = self._tidied(made)
+                self._fill(made)
+            else:
+                self.rows = made
 
-    def tidy(self) -> IdTable:
-        """Move the rows that are not removed together, and return the table."""
-        if len(self.removed):
-            self._keep(self.positions())
-            self.version += 1
-            self.layout += 1
-        return self
+    def tidy(self) -> Rows:
+        """Move the rows that are not removed together, and return all rows."""
+        if len(self.rows.removed):
+            with LOCK:
+                self._fill(self._tidied(self.rows))
+        return self.rows
 
-    def _keep(self, positions: Ids) -> None:
-        self._fill({name: self.column(name)[positions] for name in self._columns})
+    def _tidied(self, rows: Rows) -> Rows:
+        kept = rows.positions()
+        return replace(
+            rows,
+            columns={name: array[kept] for name, array in rows.columns.items()},
+            removed=np.empty(0, dtype=np.int64),
+            layout=rows.layout + 1,
+        )
 
 
 def ids_of(rows: str) -> Schema:
@@ -350,32 +465,34 @@ class Collection(IdTable):
         next_id: int,
     ) -> None:
         self._kernel = kernel
-        self._structures = growing_batch(structures, kernel)
-        super().__init__("structure", columns, ids=ids, next_id=next_id)
+        super().__init__("structure", columns, ids=ids, next_id=next_id, structures=structures)
 
-    def structures(self) -> Any:
-        """Return a batch with a structure for each position, including removed ones."""
-        return self._structures.batch
+    def _fill(self, rows: Rows) -> None:
+        self._structures = growing_batch(rows.batch(), self._kernel)
+        super()._fill(replace(rows, structures=self._structures.batch))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_kernel": self._kernel}
 
     def attribute(self, name: str) -> Any:
         """Return the structures or a column without removed ones, or the next id."""
-        if name == "structures":
-            self.tidy()
-            return self.structures()
-        return super().attribute(name)
-
-    def take(self, positions: Ids) -> Any:
-        """Return the structures at some positions, in that order, as a batch."""
-        return self._structures.take(positions)
+        return self.tidy().batch() if name == "structures" else super().attribute(name)
 
     def add(self, structures: Any, columns: dict[str, NDArray[Any]]) -> Ids:
         """Add structures and their rows, and return their ids."""
-        self._structures.append(structures)
-        return self.append(columns)
+        with LOCK:
+            try:
+                self._structures.append(structures)
+            except BaseException:  # some of their arrays may have grown
+                self._fill(self.rows)
+                raise
+            return self.append(columns)
 
-    def _keep(self, positions: Ids) -> None:
-        self._structures = growing_batch(self.take(positions), self._kernel)
-        super()._keep(positions)
+    def _grown(self, rows: Rows) -> Rows:
+        return replace(rows, structures=self._structures.batch)
+
+    def _tidied(self, rows: Rows) -> Rows:
+        return replace(super()._tidied(rows), structures=rows.take(rows.positions()))
 
 
 class CollectionEstimator(StructureEstimator):
@@ -411,6 +528,13 @@ class CollectionEstimator(StructureEstimator):
         """
         self._check_is_fitted()
         self._collection.remove(type(self).__name__, ids)
+
+    def _unchanging(self) -> Any:
+        """Return a copy that later additions and removals do not change."""
+        self._collection.tidy()
+        made = copy(self)
+        made._collection = copy(self._collection)
+        return made
 
     def _collect(self, structures: Any, **columns: NDArray[Any]) -> None:
         """Set the collection to the structures of ``fit``."""
@@ -451,7 +575,7 @@ class StructureIndex(CollectionEstimator):
         """Return the columns of a batch: arrays with a row for each structure."""
 
     @abstractmethod
-    def _search_plain(self, X: Any, k: int) -> tuple[Ids, NDArray[Any]]:
+    def _search_plain(self, rows: Rows, X: Any, k: int) -> tuple[Ids, NDArray[Any]]:
         """Return positions and scores of the nearest structures by codes or vectors."""
 
     def add(self, X: Any) -> Ids:
@@ -493,23 +617,27 @@ class StructureIndex(CollectionEstimator):
             codes (int32) or falling approximate similarities of vectors. Equal scores by rising id.
         """
         self._check_is_fitted()
-        self._check_k(k)
-        n_rerank = self._check_rerank(k, n_rerank)
+        return self._search_rows(self._collection.rows, X, k, n_rerank)
+
+    def _search_rows(
+        self, rows: Rows, X: Any, k: int, n_rerank: int | None
+    ) -> tuple[Ids, NDArray[Any]]:
+        """Search among the rows of a moment."""
+        self._check_k(k, rows)
+        n_rerank = self._check_rerank(k, n_rerank, rows)
         X = self._prepare(X)
         with self._threads():
-            positions, scores = self._search_plain(X, max(k, n_rerank))
+            positions, scores = self._search_plain(rows, X, max(k, n_rerank))
             if n_rerank:
-                positions, scores = self._rerank(X, positions, k)
-        return self._collection.column("ids")[positions], scores
+                positions, scores = self._rerank(rows, X, positions, k)
+        return rows.column("ids")[positions], scores
 
-    def _rerank(self, X: Any, positions: Ids, k: int) -> tuple[Ids, NDArray[Any]]:
+    def _rerank(self, rows: Rows, X: Any, positions: Ids, k: int) -> tuple[Ids, NDArray[Any]]:
         best = np.empty((len(X), k), dtype=np.int64)
         similarities = np.empty(best.shape, dtype=self.kernel_._dtype(None))
         for row in range(len(X)):
             candidates = np.sort(positions[row])
-            found, values = self.kernel_.neighbors(
-                X[row : row + 1], self._collection.take(candidates), k
-            )
+            found, values = self.kernel_.neighbors(X[row : row + 1], rows.take(candidates), k)
             best[row], similarities[row] = candidates[found[0]], values[0]
         return best, similarities
 
@@ -517,10 +645,10 @@ class StructureIndex(CollectionEstimator):
         super()._check_parameters()
         self._check_count("n_rerank", 0, none=True)
 
-    def _check_k(self, k: Any) -> None:
-        check_int(f"{type(self).__name__}: k", k, 1, len(self))
+    def _check_k(self, k: Any, rows: Rows) -> None:
+        check_int(f"{type(self).__name__}: k", k, 1, len(rows))
 
-    def _check_rerank(self, k: int, n_rerank: Any) -> int:
+    def _check_rerank(self, k: int, n_rerank: Any, rows: Rows) -> int:
         given = self.n_rerank if n_rerank is None else n_rerank
         if given is None:
             return 0
@@ -530,7 +658,7 @@ class StructureIndex(CollectionEstimator):
                 f"{type(self).__name__}: n_rerank={given} is smaller than k={k}; raise it to "
                 f"about ten times k, or give n_rerank=0 for {self._plain_scores}"
             )
-        return min(int(given), len(self))
+        return min(int(given), len(rows))
 
 
 def nearest_kept(

@@ -9,12 +9,19 @@ from numpy.typing import NDArray
 
 from kernelwood.arrays import ArrayOf, Schema
 from kernelwood.compute import config_context
-from kernelwood.features.collection import Ids, StructureIndex, collected, ids_of, nearest_kept
+from kernelwood.features.collection import (
+    Ids,
+    Rows,
+    StructureIndex,
+    collected,
+    ids_of,
+    nearest_kept,
+)
 from kernelwood.features.estimator import KERNEL, SEED, Fitted, Structures
 from kernelwood.features.nystrom import SELECTIONS, NystromEmbedder
 from kernelwood.features.rowwise import compare_rows
 from kernelwood.features.vector_search import (
-    Rows,
+    Rows as Vectors,
     Scales,
     check_quantized,
     nearest_vectors,
@@ -81,8 +88,10 @@ class EmbeddingIndex(StructureIndex):
     more of the nearest than either.
 
     Quantization changes a product by some thousandths; re-ranking corrects it. Adding and removing
-    do not copy the whole index. Several threads may search at the same time, but not while another
-    adds or removes.
+    do not copy the whole index.
+
+    Thread safety: all methods but ``fit``. A search finds what the index holds when it begins, even
+    if other threads add and remove structures meanwhile.
 
     Examples
     --------
@@ -159,14 +168,13 @@ class EmbeddingIndex(StructureIndex):
         numbers, scales = index_vectors(self.embedder_, X)
         return {"vectors": numbers, "scales": scales}
 
-    def _search_plain(self, X: Any, k: int) -> tuple[Ids, NDArray[Any]]:
-        collection = self._collection
-        rows, scales = collection.column("vectors"), collection.column("scales")
+    def _search_plain(self, rows: Rows, X: Any, k: int) -> tuple[Ids, NDArray[Any]]:
+        vectors, scales = rows.column("vectors"), rows.column("scales")
 
         def find(queries: NDArray[np.float64], k: int) -> tuple[Ids, NDArray[np.float64]]:
-            return nearest_vectors(queries, rows, scales, k)
+            return nearest_vectors(queries, vectors, scales, k)
 
-        return nearest_kept(find, self.embedder_.transform(X), k, collection.removed)
+        return nearest_kept(find, self.embedder_.transform(X), k, rows.removed)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -182,7 +190,7 @@ class EmbeddingIndex(StructureIndex):
             raise ValueError("vectors_ must be 0 beyond the dimensions of the embedder")
 
 
-def index_vectors(embedder: NystromEmbedder, X: Any) -> tuple[Rows, Scales]:
+def index_vectors(embedder: NystromEmbedder, X: Any) -> tuple[Vectors, Scales]:
     """Return the vectors of a batch as an index stores them: rescaled, and quantized to 8 bits."""
     numbers = np.empty((len(X), padded(embedder.rank_)), dtype=np.int8)
     scales = np.empty(len(X), dtype=np.float32)

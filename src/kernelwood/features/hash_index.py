@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kernelwood.arrays import ArrayOf, Schema
 from kernelwood.features.codes import BACKENDS, Codes, CodeSearch, check_codes
-from kernelwood.features.collection import Ids, StructureIndex, ids_of, nearest_kept
+from kernelwood.features.collection import Ids, Rows, StructureIndex, ids_of, nearest_kept
 from kernelwood.features.estimator import KERNEL, SEED, Structures
 from kernelwood.features.hashing import HASHER, HashCollection
 
@@ -67,8 +67,10 @@ class HashIndex(StructureIndex, HashCollection):
 
     Notes
     -----
-    Adding and removing do not copy the whole index. Several threads may search at the same time,
-    but not while another adds or removes.
+    Adding and removing do not copy the whole index.
+
+    Thread safety: all methods but ``fit``. A search finds what the index holds when it begins, even
+    if other threads add and remove structures meanwhile.
 
     Examples
     --------
@@ -149,22 +151,22 @@ class HashIndex(StructureIndex, HashCollection):
             Number of codes to return.
         """
         self._check_is_fitted()
-        self._check_k(k)
+        rows = self._collection.rows
+        self._check_k(k, rows)
         codes = check_codes(codes, self.n_bits)
         with self._threads():
-            positions, distances = self._nearest(codes, k)
-        return self._collection.column("ids")[positions], distances
+            positions, distances = self._nearest(rows, codes, k)
+        return rows.column("ids")[positions], distances
 
     def _stand_ins(self, X: Any) -> dict[str, NDArray[Any]]:
         return {"codes": self.hasher_.codes(X)}
 
-    def _search_plain(self, X: Any, k: int) -> tuple[Ids, NDArray[Any]]:
-        return self._nearest(self.hasher_.codes(X), k)
+    def _search_plain(self, rows: Rows, X: Any, k: int) -> tuple[Ids, NDArray[Any]]:
+        return self._nearest(rows, self.hasher_.codes(X), k)
 
-    def _nearest(self, queries: Codes, k: int) -> tuple[Ids, NDArray[np.int32]]:
-        collection = self._collection
-        find = self._search.finder(collection.column("codes"), collection.layout)
-        return nearest_kept(find, queries, k, collection.removed)
+    def _nearest(self, rows: Rows, queries: Codes, k: int) -> tuple[Ids, NDArray[np.int32]]:
+        find = self._search.finder(rows.column("codes"), rows.layout)
+        return nearest_kept(find, queries, k, rows.removed)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

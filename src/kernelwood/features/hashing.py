@@ -145,6 +145,8 @@ class KernelHasher(StructureTransformer, ReferenceParameters):
 
     Notes
     -----
+    Thread safety: all methods but ``fit`` and ``grow``.
+
     A bit that is the same for all references carries no information; it is drawn again, up to ten
     times. If structures repeat, large subsets are likely to share one, and there is no boundary
     between such subsets (``"rmm"``). A warning is issued if more than a tenth of the bits are

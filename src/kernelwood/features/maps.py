@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
+from kernelwood.compute import one_native_thread
 from kernelwood.errors import KernelInputError
 from kernelwood.features.nystrom import decompose
 from kernelwood.seeds import child_generator, sklearn_seed
@@ -59,7 +59,7 @@ def map_2d(vectors: Any, method: str = "tsne", *, seed: int = 0) -> Points:
         raise KernelInputError(
             f"map_2d: vectors must be a matrix of finite numbers, got shape {matrix.shape}"
         )
-    with threadpool_limits(1):  # the bits of sums depend on the number of threads
+    with one_native_thread():  # the bits of sums depend on the number of threads
         return MAPS[method](matrix, seed)
 
 

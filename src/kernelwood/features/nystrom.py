@@ -304,6 +304,8 @@ class NystromEmbedder(StructureTransformer, StructureEstimator):
 
     Notes
     -----
+    Thread safety: all methods but ``fit`` and ``grow``.
+
     Signs of eigenvectors, and rotations among equal eigenvalues, are fixed, so that vectors agree
     across machines up to rounding.
 

@@ -6,10 +6,11 @@ import unicodedata
 from array import array
 from bisect import bisect_left
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 from kernelwood.errors import StructureError
 from kernelwood.text import Document, Span
+from kernelwood.threads import lazy_property
 
 _MOST = 1000  # occurrences of a mention that are considered
 _MOST_WORK = 1_000_000_000  # characters that are searched, some seconds
@@ -53,7 +54,7 @@ class MentionFinder:
         text, places = self._folded
         return _occurrences(text, _fold(mention)[0], self.text, places)
 
-    @cached_property
+    @lazy_property
     def _folded(self) -> tuple[str, Sequence[int]]:
         return _fold(self.text)
 
@@ -96,7 +97,7 @@ class MentionFinder:
         """Return the number of the sentence in which a span begins."""
         return bisect_left(self._starts, span[0] + 1)
 
-    @cached_property
+    @lazy_property
     def _starts(self) -> list[int]:
         return [sentence.start for sentence in Document(self.text).sentences()]
 

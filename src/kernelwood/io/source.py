@@ -14,7 +14,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import IO, BinaryIO, NamedTuple, TypeAlias, TypeVar
@@ -30,6 +30,7 @@ from kernelwood.io.containers.compression import (
 )
 from kernelwood.io.containers.limits import CHARACTER_MEMORY, LINE_MEMORY, Meter, format_size
 from kernelwood.text import Example, Origin
+from kernelwood.threads import lazy_property
 
 C = TypeVar("C", bound="Closing")
 
@@ -290,7 +291,7 @@ class Source(Closing):
         with self.path.open("rb") as file:
             return file.read(_HEAD) == self.head
 
-    @cached_property
+    @lazy_property
     def opening(self) -> bytes:
         """The head, or more if the first line that is not blank is longer.
 
@@ -381,7 +382,7 @@ class Source(Closing):
             hint=self._encoding_hint,
         )
 
-    @cached_property
+    @lazy_property
     def _encoding_hint(self) -> str:
         return (
             encoding_hint(self.head)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import gc
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Generic, Literal, TypeAlias, TypeVar
@@ -14,6 +14,7 @@ from typing import Generic, Literal, TypeAlias, TypeVar
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io.containers.limits import LimitError, StopError
 from kernelwood.io.source import Closing, Remark, Source
+from kernelwood.threads import ProcessState
 
 ErrorPolicy: TypeAlias = Literal["raise", "skip", "collect"]
 T = TypeVar("T")
@@ -258,17 +259,19 @@ def _without_particulars(problem: str) -> str:
     return _PARTICULARS.sub("…", problem)
 
 
-@contextmanager
-def cycles_ignored() -> Iterator[None]:
+def cycles_ignored() -> AbstractContextManager[None]:
     """Pause the search for reference cycles.
 
     Examples have none, but the collector would visit all that were read so far again and again,
     which takes a third of the time. Reference counting still frees memory.
     """
+    return _NO_COLLECTION.held()
+
+
+def _stop_collection() -> Callable[[], None]:
     was_enabled = gc.isenabled()
     gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
+    return gc.enable if was_enabled else lambda: None
+
+
+_NO_COLLECTION = ProcessState(_stop_collection)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from kernelwood.arrays import Batch, Vocabulary
 from kernelwood.compute import Runner, check_budget
 from kernelwood.errors import KernelInputError
 from kernelwood.similarity import Resolution, Similarity
+from kernelwood.threads import lazy_property
 
 # Largest table of similarities in bytes; blocks of structures that need more are compared in
 # parts. Values do not depend on it.
@@ -63,13 +63,13 @@ class MatchedLabels(Vocabulary):
         """Whether different labels can match."""
         return self._similarity is not None
 
-    @cached_property
+    @lazy_property
     def _resolution(self) -> Resolution:
         if self._similarity is None:
             raise TypeError("exact matching has no similarities")
         return self._similarity.resolve(list(self))
 
-    @cached_property
+    @lazy_property
     def _gate_arrays(self) -> dict[str, NDArray[np.float64]]:
         gates = np.ones(len(self))
         for label, gate in self._gates.items():

@@ -18,6 +18,7 @@ from kernelwood.features import (
     SEED,
     Codes,
     HashCollection,
+    Rows,
     Structures,
     collected,
     encode_labels,
@@ -25,7 +26,13 @@ from kernelwood.features import (
     nearest_codes,
 )
 from kernelwood.learners.base import CLASS_WEIGHTS, CLASSES, EVALUATIONS
-from kernelwood.learners.kernel_neighbors import Neighbors, NeighborsClassifier, without_self
+from kernelwood.learners.kernel_neighbors import (
+    Neighbors,
+    NeighborsClassifier,
+    Stored,
+    without_self,
+)
+from kernelwood.threads import LOCK
 
 Positions = NDArray[np.int64]
 
@@ -213,7 +220,8 @@ class HashNeighborsClassifier(HashCollection, NeighborsClassifier):
     A neighbor graph of the training structures (``kneighbors()``) costs about
     ``n_references + n_candidates`` evaluations for each; choose fewer candidates than for queries.
 
-    Several threads may query at the same time, but not while another adds or removes.
+    Thread safety: all methods but ``fit``. A query is answered from what the classifier holds when
+    it begins, even if other threads add and remove structures meanwhile.
 
     References
     ----------
@@ -325,20 +333,27 @@ class HashNeighborsClassifier(HashCollection, NeighborsClassifier):
         translated = np.array([known[label] for label in labels.tolist()], dtype=np.int32)
         with self._threads(), counting() as counters:
             codes = self.hasher_.codes(batch)
-        self.kernel_evaluations_ += counters.kernel_evaluations
-        return self._collection.add(batch, {"codes": codes, "labels": translated[numbers]})
+        with LOCK:
+            self.kernel_evaluations_ += counters.kernel_evaluations
+            return self._collection.add(batch, {"codes": codes, "labels": translated[numbers]})
 
-    def _search(self, X: Any, k: int) -> Neighbors:
+    def _stored(self) -> Stored:
+        rows = self._collection.rows
+        return Stored(len(rows), rows.column("labels"), rows)
+
+    def _search(self, stored: Stored, X: Any, k: int) -> Neighbors:
+        assert stored.rows is not None
+        rows = stored.rows
         if X is not None:
-            return self._search_codes(X, self.hasher_.codes(X), k)
-        own = self._collection.positions()
-        X, codes = self._collection.take(own), self._collection.column("codes")[own]
+            return self._search_codes(rows, X, self.hasher_.codes(X), k)
+        own = rows.positions()
+        X, codes = rows.take(own), rows.column("codes")[own]
         # One more neighbor: the structure itself is removed.
-        found = self._search_codes(X, codes, k + 1)
+        found = self._search_codes(rows, X, codes, k + 1)
         return Neighbors(*without_self(found.positions, found.similarities, own), found.compared)
 
-    def _search_codes(self, X: Any, codes: Codes, k: int) -> Neighbors:
-        candidates = Candidates(self._buckets(), codes, self._wanted(k))
+    def _search_codes(self, rows: Rows, X: Any, codes: Codes, k: int) -> Neighbors:
+        candidates = Candidates(self._buckets(rows), codes, self._wanted(len(rows), k))
         found = Neighbors(
             np.empty((len(X), k), dtype=np.int64),
             np.empty((len(X), k), dtype=self.kernel_._dtype(None)),
@@ -346,11 +361,12 @@ class HashNeighborsClassifier(HashCollection, NeighborsClassifier):
         )
         progress = _Progress(int(candidates.counts.sum()))
         for queries in candidates.parts():
-            self._compare(X, candidates, queries, found, progress)
+            self._compare(rows, X, candidates, queries, found, progress)
         return found
 
     def _compare(
         self,
+        rows: Rows,
         X: Any,
         candidates: Candidates,
         queries: Positions,
@@ -365,14 +381,12 @@ class HashNeighborsClassifier(HashCollection, NeighborsClassifier):
         positions = np.empty(total, dtype=np.int64)
         similarities = np.empty(total, dtype=found.similarities.dtype)
         for group, members in candidates.blocks(queries):
-            values = self.kernel_.cross(
-                self._collection.take(members), X[group], progress=progress.within
-            )
+            values = self.kernel_.cross(rows.take(members), X[group], progress=progress.within)
             into = free[group] + np.arange(len(values))[:, None]
             positions[into], similarities[into] = members[:, None], values
             free[group] += len(values)
             progress.advance(values.size)
-        labels, k = self._class_numbers(), found.positions.shape[1]
+        labels, k = rows.column("labels"), found.positions.shape[1]
         for query, end, n in zip(queries, free[queries], counts[queries], strict=True):
             mine, theirs = positions[end - n : end], similarities[end - n : end]
             best = np.lexsort((mine, -theirs))[:k]
@@ -380,29 +394,19 @@ class HashNeighborsClassifier(HashCollection, NeighborsClassifier):
             if theirs[best[0]] <= 0:
                 found.compared[query] = np.bincount(labels[mine], minlength=len(self.classes_))
 
-    def _wanted(self, k: int) -> int:
-        n = len(self._collection)
+    def _wanted(self, n: int, k: int) -> int:
         rule = math.ceil(10 * math.sqrt(n)) if self.n_candidates is None else self.n_candidates
         return min(max(k, int(rule)), n)
 
-    def _buckets(self) -> _Buckets:
+    def _buckets(self, rows: Rows) -> _Buckets:
         """Return the buckets, rebuilt after structures were added or removed."""
-        collection = self._collection
-        made: tuple[Any, int, _Buckets] | None = self.__dict__.get("_made_buckets")
-        if made is None or made[0] is not collection or made[1] != collection.version:
-            positions = collection.positions()
-            buckets = _Buckets(collection.column("codes")[positions], positions)
-            self._made_buckets = made = (collection, collection.version, buckets)
-        return made[2]
-
-    def _n_structures(self) -> int:
-        return len(self._collection)
-
-    def _class_numbers(self) -> NDArray[np.int32]:
-        return self._collection.column("labels")
-
-    def _ids_at(self, positions: Positions) -> NDArray[np.int64]:
-        return self._collection.column("ids")[positions]
+        state = (self._collection, rows.version, rows.layout)
+        made: tuple[Any, _Buckets] | None = self.__dict__.get("_made_buckets")
+        if made is None or made[0] != state:
+            positions = rows.positions()
+            buckets = _Buckets(rows.column("codes")[positions], positions)
+            self._made_buckets = made = (state, buckets)
+        return made[1]
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -414,7 +418,7 @@ class HashNeighborsClassifier(HashCollection, NeighborsClassifier):
             )
 
     def _n_training(self) -> int:
-        ids = self._collection.column("ids")
+        ids = self._collection.rows.column("ids")
         return int(ids[-1]) + 1 if len(ids) else 0
 
 

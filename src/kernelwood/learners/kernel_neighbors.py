@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar, NamedTuple
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from kernelwood.arrays import ArrayOf, Schema
 from kernelwood.compute import counting
 from kernelwood.errors import KernelInputError
-from kernelwood.features import KERNEL, Structures
+from kernelwood.features import KERNEL, Rows, Structures
 from kernelwood.learners.base import (
     CLASS_WEIGHTS,
     CLASSES,
@@ -22,12 +21,11 @@ from kernelwood.learners.base import (
     StructureClassifier,
 )
 from kernelwood.parameters import check_int
+from kernelwood.threads import LOCK
 
 Positions = NDArray[np.int64]
 
 _WEIGHTS = ("similarity", "uniform")
-
-_LOCK = threading.Lock()
 
 
 class Neighbors(NamedTuple):
@@ -47,6 +45,28 @@ class Neighbors(NamedTuple):
     positions: Positions
     similarities: NDArray[Any]
     compared: NDArray[np.int64]
+
+
+class Stored(NamedTuple):
+    """Training structures.
+
+    Attributes
+    ----------
+    n : int
+        Number of structures.
+    labels : ndarray of int32
+        The class number at each position.
+    rows : Rows or None
+        The rows of a collection; None if positions are ids.
+    """
+
+    n: int
+    labels: NDArray[np.int32]
+    rows: Rows | None = None
+
+    def ids_at(self, positions: Positions) -> NDArray[np.int64]:
+        """Return the ids at some positions."""
+        return positions if self.rows is None else self.rows.column("ids")[positions]
 
 
 class NeighborsClassifier(StructureClassifier):
@@ -87,11 +107,12 @@ class NeighborsClassifier(StructureClassifier):
             In the order of ``classes_``; rows sum to 1.
         """
         self._check_is_fitted()
-        self._check_enough(self.n_neighbors, self._n_structures())
+        stored = self._stored()
+        self._check_enough(self.n_neighbors, stored.n)
         with self._counting_queries(), self._threads():
-            found = self._search(self._prepare(X), int(self.n_neighbors))
+            found = self._search(stored, self._prepare(X), int(self.n_neighbors))
         return probabilities(
-            found, self._class_numbers(), self.class_weights_, uniform=self.weights == "uniform"
+            found, stored.labels, self.class_weights_, uniform=self.weights == "uniform"
         )
 
     def kneighbors(
@@ -116,10 +137,11 @@ class NeighborsClassifier(StructureClassifier):
         """
         self._check_is_fitted()
         k = self.n_neighbors if n_neighbors is None else n_neighbors
-        self._check_enough(k, self._n_structures() - (X is None))
+        stored = self._stored()
+        self._check_enough(k, stored.n - (X is None))
         with self._counting_queries(), self._threads():
-            found = self._search(None if X is None else self._prepare(X), int(k))
-        return self._ids_at(found.positions), found.similarities
+            found = self._search(stored, None if X is None else self._prepare(X), int(k))
+        return stored.ids_at(found.positions), found.similarities
 
     def contributions(
         self, X: Any, label: Any, *, against: Any = None, training: Any = None
@@ -140,17 +162,18 @@ class NeighborsClassifier(StructureClassifier):
             Not used; the training structures are stored.
         """
         self._check_is_fitted()
-        self._check_enough(self.n_neighbors, self._n_structures())
+        stored = self._stored()
+        self._check_enough(self.n_neighbors, stored.n)
         with self._counting_queries(), self._threads():
-            found = self._search(self._prepare(X), int(self.n_neighbors))
+            found = self._search(stored, self._prepare(X), int(self.n_neighbors))
         signs = self._signs(len(found.positions), label, against)
-        numbers, rows = self._class_numbers(), np.arange(len(signs))
+        numbers, rows = stored.labels, np.arange(len(signs))
         strengths, none = _strengths(found, uniform=self.weights == "uniform")
         factors = _class_factors(self.class_weights_)
         voters = numbers[found.positions]
         votes = strengths * factors[voters]
         votes /= np.where(none, 1.0, votes.sum(axis=1))[:, None]
-        indices, columns = np.unique(self._ids_at(found.positions), return_inverse=True)
+        indices, columns = np.unique(stored.ids_at(found.positions), return_inverse=True)
         values = np.zeros((len(signs), len(indices)))
         values[rows[:, None], columns.reshape(voters.shape)] = votes * signs[rows[:, None], voters]
         prior = found.compared[none] * factors
@@ -160,19 +183,13 @@ class NeighborsClassifier(StructureClassifier):
 
     # To be defined by subclasses.
 
-    def _search(self, X: Any, k: int) -> Neighbors:
+    def _stored(self) -> Stored:
+        """Return the training structures, which later additions do not change."""
+        raise NotImplementedError
+
+    def _search(self, stored: Stored, X: Any, k: int) -> Neighbors:
         """Return the neighbors of a batch; for None those of the training structures."""
         raise NotImplementedError
-
-    def _n_structures(self) -> int:
-        raise NotImplementedError
-
-    def _class_numbers(self) -> NDArray[np.int32]:
-        """Return the class number at each position."""
-        raise NotImplementedError
-
-    def _ids_at(self, positions: Positions) -> NDArray[np.int64]:
-        return positions
 
     # Checks and counters.
 
@@ -180,7 +197,7 @@ class NeighborsClassifier(StructureClassifier):
     def _counting_queries(self) -> Iterator[None]:
         with counting() as counters:
             yield
-        with _LOCK:  # several threads may query at the same time
+        with LOCK:  # several threads may query at the same time
             self.query_evaluations_ += counters.kernel_evaluations
 
     def _check_parameters(self) -> None:
@@ -353,7 +370,10 @@ class KernelNeighborsClassifier(NeighborsClassifier):
         self.kernel_evaluations_ = self.query_evaluations_ = 0
         return self
 
-    def _search(self, X: Any, k: int) -> Neighbors:
+    def _stored(self) -> Stored:
+        return Stored(len(self.structures_), self.labels_)
+
+    def _search(self, stored: Stored, X: Any, k: int) -> Neighbors:
         own = X is None
         positions, similarities = self.kernel_.neighbors(
             self.structures_ if own else X, self.structures_, k, exclude_self=own
@@ -361,12 +381,6 @@ class KernelNeighborsClassifier(NeighborsClassifier):
         counts = np.bincount(self.labels_, minlength=len(self.classes_)).astype(np.int64)
         compared = np.broadcast_to(counts, (len(positions), len(counts)))
         return Neighbors(positions, similarities, compared)
-
-    def _n_structures(self) -> int:
-        return len(self.structures_)
-
-    def _class_numbers(self) -> NDArray[np.int32]:
-        return self.labels_
 
     def _n_training(self) -> int:
         return len(self.structures_)

@@ -83,6 +83,8 @@ class ForestParser(Parameterized):
 
     Notes
     -----
+    Thread safety: all methods but ``fit``.
+
     The time is linear in the treebank for learning and cubic in the length of the sentence for
     parsing: about 20 ms for 25 words with a grammar of a few thousand trees.
 
@@ -348,9 +350,10 @@ class ForestParser(Parameterized):
     def _chart(self) -> Any:
         """Return the native grammar, rebuilt when ``max_unary`` has changed."""
         max_unary = int(self.max_unary)
-        if self._native_chart is None or self._native_chart[0] != max_unary:
-            self._native_chart = max_unary, _build_chart(self.grammar_, max_unary)
-        return self._native_chart[1]
+        made = self._native_chart
+        if made is None or made[0] != max_unary:
+            self._native_chart = made = max_unary, _build_chart(self.grammar_, max_unary)
+        return made[1]
 
     def _check_ready(self) -> None:
         if not hasattr(self, "grammar_"):

@@ -45,6 +45,8 @@ def estimator_state(model: Any) -> State:
         If a parameter is out of range.
     """
     fitted = _has_fitted(model)
+    if fitted and hasattr(model, "_unchanging"):
+        model = model._unchanging()
     model._check_parameters()
     if fitted:
         _check_unchanged(model)

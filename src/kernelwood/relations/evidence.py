@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -19,6 +17,7 @@ from kernelwood.relations.candidates import NONE, Candidates
 from kernelwood.relations.predictions import Case, CaseFragment, Evidence
 from kernelwood.relations.wording import MarkedText, mark_shared, spell_path
 from kernelwood.text import Example, Span
+from kernelwood.threads import ignored_warnings, lazy_property
 
 Floats = NDArray[np.float64]
 
@@ -303,14 +302,13 @@ class SharedFragments:
         self.cases.append(case)
         return lambda: self.found[number]
 
-    @cached_property
+    @lazy_property
     def found(self) -> list[tuple[CaseFragment, ...]]:
         """The fragments shared with each case."""
         a, others = self.example, self.cases
         found: list[list[tuple[Fragment, float]]] = [[] for _ in others]
-        with warnings.catch_warnings():
-            # The search for fragments is bounded, so larger ones may exist: a few are enough here.
-            warnings.filterwarnings("ignore", category=RuntimeWarning)
+        # The search for fragments is bounded, so larger ones may exist: a few are enough here.
+        with ignored_warnings(category=RuntimeWarning):
             for part, shares in _shares(self.kernel, a, others):
                 each = fragments_with_each(part, a, others, _N_FRAGMENTS, max_steps=_MAX_STEPS)
                 for rows, fragments, share in zip(found, each, shares.tolist(), strict=True):

@@ -245,6 +245,10 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
     seed_ : int
         The seed that was used.
 
+    Notes
+    -----
+    Thread safety: all methods but ``fit`` and ``fit_candidates``.
+
     Examples
     --------
     >>> import kernelwood as kw

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -16,6 +16,7 @@ from kernelwood.relations.adaptation import DriftMonitor
 from kernelwood.relations.calibration import positive_rate_threshold
 from kernelwood.relations.writers import DocumentPredictions
 from kernelwood.text import Document, Example, Sentence, annotated_view
+from kernelwood.threads import ignored_warnings
 
 if TYPE_CHECKING:
     from kernelwood.relations.extractor import RelationExtractor
@@ -109,9 +110,9 @@ def _predict_recognized(
     analyzed = analyze(backend, [annotated_view(example) for example in batch])
     sentences = {e.id: found for e, found in zip(batch, analyzed, strict=True)}
     annotated = [_with_entities_of(e, sentences[e.id]) for e in batch]
-    with warnings.catch_warnings():
-        if backend.name == extractor.parser_:  # the same parser, although parses are given
-            warnings.filterwarnings("ignore", message="the model was trained on parses")
+    # The same parser, although parses are given.
+    is_same = backend.name == extractor.parser_
+    with ignored_warnings("the model was trained on parses") if is_same else nullcontext():
         return annotated, predict_sentences(extractor, sentences)
 
 
@@ -223,8 +224,7 @@ def _without_drift(predict: Predictor) -> Predictor:
     """Return a function that does not warn of drift, which is measured on all batches."""
 
     def quiet(batch: list[Example]) -> tuple[list[Example], Predictions]:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="drift:")
+        with ignored_warnings("drift:"):
             return predict(batch)
 
     return quiet

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -20,6 +19,7 @@ from kernelwood.relations.relation_classes import RelationClasses, type_of
 from kernelwood.relations.wording import MarkedText, SpelledPath, path_text
 from kernelwood.structures import shorten
 from kernelwood.text import Candidate, DisplacyStyle, Entity, Sentence, Span
+from kernelwood.threads import lazy_property
 
 if TYPE_CHECKING:
     import pandas
@@ -118,7 +118,7 @@ class Case:
     def __repr__(self) -> str:
         return f"<Case: {self.type}, contribution {self.contribution:+.3f}, {shorten(self.text)!r}>"
 
-    @cached_property
+    @lazy_property
     def fragments(self) -> tuple[CaseFragment, ...]:
         """Fragments of the views that both share, the largest first; computed on first access."""
         return self._find()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +24,7 @@ from kernelwood.relations import (
 )
 from kernelwood.structures import shorten
 from kernelwood.text import Document, Example, Sentence, adapt, is_missing
+from kernelwood.threads import ignored_warnings
 
 if TYPE_CHECKING:
     import dask.bag
@@ -211,23 +211,28 @@ def _shipped(extractor: Any, dictionary: Any) -> tuple[Any, Any]:
     return model, delayed(named, traverse=False)
 
 
-_models: dict[str, RelationExtractor] = {}
-_dictionaries: dict[str, Dictionary] = {}
+# Name and object; replaced by one assignment, since threads of a worker share them.
+_latest_model: tuple[str, RelationExtractor] | None = None
+_latest_terms: tuple[str, Dictionary] | None = None
 
 
 def _model(shipped: tuple[str, bytes | str]) -> RelationExtractor:
     """Return a model that was sent; processes keep the last one."""
+    global _latest_model
     name, data = shipped
-    if name not in _models:
-        _models.clear()
-        if isinstance(data, str):
-            _models[name] = _from_path(data)
-        else:
-            with tempfile.TemporaryDirectory(prefix="kernelwood-") as folder:
-                path = Path(folder, "model.kw")
-                path.write_bytes(data)
-                _models[name] = _from_path(path)
-    return _models[name]
+    latest = _latest_model
+    if latest is None or latest[0] != name:
+        _latest_model = latest = name, _loaded(data)
+    return latest[1]
+
+
+def _loaded(data: bytes | str) -> RelationExtractor:
+    if isinstance(data, str):
+        return _from_path(data)
+    with tempfile.TemporaryDirectory(prefix="kernelwood-") as folder:
+        path = Path(folder, "model.kw")
+        path.write_bytes(data)
+        return _from_path(path)
 
 
 def _from_path(path: str | os.PathLike[str]) -> RelationExtractor:
@@ -242,11 +247,12 @@ def _from_path(path: str | os.PathLike[str]) -> RelationExtractor:
 def _terms(shipped: tuple[str, Any] | None) -> Dictionary | None:
     if shipped is None:
         return None
+    global _latest_terms
     name, terms = shipped
-    if name not in _dictionaries:
-        _dictionaries.clear()
-        _dictionaries[name] = Dictionary.of(terms)
-    return _dictionaries[name]
+    latest = _latest_terms
+    if latest is None or latest[0] != name:
+        _latest_terms = latest = name, Dictionary.of(terms)
+    return latest[1]
 
 
 # Work on partitions.
@@ -310,6 +316,5 @@ def _example(given: Any, number: int) -> Example:
 
 
 def _found(examples: list[Example], model: Any, terms: Any, all: bool) -> Predictions:
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="drift:")  # a partition may be small
+    with ignored_warnings("drift:"):  # a partition may be small
         return _model(model).extract(examples, dictionary=_terms(terms), all=all)

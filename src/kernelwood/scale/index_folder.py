@@ -8,7 +8,8 @@ import secrets
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from functools import cached_property, lru_cache
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -56,12 +57,36 @@ from kernelwood.scale.shard_files import (
 )
 from kernelwood.scale.sharded_scan import Found, ShardedScan
 from kernelwood.search import SentenceIndex, as_inputs, make_structures, name_of, text_of
+from kernelwood.threads import lazy_property
 
 _OWNER = "IndexFolder"
 _LOCK = "append.lock"
 _MAPS, _CHUNKS = 256, 64  # memory maps, and chunks of structures, that are kept
 _ROWS_AT_ONCE = 2**16  # checked by verify
 _ENCODERS: dict[str, type[Any]] = {"codes": KernelHasher, "vectors": NystromEmbedder}
+
+
+@dataclass(frozen=True, slots=True)
+class _Shards:
+    """The shards of a moment: their manifest, and where positions and ids of each begin."""
+
+    manifest: Manifest
+    starts: Ids
+    first_ids: Ids
+
+    @classmethod
+    def of(cls, manifest: Manifest) -> _Shards:
+        starts = np.cumsum([0, *(shard.rows for shard in manifest.shards)], dtype=np.int64)
+        first_ids = np.array([shard.first_id for shard in manifest.shards], dtype=np.int64)
+        return cls(manifest, starts, first_ids)
+
+    def __len__(self) -> int:
+        return int(self.starts[-1])
+
+    def places(self, positions: Ids) -> tuple[list[int], list[int]]:
+        """Return shards, and rows in these."""
+        shards = np.searchsorted(self.starts, positions, side="right") - 1
+        return shards.tolist(), (positions - self.starts[shards]).tolist()
 
 
 class IndexFolder:
@@ -116,6 +141,9 @@ class IndexFolder:
     processes may search while one adds; open the folder again to see the additions of others. Add
     many structures at once: an index of many small shards is slower.
 
+    Thread safety: all methods; one thread or process can add at a time, others get an error. A
+    search finds what the object holds when it begins.
+
     Examples
     --------
     >>> import pathlib, tempfile
@@ -144,7 +172,9 @@ class IndexFolder:
         self.path, self.n_jobs = Path(path), n_jobs
         self._map = lru_cache(_MAPS)(self._map_file)
         self._chunk = lru_cache(_CHUNKS)(self._read_chunk)
-        self._take(read_manifest(self.path))
+        self._shards = _Shards.of(read_manifest(self.path))
+        manifest = self._shards.manifest
+        self.kind, self.size, self.view = manifest.kind, manifest.size, manifest.view
 
     @classmethod
     def create(
@@ -181,14 +211,12 @@ class IndexFolder:
                 cls(temporary)._append_index(source, index)
         return cls(path, n_jobs=n_jobs)
 
-    def _take(self, manifest: Manifest) -> None:
-        self._manifest = manifest
-        self.kind, self.size, self.view = manifest.kind, manifest.size, manifest.view
-        self.n_shards = len(manifest.shards)
-        self._starts = np.cumsum([0, *(shard.rows for shard in manifest.shards)], dtype=np.int64)
-        self._first_ids = np.array([shard.first_id for shard in manifest.shards], dtype=np.int64)
+    @property
+    def n_shards(self) -> int:
+        """Number of shards."""
+        return len(self._shards.manifest.shards)
 
-    @cached_property
+    @lazy_property
     def encoder(self) -> Any:
         """The encoder that makes codes or vectors."""
         encoder = load(self.path / ENCODER)
@@ -206,7 +234,7 @@ class IndexFolder:
 
     def __len__(self) -> int:
         """Number of rows."""
-        return int(self._starts[-1])
+        return len(self._shards)
 
     def __bool__(self) -> bool:
         """True, even without rows."""
@@ -286,7 +314,8 @@ class IndexFolder:
         """Add the content of an index, which keeps its ids."""
         if len(index) == 0:
             return
-        columns = {name: getattr(index, f"{name}_") for name in self._manifest.columns()}
+        names = self._shards.manifest.columns()
+        columns = {name: getattr(index, f"{name}_") for name in names}
         records = {}
         if isinstance(source, SentenceIndex):
             records = {"names": source.names_.tolist(), "texts": source.texts_.tolist()}
@@ -316,12 +345,11 @@ class IndexFolder:
             ):
                 raise KernelInputError(f"{_OWNER}: {name} must be {n:,} strings, one for each row")
         with self._locked():
-            self._take(read_manifest(self.path))  # other processes may have added shards
-            self._remove_unlisted()
+            before = read_manifest(self.path)  # other processes may have added shards
+            self._remove_unlisted(len(before.shards))
             if ids is None:
-                first = self._manifest.next_id
-                ids = np.arange(first, first + n, dtype=np.int64)
-            target = shard_folder(self.path, self.n_shards)
+                ids = np.arange(before.next_id, before.next_id + n, dtype=np.int64)
+            target = shard_folder(self.path, len(before.shards))
             temporary = target.with_name(f".kernelwood-{secrets.token_hex(8)}.tmp")
             try:
                 temporary.mkdir()
@@ -333,11 +361,9 @@ class IndexFolder:
                 shutil.rmtree(temporary, ignore_errors=True)
                 raise
             shard = Shard(n, int(ids[0]), files)
-            manifest = self._manifest.with_shard(
-                shard, int(ids[-1]) + 1 if next_id is None else next_id
-            )
+            manifest = before.with_shard(shard, int(ids[-1]) + 1 if next_id is None else next_id)
             write_manifest(self.path, manifest)
-        self._take(manifest)
+            self._shards = _Shards.of(manifest)
         return ids
 
     def _write(
@@ -374,9 +400,9 @@ class IndexFolder:
         with lock:
             yield
 
-    def _remove_unlisted(self) -> None:
+    def _remove_unlisted(self, n_shards: int) -> None:
         """Remove shards that a killed process has left behind."""
-        listed = {shard_folder(self.path, number).name for number in range(self.n_shards)}
+        listed = {shard_folder(self.path, number).name for number in range(n_shards)}
         for left in (self.path / SHARDS).iterdir():
             if left.name not in listed and (left.name.isdigit() or left.suffix == ".tmp"):
                 shutil.rmtree(left)
@@ -410,7 +436,8 @@ class IndexFolder:
                 "k, or give n_rerank=0 to sort by codes or vectors"
             )
         inputs, structures = self._structures_of(X)
-        k = min(k, len(self))
+        shards = self._shards
+        k = min(k, len(shards))
         with self._threads():
             if len(inputs) == 0:
                 queries: NDArray[Any] = np.empty((0, 0))
@@ -418,10 +445,10 @@ class IndexFolder:
                 queries = self.encoder.codes(structures)
             else:
                 queries = self.encoder.transform(structures)
-            positions, scores = self._nearest(queries, max(k, min(n_rerank, len(self))))
+            positions, scores = self._nearest(shards, queries, max(k, min(n_rerank, len(shards))))
             if n_rerank:
-                positions, scores = self._rerank(structures, positions, k)
-        return self._ids(positions), scores
+                positions, scores = self._rerank(shards, structures, positions, k)
+        return self._ids(shards, positions), scores
 
     def search_codes(self, codes: Codes, k: int = 10) -> tuple[Ids, NDArray[np.int32]]:
         """Return the ids and the Hamming distances of the ``k`` nearest codes of each query.
@@ -436,33 +463,34 @@ class IndexFolder:
         self._check_kind("search_codes")
         check_int(f"{_OWNER}: k", k, 1)
         codes = check_codes(codes, self.size)
+        shards = self._shards
         with self._threads():
-            positions, distances = self._nearest(codes, min(k, len(self)))
-        return self._ids(positions), distances
+            positions, distances = self._nearest(shards, codes, min(k, len(shards)))
+        return self._ids(shards, positions), distances
 
-    def _nearest(self, queries: NDArray[Any], k: int) -> Found:
+    def _nearest(self, shards: _Shards, queries: NDArray[Any], k: int) -> Found:
         """Return positions and scores of the ``k`` nearest rows."""
         codes = self.kind == "codes"
         if k == 0 or len(queries) == 0:
             scores = np.empty((len(queries), k), dtype=np.int32 if codes else np.float64)
             return np.empty(scores.shape, dtype=np.int64), scores
-        columns = self._manifest.columns()
+        columns = shards.manifest.columns()
         scan = ShardedScan(
             find_codes if codes else find_vectors,
             lambda number: tuple(self._map(number, f"{name}.npy") for name in columns),
-            [shard.rows for shard in self._manifest.shards],
+            [shard.rows for shard in shards.manifest.shards],
             sum(np.dtype(dtype).itemsize * int(np.prod(row)) for dtype, row in columns.values()),
             rising=codes,
         )
         return scan.nearest(queries, k)
 
-    def _rerank(self, queries: Any, positions: Ids, k: int) -> Found:
+    def _rerank(self, shards: _Shards, queries: Any, positions: Ids, k: int) -> Found:
         best = np.empty((len(positions), k), dtype=np.int64)
         similarities = np.empty(best.shape, dtype=self._kernel._dtype(None))
         for row in range(len(best) if k else 0):
             candidates = np.sort(positions[row])
             found, values = self._kernel.neighbors(
-                queries[row : row + 1], self._stored_structures(candidates), k
+                queries[row : row + 1], self._stored_structures(shards, candidates), k
             )
             best[row], similarities[row] = candidates[found[0]], values[0]
         return best, similarities
@@ -485,12 +513,14 @@ class IndexFolder:
         KernelInputError
             If there is no such id, or its shard has no structures.
         """
-        return self._stored_structures(self._positions(ids))
+        shards = self._shards
+        return self._stored_structures(shards, self._positions(shards, ids))
 
     def _records(self, name: str, ids: Any) -> list[str]:
         rows = []
-        for shard, row in zip(*self._places(self._positions(ids)), strict=True):
-            if f"{name}.bin" not in self._manifest.shards[shard].files:
+        shards = self._shards
+        for shard, row in zip(*shards.places(self._positions(shards, ids)), strict=True):
+            if f"{name}.bin" not in shards.manifest.shards[shard].files:
                 rows.append("")
                 continue
             path = shard_folder(self.path, shard) / f"{name}.bin"
@@ -501,14 +531,14 @@ class IndexFolder:
                 raise ModelFormatError(f"row {row:,} is not text", path=str(path)) from failure
         return rows
 
-    def _stored_structures(self, positions: Ids) -> list[Any]:
+    def _stored_structures(self, shards: _Shards, positions: Ids) -> list[Any]:
         return [
             self._chunk(shard, row // CHUNK)[row % CHUNK]
-            for shard, row in zip(*self._places(positions), strict=True)
+            for shard, row in zip(*shards.places(positions), strict=True)
         ]
 
     def _read_chunk(self, shard: int, number: int) -> Any:
-        stored = self._manifest.shards[shard]
+        stored = self._shards.manifest.shards[shard]
         if "structures.bin" not in stored.files:
             raise KernelInputError(
                 f"{_OWNER}: shard {shard} of {self.path} has no structures to compare; give "
@@ -526,40 +556,36 @@ class IndexFolder:
         return chunk
 
     def _map_file(self, shard: int, name: str) -> NDArray[Any]:
-        arrays = self._manifest.arrays(self._manifest.shards[shard].rows)
+        manifest = self._shards.manifest  # later ones have the same shards, and more
+        arrays = manifest.arrays(manifest.shards[shard].rows)
         return map_array(shard_folder(self.path, shard) / name, *arrays[name])
 
-    def _places(self, positions: Ids) -> tuple[list[int], list[int]]:
-        """Return shards, and rows in these."""
-        shards = np.searchsorted(self._starts, positions, side="right") - 1
-        return shards.tolist(), (positions - self._starts[shards]).tolist()
-
-    def _ids(self, positions: Ids) -> Ids:
-        shards = np.searchsorted(self._starts, positions, side="right") - 1
-        rows = positions - self._starts[shards]
-        ids = self._first_ids[shards] + rows
-        for number in np.unique(shards).tolist():
-            if "ids.npy" in self._manifest.shards[number].files:
-                here = shards == number
+    def _ids(self, shards: _Shards, positions: Ids) -> Ids:
+        numbers = np.searchsorted(shards.starts, positions, side="right") - 1
+        rows = positions - shards.starts[numbers]
+        ids = shards.first_ids[numbers] + rows
+        for number in np.unique(numbers).tolist():
+            if "ids.npy" in shards.manifest.shards[number].files:
+                here = numbers == number
                 ids[here] = self._map(number, "ids.npy")[rows[here]]
         return np.asarray(ids, dtype=np.int64)
 
-    def _positions(self, ids: Any) -> Ids:
+    def _positions(self, shards: _Shards, ids: Any) -> Ids:
         wanted = np.atleast_1d(np.asarray(ids))
         if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iu"):
             raise KernelInputError(f"{_OWNER}: ids must be a list of whole numbers, got {ids!r}")
         positions = np.empty(len(wanted), dtype=np.int64)
         for place, number in enumerate(wanted.tolist()):
-            shard = int(np.searchsorted(self._first_ids, number, side="right")) - 1
-            row = number - int(self._first_ids[shard]) if shard >= 0 else -1
-            rows = self._manifest.shards[shard].rows if shard >= 0 else 0
-            if shard >= 0 and "ids.npy" in self._manifest.shards[shard].files:
+            shard = int(np.searchsorted(shards.first_ids, number, side="right")) - 1
+            row = number - int(shards.first_ids[shard]) if shard >= 0 else -1
+            rows = shards.manifest.shards[shard].rows if shard >= 0 else 0
+            if shard >= 0 and "ids.npy" in shards.manifest.shards[shard].files:
                 known = self._map(shard, "ids.npy")
                 row = int(np.searchsorted(known, number))
                 row = row if row < rows and known[row] == number else -1
             if not 0 <= row < rows:
                 raise KernelInputError(f"{_OWNER}: there is no row with the id {number}")
-            positions[place] = self._starts[shard] + row
+            positions[place] = shards.starts[shard] + row
         return positions
 
     # Checks.
@@ -572,14 +598,15 @@ class IndexFolder:
         ModelFormatError
             With the file, if its content was changed or is invalid.
         """
-        self._check_file(self.path / ENCODER, self._manifest.encoder)
+        manifest = self._shards.manifest
+        self._check_file(self.path / ENCODER, manifest.encoder)
         self.encoder  # noqa: B018 - loads it, which checks it
-        for number, shard in enumerate(self._manifest.shards):
+        for number, shard in enumerate(manifest.shards):
             folder = shard_folder(self.path, number)
             for name, stored in shard.files.items():
                 self._check_file(folder / name, stored)
             try:
-                self._check_rows(number, shard)
+                self._check_rows(manifest, number)
             except ValueError as failure:
                 if isinstance(failure, ModelFormatError):
                     raise
@@ -595,11 +622,12 @@ class IndexFolder:
                 hint="the file was changed or damaged; copy it again, or build the index again",
             )
 
-    def _check_rows(self, number: int, shard: Shard) -> None:
+    def _check_rows(self, manifest: Manifest, number: int) -> None:
+        shard = manifest.shards[number]
         for begin in range(0, shard.rows, _ROWS_AT_ONCE):
             columns = [
                 self._map(number, f"{name}.npy")[begin : begin + _ROWS_AT_ONCE]
-                for name in self._manifest.columns()
+                for name in manifest.columns()
             ]
             if self.kind == "codes":
                 check_codes(columns[0], self.size)
@@ -609,8 +637,9 @@ class IndexFolder:
                     raise ValueError("vectors must be 0 beyond their dimensions")
         if "ids.npy" in shard.files:
             ids = self._map(number, "ids.npy")
-            ends = [*self._first_ids[number + 1 :], self._manifest.next_id]
-            if not rises(ids, strictly=True) or ids[0] != shard.first_id or ids[-1] >= ends[0]:
+            following = manifest.shards[number + 1 :]
+            end = following[0].first_id if following else manifest.next_id
+            if not rises(ids, strictly=True) or ids[0] != shard.first_id or ids[-1] >= end:
                 raise ValueError("ids must rise, and end before those of the next shard")
         for name in (*RECORDS, "structures"):
             if f"{name}.bin" in shard.files:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass
+from contextlib import nullcontext
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, overload
+from typing import Any, ClassVar, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +20,10 @@ from kernelwood.features import (
     SEED,
     EmbeddingIndex,
     Fitted,
-    GrowingArray,
     HashIndex,
     Ids,
     IdTable,
+    Rows,
     StructureEstimator,
     check_next_id,
     ids_of,
@@ -42,6 +43,7 @@ from kernelwood.search.structure_inputs import (
     text_of,
 )
 from kernelwood.seeds import resolve_seed
+from kernelwood.threads import LOCK, ignored_warnings
 
 Column = NDArray[np.object_]
 # A property for a fitted attribute that is a column of the records.
@@ -107,9 +109,8 @@ def fitted_index(
     index = HashIndex(
         kernel, n_references=n, n_bits=n_bits, subset_size=min(2, n // 2), random_state=seed
     )
-    with warnings.catch_warnings():
-        if n < n_landmarks:  # constant bits are expected with so few structures
-            warnings.filterwarnings("ignore", "KernelHasher: .* bits are the same")
+    constant = "KernelHasher: .* bits are the same"  # expected of so few structures
+    with ignored_warnings(constant) if n < n_landmarks else nullcontext():
         return index.fit(structures)
 
 
@@ -136,8 +137,16 @@ class _Records(IdTable):
 
     def renumber(self, inner_ids: Ids) -> None:
         """Set the inner ids of all sentences after the inner index was fitted again."""
-        self.tidy()
-        self._columns["inner_ids"] = GrowingArray(inner_ids)
+        rows = self.tidy()
+        self._fill(replace(rows, columns={**rows.columns, "inner_ids": inner_ids}))
+
+
+class _State(NamedTuple):
+    """The inner index, its rows and the records of sentences, which belong together."""
+
+    index: Any
+    rows: Rows
+    records: Rows
 
 
 class SentenceIndex(StructureEstimator):
@@ -198,8 +207,11 @@ class SentenceIndex(StructureEstimator):
 
     Notes
     -----
-    Additions take amortized constant time, removals little. Several threads may search and explain
-    at the same time, but not while another adds or removes.
+    Additions take amortized constant time, removals little.
+
+    Thread safety: all methods but ``fit``. Searches and explanations use what the index holds when
+    they begin, even if other threads add, remove or ``refit`` meanwhile; the last raises an error
+    if sentences are added or removed before it ends.
 
     Examples
     --------
@@ -232,6 +244,7 @@ class SentenceIndex(StructureEstimator):
     view_: str | None
     index_: Any
     _records: _Records
+    _state: _State
     _restored: dict[str, Any]
 
     ids_ = _recorded("ids", "Ids of the sentences, in ascending order.")
@@ -277,7 +290,7 @@ class SentenceIndex(StructureEstimator):
         view = choose_view(inputs, kernel, "SentenceIndex") if self.view is None else self.view
         structures = make_structures(inputs, kernel, view, "SentenceIndex")
         kernel = choose_kernel(structures[0], view) if kernel is None else kernel.clone()
-        for name in ("_records", "_restored"):  # if fitting fails, the index is not fitted
+        for name in ("_records", "_state", "_restored"):  # if fitting fails, it is not fitted
             self.__dict__.pop(name, None)
         self.kernel_, self.view_ = kernel, view
         self.seed_ = resolve_seed(self.random_state)
@@ -285,7 +298,25 @@ class SentenceIndex(StructureEstimator):
         self._records = _Records(
             np.arange(len(inputs)), self.index_.ids_, *_texts_and_names(inputs), len(inputs)
         )
+        self._publish()
         return self
+
+    def _publish(self) -> None:
+        """Let searches see the index and the records as they are now."""
+        self._state = _State(self.index_, self.index_._collection.rows, self._records.rows)
+
+    def _current(self) -> _State:
+        """Return the index and the records after the last change."""
+        state = self._state
+        rows = state.index._collection.rows
+        # Reading attributes of the index moves its rows: the old ones are not kept for searches.
+        # If it has changed otherwise, another thread is about to publish the new state.
+        if rows is not state.rows and rows.version == state.rows.version:
+            with LOCK:
+                if self._state is state:
+                    self._state = state._replace(rows=rows)
+            return state._replace(rows=rows)
+        return state
 
     def add(self, X: Any) -> Ids:
         """Add sentences; return their ids.
@@ -302,10 +333,20 @@ class SentenceIndex(StructureEstimator):
         inputs = as_inputs(X, "SentenceIndex")
         if len(inputs) == 0:
             return np.empty(0, dtype=np.int64)
-        with self._threads():
-            inner_ids = self.index_.add(self._structures(inputs))
         texts, names = _texts_and_names(inputs)
-        return self._records.append({"inner_ids": inner_ids, "texts": texts, "names": names})
+        while True:
+            index = self.index_
+            with self._threads():
+                structures = index._prepare(self._structures(inputs))
+                stand_ins = index._stand_ins(structures)
+            with LOCK:
+                if index is not self.index_:  # another thread has fitted it again
+                    continue
+                inner_ids = index._collection.add(structures, stand_ins)
+                columns = {"inner_ids": inner_ids, "texts": texts, "names": names}
+                ids = self._records.append(columns)
+                self._publish()
+                return ids
 
     def remove(self, ids: Any) -> None:
         """Remove sentences; the others keep their ids.
@@ -316,21 +357,37 @@ class SentenceIndex(StructureEstimator):
             Ids returned by :meth:`add`; those of ``fit`` count from 0.
         """
         self._check_is_fitted()
-        positions = self._records.find("SentenceIndex", ids)
-        self.index_.remove(self._records.column("inner_ids")[positions])
-        self._records.remove("SentenceIndex", ids)
+        with LOCK:
+            records = self._records.rows
+            positions = records.find("SentenceIndex", "sentence", ids)
+            self.index_.remove(records.column("inner_ids")[positions])
+            self._records.remove("SentenceIndex", ids)
+            self._publish()
 
     def refit(self) -> SentenceIndex:
         """Select new landmarks from all sentences in the index, which keep their ids.
 
         Landmarks are selected by ``fit``. When the index has grown to several times its size, or
         its content has changed, new landmarks improve the search.
+
+        Raises
+        ------
+        KernelInputError
+            If the index is empty, or if another thread adds or removes sentences meanwhile.
         """
         self._check_is_fitted()
-        if len(self) == 0:
+        before = self._records.tidy()
+        if len(before) == 0:
             raise KernelInputError("SentenceIndex: the index is empty; add sentences first")
-        self.index_ = self._fit_index(self.index_.structures_)
-        self._records.renumber(self.index_.ids_)
+        index = self._fit_index(self.index_.structures_)
+        with LOCK:
+            if self._records.rows.version != before.version:
+                raise KernelInputError(
+                    "SentenceIndex: sentences were added or removed during refit; call it again"
+                )
+            self.index_ = index
+            self._records.renumber(index.ids_)
+            self._publish()
         return self
 
     @overload
@@ -360,19 +417,20 @@ class SentenceIndex(StructureEstimator):
         check_int("SentenceIndex: k", k, 1)
         check_int("SentenceIndex: n_rerank", asked, 0)
         queries = as_inputs([X] if is_input(X) else X, "SentenceIndex")
-        k = min(k, len(self))
+        state = self._current()
+        k = min(k, len(state.records))
         if k == 0 or len(queries) == 0:
             found: list[list[Match]] = [[] for _ in range(len(queries))]
         else:
-            found = self._search(queries, k, asked and max(k, asked))
+            found = self._search(state, queries, k, asked and max(k, asked))
         return found[0] if is_input(X) else found
 
-    def _search(self, queries: Any, k: int, n_rerank: int) -> list[list[Match]]:
+    def _search(self, state: _State, queries: Any, k: int, n_rerank: int) -> list[list[Match]]:
+        index, rows, records = state
         with self._threads():
-            inner_ids, scores = self.index_.search(self._structures(queries), k, n_rerank=n_rerank)
+            inner_ids, scores = index._search_rows(rows, self._structures(queries), k, n_rerank)
         if self.by == "codes" and not n_rerank:
-            scores = 1 - scores / self.index_.n_bits
-        records = self._records
+            scores = 1 - scores / index.n_bits
         positions = np.searchsorted(records.column("inner_ids"), inner_ids)
         columns = [records.column(name)[positions].tolist() for name in ("ids", "texts", "names")]
         return [
@@ -403,11 +461,9 @@ class SentenceIndex(StructureEstimator):
         """
         self._check_is_fitted()
         query = as_input(query, "SentenceIndex: query")
-        position = self._records.find("SentenceIndex", [id])
-        inner_ids = self._records.column("inner_ids")[position]
-        # Not by structures_, which moves rows while other threads may be searching.
-        collection = self.index_._collection
-        [found] = collection.take(np.searchsorted(collection.column("ids"), inner_ids))
+        _, rows, records = self._current()
+        inner_ids = records.column("inner_ids")[records.find("SentenceIndex", "sentence", [id])]
+        [found] = rows.take(np.searchsorted(rows.column("ids"), inner_ids))
         [asked] = self._structures([query])
         return shared_fragments(self.kernel_, asked, found, top, order=order)
 
@@ -419,6 +475,22 @@ class SentenceIndex(StructureEstimator):
     def __bool__(self) -> bool:
         """True, even for an index without sentences."""
         return True
+
+    def _unchanging(self) -> SentenceIndex:
+        """Return a copy that later additions and removals do not change."""
+        return copy(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        with LOCK:
+            state = {name: value for name, value in self.__dict__.items() if name != "_state"}
+            if "_records" in state:
+                state |= {"index_": self.index_._unchanging(), "_records": copy(self._records)}
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if "_records" in state:
+            self._publish()
 
     def __sklearn_is_fitted__(self) -> bool:
         # Access to the attributes would compact the columns.
@@ -459,6 +531,7 @@ class SentenceIndex(StructureEstimator):
         if "_restored" in self.__dict__:
             self._records = _Records.restored(self.index_.ids_, self._restored)
             del self._restored
+            self._publish()
 
 
 def _texts_and_names(inputs: Any) -> tuple[Column, Column]:

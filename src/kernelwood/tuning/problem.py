@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from kernelwood.errors import KernelInputError
 from kernelwood.kernels import CombinedKernel, Kernel, OnView
 from kernelwood.parameters import is_number
+from kernelwood.threads import ignored_warnings
 
 if TYPE_CHECKING:
     from kernelwood.tuning.neighbor_search import NeighborLoss
@@ -302,8 +302,7 @@ def quiet_zeros() -> Iterator[None]:
 
     A search tries such gates. Using the learned kernel still warns.
     """
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ".*self-similarity 0", RuntimeWarning)
+    with ignored_warnings(".*self-similarity 0", RuntimeWarning):
         yield
 
 

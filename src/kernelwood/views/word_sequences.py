@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence as Listing
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 
 from kernelwood import _native
 from kernelwood.errors import StructureError
 from kernelwood.structures import Sequence, shorten
 from kernelwood.text import Entity, Sentence, Token
+from kernelwood.threads import lazy_property
 
 _T = TypeVar("_T")
 Labels: TypeAlias = Literal["text", "lemma", "stem", "tag", "pos"]
@@ -114,7 +115,7 @@ def stem(word: str) -> str:
 class _Stemmer(threading.local):
     """The Snowball stemmer of a thread for words of any letters; threads must not share one."""
 
-    @cached_property
+    @lazy_property
     def english(self) -> Any:
         from snowballstemmer import EnglishStemmer  # imports the stemmers of all languages
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import tempfile
 import time
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -30,6 +29,7 @@ from kernelwood.errors import KernelInputError
 from kernelwood.learners import Contributions, GrowingFactor
 from kernelwood.relations import NONE, kernel_on, type_of
 from kernelwood.seeds import child_generator
+from kernelwood.threads import ignored_warnings
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -743,9 +743,8 @@ class Teacher:
             return [int(row) for row in sample]
         seed = int(child_generator(self._seed, _MEDOIDS).integers(2**31))
         clusters = KernelKMeans(n, kernel_on(self._blind_views), random_state=seed, n_init=1)
-        with warnings.catch_warnings():
-            # Fewer candidates that differ, or no convergence, give fewer or other medoids.
-            warnings.simplefilter("ignore", ConvergenceWarning)
+        # Fewer candidates that differ, or no convergence, give fewer or other medoids.
+        with ignored_warnings(category=ConvergenceWarning):
             clusters.fit(self._table[sample].only(self._blind_views))
         return [int(sample[row]) for row in clusters.medoid_indices_]
 
