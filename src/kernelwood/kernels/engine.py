@@ -68,8 +68,6 @@ class EngineKernel(Kernel):
 
     # Refusal of structures that take too long.
 
-    _instead = "Split or prune them"  # advice
-
     def _check_work(self, X: Any, Y: Any | None, number: str = "float64") -> None:
         """Raise KernelInputError if comparing two structures would take too long.
 
@@ -96,8 +94,12 @@ class EngineKernel(Kernel):
         return KernelInputError(
             f"{type(self).__name__}: comparing a {X.kind} of {X.sizes[i]:,} {X.unit} with one of "
             f"{Y.sizes[j]:,} takes {steps * cost:,} steps{beyond}; the limit is {_MOST_STEPS:,}."
-            f"\n    {self._instead}"
+            f"\n    {self._advice()}"
         )
+
+    def _advice(self) -> str:
+        """Return what to do about structures that take too long."""
+        raise NotImplementedError
 
     def _largest(self, X: Any) -> int:
         """Return the largest of the sizes that bound the steps of comparisons."""
@@ -312,24 +314,41 @@ class EngineKernel(Kernel):
             self._check_work(X, Y, number)
             for side in (X, Y):
                 self._check_work(side, None, number)
-        self._fill_raw_cross(X, Y, out, runner, number)
-        if number == "log2":
+            self._fill_raw_cross(X, Y, out, runner, number)
             self._finish_log2(X, Y, out, runner)
             return
-        own_x, own_y = self._selves(X, number, runner), self._selves(Y, number, runner)
-        extreme_x, extreme_y = _extreme(own_x, number), _extreme(own_y, number)
+        # Self-similarities first: they tell which structures must be compared again.
+        own_x, extreme_x = self._own(X, number, runner)
+        own_y, extreme_y = self._own(Y, number, runner)
+        self._fill_raw_cross(X, Y, out, runner, number)
         if self.normalize:
             scale_x = _inverse_root(np.where(extreme_x, 0, own_x))
             scale_y = _inverse_root(np.where(extreme_y, 0, own_y))
             _native.scale_block(out, scale_x, scale_y, self._largest_normalized())
             warn_of_zeros(int(np.count_nonzero(own_x == 0) + np.count_nonzero(own_y == 0)), self)
-        for rows, columns in ((slice(None), extreme_y), (extreme_x, ~extreme_y)):
-            places = np.ix_(np.arange(len(X))[rows], np.flatnonzero(columns))
-            again = np.empty(out[places].shape)
-            if again.size:
-                self._fill_cross_in(X[rows], Y[columns], again, runner.quiet(), _NEXT[number])
-                out[places] = self._fit(again, out.dtype)
+        if extreme_y.any():
+            self._redo_cross(X, Y, slice(None), extreme_y, out, number, runner)
+        if extreme_x.any():
+            self._redo_cross(X, Y, extreme_x, ~extreme_y, out, number, runner)
         self._redo_overflows(X, Y, out, number, runner)
+
+    def _own(self, X: Any, number: str, runner: Runner) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        """Return self-similarities, and which of them are out of range."""
+        own = self._selves(X, number, runner)
+        extreme = _extreme(own, number)
+        if extreme.any():
+            self._check_work(X[extreme], None, _NEXT[number])
+        return own, extreme
+
+    def _redo_cross(
+        self, X: Any, Y: Any, rows: Any, columns: Any, out: Matrix, number: str, runner: Runner
+    ) -> None:
+        """Compute some rows and columns again in the next number type."""
+        places = np.ix_(np.arange(len(X))[rows], np.flatnonzero(columns))
+        again = np.empty(out[places].shape)
+        if again.size:
+            self._fill_cross_in(X[rows], Y[columns], again, runner.quiet(), _NEXT[number])
+            out[places] = self._fit(again, out.dtype)
 
     def _fill_raw_cross(self, X: Any, Y: Any, out: Matrix, runner: Runner, number: str) -> None:
         """Fill ``out`` with raw values; equal structures are compared once."""

@@ -108,7 +108,8 @@ class ForestKernel(EngineKernel):
     def _unit(self) -> float:
         return float(self.decay)
 
-    _instead = "Split or prune such forests: most of their hyper-edges have equal productions"
+    def _advice(self) -> str:
+        return "Split or prune such forests: most of their hyper-edges have equal productions"
 
     def _largest(self, X: Any) -> int:
         return int(self._sizes(X).max(initial=0))
@@ -149,10 +150,10 @@ class _DistinctEdges:
                     self.productions[production] += 1
                 number = numbers.setdefault(key, len(numbers))
                 below.append((number, forest.edges[e][2]))
-            key = (forest.labels[v], *below)
-            if key not in numbers and len(below) > 1:
+            node: Any = (forest.labels[v], *below)
+            if node not in numbers and len(below) > 1:
                 self.alternatives.update(_production(forest, e) for e in forest.edges_of(v))
-            node_of[v] = numbers.setdefault(key, len(numbers))
+            node_of[v] = numbers.setdefault(node, len(numbers))
 
     def steps(self, other: _DistinctEdges) -> int:
         """Return the number of steps of a comparison."""

@@ -137,7 +137,8 @@ class SubsequenceKernel(EngineKernel):
         self._check_number("decay", 0, 1, "(0, 1]")
         check_int("SubsequenceKernel: max_length", self.max_length, 1, 2**31 - 1, none=True)
 
-    _instead = "Split them, or compare them by a smaller max_length"
+    def _advice(self) -> str:
+        return "Split such sequences" + (", or use a smaller max_length" if self.max_length else "")
 
     def _most_steps(self, n: Any, m: Any) -> Any:
         return _PAIR * (self.max_length or 1) * n * m

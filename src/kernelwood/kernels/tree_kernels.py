@@ -20,7 +20,7 @@ from kernelwood.vectors import Vectors
 
 # Steps of a pair of distinct subtrees that match, of a pair of their children, and of such a pair
 # with equal labels in addition.
-_PAIR, _CHILDREN, _MATCH = 4, 1, 4
+_PAIR, _CHILDREN, _MATCH = 5, 1, 4
 
 
 class TreeEngineKernel(EngineKernel):
@@ -30,7 +30,9 @@ class TreeEngineKernel(EngineKernel):
     _kind: str
     decay: float
 
-    _instead = "Split or prune such trees, or use SubtreeKernel, which takes linear time"
+    def _advice(self) -> str:
+        linear = "" if self._matches_softly() else ", or use SubtreeKernel, which takes linear time"
+        return f"Split or prune such trees: most of their nodes have equal labels{linear}"
 
     def _most_steps(self, n: Any, m: Any) -> Any:
         if self._kind == "subtree" and not self._matches_softly():
