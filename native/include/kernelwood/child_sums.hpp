@@ -12,12 +12,14 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "kernelwood/buffer.hpp"
 #include "kernelwood/child_postings.hpp"
 #include "kernelwood/engine.hpp"
 #include "kernelwood/node_matching.hpp"
 #include "kernelwood/row_store.hpp"
+#include "kernelwood/scaled_table.hpp"
 #include "kernelwood/tree_parameters.hpp"
 
 namespace kernelwood {
@@ -250,6 +252,49 @@ class ChildSums {
                                                 : table_rooted(shape, first + k));
   }
 
+  // The same where values leave the range of double, at nearly the cost of doubles; false if a
+  // number is too large or too small for that.
+  bool sum_by_blocks(const Shape& shape, int32_t k, Scaled& total) {
+    if (contiguous_ || !decay_.is_plain() || !link_.is_plain()) return false;
+    const bool rooted = kind_ == TreeKernel::rooted;
+    const double start = rooted ? 1.0 : start_.plain(), link = rooted ? 1.0 : link_.plain();
+    const auto n_lines = static_cast<int64_t>(children_.size());
+    if (!blocks_.begin(n_lines, shape.arity, start, link, rooted ? 1.0 : decay_.plain()))
+      return false;
+    factors_.resize(static_cast<size_t>(shape.arity));
+    values_.resize(static_cast<size_t>(shape.arity));
+    int32_t filled = -1;
+    for (const Child& child : children_) {
+      if (stop_.raised()) break;
+      if (child.sub != filled && !fill_line(shape, k, child)) return false;
+      filled = child.sub;
+      if (rooted)
+        blocks_.add_weighted_line(factors_.data(), values_.data());
+      else
+        blocks_.add_line(factors_.data());
+    }
+    total = blocks_.total();
+    return true;
+  }
+
+  bool fill_line(const Shape& shape, int32_t k, const Child& child) {
+    const int32_t* at = slots_.child_slots(shape, 0) + k;
+    const int32_t* symbols = slots_.child_symbols(shape);
+    for (int32_t j = 0; j < shape.arity; ++j) {
+      Real factor(0.0), value(0.0);
+      if (symbols[j] == child.symbol) {
+        const int32_t slot = at[int64_t{j} * shape.n_members];
+        value = child.row[slot];
+        factor = kind_ == TreeKernel::rooted ? decay_ * match(child, slot) : value;
+      }
+      factors_[static_cast<size_t>(j)] = factor.plain();
+      values_[static_cast<size_t>(j)] = value.plain();
+      if (!factor.is_plain() || !ScaledTable::accepts(factor.plain())) return false;
+      if (!value.is_plain() || !ScaledTable::accepts(value.plain())) return false;
+    }
+    return true;
+  }
+
   // Walks the table line by line: step(j, child, slot) where the children i and j can match,
   // step(j, child, -1) where they cannot.
   template <class Start, class Step>
@@ -267,6 +312,8 @@ class ChildSums {
   }
 
   Real table_partial(const Shape& shape, int32_t k) {
+    if constexpr (std::is_same_v<Real, Scaled>)
+      if (Scaled sum; sum_by_blocks(shape, k, sum)) return sum;
     table_a_.assign(static_cast<size_t>(shape.arity), Real(0.0));
     Real total(0.0), run(0.0), diagonal(0.0);
     scan_table(
@@ -286,6 +333,8 @@ class ChildSums {
   }
 
   Real table_rooted(const Shape& shape, int32_t k) {
+    if constexpr (std::is_same_v<Real, Scaled>)
+      if (Scaled sum; sum_by_blocks(shape, k, sum)) return sum;
     table_a_.assign(static_cast<size_t>(shape.arity), Real(0.0));
     table_b_.assign(static_cast<size_t>(shape.arity), Real(0.0));
     Real total(0.0), run_a(0.0), run_b(0.0), before_a(0.0), before_b(0.0);
@@ -321,6 +370,8 @@ class ChildSums {
   Buffer<int32_t> head_, next_;
   Buffer<Child> children_;
   Buffer<Real> gap_powers_, table_a_, table_b_;
+  ScaledTable blocks_;
+  Buffer<double> factors_, values_;  // of a line of the blocks
   Cell cells_[many_cells];
   Link links_[many_cells * many_cells / 2];
   int links_end_[many_cells];

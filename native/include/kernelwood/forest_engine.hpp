@@ -85,14 +85,16 @@ class ForestEngine : public PanelEngine<ForestEngine<Real>, Real> {
     const auto end = static_cast<size_t>(panel_.begin[static_cast<size_t>(f) + 1]);
     Real diagonal(0.0);
     if (symmetric_) chain_entries(work, begin, end);
-    work.rows.begin_forest();
+    work.rows.begin_forest(panel_, f);
     for (size_t i = begin; i < end && !work.stop.raised(); ++i) {
       const int32_t edge = panel_.edge[i];
       const Real* row = work.rows.edge_row(edge, stream_begin);
-      if (row == nullptr) continue;
-      const Real weight(panel_.weight[i]);
-      if (symmetric_) diagonal += weight * self_sum(work, begin, edge, row);
-      if (lane >= 0) scatter(work, edge, row, weight, stream_begin, lane);
+      if (row != nullptr) {
+        const Real weight(panel_.weight[i]);
+        if (symmetric_) diagonal += weight * self_sum(work, begin, edge, row);
+        if (lane >= 0) scatter(work, edge, row, weight, stream_begin, lane);
+      }
+      work.rows.finish(edge);
     }
     if (symmetric_)
       for (size_t i = begin; i < end; ++i)

@@ -4,10 +4,14 @@
 //   D(v1, v2)     = sum over e1 of v1, e2 of v2, same production, of q(e1) q(e2) Delta(e1, e2)
 //
 // These are the Delta* of the definition over beta(v1) beta(v2), hence always in range.
+//
+// Rows are kept from forest to forest while they fit. A forest whose rows alone exceed that is
+// handled frugally: each row is freed after the last hyper-edge or node that is made from it.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "kernelwood/buffer.hpp"
@@ -43,15 +47,22 @@ template <class Real>
 class ForestRows {
  public:
   ForestRows(double decay, int64_t max_bytes, const ForestTable& table, const ForestSlots& slots)
-      : table_(table), slots_(slots), decay_(decay), arena_(max_bytes),
+      : table_(table), slots_(slots), decay_(decay), max_bytes_(max_bytes), arena_(max_bytes),
         edges_(static_cast<size_t>(table.n_edges()), nullptr),
         nodes_(static_cast<size_t>(table.n_nodes())) {}
 
   Real base() const { return decay_; }
 
   // Announces a forest; rows of earlier ones may go.
-  void begin_forest() {
-    if (arena_.used() < kept_values) return;
+  void begin_forest(const ForestSide& side, int64_t forest) {
+    side_ = &side;
+    forest_ = static_cast<size_t>(forest);
+    n_finished_ = 0;
+    if (!frugal_ && arena_.used() < kept_values) return;
+    frugal_ = false;
+    edges_alone_.clear();
+    nodes_alone_.clear();
+    live_bytes_ = 0;
     for (const int32_t edge : made_edges_) edges_[static_cast<size_t>(edge)] = nullptr;
     for (const int32_t node : made_nodes_) nodes_[static_cast<size_t>(node)] = {};
     made_edges_.clear();
@@ -63,6 +74,7 @@ class ForestRows {
   // the stream has none. Rows of the edges below must be there. Only what can occur in stream
   // forests from `stream_begin` on is right.
   const Real* edge_row(int32_t edge, int64_t stream_begin) {
+    if (!frugal_ && arena_.used() > most_values) be_frugal();
     const ForestShape& shape = slots_.shape(table_.shape(edge));
     if (shape.size == 0) return nullptr;
     const Real*& made = edges_[static_cast<size_t>(edge)];
@@ -73,11 +85,80 @@ class ForestRows {
     return made;
   }
 
+  // Hyper-edges are finished in the order of the forest, when their rows have been used: if it is
+  // frugal, rows that nothing else waits for are freed.
+  void finish(int32_t edge) {
+    ++n_finished_;
+    if (!frugal_) return;
+    for (int64_t j = 0; j < table_.n_children(edge); ++j) {
+      const int32_t child = table_.children(edge)[j];
+      if (--node_uses_[static_cast<size_t>(child)] == 0) finish_node(child);
+    }
+    if (edge_uses_[static_cast<size_t>(edge)] == 0) free_edge(edge);
+  }
+
  private:
   static constexpr int64_t kept_values = int64_t{1} << 18;  // about a core's cache
+  static constexpr int64_t most_values = int64_t{1} << 23;  // for the rows of one forest
+
+  // The memory of one row.
+  struct Alone {
+    std::unique_ptr<Real[]> values;
+    int64_t bytes = 0;
+  };
+
+  // Counts the hyper-edges to come that use each node, and the nodes to come of each hyper-edge.
+  void be_frugal() {
+    frugal_ = true;
+    edges_alone_.resize(edges_.size());
+    nodes_alone_.resize(nodes_.size());
+    edge_uses_.assign(edges_.size(), 0);
+    node_uses_.assign(nodes_.size(), 0);
+    for (int64_t i = side_->begin[forest_] + n_finished_; i < side_->begin[forest_ + 1]; ++i) {
+      const int32_t edge = side_->edge[static_cast<size_t>(i)];
+      for (int64_t j = 0; j < table_.n_children(edge); ++j)
+        ++node_uses_[static_cast<size_t>(table_.children(edge)[j])];
+    }
+    for (int64_t i = side_->node_begin[forest_]; i < side_->node_begin[forest_ + 1]; ++i) {
+      const int32_t node = side_->node[static_cast<size_t>(i)];
+      if (node_uses_[static_cast<size_t>(node)] == 0) continue;
+      for (int32_t k = 0; k < table_.n_alternatives(node); ++k)
+        ++edge_uses_[static_cast<size_t>(table_.alternatives(node)[k].edge)];
+    }
+  }
+
+  void finish_node(int32_t node) {
+    Alone& alone = nodes_alone_[static_cast<size_t>(node)];
+    live_bytes_ -= alone.bytes;
+    alone = {};
+    nodes_[static_cast<size_t>(node)] = {};
+    for (int32_t k = 0; k < table_.n_alternatives(node); ++k) {
+      const int32_t edge = table_.alternatives(node)[k].edge;
+      if (--edge_uses_[static_cast<size_t>(edge)] == 0) free_edge(edge);
+    }
+  }
+
+  void free_edge(int32_t edge) {
+    Alone& alone = edges_alone_[static_cast<size_t>(edge)];
+    if (!alone.values) return;
+    live_bytes_ -= alone.bytes;
+    alone = {};
+    edges_[static_cast<size_t>(edge)] = nullptr;
+  }
+
+  // Memory for a row of an edge or node, by its place in `alone`.
+  Real* allocate(int64_t size, std::vector<Alone>& alone, int32_t at) {
+    if (!frugal_) return arena_.allocate(size);
+    const int64_t bytes = size * static_cast<int64_t>(sizeof(Real));
+    live_bytes_ += bytes;
+    if (live_bytes_ > max_bytes_) throw BudgetExceeded(live_bytes_);
+    alone[static_cast<size_t>(at)] = {std::unique_ptr<Real[]>(new Real[static_cast<size_t>(size)]),
+                                      bytes};
+    return alone[static_cast<size_t>(at)].values.get();
+  }
 
   const Real* make_edge_row(int32_t edge, const ForestShape& shape, int64_t stream_begin) {
-    Real* values = arena_.allocate(shape.size);
+    Real* values = allocate(shape.size, edges_alone_, edge);
     std::fill(values, values + shape.size, decay_);
     SlotRange live[n_runs];
     for (int run = 0; run < n_runs; ++run) live[run] = slots_.live(shape, run, stream_begin);
@@ -129,7 +210,7 @@ class ForestRows {
     row.simple_size = shape.ends[SlotRun::simple_owned];
     if (shape.shared_begin == shape.shared_end) return row;
     const SlotRange places = slots_.ambiguous(table_.symbol(node), stream_begin);
-    Real* shared = zeros(places.size());
+    Real* shared = zeros(node, places.size());
     add_shared(shape, stream_begin, values, Real(1.0), shared - places.begin);
     row.ambiguous = shared;
     row.ambiguous_begin = places.begin;
@@ -140,7 +221,7 @@ class ForestRows {
   NodeRow<Real> ambiguous_row(int32_t node, int64_t stream_begin) {
     NodeRow<Real> row;
     const SlotRange places = slots_.places(table_.symbol(node));
-    Real* sums = zeros(places.size());
+    Real* sums = zeros(node, places.size());
     for (int32_t k = 0; k < table_.n_alternatives(node); ++k) {
       const Alternative& choice = table_.alternatives(node)[k];
       const ForestShape& shape = slots_.shape(table_.shape(choice.edge));
@@ -168,8 +249,8 @@ class ForestRows {
       by_place[s->place] += weight * Real(s->given_head) * values[s->slot];
   }
 
-  Real* zeros(int32_t n) {
-    Real* values = arena_.allocate(n);
+  Real* zeros(int32_t node, int32_t n) {
+    Real* values = allocate(n, nodes_alone_, node);
     std::fill(values, values + n, Real(0.0));
     return values;
   }
@@ -177,10 +258,17 @@ class ForestRows {
   const ForestTable& table_;
   const ForestSlots& slots_;
   Real decay_;
+  int64_t max_bytes_;
   RowArena<Real> arena_;
   Buffer<const Real*> edges_;
   Buffer<NodeRow<Real>> nodes_;
   Buffer<int32_t> made_edges_, made_nodes_;
+  bool frugal_ = false;
+  const ForestSide* side_ = nullptr;
+  size_t forest_ = 0;
+  int64_t n_finished_ = 0, live_bytes_ = 0;
+  std::vector<Alone> edges_alone_, nodes_alone_;
+  Buffer<int32_t> edge_uses_, node_uses_;
 };
 
 }  // namespace kernelwood

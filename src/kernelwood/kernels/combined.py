@@ -209,8 +209,8 @@ class CombinedKernel(Kernel):
 
     def _own_params(self) -> dict[str, Any]:
         """Return the parameters that are not parts."""
-        params = self.get_params(deep=False)
-        return {name: value for name, value in params.items() if name not in self._inside}
+        names = self._parameter_names()
+        return {name: getattr(self, name) for name in names if name not in self._inside}
 
     def __copy__(self: C) -> C:
         copied: C = object.__new__(type(self))
@@ -356,20 +356,26 @@ class _SharedParts:
         self.kernel = kernel
         parts = _inside_first(kernel)
         self._numbers = _number(parts)
-        self._uses = Counter({self._numbers[id(kernel)]: 1})
+        self._uses = {self._numbers[id(kernel)]: 1}
         self._held: dict[int, int] = {}  # matrices held at once while a part is filled
-        combined = [part for part in parts if isinstance(part, CombinedKernel)]
+        kinds: set[type[Kernel]] = set()
         counted: set[int] = set()
-        for each in combined:
+        for each in parts:
+            if not isinstance(each, CombinedKernel):
+                continue
+            kinds.add(type(each))
             inside = each._parts()
-            held = sorted((self._held.get(id(inner), 1) for inner in inside), reverse=True)
-            self._held[id(each)] = max(n + before for before, n in enumerate(held))
+            held = sorted([self._held.get(id(inner), 1) for inner in inside], reverse=True)
+            self._held[id(each)] = max([n + before for before, n in enumerate(held)])
             # The parts of a kernel that is kept need not be kept themselves.
-            if self._numbers[id(each)] not in counted:
-                counted.add(self._numbers[id(each)])
-                self._uses.update(self._numbers[id(inner)] for inner in inside)
-        self.keep_overflow = all(isinstance(k, (Sum, Product, Scaled, OnView)) for k in combined)
-        normalized = any(isinstance(k, Normalized) for k in combined)
+            number = self._numbers[id(each)]
+            if number not in counted:
+                counted.add(number)
+                for inner in inside:
+                    number = self._numbers[id(inner)]
+                    self._uses[number] = self._uses.get(number, 0) + 1
+        self.keep_overflow = all(issubclass(kind, _KEEP_OVERFLOW) for kind in kinds)
+        normalized = any(issubclass(kind, Normalized) for kind in kinds)
         self._definite = _definite(parts) if normalized else set()
         # By number and data: the data, the values, and the number of uses to come.
         self._known: dict[tuple[Any, ...], tuple[Any, Matrix, int]] = {}
@@ -382,7 +388,9 @@ class _SharedParts:
         """
         parts = kernel._parts()
         if isinstance(kernel, _Binary):
-            parts.sort(key=lambda part: -self._held.get(id(part), 1))
+            left, right = (self._held.get(id(part), 1) for part in parts)
+            if left < right:
+                parts.reverse()
         return parts
 
     def is_definite(self, part: Kernel) -> bool:
@@ -427,7 +435,7 @@ class _SharedParts:
     def _keep(self, request: Request, key: tuple[Any, ...]) -> None:
         # Self-similarities are small, and each normalization asks for them again.
         diagonal = request.how == "_fill_diag" and key[0] is not None
-        uses = _ALWAYS if diagonal else self._uses[key[0]] - 1
+        uses = _ALWAYS if diagonal else self._uses.get(key[0], 0) - 1
         if uses > 0:
             # The data is kept as well, or another object could get its id.
             self._known[key] = (request.data, request.out.copy(), uses)
@@ -685,9 +693,9 @@ class OnView(CombinedKernel):
 
     def _view(self, X: Any) -> Any:
         if len(X) == 0:
-            return self.kernel._batch([])
+            return self.kernel._as_batch([])
         try:
-            return self.kernel._batch(X.view(self.name))
+            return self.kernel._as_batch(X.view(self.name))
         except StructureError as error:
             raise KernelInputError(f"{self!r}: {error}") from None
 
@@ -697,6 +705,9 @@ class OnView(CombinedKernel):
 
 def _grouped(kernel: Kernel) -> Pieces:
     return ["(", kernel, ")"] if isinstance(kernel, (Sum, Product, Scaled, Power)) else [kernel]
+
+
+_KEEP_OVERFLOW = (Sum, Product, Scaled, OnView)  # finite values only from finite values
 
 
 def needed_views(kernel: Kernel) -> tuple[str, ...] | None:

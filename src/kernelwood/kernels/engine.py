@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,17 @@ _WINDOW = 256  # Gram matrices are cut only between the windows in which sequenc
 _REPEATED = 0.7  # share of distinct pairs from which on repeated structures are not looked for
 _LARGE = 2000  # nodes of a structure above which a single pair may take long
 _NEXT = {"float32": "float64", "float64": "log2"}
+# The most steps of comparing two structures, some ten seconds; sentences take thousands of steps.
+# Values are computed in other number types before log2, which counts for all of them.
+_MOST_STEPS = 3 * 10**9
+_STEPS_OF_NUMBER = {"float32": 1, "float64": 1, "log2": 3}
+
+
+class Work(Protocol):
+    """What the comparison of a large structure with others takes."""
+
+    def steps(self, other: Any) -> int:
+        """Return the number of steps of a comparison."""
 
 
 class EngineKernel(Kernel):
@@ -55,11 +66,66 @@ class EngineKernel(Kernel):
         """Return the parameters of the native engine."""
         raise NotImplementedError
 
-    def _check_work(self, X: Any, Y: Any | None) -> None:
+    # Refusal of structures that take too long.
+
+    def _check_work(self, X: Any, Y: Any | None, number: str = "float64") -> None:
         """Raise KernelInputError if comparing two structures would take too long.
 
         Without ``Y``, each structure of ``X`` is compared with itself.
         """
+        other = X if Y is None else Y
+        most = _MOST_STEPS // _STEPS_OF_NUMBER[number]
+        n, m = self._largest(X), self._largest(other)
+        if self._most_steps(n, m) <= most:
+            return  # almost always
+        rows = self._large(X, m, most)
+        columns = rows if Y is None else self._large(Y, n, most)
+        for i, left in rows.items():
+            for j, right in {i: left}.items() if Y is None else columns.items():
+                steps = left.steps(right)
+                if steps > most:
+                    raise self._too_long(X, i, other, j, steps, number)
+
+    def _too_long(
+        self, X: Any, i: int, Y: Any, j: int, steps: int, number: str
+    ) -> KernelInputError:
+        cost = _STEPS_OF_NUMBER[number]
+        beyond = f", {cost} times as many beyond the range of float64" if cost > 1 else ""
+        return KernelInputError(
+            f"{type(self).__name__}: comparing a {X.kind} of {X.sizes[i]:,} {X.unit} with one of "
+            f"{Y.sizes[j]:,} takes {steps * cost:,} steps{beyond}; the limit is {_MOST_STEPS:,}."
+            f"\n    {self._advice()}"
+        )
+
+    def _advice(self) -> str:
+        """Return what to do about structures that take too long."""
+        raise NotImplementedError
+
+    def _largest(self, X: Any) -> int:
+        """Return the largest of the sizes that bound the steps of comparisons."""
+        return int(X.largest)
+
+    def _sizes(self, X: Any) -> NDArray[Any]:
+        """Return these sizes."""
+        sizes: NDArray[Any] = X.sizes
+        return sizes
+
+    def _most_steps(self, n: Any, m: Any) -> Any:
+        """Return an upper bound of the steps of comparing structures of such sizes."""
+        return 0
+
+    def _work(self, X: Any, index: int) -> Work:
+        """Return what comparing a structure takes."""
+        raise NotImplementedError
+
+    def _large(self, X: Any, largest_other: int, most: int) -> dict[int, Work]:
+        """Return the work of structures that may take more than ``most`` steps."""
+        known: dict[int, Work] = X.remember(("work", self.clone()), dict)
+        large = self._most_steps(self._sizes(X).astype(float), largest_other) > most
+        for i in np.flatnonzero(large).tolist():
+            if i not in known:
+                known[i] = self._work(X, i)
+        return {i: known[i] for i in np.flatnonzero(large).tolist()}
 
     def _unit(self) -> float:
         """Return the smallest value that two matching nodes can contribute."""
@@ -188,9 +254,12 @@ class EngineKernel(Kernel):
         The structure with the larger index is always the row: the order of a pair can change the
         last bit.
         """
-        columns, rows = np.empty((len(X), len(again))), np.empty((len(again), len(X)))
-        self._fill_cross_in(X, X[again], columns, runner.quiet(), _NEXT[number])
-        self._fill_cross_in(X[again], X, rows, runner.quiet(), _NEXT[number])
+        some = X if len(again) == len(X) else X[again]
+        columns = rows = np.empty((len(X), len(again)))
+        self._fill_cross_in(X, some, columns, runner.quiet(), _NEXT[number])
+        if some is not X:
+            rows = np.empty((len(again), len(X)))
+            self._fill_cross_in(some, X, rows, runner.quiet(), _NEXT[number])
         columns, rows = self._fit(columns, out.dtype), self._fit(rows, out.dtype)
         for k, i in enumerate(again.tolist()):
             out[i:, i] = out[i, i:] = columns[i:, k]
@@ -241,23 +310,45 @@ class EngineKernel(Kernel):
 
     def _fill_cross_in(self, X: Any, Y: Any, out: Matrix, runner: Runner, number: str) -> None:
         """Fill ``out`` (of the number's own dtype, float64 for log2) with final values."""
-        self._fill_raw_cross(X, Y, out, runner, number)
         if number == "log2":
+            self._check_work(X, Y, number)
+            for side in (X, Y):
+                self._check_work(side, None, number)
+            self._fill_raw_cross(X, Y, out, runner, number)
             self._finish_log2(X, Y, out, runner)
             return
-        own_x, own_y = self._selves(X, number, runner), self._selves(Y, number, runner)
-        extreme_x, extreme_y = _extreme(own_x, number), _extreme(own_y, number)
+        # Self-similarities first: they tell which structures must be compared again.
+        own_x, extreme_x = self._own(X, number, runner)
+        own_y, extreme_y = self._own(Y, number, runner)
+        self._fill_raw_cross(X, Y, out, runner, number)
         if self.normalize:
             scale_x = _inverse_root(np.where(extreme_x, 0, own_x))
             scale_y = _inverse_root(np.where(extreme_y, 0, own_y))
             _native.scale_block(out, scale_x, scale_y, self._largest_normalized())
             warn_of_zeros(int(np.count_nonzero(own_x == 0) + np.count_nonzero(own_y == 0)), self)
-        for rows, columns in ((slice(None), extreme_y), (extreme_x, slice(None))):
-            again = np.empty(out[rows, columns].shape)
-            if again.size:
-                self._fill_cross_in(X[rows], Y[columns], again, runner.quiet(), _NEXT[number])
-                out[rows, columns] = self._fit(again, out.dtype)
+        if extreme_y.any():
+            self._redo_cross(X, Y, slice(None), extreme_y, out, number, runner)
+        if extreme_x.any():
+            self._redo_cross(X, Y, extreme_x, ~extreme_y, out, number, runner)
         self._redo_overflows(X, Y, out, number, runner)
+
+    def _own(self, X: Any, number: str, runner: Runner) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        """Return self-similarities, and which of them are out of range."""
+        own = self._selves(X, number, runner)
+        extreme = _extreme(own, number)
+        if extreme.any():
+            self._check_work(X[extreme], None, _NEXT[number])
+        return own, extreme
+
+    def _redo_cross(
+        self, X: Any, Y: Any, rows: Any, columns: Any, out: Matrix, number: str, runner: Runner
+    ) -> None:
+        """Compute some rows and columns again in the next number type."""
+        places = np.ix_(np.arange(len(X))[rows], np.flatnonzero(columns))
+        again = np.empty(out[places].shape)
+        if again.size:
+            self._fill_cross_in(X[rows], Y[columns], again, runner.quiet(), _NEXT[number])
+            out[places] = self._fit(again, out.dtype)
 
     def _fill_raw_cross(self, X: Any, Y: Any, out: Matrix, runner: Runner, number: str) -> None:
         """Fill ``out`` with raw values; equal structures are compared once."""
@@ -301,6 +392,7 @@ class EngineKernel(Kernel):
         else:
             selves, extreme = np.empty(len(X)), np.ones(len(X), dtype=bool)
         if extreme.any():
+            self._check_work(X[extreme], None, "log2")
             log2 = self._selves(X[extreme], "log2", runner)
             with np.errstate(over="ignore"):
                 # A normalised kernel only needs to know which are 0; underflow must not add any.

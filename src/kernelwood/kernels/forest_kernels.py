@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
-from numpy.typing import DTypeLike
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
 from kernelwood import _native
 from kernelwood.arrays import ForestBatch
 from kernelwood.compute import budget
 from kernelwood.kernels.engine import EngineKernel
 from kernelwood.structures import Forest
+
+_PAIR = 4  # steps of a pair of nodes in a pair of hyper-edges with equal productions
 
 
 class ForestKernel(EngineKernel):
@@ -104,12 +108,61 @@ class ForestKernel(EngineKernel):
     def _unit(self) -> float:
         return float(self.decay)
 
+    def _advice(self) -> str:
+        return "Split or prune such forests: most of their hyper-edges have equal productions"
+
+    def _largest(self, X: Any) -> int:
+        return int(self._sizes(X).max(initial=0))
+
+    def _sizes(self, X: Any) -> NDArray[Any]:
+        # Hyper-edges and their children.
+        sizes: NDArray[Any] = np.diff(X.parts[1].offsets) + np.diff(X.parts[2].offsets)
+        return sizes
+
+    def _most_steps(self, n: Any, m: Any) -> Any:
+        return _PAIR * n * m
+
+    def _work(self, X: Any, index: int) -> _DistinctEdges:
+        return _DistinctEdges(X[index])
+
     def _parameters(self) -> Any:
         parameters = _native.ForestParameters()
         parameters.decay = float(self.decay)
         parameters.sharpness = float(self.sharpness)
         parameters.max_bytes = budget()
         return parameters
+
+
+class _DistinctEdges:
+    """Number of distinct hyper-edges, and of those of ambiguous nodes, by production."""
+
+    def __init__(self, forest: Forest) -> None:
+        self.productions: Counter[tuple[str, ...]] = Counter()
+        self.alternatives: Counter[tuple[str, ...]] = Counter()
+        numbers: dict[Any, int] = {}
+        node_of = [0] * forest.n_nodes
+        for v in forest.bottom_up():
+            below = []
+            for e in forest.edges_of(v):
+                production = _production(forest, e)
+                key = (production, tuple(node_of[child] for child in forest.edges[e][1]))
+                if key not in numbers:
+                    self.productions[production] += 1
+                number = numbers.setdefault(key, len(numbers))
+                below.append((number, forest.edges[e][2]))
+            node: Any = (forest.labels[v], *below)
+            if node not in numbers and len(below) > 1:
+                self.alternatives.update(_production(forest, e) for e in forest.edges_of(v))
+            node_of[v] = numbers.setdefault(node, len(numbers))
+
+    def steps(self, other: _DistinctEdges) -> int:
+        """Return the number of steps of a comparison."""
+        pairs = 0
+        for production, n in self.productions.items():
+            m = other.productions[production]
+            pairs += n * m * len(production)
+            pairs += n * other.alternatives[production] + self.alternatives[production] * m
+        return _PAIR * pairs
 
 
 class _Sharpened:

@@ -169,7 +169,7 @@ class Kernel(Parameterized):
         -------
         ndarray, shape (len(X), len(Y))
         """
-        X, Y = self._batch(X), self._batch(Y)
+        X, Y = self._batch(X), self._as_batch(Y)
         what = f"the matrix of {len(X):,} by {len(Y):,} similarities"
         out = self._allocate((len(X), len(Y)), dtype, out, what)
         runner = Runner(self.n_jobs, len(X) * len(Y), progress)
@@ -201,7 +201,7 @@ class Kernel(Parameterized):
 
     def pairs(self, X: Any, Y: Any, *, dtype: DTypeLike | None = None) -> Matrix:
         """Return the similarity of ``X[i]`` with ``Y[i]`` for every i, shape (n,)."""
-        X, Y = self._batch(X), self._batch(Y)
+        X, Y = self._batch(X), self._as_batch(Y)
         if len(X) != len(Y):
             raise KernelInputError(
                 f"pairs need two lists of the same length, got {len(X)} and {len(Y)}"
@@ -248,7 +248,7 @@ class Kernel(Parameterized):
         similarities : ndarray, shape (len(X), k)
             In descending order.
         """
-        X, Y = self._batch(X), self._batch(Y)
+        X, Y = self._batch(X), self._as_batch(Y)
         number = self._dtype(dtype)
         available = len(Y) - 1 if exclude_self else len(Y)
         check_int("k", k, 1, available)
@@ -357,6 +357,10 @@ class Kernel(Parameterized):
 
     def _batch(self, X: Any) -> Any:
         self._check_params()
+        return self._as_batch(X)
+
+    def _as_batch(self, X: Any) -> Any:
+        """Return structures as a batch of the kind that the kernel, already checked, accepts."""
         try:
             batch = as_batch(X, self._accepts())
         except StructureError as error:

@@ -78,6 +78,11 @@ class MatchedLabels(Vocabulary):
                 gates[known] = float(gate)
         return {f"{self._gate_on}_gates": gates} if (gates != 1).any() else {}
 
+    @property
+    def groups(self) -> NDArray[np.int32]:
+        """Of each label, the group of labels that may match it."""
+        return self._resolution.groups
+
     def table_bytes(self, panel: Batch, stream: Batch, number: str, plan: str) -> int:
         """Return the size in bytes of the table of similarities for a comparison."""
         if not self._needs_table(plan):

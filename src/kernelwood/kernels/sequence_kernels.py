@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -15,6 +16,8 @@ from kernelwood.kernels.engine import EngineKernel
 from kernelwood.parameters import check_int
 from kernelwood.similarity import Similarity
 from kernelwood.structures import Sequence
+
+_PAIR = 4  # steps of a pair of elements, for each length
 
 
 class SubsequenceKernel(EngineKernel):
@@ -134,8 +137,30 @@ class SubsequenceKernel(EngineKernel):
         self._check_number("decay", 0, 1, "(0, 1]")
         check_int("SubsequenceKernel: max_length", self.max_length, 1, 2**31 - 1, none=True)
 
+    def _advice(self) -> str:
+        return "Split such sequences" + (", or use a smaller max_length" if self.max_length else "")
+
+    def _most_steps(self, n: Any, m: Any) -> Any:
+        return _PAIR * (self.max_length or 1) * n * m
+
+    def _work(self, X: Any, index: int) -> _Length:
+        return _Length(int(X.sizes[index]), self.max_length)
+
     def _parameters(self) -> Any:
         parameters = _native.SequenceParameters()
         parameters.decay = float(self.decay)
         parameters.max_length = int(self.max_length or 0)
         return parameters
+
+
+@dataclass(frozen=True)
+class _Length:
+    """What comparing a sequence takes: all pairs of elements, for each length."""
+
+    size: int
+    max_length: int | None
+
+    def steps(self, other: _Length) -> int:
+        """Return the number of steps of a comparison."""
+        lengths = min(self.max_length or 1, self.size, other.size)
+        return _PAIR * lengths * self.size * other.size

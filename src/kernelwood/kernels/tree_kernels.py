@@ -8,22 +8,19 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import Any, Literal
 
-import numpy as np
 from numpy.typing import DTypeLike
 
 from kernelwood import _native
 from kernelwood.arrays import TreeBatch
 from kernelwood.compute import budget
-from kernelwood.errors import KernelInputError
 from kernelwood.kernels.engine import EngineKernel
 from kernelwood.similarity import Compositional, Lexical, Similarity
 from kernelwood.structures import Tree
 from kernelwood.vectors import Vectors
 
-# The most steps of comparing two trees, and the steps of a pair of subtrees; a pair of children of
-# two such subtrees is one step. Some ten seconds; sentences take thousands of steps.
-_MOST_STEPS = 3 * 10**9
-_STEPS_OF_PAIR = 4
+# Steps of a pair of distinct subtrees that match, of a pair of their children, and of such a pair
+# with equal labels in addition.
+_PAIR, _CHILDREN, _MATCH = 5, 1, 4
 
 
 class TreeEngineKernel(EngineKernel):
@@ -33,34 +30,18 @@ class TreeEngineKernel(EngineKernel):
     _kind: str
     decay: float
 
-    def _check_work(self, X: Any, Y: Any | None) -> None:
-        other = X if Y is None else Y
-        # Almost always all pairs of nodes are few enough.
-        if (_STEPS_OF_PAIR + 1) * X.largest * other.largest <= _MOST_STEPS:
-            return
-        if self._kind == "subtree" or self._matches_softly():
-            return
-        rows = self._large_trees(X, other.largest)
-        columns = rows if Y is None else self._large_trees(Y, X.largest)
-        for i, left in rows.items():
-            for j, right in {i: left}.items() if Y is None else columns.items():
-                steps = left.steps(right)
-                if steps > _MOST_STEPS:
-                    raise KernelInputError(
-                        f"{type(self).__name__}: comparing a tree of {X.sizes[i]:,} nodes with one "
-                        f"of {other.sizes[j]:,} takes {steps:,} steps, because most of their nodes "
-                        f"have equal labels; the limit is {_MOST_STEPS:,}.\n    Split or prune "
-                        "such trees, or use SubtreeKernel, which takes linear time"
-                    )
+    def _advice(self) -> str:
+        linear = "" if self._matches_softly() else ", or use SubtreeKernel, which takes linear time"
+        return f"Split or prune such trees: most of their nodes have equal labels{linear}"
 
-    def _large_trees(self, X: Any, n_other: int) -> dict[int, _DistinctSubtrees]:
-        """Return the subtrees of trees that may take long to compare with ``n_other`` nodes."""
-        large = np.flatnonzero((_STEPS_OF_PAIR + 1) * X.sizes.astype(float) * n_other > _MOST_STEPS)
-        known: dict[int, _DistinctSubtrees] = X.remember(("distinct subtrees", self._kind), dict)
-        for i in large.tolist():
-            if i not in known:
-                known[i] = _DistinctSubtrees(X, i, self._kind == "subset")
-        return {i: known[i] for i in large.tolist()}
+    def _most_steps(self, n: Any, m: Any) -> Any:
+        if self._kind == "subtree" and not self._matches_softly():
+            return 0
+        return (_PAIR + _CHILDREN + _MATCH) * n * m
+
+    def _work(self, X: Any, index: int) -> _DistinctSubtrees:
+        groups = X.vocabulary.groups if self._matches_softly() else None
+        return _DistinctSubtrees(X, index, groups, self._kind in ("subtree", "subset"))
 
     def _check_params(self) -> None:
         super()._check_params()
@@ -86,39 +67,49 @@ class _DistinctSubtrees:
         Trees.
     index : int
         The tree.
+    groups : ndarray or None
+        Of each label, the group of labels that may match it; None if only equal labels match.
     by_production : bool
         Whether only subtrees with equal productions match, as in subset trees, or all with equal
         root labels.
     """
 
-    def __init__(self, X: Any, index: int, by_production: bool) -> None:
+    def __init__(self, X: Any, index: int, groups: Any, by_production: bool) -> None:
         self.by_production = by_production
         self.roots: Counter[Any] = Counter()
         self.children: Counter[Any] = Counter()
+        self.alike: Counter[Any] = Counter()
         numbers: dict[Any, int] = {}
         symbols: list[tuple[int, int]] = []
         open_subtrees: list[int] = []
         piece = X.parts[0].piece(index)
-        for label, edge, n in zip(*(array[piece].tolist() for array in X.arrays), strict=True):
+        labels, edges, sizes = (array[piece] for array in X.arrays)
+        matched = labels if groups is None else groups[labels]
+        columns = (labels, matched, edges, sizes)
+        for label, group, edge, n in zip(*(c.tolist() for c in columns), strict=True):
             below = tuple(open_subtrees[len(open_subtrees) - n :])
             del open_subtrees[len(open_subtrees) - n :]
             number = numbers.setdefault((label, edge, below), len(numbers))
             open_subtrees.append(number)
             if number < len(symbols):
                 continue
-            symbols.append((label, edge))
+            symbols.append((group, edge))
             if n:
                 production = tuple(symbols[child] for child in below) if by_production else ()
-                self.roots[label, edge, production] += 1
-                self.children[label, edge, production] += n
+                root = (group, edge, production)
+                self.roots[root] += 1
+                self.children[root] += n
+                if not by_production:
+                    self.alike.update((root, symbols[child]) for child in below)
 
     def steps(self, other: _DistinctSubtrees) -> int:
         """Return the number of steps of a comparison."""
         pairs = sum(n * other.roots[key] for key, n in self.roots.items())
         if self.by_production:
-            return _STEPS_OF_PAIR * pairs
-        cells = sum(n * other.children[key] for key, n in self.children.items())
-        return _STEPS_OF_PAIR * pairs + cells
+            return _PAIR * pairs
+        children = sum(n * other.children[key] for key, n in self.children.items())
+        alike = sum(n * other.alike[key] for key, n in self.alike.items())
+        return _PAIR * pairs + _CHILDREN * children + _MATCH * alike
 
 
 class SubtreeKernel(TreeEngineKernel):
