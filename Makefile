@@ -123,9 +123,9 @@ sdist: $(VENV)/.build $(VENV)/.release
 lock: $(VENV)/.release
 	$(BIN)/python tools/lock.py $(LOCK)
 
-# Vulnerabilities that are known of pinned versions.
+# Vulnerabilities that are known of pinned versions; fails if one cannot be looked up.
 audit: $(VENV)/.release
-	$(BIN)/pip-audit --disable-pip --require-hashes --requirement requirements/ci.txt
+	$(BIN)/pip-audit --strict --disable-pip --require-hashes --requirement requirements/ci.txt
 
 clean:
 	rm -rf $(VENV) build dist docs/_build docs/gallery .mypy_cache .ruff_cache \
@@ -153,7 +153,7 @@ $(VENV)/.build $(VENV)/.release: $(VENV)/.%: requirements/ci.txt | $(VENV)/.crea
 
 # Editable: a change to Python code needs no installation. Built from nothing, since the cache of
 # CMake may hold paths that are gone.
-$(VENV)/.package: pyproject.toml CMakeLists.txt $(NATIVE) $(VENV)/.build
+$(VENV)/.package: pyproject.toml CMakeLists.txt native/hardening.cmake $(NATIVE) $(VENV)/.build
 	@echo "compiling the native core and installing kernelwood into $(VENV) (about a minute)"
 	@rm -rf build
 	@$(call install_pinned,base)
