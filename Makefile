@@ -11,7 +11,7 @@ CORE_STUB := src/kernelwood/_core.pyi
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-all lint types contracts check-stubs unit mutants fuzz sanitize bench \
-	docs develop format stubs wheel sdist clean
+	docs develop format stubs wheel sdist lock audit clean
 
 help:
 	@echo "make demo      learn relations, find some in a new text, write a report"
@@ -19,13 +19,14 @@ help:
 	@echo "make test-all  make test, with slow tests and more random examples"
 	@echo "make mutants   change lines at random, list changes that no test notices"
 	@echo "make fuzz      crafted models, files, folders and requests (MINUTES=10 SEED=0)"
-	@echo "make sanitize  run the tests of the native core with address and UB sanitizers"
+	@echo "make sanitize  tests of the native core and crafted models with ASan and UBSan"
 	@echo "make bench     measure the kernels on this machine"
 	@echo "make docs      build the documentation into docs/_build/html"
 	@echo "make develop   the package and all tools in $(VENV)"
 	@echo "make format    rewrite Python and C++ in the house style"
 	@echo "make stubs     write $(CORE_STUB) from the compiled core"
 	@echo "make wheel     build a wheel into dist (make sdist: source too)"
+	@echo "make lock      pin all dependencies with hashes (make audit: known vulnerabilities)"
 	@echo "make clean     remove everything that make made"
 
 demo: $(VENV)/.package
@@ -65,12 +66,17 @@ SEED ?= 0
 fuzz: $(VENV)/.dev
 	$(BIN)/python -W ignore -m fuzz --minutes $(MINUTES) --seed $(SEED) $(FUZZ)
 
-# Builds a core of its own; the one in $(VENV) stays. make sanitize TESTS="tests/kernels -k soft"
+# Builds a core of its own; the one in $(VENV) stays. Then tests, and crafted models, 150 of each of
+# 69 classes. Parts: make sanitize TESTS="tests/kernels -k soft" MODELS=10
+MODELS ?= 150
 sanitize: $(VENV)/.dev
 	@rm -rf build/sanitize
-	$(PIP) wheel --no-deps --wheel-dir build/sanitize -Cbuild-dir=build/sanitize/core \
-		-Ccmake.define.KERNELWOOD_SANITIZE=ON -Ccmake.build-type=None -Cinstall.strip=false .
-	$(BIN)/python tools/sanitize.py build/sanitize/*.whl $(TESTS)
+	$(PIP) wheel --no-build-isolation --no-deps --wheel-dir build/sanitize \
+		-Cbuild-dir=build/sanitize/core -Ccmake.define.KERNELWOOD_SANITIZE=ON \
+		-Ccmake.build-type=None -Cinstall.strip=false .
+	$(BIN)/python tools/sanitize.py build/sanitize/*.whl tests $(TESTS)
+	$(BIN)/python tools/sanitize.py build/sanitize/*.whl fuzz --only model --inputs $(MODELS) \
+		--seed $(SEED)
 
 bench: $(VENV)/.package
 	$(BIN)/python benchmarks/exact_kernels.py
@@ -107,11 +113,19 @@ format: $(VENV)/.dev
 stubs: $(VENV)/.dev
 	$(BIN)/python tools/stubs.py $(CORE_STUB)
 
-wheel: $(VENV)/.created
-	$(PIP) wheel --no-deps --wheel-dir dist .
+wheel: $(VENV)/.build
+	$(PIP) wheel --no-build-isolation --no-deps --wheel-dir dist .
 
-sdist: $(VENV)/.release
-	$(BIN)/python -m build --outdir dist
+sdist: $(VENV)/.build $(VENV)/.release
+	$(BIN)/python -m build --no-isolation --outdir dist
+
+# Pins what pyproject.toml asks for, with hashes. Newest versions: make lock LOCK=--upgrade
+lock: $(VENV)/.release
+	$(BIN)/python tools/lock.py $(LOCK)
+
+# Vulnerabilities that are known of pinned versions; fails if one cannot be looked up.
+audit: $(VENV)/.release
+	$(BIN)/pip-audit --strict --disable-pip --require-hashes --requirement requirements/ci.txt
 
 clean:
 	rm -rf $(VENV) build dist docs/_build docs/gallery .mypy_cache .ruff_cache \
@@ -127,20 +141,29 @@ $(VENV)/.created:
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-# Editable: a change to Python code needs no installation. The build folder holds paths of pip's
-# temporary build environment, so nothing in it can be used again.
-$(VENV)/.package: pyproject.toml CMakeLists.txt $(NATIVE) | $(VENV)/.created
-	@echo "compiling the native core and installing kernelwood into $(VENV) (about a minute)"
-	@rm -rf build
-	@$(PIP) install --editable .
+# What is installed is in requirements/ci.txt, by version and hash; also the tools that build the
+# package, which is why it is built without isolation.
+install_pinned = $(BIN)/python tools/requirements.py $(1) > $@.txt && \
+	$(PIP) install --require-hashes --requirement $@.txt
+
+# The tools that compile the core, and those of releases, which do without the package.
+$(VENV)/.build $(VENV)/.release: $(VENV)/.%: requirements/ci.txt | $(VENV)/.created
+	@$(call install_pinned,$*)
 	@touch $@
 
-# Tools by extra: dev, docs, slow, release. Listed from the installed package, so that it is not built
-# again for them.
-$(VENV)/.dev $(VENV)/.docs $(VENV)/.slow $(VENV)/.release: $(VENV)/.%: pyproject.toml | $(VENV)/.package
+# Editable: a change to Python code needs no installation. Built from nothing, since the cache of
+# CMake may hold paths that are gone.
+$(VENV)/.package: pyproject.toml CMakeLists.txt native/hardening.cmake $(NATIVE) $(VENV)/.build
+	@echo "compiling the native core and installing kernelwood into $(VENV) (about a minute)"
+	@rm -rf build
+	@$(call install_pinned,base)
+	@$(PIP) install --no-build-isolation --no-deps --editable .
+	@touch $@
+
+# Tools by extra: dev, docs, slow.
+$(VENV)/.dev $(VENV)/.docs $(VENV)/.slow: $(VENV)/.%: pyproject.toml requirements/ci.txt | $(VENV)/.package
 	@echo "installing the $* tools into $(VENV)"
-	@$(BIN)/python tools/requirements.py $* > $@.txt
-	@$(PIP) install --requirement $@.txt
+	@$(call install_pinned,$*)
 	@touch $@
 
 # The pipeline that tests of spaCy parse with, and what files are checked by, as published, to the byte.

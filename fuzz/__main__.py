@@ -1,7 +1,7 @@
 """The command line of the fuzz harness.
 
 python -m fuzz [--minutes 10 | --inputs N] [--seed 0] [--first 0] [--only NAME ...] [--jobs 2]
-[--store FOLDER] [--json]
+[--store FOLDER] [--json] [--memory 3] [--cpu 10]
 python -m fuzz --replay FILE ...
 
 Inputs depend on the seed, the kind and their number only: any of them is repeated by its kind, seed
@@ -16,6 +16,7 @@ import json
 import sys
 from pathlib import Path
 
+from fuzz import driver
 from fuzz.driver import Tally, judge_alone, run, store
 from fuzz.every_kind import every_kind, find_kind
 from fuzz.kinds import FINDINGS
@@ -34,9 +35,15 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2, help="number of processes")
     parser.add_argument("--store", type=Path, help="folder for descriptions of findings")
     parser.add_argument("--replay", type=Path, nargs="*", help="descriptions to run again")
+    parser.add_argument("--memory", type=float, help="limit of a process in GiB, 0 for none")
+    parser.add_argument("--cpu", type=int, help="limit of CPU seconds for an input")
     parser.add_argument("--list", action="store_true", help="list the kinds")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
+    if options.memory is not None:
+        driver.MEMORY = int(options.memory * (1 << 30))
+    if options.cpu is not None:
+        driver.CPU_SECONDS = options.cpu
     if options.replay:
         return replay(options.replay)
     kinds = every_kind(options.only)

@@ -41,7 +41,7 @@ from fuzz.kinds import (
 
 CPU_SECONDS = 10  # of an input; more is a hang
 WALL_SECONDS = 300  # of an input that waits; long, because other programs use the processor
-MEMORY = 3 << 30  # bytes that a worker may allocate
+MEMORY = 3 << 30  # bytes that a worker may allocate; 0: no limit
 _SLOTS = ("number", "started", REFUSED, USED, ERROR, "found")
 _POLL = 0.2  # seconds
 _MAX_KEPT = 25  # findings of a kind that are minimised
@@ -124,10 +124,12 @@ class _Shared:
 
 def limit_process() -> None:
     """Limit the memory of this process, and prevent core files."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if not MEMORY:
+        return
     pages = int(Path("/proc/self/statm").read_text().split()[0]) if sys.platform == "linux" else 0
     memory = pages * resource.getpagesize() + MEMORY
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def limit_time() -> None:

@@ -1,11 +1,16 @@
-"""Run tests with a native core that was built with sanitizers.
+"""Run tests, or the fuzz harness, with a native core that was built with sanitizers.
 
-    python tools/sanitize.py CORE [PYTEST ARGUMENTS]
+    python tools/sanitize.py CORE tests [PYTEST ARGUMENTS]
+    python tools/sanitize.py CORE fuzz [ARGUMENTS OF THE HARNESS]
 
 CORE is the extension module, or a wheel with it, built with ``KERNELWOOD_SANITIZE``; ``make
-sanitize`` builds one in ``build/sanitize``. The tests of the installed package run with it in place
-of the installed core. Without arguments these are the tests of all native algorithms. The first
-read or write out of bounds, and the first undefined operation, ends the run with a report.
+sanitize`` builds one in ``build/sanitize``. Every Python process, also those that tests start,
+loads it in place of the installed core. Without arguments, ``tests`` runs the tests of all native
+algorithms, and ``fuzz`` 150 crafted models of each class.
+
+The first read or write out of bounds, and the first undefined operation, ends its process with
+exit code 99 and a report, which is printed at the end. The exit code is 1 if there is a report, a
+test fails, or the harness has findings.
 """
 
 from __future__ import annotations
@@ -17,54 +22,83 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+ROOT = Path(__file__).parent.parent
 MODULE = "kernelwood._core"
+# Of every package that calls the core, and so of every file in native/src.
 TESTS = (
-    "tests/kernels",
     "tests/arrays",
-    "tests/similarity",
-    "tests/parsing/test_chart.py",
-    "tests/parsing/test_parser.py",
-    "tests/features/test_hashing.py",
-    "tests/features/test_hash_index.py",
-    "tests/features/test_vector_search.py",
-    "tests/learners/test_bit_forest.py",
-    "tests/learners/test_kernel_svc.py",
     "tests/entities/test_chains.py",
+    "tests/features",
     "tests/information",
+    "tests/kernels",
+    "tests/learners",
+    "tests/parsing",
+    "tests/similarity",
+    "tests/test_instruction_sets.py",
+    "tests/tuning",
     "tests/vectors",
+    "tests/views",
 )
+MODELS = ("--only", "model", "--inputs", "150")
+# Addresses cannot be limited, since the sanitizer reserves terabytes of them; single allocations
+# are (below). Everything takes a multiple of its time.
+LIMITS = ("--memory", "0", "--cpu", "120")
+LARGEST_ALLOCATION = 3072  # MiB
+EXIT_CODE = 99
 # Exceptions of C++ are caught by the sanitizer's runtime only if the library was loaded before.
 RUNTIMES = ("libasan.so", "libubsan.so", "libstdc++.so.6")
-RUN = f"""
+# Runs when a Python process starts that has its folder on PYTHONPATH, after the finder of an
+# editable installation was put in place, and so before it.
+STARTUP = """
 import importlib.machinery, importlib.util, sys
-loader = importlib.machinery.ExtensionFileLoader({MODULE!r}, sys.argv[1])
-spec = importlib.util.spec_from_file_location({MODULE!r}, sys.argv[1], loader=loader)
-core = importlib.util.module_from_spec(spec)
-sys.modules[{MODULE!r}] = core
-loader.exec_module(core)
-from kernelwood import _native
-assert _native._core is core, "the installed core is in use"
-import pytest
-sys.exit(pytest.main(sys.argv[2:]))
+
+class Core:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name == {module!r}:
+            loader = importlib.machinery.ExtensionFileLoader(name, {file!r})
+            return importlib.util.spec_from_file_location(name, {file!r}, loader=loader)
+
+sys.meta_path.insert(0, Core)
 """
 
 
-def environment() -> dict[str, str]:
-    """Return the variables with which Python loads a module that has sanitizers."""
+def environment(file: Path, folder: Path) -> dict[str, str]:
+    """Return the variables with which Python processes load a core that has sanitizers.
+
+    Parameters
+    ----------
+    file : Path
+        The extension module.
+    folder : Path
+        Of the module that runs at the start of processes, and of reports.
+    """
+    (folder / "start").mkdir()
+    (folder / "reports").mkdir()
+    startup = STARTUP.format(module=MODULE, file=str(file))
+    (folder / "start" / "sitecustomize.py").write_text(startup, encoding="utf-8")
+    report = f"log_path={folder / 'reports' / 'report'}:exitcode={EXIT_CODE}"
+    paths = [str(folder / "start"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {
+        **os.environ,
+        "LD_PRELOAD": " ".join(_runtimes()),
+        # The interpreter frees little when it ends. What cannot be allocated is a MemoryError.
+        "ASAN_OPTIONS": f"detect_leaks=0:allocator_may_return_null=1:"
+        f"max_allocation_size_mb={LARGEST_ALLOCATION}:{report}",
+        "UBSAN_OPTIONS": f"print_stacktrace=1:halt_on_error=1:{report}",
+        "PYTHONPATH": os.pathsep.join(paths),
+        "OPENBLAS_NUM_THREADS": "1",
+    }
+
+
+def _runtimes() -> list[str]:
     compiler = os.environ.get("CXX", "c++")
-    found = [
+    return [
         subprocess.run(
             [compiler, f"-print-file-name={name}"], check=True, capture_output=True, text=True
         ).stdout.strip()
         for name in RUNTIMES
     ]
-    return {
-        **os.environ,
-        "LD_PRELOAD": " ".join(found),
-        "ASAN_OPTIONS": "detect_leaks=0",  # the interpreter frees little when it ends
-        "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
-        "PYTHONMALLOC": "malloc",  # arrays get red zones of their own
-    }
 
 
 def extract(core: Path, folder: Path) -> Path:
@@ -77,16 +111,45 @@ def extract(core: Path, folder: Path) -> Path:
         return Path(wheel.extract(modules[0], folder))
 
 
+def command_of(what: str, arguments: list[str]) -> list[str]:
+    """Return the arguments of Python that run tests or the fuzz harness."""
+    if what == "fuzz":
+        return ["-W", "ignore", "-m", "fuzz", *LIMITS, *(arguments or MODELS)]
+    tests = arguments or [str(ROOT / test) for test in TESTS]
+    return ["-m", "pytest", "-q", "-n", "auto", "--dist", "worksteal", *tests]
+
+
+def show_reports(folder: Path) -> int:
+    """Print reports of sanitizers, each kind of them once, and return their number."""
+    seen = set()
+    reports = sorted(folder.iterdir())
+    for path in reports:
+        report = path.read_text(encoding="utf-8", errors="replace")
+        summary = next((line for line in report.splitlines() if "SUMMARY" in line), report)
+        if summary not in seen:
+            seen.add(summary)
+            print(report, file=sys.stderr)
+    print(f"{len(reports)} reports of sanitizers, {len(seen)} different", file=sys.stderr)
+    return len(reports)
+
+
 def main(arguments: list[str]) -> int:
-    """Run the tests and return the exit code of pytest."""
-    if not arguments:
+    """Run tests or the harness, and return the exit code."""
+    if len(arguments) < 2 or arguments[1] not in ("tests", "fuzz"):
         print(__doc__, file=sys.stderr)
         return 2
-    with tempfile.TemporaryDirectory() as folder:
-        module = extract(Path(arguments[0]), Path(folder)).resolve()
-        tests = arguments[1:] or list(TESTS)
-        command = [sys.executable, "-c", RUN, str(module), "-q", "-p", "no:xdist", *tests]
-        return subprocess.run(command, env=environment(), check=False).returncode
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        file = extract(Path(arguments[0]), folder).resolve()
+        variables = environment(file, folder)
+        if arguments[1] == "tests":
+            # Small objects of Python get red zones of their own; arrays have them anyway.
+            variables["PYTHONMALLOC"] = "malloc"
+        check = f"import kernelwood._core as core; assert core.__file__ == {str(file)!r}"
+        subprocess.run([sys.executable, "-c", check], cwd=ROOT, env=variables, check=True)
+        command = [sys.executable, *command_of(arguments[1], arguments[2:])]
+        code = subprocess.run(command, cwd=ROOT, env=variables, check=False).returncode
+        return 1 if show_reports(folder / "reports") or code else 0
 
 
 if __name__ == "__main__":

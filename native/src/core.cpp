@@ -163,9 +163,16 @@ NB_MODULE(_core, m) {
   m.def("build_info", [] {
     return std::string(KW_COMPILER) + ", C++" + std::to_string(__cplusplus / 100 % 100) +
 #ifdef NDEBUG
-           ", release";
+           ", release"
 #else
-           ", debug";
+           ", debug"
 #endif
+#ifdef __SSP_STRONG__
+           ", stack protector"
+#endif
+#ifdef _FORTIFY_SOURCE
+           ", fortified"
+#endif
+        ;
   });
 }

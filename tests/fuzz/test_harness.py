@@ -182,3 +182,17 @@ def test_an_input_depends_on_seed_kind_and_number_only(run_python):
         "print(one == again, one == other, json.loads(json.dumps(one)) == one)",
     )
     assert said == "True False True"
+
+
+def test_memory_is_limited_unless_the_limit_is_zero():
+    limits = run_fake(
+        "import resource",
+        "class Limited(Fake):",
+        "    def run(self, mutations):",
+        "        return str(resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY)",
+        "limited = Limited('fake/limited')",
+        "with_limit = driver.judge_alone(limited, [])",
+        "driver.MEMORY = 0",
+        "print(json.dumps([with_limit['outcome'], driver.judge_alone(limited, [])['outcome']]))",
+    )
+    assert limits == ["True", "False"]
