@@ -271,6 +271,18 @@ def test_reading_goes_on_while_some_parts_are_good(monkeypatch):
     assert len(read(io.BytesIO(text.encode()), "kelp", "skip")) == 5
 
 
+# Recognition by content.
+
+
+@pytest.mark.parametrize("piece", [" ", "\n", "\n\t", "<!---->", '\\"', '"\\', "a ", "<?a>"])
+@pytest.mark.parametrize("start", ["", "<!--", '{"', '{"a":"', "<a "])
+def test_a_format_is_recognized_in_linear_time(piece, start):
+    # A million characters: work that grows with their square would take hours.
+    head = (start + piece * (1_000_000 // len(piece)))[:1_000_000]
+    for row in FORMATS:
+        row.sniff(head)
+
+
 # Claims.
 
 

@@ -34,10 +34,11 @@ from kernelwood.io.xml import XmlCollector, parse_xml
 from kernelwood.structures import shorten
 from kernelwood.text import Example, View
 
-# Each comment is matched in one way only, so that many comments take linear time.
-_COMMENTS = r"\s*(?:<!--[^-]*(?:-(?!->)[^-]*)*-->\s*)*"
+# Blanks and comments are matched in one way only, so that many of them take linear time.
+_COMMENTS = r"(?:<!--[^-]*(?:-(?!->)[^-]*)*-->\s*)*"
 _FIRST = re.compile(
-    rf"\s*(?:<\?xml[^>]*>)?{_COMMENTS}(?:<!DOCTYPE\s+collection\b[^>\[]*>{_COMMENTS})?"
+    rf"\s*(?:<\?xml[^>]*>\s*)?{_COMMENTS}"
+    rf"(?:<!DOCTYPE\s+collection\b[^>\[]*>\s*{_COMMENTS})?"
     r"<collection[\s>]"
 )
 _MAX_DOCUMENT = 1 << 24  # bytes, markup included

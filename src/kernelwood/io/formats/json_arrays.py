@@ -34,7 +34,7 @@ _OPEN, _CLOSE = b"[{", b"]}"
 _MAX_STEP = 16 << 20  # bytes
 _PRETTY = ("{", "[", ",")  # ends of the first line of an object that is written in several lines
 _FIRST = re.compile(r"\s*(?:\[\s*)?\{")
-_TOKEN = re.compile(r'[\[\]{}:]|"[^"\\\n]*(?:\\.[^"\\\n]*)*"')
+_TOKEN = re.compile(r'[\[\]{}:]|"[^"\\\n]*(?:\\.[^"\\\n]*)*"|"')
 _GLIMPSE, _VALUE = 100, 10  # characters looked at of the value of a key, and kept
 _SHOWN = 1000  # characters of a line before an element that are kept for messages
 
@@ -453,6 +453,8 @@ def first_object(head: str) -> Mapping[str, str]:
     depth, key = 1, None
     for mark in _TOKEN.finditer(head, begun.end()):
         sign = mark[0]
+        if sign == '"':  # never closed, so that no later quote can be either
+            break
         if sign in "[{":
             depth += 1
         elif sign in "]}":

@@ -29,8 +29,9 @@ from kernelwood.structures import shorten
 
 # Each comment is matched in one way only, so that many comments take linear time.
 PROLOG = (
-    r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^-]*(?:-(?!->)[^-]*)*-->\s*)*(?:<!DOCTYPE[^>\[]*>\s*)?"
-    r"(?:<\?[^>]*>\s*|<!--[^-]*(?:-(?!->)[^-]*)*-->\s*)*"
+    r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^-]*(?:-(?!->)[^-]*)*-->\s*)*"
+    r"(?:(?:<!DOCTYPE[^>\[]*>\s*|<\?[^>]*>\s*)"
+    r"(?:<\?[^>]*>\s*|<!--[^-]*(?:-(?!->)[^-]*)*-->\s*)*)?"
 )
 _SETS = ("PubmedArticleSet", "MedlineCitationSet", "PubmedBookArticleSet")
 _ARTICLES = ("PubmedArticle", "PubmedBookArticle", "MedlineCitation", "BookDocument")
