@@ -42,6 +42,8 @@ from fuzz.kinds import (
 CPU_SECONDS = 10  # of an input; more is a hang
 WALL_SECONDS = 300  # of an input that waits; long, because other programs use the processor
 MEMORY = 3 << 30  # bytes that a worker may allocate; 0: no limit
+_LATE = signal.SIGALRM  # ends processes after this time; a SIGKILL comes from somewhere else
+_LIMITS = {signal.SIGXCPU: "CPU time", _LATE: "wall-clock time"}
 _SLOTS = ("number", "started", REFUSED, USED, ERROR, "found")
 _POLL = 0.2  # seconds
 _MAX_KEPT = 25  # findings of a kind that are minimised
@@ -202,7 +204,7 @@ class _Worker:
         """Return the state in which the process has ended; kill it if it hangs."""
         late = time.monotonic_ns() - self.shared.get("started") > WALL_SECONDS * 10**9
         if late:
-            os.kill(self.process, signal.SIGKILL)
+            os.kill(self.process, _LATE)
         done, status = os.waitpid(self.process, 0 if late else os.WNOHANG)
         return status if done else None
 
@@ -216,8 +218,8 @@ def fate(status: int) -> dict[str, Any] | None:
         code = os.WEXITSTATUS(status)
         return None if code == 0 else {"outcome": SIGNAL, "signal": f"exit code {code}"}
     number = os.WTERMSIG(status)
-    if number in (signal.SIGXCPU, signal.SIGKILL):
-        return {"outcome": HANG}
+    if number in _LIMITS:
+        return {"outcome": HANG, "limit": _LIMITS[number]}
     return {"outcome": SIGNAL, "signal": signal.Signals(number).name}
 
 
@@ -346,7 +348,7 @@ def judge_alone(kind: Kind, mutations: list[Mutation]) -> dict[str, Any]:
             break
         said += chunk
     else:
-        os.kill(process, signal.SIGKILL)
+        os.kill(process, _LATE)
     os.close(read)
     outcome = fate(os.waitpid(process, 0)[1])
     if outcome is not None:
