@@ -126,6 +126,14 @@ def test_a_larger_tolerance_keeps_fewer_dimensions():
 # What is said of them.
 
 
+def test_vectors_beyond_the_range_of_floats_are_an_error():
+    trees = [kw.Tree.from_brackets(text) for text in ("(A (b) (c))", "(A (b) (d))", "(A (c) (b))")]
+    embedder = kw.NystromEmbedder(kw.PartialTreeKernel(), random_state=0).fit(trees)
+    similarities = np.full((1, 3), np.finfo(float).max)
+    with pytest.raises(kw.errors.KernelOverflowError, match="range of float64"):
+        embedder.embed(similarities)
+
+
 def test_residuals_are_what_products_miss():
     fitted = embedder().fit(TREES)
     squares = (fitted.transform(TREES) ** 2).sum(axis=1)

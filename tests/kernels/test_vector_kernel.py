@@ -280,6 +280,12 @@ def test_bad_parameters_are_named(parameters, complaint):
         VectorKernel(**parameters).gram(DENSE[:2])
 
 
+def test_a_reference_beyond_the_range_of_floats_is_an_error():
+    kernel = VectorKernel("polynomial", degree=10**30, coef0=2.0)
+    with pytest.raises(KernelOverflowError, match="range of float64"):
+        kernel.reference([1.0], [1.0])
+
+
 @pytest.mark.parametrize("kind", ["polynomial", "rbf"])
 def test_features_with_names_need_gamma(kind):
     with pytest.raises(KernelInputError, match="features with names have no width"):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kernelwood.arrays import LARGE, ArrayOf, Real, Schema
 from kernelwood.compute import one_blas_thread
-from kernelwood.errors import KernelInputError
+from kernelwood.errors import KernelInputError, KernelOverflowError
 from kernelwood.features.estimator import (
     KERNEL,
     SEED,
@@ -399,6 +399,14 @@ class NystromEmbedder(StructureTransformer, StructureEstimator):
             rows = compare_rows(self.kernel_, X, self.landmarks_, dtype="float64")
             for some, similarities in rows:
                 vectors[some] = product(similarities, self.projection_)
+        return self._finite(vectors)
+
+    def _finite(self, vectors: Vectors) -> Vectors:
+        if not np.isfinite(vectors).all():
+            raise KernelOverflowError(
+                f"{type(self).__name__}: similarities are so large that their vectors are beyond "
+                "the range of float64; use a kernel with smaller values, such as a normalized one"
+            )
         return vectors
 
     def iter_transform(self, structures: Iterable[Any], n_rows: int = _ROWS) -> Iterator[Vectors]:
@@ -462,7 +470,7 @@ class NystromEmbedder(StructureTransformer, StructureEstimator):
         name, n = type(self).__name__, len(self.landmarks_)
         similarities = check_matrix(name, "similarities", similarities, n)
         with self._threads():
-            return product(similarities, self.projection_)
+            return self._finite(product(similarities, self.projection_))
 
     def grow(self, landmarks: Any) -> NystromEmbedder:
         """Add landmarks; existing dimensions do not change.

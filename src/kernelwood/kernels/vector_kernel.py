@@ -117,7 +117,12 @@ class VectorKernel(Kernel):
             lengths = math.prod(math.hypot(*vector.values()) for vector in (x, y))
             return max(-1.0, min(product / lengths, 1.0)) if lengths > 0 else 0.0
         if self.kind == "polynomial":
-            return float((self._gamma(width) * product + self.coef0) ** self.degree)
+            try:
+                return float((self._gamma(width) * product + self.coef0) ** self.degree)
+            except OverflowError as failure:
+                raise KernelOverflowError(
+                    f"{self!r}: a value is beyond the range of float64; use a smaller degree"
+                ) from failure
         squares = ((x.get(key, 0.0) - y.get(key, 0.0)) ** 2 for key in x.keys() | y.keys())
         return math.exp(-self._gamma(width) * math.fsum(squares))
 
