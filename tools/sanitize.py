@@ -60,6 +60,10 @@ class Core:
             return importlib.util.spec_from_file_location(name, {file!r}, loader=loader)
 
 sys.meta_path.insert(0, Core)
+if {undefined!r}:
+    # UBSAN_OPTIONS=log_path would set the path in the runtime of the other sanitizer.
+    import ctypes
+    ctypes.CDLL({undefined!r}).__sanitizer_set_report_path({report!r})
 """
 
 
@@ -75,17 +79,23 @@ def environment(file: Path, folder: Path) -> dict[str, str]:
     """
     (folder / "start").mkdir()
     (folder / "reports").mkdir()
-    startup = STARTUP.format(module=MODULE, file=str(file))
+    runtimes = _runtimes()
+    startup = STARTUP.format(
+        module=MODULE,
+        file=str(file),
+        undefined=next((path for path in runtimes if "ubsan" in path), ""),
+        report=str(folder / "reports" / "undefined").encode(),
+    )
     (folder / "start" / "sitecustomize.py").write_text(startup, encoding="utf-8")
-    report = f"log_path={folder / 'reports' / 'report'}:exitcode={EXIT_CODE}"
     paths = [str(folder / "start"), *filter(None, [os.environ.get("PYTHONPATH")])]
     return {
         **os.environ,
-        "LD_PRELOAD": " ".join(_runtimes()),
+        "LD_PRELOAD": " ".join(runtimes),
         # The interpreter frees little when it ends. What cannot be allocated is a MemoryError.
         "ASAN_OPTIONS": f"detect_leaks=0:allocator_may_return_null=1:"
-        f"max_allocation_size_mb={LARGEST_ALLOCATION}:{report}",
-        "UBSAN_OPTIONS": f"print_stacktrace=1:halt_on_error=1:{report}",
+        f"max_allocation_size_mb={LARGEST_ALLOCATION}:exitcode={EXIT_CODE}:"
+        f"log_path={folder / 'reports' / 'address'}",
+        "UBSAN_OPTIONS": f"print_stacktrace=1:halt_on_error=1:exitcode={EXIT_CODE}",
         "PYTHONPATH": os.pathsep.join(paths),
         "OPENBLAS_NUM_THREADS": "1",
     }
@@ -125,7 +135,8 @@ def show_reports(folder: Path) -> int:
     reports = sorted(folder.iterdir())
     for path in reports:
         report = path.read_text(encoding="utf-8", errors="replace")
-        summary = next((line for line in report.splitlines() if "SUMMARY" in line), report)
+        lines = report.splitlines()
+        summary = next((line for line in lines if "SUMMARY" in line or "runtime" in line), report)
         if summary not in seen:
             seen.add(summary)
             print(report, file=sys.stderr)
