@@ -147,13 +147,13 @@ compute = lambda: kw.SubsequenceKernel(n_jobs={n_jobs}).neighbors(X, X, 1)
 
 
 LONG_SEQUENCES = """
-X = kw.batch([kw.Sequence(rng.choices("ab", k=300_000)) for _ in range(3)])
+X = kw.batch([kw.Sequence(rng.choices("ab", k=12_000)) for _ in range(200)])
 compute = lambda: kw.SubsequenceKernel(decay=0.5, n_jobs={n_jobs}).gram(X)
 """
 
 
 WIDE_TREES = """
-X = kw.batch([kw.Tree("n", [kw.Tree("x")] * n) for n in range(50_000, 50_060)])
+X = kw.batch([kw.Tree("n", [kw.Tree("x")] * n) for n in range(20_000, 20_200)])
 compute = lambda: kw.PartialTreeKernel(decay=0.5, n_jobs={n_jobs}).gram(X)
 """
 

@@ -72,7 +72,7 @@ inline double round_slowly(const char* at, const char* end, int64_t exponent) {
   // A double is decided by its first 768 digits and by whether anything but zeros follows.
   constexpr int most = 780;
   constexpr int64_t extreme = 100000;  // no double reaches it, whatever the digits
-  char text[most + 32];
+  char text[most + 1 + 32];  // digits, one more, and the exponent
   int n = 0;
   bool fraction = false, more = false;
   for (; at < end; ++at) {
@@ -95,7 +95,7 @@ inline double round_slowly(const char* at, const char* end, int64_t exponent) {
     --exponent;
   }
   const long long bounded = std::max(-extreme, std::min(extreme, exponent));
-  std::snprintf(text + n, 32, "e%lld", bounded);
+  std::snprintf(text + n, sizeof(text) - static_cast<size_t>(n), "e%lld", bounded);
   return std::strtod(text, nullptr);
 }
 
