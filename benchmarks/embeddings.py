@@ -42,7 +42,6 @@ C = 10.0  # of linear machines on vectors (--parts choice)
 # and taken over for the others, which may do better with another one.
 EXACT_C = 10.0
 LIMITS = {"PTK": 1.0, "SPTK": 4.0, "CSPTK": None}
-KELP_SECONDS = {"PTK": 20, "SPTK": 104, "CSPTK": None}
 # A linear model of KeLP on vectors by random landmarks.
 KELP = {
     ("PTK", 100): 77, ("PTK", 200): 83, ("PTK", 500): 86,
@@ -107,7 +106,7 @@ def speed_rows(
             lambda: embedder.fit(trees).transform(together),  # noqa: B023
             repeats,
         )
-        yield row | {"limit": LIMITS[name], "KeLP": KELP_SECONDS[name]}
+        yield row | {"limit": LIMITS[name]}
         advance()
 
 

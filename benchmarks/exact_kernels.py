@@ -1,12 +1,11 @@
-"""Speed of the exact kernels on the UIUC questions, beside the software they replace.
+"""Speed of the exact kernels on the UIUC questions; peers.py measures other programs beside them.
 
     python benchmarks/exact_kernels.py [--data DIR] [--sizes 1000 5452] [--repeats 7] [--json]
 
 Every figure is CPU time of one thread per pair of the upper triangle, the minimum of several
 repeats. "Gram" starts from a batch and includes everything built from it (interning subtrees,
 indexes, normalisation, both triangles); "with batch" also lays the structures out; "with file"
-also reads and parses the file. Peers were measured once on a quiet machine of the same class, on
-the same 1,000 questions, and are printed for comparison; machines differ.
+also reads and parses the file.
 """
 
 from __future__ import annotations
@@ -39,35 +38,25 @@ trees = [e.view("grct") for e in kw.read(sys.argv[1], views=["grct"])[: int(sys.
 kw.PartialTreeKernel().gram(trees)
 """
 
-# Row -> (view, kernel, limit in ns at 1,000 and at all questions for float32, peers in ns)
-KERNELS: dict[str, tuple[str, kw.Kernel, tuple[float, float | None], str]] = {
-    "subset tree (SST)": (TREES, kw.SubsetTreeKernel(), (12, 15), "SVM-light-TK 449, KeLP 1,300"),
-    "subtree (ST)": (TREES, kw.SubtreeKernel(), (15, None), ""),
-    "partial tree (PTK)": (
-        TREES,
-        kw.PartialTreeKernel(),
-        (45, 40),
-        "SVM-light-TK 1,670, KeLP 3,700",
-    ),
-    "rooted tree": (TREES, kw.RootedTreeKernel(), (150, None), ""),
-    "subsequence": (
-        WORDS,
-        kw.SubsequenceKernel(),
-        (14, 14),
-        "KeLP 5,100 and strkernels 2,700 (up to 4)",
-    ),
-    "subsequence, up to 4": (WORDS, kw.SubsequenceKernel(max_length=4), (float("inf"), None), ""),
-    "vector, bag of words": (BAGS, kw.VectorKernel("cosine"), (float("inf"), None), ""),
+# Row -> (view, kernel, limit in ns at 1,000 and at all questions for float32)
+KERNELS: dict[str, tuple[str, kw.Kernel, tuple[float, float | None]]] = {
+    "subset tree (SST)": (TREES, kw.SubsetTreeKernel(), (12, 15)),
+    "subtree (ST)": (TREES, kw.SubtreeKernel(), (15, None)),
+    "partial tree (PTK)": (TREES, kw.PartialTreeKernel(), (45, 40)),
+    "rooted tree": (TREES, kw.RootedTreeKernel(), (150, None)),
+    "subsequence": (WORDS, kw.SubsequenceKernel(), (14, 14)),
+    "subsequence, up to 4": (WORDS, kw.SubsequenceKernel(max_length=4), (float("inf"), None)),
+    "vector, bag of words": (BAGS, kw.VectorKernel("cosine"), (float("inf"), None)),
 }
 
 
 def measure(path: Path, name: str, n: int, repeats: int) -> dict[str, object]:
-    view, kernel, limits, peers = KERNELS[name]
+    view, kernel, limits = KERNELS[name]
     structures = read_view(path, view, n)
     n = len(structures)
     pairs = n * (n + 1) / 2
     batch = kw.batch(structures)
-    row: dict[str, object] = {"kernel": name, "n": n, "peers": peers}
+    row: dict[str, object] = {"kernel": name, "n": n}
     row["elements"] = batch.n_elements / n
     for dtype in ("float32", "float64"):
         row[dtype] = gram_ns(kernel, batch, dtype, repeats)
@@ -119,16 +108,15 @@ def show(rows: list[dict[str, object]], extra: dict[str, float]) -> None:
         "with batch",
         "with file",
         "reference",
-        "peers",
     ):
-        table.add_column(column, justify="left" if column in ("kernel", "peers") else "right")
+        table.add_column(column, justify="left" if column == "kernel" else "right")
     for row in rows:
         limit, reference = row["limit"], row["reference"]
         table.add_row(
             str(row["kernel"]), f"{row['n']:,}", f"{row['float32']:.1f}",
             "" if limit in (None, float("inf")) else f"{limit:g}", f"{row['float64']:.1f}",
             f"{row['with_batch']:.1f}", f"{row['with_file']:.1f}",
-            f"{reference:,.0f}" if reference else "", str(row["peers"]),
+            f"{reference:,.0f}" if reference else "",
         )  # fmt: skip
     console = Console(width=140)
     console.print(table)

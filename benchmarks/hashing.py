@@ -1,12 +1,11 @@
-"""Speed of hashcodes and of forests on them, beside the authors' code and scikit-learn.
+"""Speed of hashcodes and of forests on them, beside scikit-learn.
 
     python benchmarks/hashing.py [--data DIR] [--n 41485] [--repeats 3] [--scikit-learn] [--json]
 
 Random dependency paths of about ten (edge, word) tuples, as many as the hashing paper has: word
 frequencies fall as in text, and the words have GloVe vectors. Every figure is CPU time of one
-thread, the minimum of several repeats. The authors' code needs 770 to 1,470 s for the kernels
-alone. With --scikit-learn its random forest is grown on the same bits, which takes a minute or
-more. The last rows search a million codes, and classify by neighbors.
+thread, the minimum of several repeats. With --scikit-learn its random forest is grown on the same
+bits, which takes a minute or more. The last rows search a million codes, and classify by neighbors.
 """
 
 from __future__ import annotations
@@ -42,8 +41,8 @@ def random_paths(words: list[str], n: int) -> list[kw.Sequence]:
     ]
 
 
-def measured(what: str, seconds: float, limit: float | None, beside: str = "") -> dict[str, object]:
-    return {"what": what, "CPU seconds": seconds, "limit": limit, "beside": beside}
+def measured(what: str, seconds: float, limit: float | None) -> dict[str, object]:
+    return {"what": what, "CPU seconds": seconds, "limit": limit}
 
 
 def hashing_rows(
@@ -54,7 +53,7 @@ def hashing_rows(
     for name, kernel, limit in (("exact", exact, 0.2), ("soft", soft, 1.0)):
         hasher = kw.KernelHasher(kernel, random_state=0).fit(paths)
         seconds = cpu_seconds(lambda: hasher.similarities(paths), repeats)  # noqa: B023
-        yield measured(f"kernels, {name}", seconds, limit, "authors 770 to 1,470")
+        yield measured(f"kernels, {name}", seconds, limit)
     for method in ("rknn", "rmm", "kulis"):
         hasher = kw.KernelHasher(exact, method=method, random_state=0)
         yield measured(f"drawing bits, {method}", cpu_seconds(lambda: hasher.fit(paths), 2), None)  # noqa: B023

@@ -1,4 +1,4 @@
-"""Speed of soft matching and of gates on the UIUC questions, beside the software they replace.
+"""Speed of soft matching and of gates on the UIUC questions; peers.py measures other programs.
 
     python benchmarks/soft_kernels.py [--data DIR] [--sizes 1000 5452] [--repeats 7] [--json]
 
@@ -7,8 +7,7 @@ repeats. It starts from a batch and includes everything built from it. "Of which
 part of the float32 time before structures are compared: numbering the labels, looking up their
 vectors and, for trees, the table of their similarities (sequences make theirs as they go). The
 trees have word vectors of 250 dimensions by lemma and part of speech, the questions as sequences
-of 10 tokens GloVe vectors of 100. Peers were measured once on a quiet machine of the same class, on
-the same questions; machines differ.
+of 10 tokens GloVe vectors of 100.
 
 Gated kernels are measured in turn with the same kernels without gates.
 """
@@ -38,8 +37,6 @@ NUMBERS = ("float32", "float64")
 LABEL_STEPS = ("_align", "_too_many_labels", "_native_matching")
 
 NO_LIMIT = float("inf")
-KELP_SPTK, KELP_CSPTK = "KeLP 25,000", "KeLP 27,000"
-AUTHORS = "the authors' code 140,000 to 350,000"
 
 TREE_GATES = {"SYNT##det": 0.0, "SYNT##root": 0.5}
 WORD_GATES = {"the": 0.0, "of": 0.5}
@@ -58,17 +55,17 @@ kw.PartialTreeKernel.sptk(kw.Vectors.load(sys.argv[3])).gram(trees)
 """
 
 
-def soft_kernels(data: str | None) -> dict[str, tuple[str, kw.Kernel, float, str]]:
-    """Return the rows: name -> (view, kernel, limit in ns for float32, peers in ns)."""
+def soft_kernels(data: str | None) -> dict[str, tuple[str, kw.Kernel, float]]:
+    """Return the rows: name -> (view, kernel, limit in ns for float32)."""
     lemmas = kw.Vectors.load(require_data(BY_LEMMA, data=data))
     glove = kw.Vectors.load(require_data(GLOVE, data=data), lowercase=True)
     sptk, csptk = kw.PartialTreeKernel.sptk, kw.PartialTreeKernel.csptk
     as_kelp = csptk(lemmas, same_relation=False, lexical=False)
-    rows: dict[str, tuple[str, kw.Kernel, float, str]] = {
-        "SPTK, lct": ("lct", sptk(lemmas), 700, KELP_SPTK),
-        "SPTK, grct": ("grct", sptk(lemmas), NO_LIMIT, ""),
-        "CSPTK as in KeLP, cgrct": ("cgrct", as_kelp, 900, KELP_CSPTK),
-        "CSPTK, cgrct": ("cgrct", csptk(lemmas), 900, ""),
+    rows: dict[str, tuple[str, kw.Kernel, float]] = {
+        "SPTK, lct": ("lct", sptk(lemmas), 700),
+        "SPTK, grct": ("grct", sptk(lemmas), NO_LIMIT),
+        "CSPTK as in KeLP, cgrct": ("cgrct", as_kelp, 900),
+        "CSPTK, cgrct": ("cgrct", csptk(lemmas), 900),
     }
     words = {
         "Gaussian": Gaussian(glove),
@@ -78,15 +75,14 @@ def soft_kernels(data: str | None) -> dict[str, tuple[str, kw.Kernel, float, str
     }
     for name, similarity in words.items():
         kernel = kw.SubsequenceKernel(similarity=similarity)
-        rows[f"subsequence, {name}"] = (WORDS, kernel, 80, AUTHORS)
+        rows[f"subsequence, {name}"] = (WORDS, kernel, 80)
     lexical = Lexical(lemmas)
     rows["rooted tree, Lexical, lct"] = (
         "lct",
         kw.RootedTreeKernel(similarity=lexical),
         NO_LIMIT,
-        "",
     )
-    rows["SST, Lexical, grct"] = ("grct", kw.SubsetTreeKernel(similarity=lexical), NO_LIMIT, "")
+    rows["SST, Lexical, grct"] = ("grct", kw.SubsetTreeKernel(similarity=lexical), NO_LIMIT)
     return rows
 
 
@@ -139,19 +135,19 @@ def label_ns(kernel: kw.Kernel, batch: kw.arrays.TreeBatch, repeats: int) -> flo
 
 
 def measure_soft(
-    rows: dict[str, tuple[str, kw.Kernel, float, str]],
+    rows: dict[str, tuple[str, kw.Kernel, float]],
     batches: dict[str, kw.arrays.TreeBatch],
     repeats: int,
 ) -> list[dict[str, object]]:
     found = []
-    for name, (view, kernel, limit, peers) in rows.items():
+    for name, (view, kernel, limit) in rows.items():
         batch = batches[view]
         row: dict[str, object] = {"kernel": name, "n": len(batch)}
         for number in NUMBERS:
             row[number] = gram_ns(kernel, batch, number, repeats)
         row["labels"] = label_ns(kernel, batch, min(repeats, 3))
         row["limit"] = None if limit == NO_LIMIT else limit
-        found.append(row | {"peers": peers})
+        found.append(row)
     return found
 
 
@@ -180,7 +176,7 @@ def show(result: dict[str, Any]) -> None:
     for table, key in ((soft, "soft"), (gated, "gated")):
         for column in result[key][0]:
             title = {"n": "questions", "labels": "of which labels"}.get(column, column)
-            table.add_column(title, justify="left" if column in ("kernel", "peers") else "right")
+            table.add_column(title, justify="left" if column == "kernel" else "right")
         for row in result[key]:
             table.add_row(*(as_text(column, value) for column, value in row.items()))
         console.print(table)
