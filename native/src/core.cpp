@@ -4,8 +4,10 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <cmath>
 #include <optional>
 #include <string>
+#include <tuple>
 
 #include "bindings.hpp"
 #include "engine_bindings.hpp"
@@ -61,6 +63,49 @@ void bind_engines(nb::module_& m, const std::string& name) {
   bind_engine<Engine<float, true>, float, Parameters, Side>(m, (soft + "Float32").c_str());
   bind_engine<Engine<double, true>, double, Parameters, Side>(m, (soft + "Float64").c_str());
   bind_engine<Engine<Scaled, true>, Scaled, Parameters, Side>(m, (soft + "Log2").c_str());
+}
+
+// Comparing trees with those of an engine that was built before they were known; `alone` are the
+// same trees with labels and gates for comparing them with themselves. Returns the number of
+// self-similarities that are 0, -1 and no values if one is outside of the first two bounds.
+template <class Real>
+void bind_comparing_new(nb::module_& m, const char* name) {
+  using Engine = TreeEngine<Real, false>;
+  nb::cast<nb::class_<Engine>>(m.attr(name))
+      .def(
+          "compare_new",
+          [](const Engine& self, const TreeParameters& parameters, const Trees& trees,
+             const Trees& alone, const Matching<Real>* matching, std::optional<Vector<Real>> scale,
+             std::tuple<double, double, double> bounds, Matrix<Real> out,
+             std::optional<Vector<int32_t>> stop) -> int64_t {
+            require_rows(out);
+            require(static_cast<int64_t>(out.shape(0)) == trees.size() &&
+                        static_cast<int64_t>(out.shape(1)) == self.n_stream() &&
+                        alone.size() == trees.size() &&
+                        (!scale || scale->size() == out.shape(1)),
+                    "wrong shape of results");
+            const StopFlag flag(stop ? stop->data() : nullptr);
+            const auto [low, high, largest] = bounds;
+            Buffer<Real> own(static_cast<size_t>(trees.size()));
+            const Part<Trees> all{alone, 0, alone.size()};
+            make_engine<Engine>(parameters, matching, all, static_cast<const Part<Trees>*>(nullptr),
+                                flag)
+                .diagonal(own.data(), flag);
+            int64_t n_zeros = 0;
+            for (Real& value : own) {
+                if (!(value == 0 || (low <= value && value <= high))) return -1;
+                n_zeros += value == 0;
+                value = value > 0 ? 1 / std::sqrt(value) : Real(0);
+            }
+            self.compare_new(trees.arrays(), {out.data(), out.stride(0)}, flag);
+            if (scale)
+              scale_block(out.data(), out.stride(0), trees.size(), self.n_stream(), own.data(),
+                          scale->data(), static_cast<Real>(largest));
+            return n_zeros;
+          },
+          "parameters"_a, "trees"_a, "alone"_a, "matching"_a.none(), "scale"_a.none(), "bounds"_a,
+          "out"_a, "stop"_a = nb::none(), Released())
+      .def_prop_ro("n_bytes", &Engine::n_bytes);
 }
 
 template <class T>
@@ -147,6 +192,8 @@ NB_MODULE(_core, m) {
   bind_matching<float>(m, "MatchingFloat32");
   bind_matching<double>(m, "MatchingFloat64");
   bind_engines<TreeEngine, TreeParameters, Trees>(m, "TreeEngine");
+  bind_comparing_new<float>(m, "TreeEngineFloat32");
+  bind_comparing_new<double>(m, "TreeEngineFloat64");
   bind_engines<SequenceEngine, SequenceParameters, Sequences>(m, "SequenceEngine");
   bind_chains(m);
   bind_forests(m);

@@ -4,10 +4,13 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <stdexcept>
+#include <tuple>
 
 #include "kernelwood/engine.hpp"
 #include "kernelwood/label_matching.hpp"
@@ -150,14 +153,14 @@ struct Part {
 // The labels of structures as an engine sees them; without `matching` equal labels match.
 template <class Engine, class Number, class Side>
 LabelMatching<Number> labels_of(const Matching<Number>* matching, const Part<Side>& panel,
-                                const Side* stream) {
+                                const Part<Side>* stream) {
   if (Engine::softly)
     require(matching && matching->groups &&
                 (matching->table || (Engine::makes_similarities && matching->vector_rows)),
             "soft matching needs similarities");
   if (!matching) return {};
   matching->check(panel.side, panel.first, panel.n);
-  if (stream) matching->check(*stream, 0, stream->size());
+  if (stream) matching->check(stream->side, stream->first, stream->n);
   return matching->labels();
 }
 
@@ -170,7 +173,7 @@ void require_rows(const Matrix<T>& out) {
 // An engine that takes no matching compares labels exactly, whatever they are.
 template <class Engine, class Number, class Parameters, class Side>
 Engine make_engine(const Parameters& parameters, const Matching<Number>* matching,
-                   const Part<Side>& panel, const Side* stream, StopFlag stop) {
+                   const Part<Side>& panel, const Part<Side>* stream, StopFlag stop) {
   const auto arrays = panel.arrays();
   const auto other = stream ? stream->arrays() : arrays;
   if constexpr (Engine::takes_matching) {
@@ -194,9 +197,53 @@ void diagonal(const Parameters& parameters, const Side& side, int64_t first, int
   require(static_cast<int64_t>(out.size()) == last - first, "wrong length of results");
   for (int64_t t = first; t < last && !flag.raised(); t += group) {
     const Part<Side> some{side, t, std::min(group, last - t)};
-    make_engine<Engine>(parameters, matching, some, static_cast<const Side*>(nullptr), flag)
+    make_engine<Engine>(parameters, matching, some, static_cast<const Part<Side>*>(nullptr), flag)
         .diagonal(out.data() + (t - first), flag);
   }
+}
+
+// The value of each panel structure and the stream structure at the same place, by small engines.
+template <class Engine, class Result, class Parameters, class Side>
+void compare_pairs(const Parameters& parameters, const Side& panel, const Side& stream,
+                   int64_t first, int64_t last, Output1<Result> out,
+                   std::optional<Vector<int32_t>> stop, const Matching<Result>* matching) {
+  const StopFlag flag(stop ? stop->data() : nullptr);
+  constexpr int64_t group = Engine::lanes;
+  require(panel.size() == stream.size(), "as many panel as stream structures");
+  require(0 <= first && first <= last && last <= panel.size(), "range outside the batch");
+  require(static_cast<int64_t>(out.size()) == last - first, "wrong length of results");
+  Result block[group * group];
+  for (int64_t t = first; t < last && !flag.raised(); t += group) {
+    const int64_t n = std::min(group, last - t);
+    const Part<Side> other{stream, t, n};
+    const auto engine = make_engine<Engine>(parameters, matching, Part<Side>{panel, t, n}, &other,
+                                            flag);
+    engine.cross(0, engine.n_panels(), 0, n, {block, n}, flag);
+    for (int64_t i = 0; i < n; ++i) out.data()[t - first + i] = block[i * n + i];
+  }
+}
+
+// The value of two structures, normalized if `largest` is given, and both self-similarities.
+template <class Engine, class Result, class Parameters, class Side>
+std::tuple<Result, Result, Result> compare_two(const Parameters& parameters, const Side& side,
+                                               int64_t panel, std::optional<double> largest,
+                                               const Matching<Result>* matching) {
+  const StopFlag flag(nullptr);
+  require(side.size() == 2 && (panel == 0 || panel == 1), "two structures, one is the panel");
+  Result value, own[2];
+  for (int64_t i = 0; i < 2; ++i)
+    make_engine<Engine>(parameters, matching, Part<Side>{side, i, 1},
+                        static_cast<const Part<Side>*>(nullptr), flag)
+        .diagonal(own + i, flag);
+  const Part<Side> stream{side, 1 - panel, 1};
+  const auto engine =
+      make_engine<Engine>(parameters, matching, Part<Side>{side, panel, 1}, &stream, flag);
+  engine.cross(0, engine.n_panels(), 0, 1, {&value, 1}, flag);
+  if (largest) {
+    const auto scale = [](Result self) { return self > 0 ? 1 / std::sqrt(self) : Result(0); };
+    value = std::min(value * (scale(own[0]) * scale(own[1])), static_cast<Result>(*largest));
+  }
+  return {value, own[0], own[1]};
 }
 
 template <class E, class Real, class Parameters, class Side>
@@ -207,8 +254,10 @@ void bind_engine(nb::module_& m, const char* name) {
           "__init__",
           [](E* self, const Parameters& parameters, const Side& panel, const Side* stream,
              std::optional<Vector<int32_t>> stop, const Matching<Result>* matching) {
-            new (self) E(make_engine<E>(parameters, matching, Part<Side>{panel, 0, panel.size()},
-                                        stream, StopFlag(stop ? stop->data() : nullptr)));
+            const Part<Side> all{panel, 0, panel.size()};
+            const Part<Side> other{stream ? *stream : panel, 0, stream ? stream->size() : 0};
+            new (self) E(make_engine<E>(parameters, matching, all, stream ? &other : nullptr,
+                                        StopFlag(stop ? stop->data() : nullptr)));
           },
           "parameters"_a, "panel"_a, "stream"_a = nb::none(), "stop"_a = nb::none(),
           "matching"_a = nb::none(), nb::keep_alive<1, 6>(), Released())
@@ -231,7 +280,6 @@ void bind_engine(nb::module_& m, const char* name) {
           "cross",
           [](const E& self, int64_t panel_begin, int64_t panel_end, int64_t stream_begin,
              int64_t stream_end, Matrix<Result> out, std::optional<Vector<int32_t>> stop) {
-            require_rows(out);
             require(0 <= panel_begin && panel_end <= self.n_panels(), "no such panel");
             require(
                 0 <= stream_begin && stream_begin <= stream_end && stream_end <= self.n_stream(),
@@ -239,14 +287,25 @@ void bind_engine(nb::module_& m, const char* name) {
             require(static_cast<int64_t>(out.shape(0)) == stream_end - stream_begin &&
                         static_cast<int64_t>(out.shape(1)) == self.n_panel(),
                     "wrong shape of results");
+            const StopFlag flag(stop ? stop->data() : nullptr);
+            if constexpr (E::turns)
+              if (out.stride(1) != 1 && out.stride(0) == 1)
+                return self.cross_turned(panel_begin, panel_end, stream_begin, stream_end,
+                                         {out.data(), out.stride(1)}, flag);
+            require_rows(out);
             self.cross(panel_begin, panel_end, stream_begin, stream_end,
-                       {out.data(), out.stride(0)}, StopFlag(stop ? stop->data() : nullptr));
+                       {out.data(), out.stride(0)}, flag);
           },
           "panel_begin"_a, "panel_end"_a, "stream_begin"_a, "stream_end"_a, "out"_a,
           "stop"_a = nb::none(), Released())
       .def_static("diagonal", &diagonal<E, Result, Parameters, Side>, "parameters"_a, "side"_a,
                   "first"_a, "last"_a, "out"_a, "stop"_a = nb::none(), "matching"_a = nb::none(),
-                  Released());
+                  Released())
+      .def_static("pairs", &compare_pairs<E, Result, Parameters, Side>, "parameters"_a, "panel"_a,
+                  "stream"_a, "first"_a, "last"_a, "out"_a, "stop"_a = nb::none(),
+                  "matching"_a = nb::none(), Released())
+      .def_static("value", &compare_two<E, Result, Parameters, Side>, "parameters"_a, "side"_a,
+                  "panel"_a, "largest"_a = nb::none(), "matching"_a = nb::none(), Released());
 }
 
 }  // namespace kernelwood

@@ -28,6 +28,17 @@ struct PanelProduct {
   int64_t stride;
 };
 
+// One structure in place of a panel: the same sums in the same order.
+template <class Real>
+inline void multiply_one(const PanelProduct<Real>& job) {
+  for (int64_t s = job.stream_begin; s < job.stream_end; ++s) {
+    Real sum(0.0);
+    for (int64_t q = job.begin[s]; q < job.begin[s + 1]; ++q)
+      sum += job.values[job.ids[q]] * job.counts[q];
+    job.out[(s - job.stream_begin) * job.stride] = sum;
+  }
+}
+
 template <int Bytes, class Real>
 class PanelLoop {
  public:
@@ -73,13 +84,6 @@ KW_DISPATCH(multiply_f64, (const PanelProduct<double>& job), (job))
 
 inline void multiply_panel(const PanelProduct<float>& job) { multiply_f32(job); }
 inline void multiply_panel(const PanelProduct<double>& job) { multiply_f64(job); }
-inline void multiply_panel(const PanelProduct<Scaled>& job) {
-  for (int64_t s = job.stream_begin; s < job.stream_end; ++s) {
-    Scaled sum(0.0);
-    for (int64_t q = job.begin[s]; q < job.begin[s + 1]; ++q)
-      sum += job.values[job.ids[q]] * job.counts[q];
-    job.out[(s - job.stream_begin) * job.stride] = sum;
-  }
-}
+inline void multiply_panel(const PanelProduct<Scaled>& job) { multiply_one(job); }
 
 }  // namespace kernelwood

@@ -1,4 +1,4 @@
-// What happens to a block of raw values: scaling, mirroring, keeping the best.
+// What happens to a block of raw values: scaling, turning, mirroring, keeping the best.
 #pragma once
 
 #include <algorithm>
@@ -91,6 +91,24 @@ void mirror(T* matrix, int64_t stride, int64_t row_begin, int64_t row_end, const
       }
     }
   }
+}
+
+// to[j][i] = from[i][j].
+template <class T>
+void transpose(const T* from, int64_t from_stride, int64_t rows, int64_t columns, T* to,
+               int64_t to_stride) {
+  constexpr int64_t size = Square<T>::size;
+  const int64_t whole_rows = rows - rows % size, whole_columns = columns - columns % size;
+  for (int64_t j = 0; j < whole_columns; j += size)
+    for (int64_t i = 0; i < whole_rows; i += size) {
+      Square<T> square;
+      square.load(from + i * from_stride + j, from_stride);
+      square.transpose();
+      square.store(to + j * to_stride + i, to_stride);
+    }
+  for (int64_t j = 0; j < columns; ++j)
+    for (int64_t i = j < whole_columns ? whole_rows : 0; i < rows; ++i)
+      to[j * to_stride + i] = from[i * from_stride + j];
 }
 
 template <class T>

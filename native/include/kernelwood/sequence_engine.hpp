@@ -25,6 +25,7 @@ class SequenceEngine {
  public:
   static constexpr int lanes = sequence_lanes<Output<Real>>;
   static constexpr bool softly = soft, makes_similarities = soft, takes_matching = true;
+  static constexpr bool turns = false;
   using Matching = LabelMatching<Output<Real>>;
   using Elements =
       std::conditional_t<soft, SoftElements<Output<Real>>, ExactElements<Output<Real>>>;

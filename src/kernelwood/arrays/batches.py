@@ -153,7 +153,7 @@ class Batch(OneDimensional):
         first = first.alone()
         labels = first.arrays[: self.n_label_fields]
         translated = self.vocabulary.translate(np.concatenate(labels), vocabulary)
-        first = first.replace(*np.array_split(translated, len(labels)))
+        first = first.replace(*translated.reshape(len(labels), -1))
         made = self._like((first, *rest), vocabulary)
         made.known = self.known
         return made

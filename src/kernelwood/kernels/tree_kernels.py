@@ -43,6 +43,12 @@ class TreeEngineKernel(EngineKernel):
         groups = X.vocabulary.groups if self._matches_softly() else None
         return _DistinctSubtrees(X, index, groups, self._kind in ("subtree", "subset"))
 
+    def _streams_columns(self) -> bool:
+        return not self._matches_softly()
+
+    def _prepares(self) -> bool:
+        return not self._matches_softly()
+
     def _check_params(self) -> None:
         super()._check_params()
         self._check_number("decay", 0, 1, "(0, 1]")
