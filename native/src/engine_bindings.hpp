@@ -10,10 +10,13 @@
 #include <cmath>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <tuple>
+#include <type_traits>
 
 #include "kernelwood/engine.hpp"
 #include "kernelwood/label_matching.hpp"
+#include "kernelwood/reduce.hpp"
 
 namespace kernelwood {
 
@@ -216,10 +219,49 @@ void compare_pairs(const Parameters& parameters, const Side& panel, const Side& 
   for (int64_t t = first; t < last && !flag.raised(); t += group) {
     const int64_t n = std::min(group, last - t);
     const Part<Side> other{stream, t, n};
-    const auto engine = make_engine<Engine>(parameters, matching, Part<Side>{panel, t, n}, &other,
-                                            flag);
+    const auto engine =
+        make_engine<Engine>(parameters, matching, Part<Side>{panel, t, n}, &other, flag);
     engine.cross(0, engine.n_panels(), 0, n, {block, n}, flag);
     for (int64_t i = 0; i < n; ++i) out.data()[t - first + i] = block[i * n + i];
+  }
+}
+
+// 1 / sqrt of a self-similarity, 0 where it is 0.
+template <class Result>
+Result inverse_root(Result self) {
+  return self > 0 ? 1 / std::sqrt(self) : Result(0);
+}
+
+// A raw value divided by the roots of the self-similarities, at most `largest`, if that is given.
+template <class Result>
+Result normalized(Result value, Result own, Result other, std::optional<double> largest) {
+  if (!largest) return value;
+  return std::min(value * (inverse_root(own) * inverse_root(other)), static_cast<Result>(*largest));
+}
+
+// Values of listed pairs of interned structures, panel[rows[i]] and stream[columns[i]]; see
+// tree_pairs.hpp.
+template <class Engine, class Result, class Parameters>
+void compare_interned(const Parameters& parameters, const typename Engine::Pairs::Interned& panel,
+                      const typename Engine::Pairs::Interned& stream, Vector<int32_t> labels,
+                      Vector<int64_t> rows, Vector<int64_t> columns, Output1<Result> out,
+                      std::optional<Vector<int32_t>> stop, const Matching<Result>* matching) {
+  const StopFlag flag(stop ? stop->data() : nullptr);
+  require(rows.size() == columns.size() && rows.size() == out.size(), "wrong length of results");
+  panel.require_labels(labels.size());
+  LabelMatching<Result> gates;
+  if (matching) {
+    gates = matching->labels();
+    stream.require_labels(std::min(matching->edge_gates ? matching->edge_gates->size() : SIZE_MAX,
+                                   matching->node_gates ? matching->node_gates->size() : SIZE_MAX));
+  }
+  typename Engine::Pairs pairs(parameters, gates, panel, stream, labels.data(), flag);
+  for (size_t i = 0; i < rows.size() && !flag.raised(); ++i) {
+    const int64_t t = rows.data()[i], s = columns.data()[i];
+    require(0 <= t && t < panel.size() && 0 <= s && s < stream.size(), "no such structure");
+    require(Engine::Pairs::takes(parameters, panel.n_entries(t), stream.n_entries(s)),
+            "a pair is too large");
+    out.data()[i] = pairs.compare(t, s);
   }
 }
 
@@ -231,6 +273,18 @@ std::tuple<Result, Result, Result> compare_two(const Parameters& parameters, con
   const StopFlag flag(nullptr);
   require(side.size() == 2 && (panel == 0 || panel == 1), "two structures, one is the panel");
   Result value, own[2];
+  if constexpr (!std::is_void_v<typename Engine::Pairs>) {
+    using Pairs = typename Engine::Pairs;
+    if (Pairs::takes(parameters, side.size_of(0), side.size_of(1))) {
+      const auto labels = labels_of<Engine>(matching, Part<Side>{side, 0, 2},
+                                            static_cast<const Part<Side>*>(nullptr));
+      const typename Pairs::Interned both(side.arrays());
+      Pairs pairs(parameters, labels, both, both, nullptr, flag);
+      for (int64_t i = 0; i < 2; ++i) own[i] = pairs.compare_with_itself(i);
+      value = pairs.compare(panel, 1 - panel);
+      return {normalized(value, own[0], own[1], largest), own[0], own[1]};
+    }
+  }
   for (int64_t i = 0; i < 2; ++i)
     make_engine<Engine>(parameters, matching, Part<Side>{side, i, 1},
                         static_cast<const Part<Side>*>(nullptr), flag)
@@ -239,17 +293,48 @@ std::tuple<Result, Result, Result> compare_two(const Parameters& parameters, con
   const auto engine =
       make_engine<Engine>(parameters, matching, Part<Side>{side, panel, 1}, &stream, flag);
   engine.cross(0, engine.n_panels(), 0, 1, {&value, 1}, flag);
-  if (largest) {
-    const auto scale = [](Result self) { return self > 0 ? 1 / std::sqrt(self) : Result(0); };
-    value = std::min(value * (scale(own[0]) * scale(own[1])), static_cast<Result>(*largest));
+  return {normalized(value, own[0], own[1], largest), own[0], own[1]};
+}
+
+// Compares structures with those of an engine that was made before they were known: few structures
+// in rows, those of the engine's stream in columns. `alone` are the same structures with labels and
+// gates for comparing them with each other. With `scale`, the inverse roots of the stream's
+// self-similarities, values are normalized. Returns the number of self-similarities that are 0, and
+// -1 without values if one is outside the first two of `bounds`; the third is the largest value.
+template <class E, class Parameters, class Side, class Result>
+int64_t compare_new(const E& self, const Parameters& parameters, const Side& few, const Side& alone,
+                    const Matching<Result>* matching, std::optional<Vector<Result>> scale,
+                    std::tuple<double, double, double> bounds, Matrix<Result> out,
+                    std::optional<Vector<int32_t>> stop) {
+  require_rows(out);
+  require(static_cast<int64_t>(out.shape(0)) == few.size() && alone.size() == few.size() &&
+              static_cast<int64_t>(out.shape(1)) == self.n_stream() &&
+              (!scale || scale->size() == out.shape(1)),
+          "wrong shape of results");
+  const StopFlag flag(stop ? stop->data() : nullptr);
+  const auto [low, high, largest] = bounds;
+  const auto engine = make_engine<E>(parameters, matching, Part<Side>{alone, 0, alone.size()},
+                                     static_cast<const Part<Side>*>(nullptr), flag);
+  Buffer<Result> own(static_cast<size_t>(few.size()));
+  engine.diagonal(own.data(), flag);
+  int64_t n_zeros = 0;
+  for (Result& value : own) {
+    if (!(value == 0 || (low <= value && value <= high))) return -1;
+    n_zeros += value == 0;
+    value = inverse_root(value);
   }
-  return {value, own[0], own[1]};
+  self.compare_new(few.arrays(), engine, {out.data(), out.stride(0)}, flag);
+  if (scale)
+    scale_block(out.data(), out.stride(0), few.size(), self.n_stream(), own.data(), scale->data(),
+                static_cast<Result>(largest));
+  return n_zeros;
 }
 
 template <class E, class Real, class Parameters, class Side>
 void bind_engine(nb::module_& m, const char* name) {
   using Result = Output<Real>;
-  nb::class_<E>(m, name)
+  nb::class_<E> bound(m, name);
+  bound
       .def(
           "__init__",
           [](E* self, const Parameters& parameters, const Side& panel, const Side* stream,
@@ -306,6 +391,26 @@ void bind_engine(nb::module_& m, const char* name) {
                   "matching"_a = nb::none(), Released())
       .def_static("value", &compare_two<E, Result, Parameters, Side>, "parameters"_a, "side"_a,
                   "panel"_a, "largest"_a = nb::none(), "matching"_a = nb::none(), Released());
+  if constexpr (!std::is_void_v<typename E::Pairs>)
+    bound.def_static("compare_interned", &compare_interned<E, Result, Parameters>, "parameters"_a,
+                     "panel"_a, "stream"_a, "labels"_a, "rows"_a, "columns"_a, "out"_a,
+                     "stop"_a = nb::none(), "matching"_a = nb::none(), Released());
+  if constexpr (E::prepares)
+    bound.def("compare_new", &compare_new<E, Parameters, Side, Result>, "parameters"_a, "few"_a,
+              "alone"_a, "matching"_a.none(), "scale"_a.none(), "bounds"_a, "out"_a,
+              "stop"_a = nb::none(), Released());
+}
+
+// Engines that match labels exactly and softly, for every number type.
+template <template <class, bool> class Engine, class Parameters, class Side>
+void bind_engines(nb::module_& m, const std::string& name) {
+  bind_engine<Engine<float, false>, float, Parameters, Side>(m, (name + "Float32").c_str());
+  bind_engine<Engine<double, false>, double, Parameters, Side>(m, (name + "Float64").c_str());
+  bind_engine<Engine<Scaled, false>, Scaled, Parameters, Side>(m, (name + "Log2").c_str());
+  const std::string soft = "Soft" + name;
+  bind_engine<Engine<float, true>, float, Parameters, Side>(m, (soft + "Float32").c_str());
+  bind_engine<Engine<double, true>, double, Parameters, Side>(m, (soft + "Float64").c_str());
+  bind_engine<Engine<Scaled, true>, Scaled, Parameters, Side>(m, (soft + "Log2").c_str());
 }
 
 }  // namespace kernelwood

@@ -80,6 +80,9 @@ class NameTable {
     return n_base_ + name;
   }
 
+  // -1 if there is none.
+  int32_t find(int32_t edge, int32_t label) const { return names_.find(edge, label); }
+
   int32_t size() const { return n_base_ + static_cast<int32_t>(labels_.size()); }
   int32_t n_symbols() const {
     return n_base_ + static_cast<int32_t>(groups_ ? symbols_.size() : names_.size());

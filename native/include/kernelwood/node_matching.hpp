@@ -17,6 +17,8 @@ class ExactNodes {
   static constexpr bool soft = false;
 
   ExactNodes(const LabelMatching<Output<Real>>& labels, const SubtreeTable& table, const SlotIndex&)
+      : ExactNodes(labels, table) {}
+  ExactNodes(const LabelMatching<Output<Real>>& labels, const SubtreeTable& table)
       : weights_(labels.template gates<Real>(table.names())) {
     for (Real& weight : weights_) weight *= weight;
   }

@@ -54,7 +54,6 @@ class PanelEngine {
   }
 
   // Self-similarities of the panel structures.
-  // Self-similarities of the panel structures.
   void diagonal(Output<Real>* out, StopFlag stop) const {
     typename Engine::Work work(self(), stop);
     for (int64_t i = 0; i < self().n_panel() && !stop.raised(); ++i)

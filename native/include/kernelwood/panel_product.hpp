@@ -2,7 +2,9 @@
 // out[s][lane] = sum over features f of tree s of count(f) * values[f][lane].
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 
 #include "kernelwood/scaled.hpp"
 #include "kernelwood/simd.hpp"
@@ -28,14 +30,27 @@ struct PanelProduct {
   int64_t stride;
 };
 
-// One structure in place of a panel: the same sums in the same order.
+// One structure in place of a panel: the same sums in the same order, those of several stream
+// structures side by side, because each waits for its last addition.
 template <class Real>
 inline void multiply_one(const PanelProduct<Real>& job) {
-  for (int64_t s = job.stream_begin; s < job.stream_end; ++s) {
-    Real sum(0.0);
-    for (int64_t q = job.begin[s]; q < job.begin[s + 1]; ++q)
-      sum += job.values[job.ids[q]] * job.counts[q];
-    job.out[(s - job.stream_begin) * job.stride] = sum;
+  constexpr int64_t width = 4;
+  for (int64_t s = job.stream_begin; s < job.stream_end; s += width) {
+    const int64_t n = std::min(width, job.stream_end - s);
+    int64_t at[width] = {}, common = n == width ? std::numeric_limits<int64_t>::max() : 0;
+    Real sums[width] = {Real(0.0), Real(0.0), Real(0.0), Real(0.0)};
+    for (int64_t i = 0; i < n; ++i) {
+      at[i] = job.begin[s + i];
+      common = std::min(common, job.begin[s + i + 1] - at[i]);
+    }
+    for (int64_t k = 0; k < common; ++k)
+      for (int64_t i = 0; i < width; ++i)
+        sums[i] += job.values[job.ids[at[i] + k]] * job.counts[at[i] + k];
+    for (int64_t i = 0; i < n; ++i) {
+      for (int64_t q = at[i] + common; q < job.begin[s + i + 1]; ++q)
+        sums[i] += job.values[job.ids[q]] * job.counts[q];
+      job.out[(s + i - job.stream_begin) * job.stride] = sums[i];
+    }
   }
 }
 

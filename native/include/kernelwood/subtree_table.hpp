@@ -70,6 +70,10 @@ class SubtreeTable {
   const int32_t* child_symbols(int32_t shape) const {
     return shapes_.items(shape - n_base_shapes_);
   }
+  // -1 if there is none.
+  int32_t find_shape(int32_t symbol, const int32_t* child_symbols, int64_t n) const {
+    return shapes_.find(symbol, child_symbols, n);
+  }
   int64_t arity(int32_t shape) const { return shapes_.n_items(shape - n_base_shapes_); }
 
   // The number of each subtree in the table that this one continues, -1 if it is not there.
@@ -138,7 +142,7 @@ class SubtreeTable {
     for (int64_t i = 0; i < n_children(sub); ++i)
       child_symbols_.push_back(this->symbol(children(sub)[i]));
     if (base_) {
-      const int32_t known = base_->shapes_.find(symbol, child_symbols_.data(), n_children(sub));
+      const int32_t known = base_->find_shape(symbol, child_symbols_.data(), n_children(sub));
       if (known >= 0) return known;
     }
     return n_base_shapes_ + shapes_.intern(symbol, child_symbols_.data(), n_children(sub));

@@ -15,6 +15,7 @@
 #include "kernelwood/panel_values.hpp"
 #include "kernelwood/slot_lists.hpp"
 #include "kernelwood/soft_tree_rows.hpp"
+#include "kernelwood/tree_pairs.hpp"
 #include "kernelwood/tree_rows.hpp"
 
 namespace kernelwood {
@@ -26,6 +27,8 @@ class TreeEngine : public PanelEngine<TreeEngine<Real, soft>, Real> {
   using Nodes = std::conditional_t<soft, SoftNodes<Real>, ExactNodes<Real>>;
   using Features = std::conditional_t<soft, SlotLists, TreeFeatures>;
   static constexpr bool softly = soft, makes_similarities = false, takes_matching = true;
+  static constexpr bool prepares = !soft && !std::is_same_v<Real, Scaled>;
+  using Pairs = std::conditional_t<prepares, TreePairs<Real>, void>;
   using Matching = LabelMatching<Output<Real>>;
 
   // Without `stream` the panel trees are compared with each other. Without panel trees any may
@@ -61,29 +64,24 @@ class TreeEngine : public PanelEngine<TreeEngine<Real, soft>, Real> {
   int64_t n_stream() const { return stream().size(); }
 
   // Trees that are not in the engine in rows, those of the stream in columns: the same values as
-  // those of a panel.
-  void compare_new(const TreeArrays& trees, Results<Real> out, StopFlag stop) const {
-    static_assert(!soft, "labels of new trees have no similarities");
+  // those of a panel. `alone` are the same trees, compared with each other.
+  void compare_new(const TreeArrays& trees, const TreeEngine& /*alone*/, Results<Real> out,
+                   StopFlag stop) const {
+    static_assert(prepares);
     SubtreeTable table(static_cast<size_t>(n_nodes(trees)), &table_);
     const TreeSide side = table.add(trees, lists_leaves());
-    LaneWork<1> work(*this, table, side, stop);
-    for (int64_t i = 0; i < side.size() && !stop.raised(); ++i) {
-      const Results<Real> row{out.row(i), 1};
-      run_one(work, i, 0, 0, row, n_stream());
-      multiply(work, 0, n_stream(), 1, row);
-    }
-  }
-
-  // What the engine holds, roughly.
-  int64_t n_bytes() const {
-    const int64_t n_features = features_ ? features_->begin(n_stream()) : 0;
-    return int64_t{table_.n_subtrees()} * 80 + n_features * 12 +
-           static_cast<int64_t>(stream().sub.size()) * 8;
+    if (side.size() < few)
+      compare_side<1>(table, side, out, stop);
+    else
+      compare_side<lanes>(table, side, out, stop);
   }
 
  private:
   friend class PanelEngine<TreeEngine, Real>;
   using Rows = std::conditional_t<soft, SoftTreeRows<Real>, TreeRows<Real>>;
+
+  // A whole panel costs about as much as so many trees one by one.
+  static constexpr int64_t few = 6;
 
   // Scratch of one call; nothing in the engine itself changes after construction.
   template <int n_lanes>
@@ -115,6 +113,24 @@ class TreeEngine : public PanelEngine<TreeEngine<Real, soft>, Real> {
     Work(const TreeEngine& engine, StopFlag stop)
         : LaneWork<panel_lanes<Real>>(engine, engine.table_, engine.panel_, stop) {}
   };
+
+  // Trees of another table, which continues that of the engine, as panels of so many lanes.
+  template <int n_lanes>
+  void compare_side(const SubtreeTable& table, const TreeSide& side, Results<Real> out,
+                    StopFlag stop) const {
+    LaneWork<n_lanes> work(*this, table, side, stop);
+    Buffer<Output<Real>> block(static_cast<size_t>(n_lanes > 1 ? n_stream() * n_lanes : 0));
+    for (int64_t first = 0; first < side.size() && !stop.raised(); first += n_lanes) {
+      const int64_t width = std::min<int64_t>(n_lanes, side.size() - first);
+      const Results<Real> values =
+          n_lanes > 1 ? Results<Real>{block.data(), n_lanes} : Results<Real>{out.row(first), 1};
+      for (int lane = 0; lane < width; ++lane)
+        run_one(work, first + lane, 0, lane, values, n_stream());
+      multiply(work, 0, n_stream(), static_cast<int>(width), values);
+      if (n_lanes > 1)
+        transpose(block.data(), n_lanes, n_stream(), width, out.row(first), out.stride);
+    }
+  }
 
   Rows make_rows(const SubtreeTable& table, StopFlag stop) const {
     if constexpr (soft) {
@@ -178,7 +194,7 @@ class TreeEngine : public PanelEngine<TreeEngine<Real, soft>, Real> {
         if (lane >= 0) write_roots(work, sub, stream_begin, stream_end, lane, out);
         return;
       }
-      if (soft && !counts(sub)) return;  // here all trees are in the engine's own table
+      if (soft && !counts(sub)) return;
       if (symmetric_) diagonal += count * self_sum(work, sub);
       if (lane < 0) return;
       if constexpr (soft)

@@ -22,7 +22,7 @@ Matrix = NDArray[np.floating[Any]]
 # Structures compared at once. Values do not depend on it, only the memory beside the result. A
 # multiple of the windows in which the native core sorts sequences: the order affects the last bit.
 TILE = 4096
-FEW = 16  # structures that are compared with many others at once, whatever their number
+FEW = 64  # structures that are compared with many others at once, whatever the number of these
 _PAIRS_AT_ONCE = 16  # by kernels without pairs of their own
 _COST_IN_PYTHON = 10**5  # of a pair of structures, in pairs of nodes of a native kernel
 # Queries and searched structures compared at once: 64 MB of double similarities.
@@ -192,14 +192,17 @@ class Kernel(Parameterized):
         if out.size > 1 and uses_executor(lambda: self._cost(X, Y)):
             on_executor.fill_cross(self, X, Y, out, runner)
         else:
-            self._fill_by_tiles(self._fill_cross, X, Y, out, runner)
+            self._fill_whole(self._fill_cross, X, Y, out, runner)
         runner.finish()
         return out
 
-    def _fill_by_tiles(self, fill: Any, X: Any, Y: Any, out: Matrix, runner: Runner) -> None:
-        if len(X) <= FEW:  # little memory, and the whole of ``Y`` may be prepared already
+    def _fill_whole(self, fill: Any, X: Any, Y: Any, out: Matrix, runner: Runner) -> None:
+        if min(len(X), len(Y)) <= FEW:  # the whole of the other side may be prepared already
             fill(X, Y, out, runner)
-            return
+        else:
+            self._fill_by_tiles(fill, X, Y, out, runner)
+
+    def _fill_by_tiles(self, fill: Any, X: Any, Y: Any, out: Matrix, runner: Runner) -> None:
         for top in range(0, len(X), TILE):
             for left in range(0, len(Y), TILE):
                 rows, columns = slice(top, top + TILE), slice(left, left + TILE)
@@ -208,7 +211,7 @@ class Kernel(Parameterized):
     def _below(self, X: Any, Y: Any, out: Matrix, progress: Progress | None = None) -> Matrix:
         """Return ``out``, filled with a block of a Gram matrix; ``X`` comes after ``Y``."""
         runner = Runner(self.n_jobs, len(X) * len(Y), progress)
-        self._fill_by_tiles(self._fill_below, X, Y, out, runner)
+        self._fill_whole(self._fill_below, X, Y, out, runner)
         runner.finish()
         return out
 
@@ -296,10 +299,12 @@ class Kernel(Parameterized):
             queries = X[top : top + _QUERIES]
             asked = slice(top, top + len(queries))
             excluded = None if own is None else np.arange(own + asked.start, own + asked.stop)
-            width = max(len(Y), 1) if len(queries) <= FEW else _SEARCHED
+            few = len(queries) <= FEW
+            width = max(len(Y), 1) if few else _SEARCHED
             for left in range(0, len(Y), width):
                 searched = Y[left : left + width]
-                block = np.empty((len(searched), len(queries)), dtype=number)
+                shape = (len(searched), len(queries))
+                block = np.empty(shape, dtype=number, order="F" if few else "C")
                 self._fill_below(searched, queries, block, runner)
                 _native.keep_best(block, left, excluded, indices[asked], values[asked])
         return indices, values
