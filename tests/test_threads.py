@@ -177,7 +177,7 @@ def test_batches_remember_for_many_threads():
 
     batch = kw.batch([kw.Sequence(["a"])])
     assert all(map(all, in_threads(remember)))
-    assert len(batch.known) <= 8 + 16
+    assert len(batch.kept) <= 16
 
 
 # Objects that all threads use.

@@ -11,8 +11,10 @@ void bind_hash_forest(nanobind::module_& m);
 void bind_hashing(nanobind::module_& m);
 void bind_information(nanobind::module_& m);
 void bind_parsing(nanobind::module_& m);
+void bind_sequences(nanobind::module_& m);
 void bind_similarity(nanobind::module_& m);
 void bind_svm(nanobind::module_& m);
+void bind_trees(nanobind::module_& m);
 void bind_vector_search(nanobind::module_& m);
 void bind_vectors(nanobind::module_& m);
 

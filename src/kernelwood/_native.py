@@ -11,6 +11,7 @@ from typing import Any
 from kernelwood import _core
 from kernelwood._core import (
     add_word_blocks,
+    buffer_bytes,
     build_info,
     decode_chains,
     english_stem,
@@ -43,6 +44,7 @@ __all__ = [
     "ChartGrammar",
     "CodeSwaps",
     "ForestParameters",
+    "InternedTrees",
     "SequenceParameters",
     "TreeKernel",
     "TreeParameters",
@@ -51,6 +53,7 @@ __all__ = [
     "VectorProblem",
     "WordFeatures",
     "add_word_blocks",
+    "buffer_bytes",
     "build_info",
     "decode_chains",
     "engine_class",
@@ -85,6 +88,7 @@ BudgetExceeded = _core.BudgetExceeded
 ChartGrammar = _core.ChartGrammar
 CodeSwaps = _core.CodeSwaps
 ForestParameters = _core.ForestParameters
+InternedTrees = _core.InternedTrees
 SequenceParameters = _core.SequenceParameters
 TreeKernel = _core.TreeKernel
 TreeParameters = _core.TreeParameters

@@ -275,4 +275,4 @@ def test_a_batch_keeps_the_last_values_only():
     for key in [*range(20), 19, 0]:
         assert batch.remember(key, lambda key=key: computed.append(key) or key) == key
     assert computed == [*range(20), 0]
-    assert len(batch.known) < 20
+    assert len(batch.kept) < 20

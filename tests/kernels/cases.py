@@ -9,6 +9,7 @@ import strategies
 from kernelwood import kernels
 from kernelwood.arrays import ForestBatch, SequenceBatch, TreeBatch, VectorBatch
 from kernelwood.similarity import Exponential, Gaussian, Lexical, Similarity
+from kernelwood.structures import Forest, Sequence, Tree
 from kernelwood.vectors import Vectors
 
 # Kernels of structures; that of vectors has tests of its own.
@@ -176,3 +177,14 @@ every_bounded_variant = _each(lambda kernel: kernel._is_definite())
 every_exact_variant = _each(matches_exactly)
 every_variant_without_vectors = _each(lambda kernel: not hasattr(kernel.similarity, "vectors"))
 every_dtype = pytest.mark.parametrize("dtype", ["float64", "float32"])
+
+
+def with_labels(structure, rename):
+    """Return the structure with every node label replaced by ``rename(label)``."""
+    if isinstance(structure, Sequence):
+        return Sequence([(edge, rename(node)) for edge, node in structure])
+    if isinstance(structure, Forest):
+        labels = [rename(label) for label in structure.labels]
+        return Forest(labels, structure.edges, structure.root, structure.spans)
+    labels, edges, n_children = structure.flatten()
+    return Tree.from_postorder([rename(label) for label in labels], edges, n_children)

@@ -14,6 +14,7 @@ from cases import (
     every_variant,
     sample,
     strategy,
+    with_labels,
 )
 from hypothesis import given, settings, strategies as st
 
@@ -21,17 +22,6 @@ import kernelwood as kw
 from kernelwood.structures import Forest, Sequence, Tree
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*self-similarity 0:RuntimeWarning")
-
-
-def with_labels(structure, rename):
-    """Return the structure with every node label replaced by ``rename(label)``."""
-    if isinstance(structure, Sequence):
-        return Sequence([(edge, rename(node)) for edge, node in structure])
-    if isinstance(structure, Forest):
-        labels = [rename(label) for label in structure.labels]
-        return Forest(labels, structure.edges, structure.root, structure.spans)
-    labels, edges, n_children = structure.flatten()
-    return Tree.from_postorder([rename(label) for label in labels], edges, n_children)
 
 
 def single(kernel, label):

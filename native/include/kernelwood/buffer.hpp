@@ -3,9 +3,12 @@
 // Asking the system for megabytes and giving them back on every call costs more than many small
 // matrices take to compute, so each thread keeps a few freed blocks. Elements are left
 // uninitialised where a vector would clear what is about to be written.
+//
+// Memory is counted by thread: the difference over the construction of an object is what it holds.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <new>
 #include <utility>
 #include <vector>
@@ -20,6 +23,12 @@ class BlockPool {
   static BlockPool& of_this_thread() {
     thread_local BlockPool pool;
     return pool;
+  }
+
+  // Memory that so many bytes take.
+  static int64_t taken(size_t bytes) {
+    const int level = bytes < smallest ? levels : level_of(bytes);
+    return static_cast<int64_t>(level == levels ? bytes : smallest << level);
   }
 
   void* take(size_t bytes) {
@@ -66,6 +75,12 @@ class BlockPool {
   size_t kept_ = 0;
 };
 
+// Bytes that buffers took in this thread less those given back in it.
+inline int64_t& buffer_bytes() {
+  thread_local int64_t bytes = 0;
+  return bytes;
+}
+
 template <class T>
 struct BufferAllocator {
   using value_type = T;
@@ -76,11 +91,13 @@ struct BufferAllocator {
 
   T* allocate(size_t n) {
     const size_t bytes = n * sizeof(T);
+    buffer_bytes() += BlockPool::taken(bytes);
     return static_cast<T*>(bytes < BlockPool::smallest ? ::operator new(bytes)
                                                        : BlockPool::of_this_thread().take(bytes));
   }
   void deallocate(T* block, size_t n) noexcept {
     const size_t bytes = n * sizeof(T);
+    buffer_bytes() -= BlockPool::taken(bytes);
     if (bytes < BlockPool::smallest)
       ::operator delete(block);
     else

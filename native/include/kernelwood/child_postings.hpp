@@ -28,10 +28,8 @@ class ChildPostings {
 
   ChildPostings(const SubtreeTable& table, const SlotIndex& slots) {
     for (int32_t shape = 0; shape < table.n_shapes(); ++shape) {
-      const auto symbol = static_cast<uint64_t>(static_cast<uint32_t>(table.shape_symbol(shape)));
       for (int64_t j = 0; j < table.arity(shape); ++j)
-        pairs_.push_back(
-            keys_.intern(symbol << 32 | static_cast<uint32_t>(table.child_symbols(shape)[j])));
+        pairs_.push_back(keys_.intern(key_of(table, shape, j)));
       pairs_begin_.push_back(static_cast<int64_t>(pairs_.size()));
     }
     list_entries(table, slots);
@@ -43,9 +41,15 @@ class ChildPostings {
     for (Entry& entry : entries_) entry.feature = feature(entry.slot);
   }
 
+  int32_t n_shapes() const { return static_cast<int32_t>(pairs_begin_.size()) - 1; }
   size_t n_pairs() const { return keys_.size(); }
   // The pairs of a shape, one for each of its children.
   Span<int32_t> pairs(int32_t shape) const { return span(pairs_, pairs_begin_, shape); }
+  // The pair of a shape of another table and its j-th child; n_pairs() if there is none.
+  int32_t find_pair(const SubtreeTable& table, int32_t shape, int64_t j) const {
+    const int32_t pair = keys_.find(key_of(table, shape, j));
+    return pair < 0 ? static_cast<int32_t>(n_pairs()) : pair;
+  }
   // Stream subtrees with a pair, by falling last tree.
   Span<Entry> entries(int32_t pair) const { return span(entries_, entries_begin_, pair); }
   // Ranks of the stream shapes with a pair and at least two children, latest first.
@@ -55,10 +59,16 @@ class ChildPostings {
   int32_t last_slot(int32_t pair) const { return last_slot_[static_cast<size_t>(pair)]; }
 
  private:
+  friend class PostingsWalk;
+
   template <class T>
   static Span<T> span(const Buffer<T>& items, const Buffer<int64_t>& begin, int32_t i) {
     return {items.data() + begin[static_cast<size_t>(i)],
             items.data() + begin[static_cast<size_t>(i) + 1]};
+  }
+  static uint64_t key_of(const SubtreeTable& table, int32_t shape, int64_t j) {
+    return static_cast<uint64_t>(static_cast<uint32_t>(table.shape_symbol(shape))) << 32 |
+           static_cast<uint32_t>(table.child_symbols(shape)[j]);
   }
 
   void list_entries(const SubtreeTable& table, const SlotIndex& slots) {
@@ -69,13 +79,13 @@ class ChildPostings {
         for (const int32_t pair : pairs(table.shape(sub))) f(pair, sub, *child++);
       }
     };
-    entries_begin_.assign(n_pairs() + 1, 0);
-    first_slot_.assign(n_pairs(), std::numeric_limits<int32_t>::max());
-    last_slot_.assign(n_pairs(), -1);
+    entries_begin_.assign(n_pairs() + 2, 0);  // the last stands for all pairs that no tree has
+    first_slot_.assign(n_pairs() + 1, std::numeric_limits<int32_t>::max());
+    last_slot_.assign(n_pairs() + 1, -1);
     visit([&](int32_t pair, int32_t, int32_t) { ++entries_begin_[static_cast<size_t>(pair) + 1]; });
     for (size_t i = 1; i < entries_begin_.size(); ++i) entries_begin_[i] += entries_begin_[i - 1];
     entries_.resize(static_cast<size_t>(entries_begin_.back()));
-    Buffer<int64_t> next(entries_begin_.begin(), entries_begin_.end() - 1);
+    Buffer<int64_t> next(entries_begin_);
     visit([&](int32_t pair, int32_t sub, int32_t child) {
       const auto at = static_cast<size_t>(pair);
       const int32_t slot = slots.slot(sub);
@@ -98,11 +108,11 @@ class ChildPostings {
         }
       }
     };
-    ranks_begin_.assign(n_pairs() + 1, 0);
+    ranks_begin_.assign(n_pairs() + 2, 0);
     visit([&](int32_t pair, int32_t) { ++ranks_begin_[static_cast<size_t>(pair) + 1]; });
     for (size_t i = 1; i < ranks_begin_.size(); ++i) ranks_begin_[i] += ranks_begin_[i - 1];
     ranks_.resize(static_cast<size_t>(ranks_begin_.back()));
-    Buffer<int64_t> next(ranks_begin_.begin(), ranks_begin_.end() - 1);
+    Buffer<int64_t> next(ranks_begin_);
     visit([&](int32_t pair, int32_t rank) {
       ranks_[static_cast<size_t>(next[static_cast<size_t>(pair)]++)] = rank;
     });
@@ -118,9 +128,24 @@ class ChildPostings {
 // Blocks go forward: that index never falls.
 class PostingsWalk {
  public:
-  PostingsWalk(const ChildPostings* postings, const SlotIndex& slots)
+  // `table` has the panel trees.
+  PostingsWalk(const ChildPostings* postings, const SlotIndex& slots, const SubtreeTable& table)
       : postings_(postings), slots_(slots), stamps_(static_cast<size_t>(slots.n_ranks()), 0),
-        live_(postings ? postings->n_pairs() : 0, -1) {}
+        live_(postings ? postings->n_pairs() + 1 : 0, -1) {
+    if (!postings) return;
+    for (int32_t shape = postings->n_shapes(); shape < table.n_shapes(); ++shape) {
+      for (int64_t j = 0; j < table.arity(shape); ++j)
+        new_pairs_.push_back(postings->find_pair(table, shape, j));
+      new_begin_.push_back(static_cast<int64_t>(new_pairs_.size()));
+    }
+  }
+
+  // The pairs of a panel shape, one for each of its children.
+  ChildPostings::Span<int32_t> pairs(int32_t shape) const {
+    const int32_t n = postings_->n_shapes();
+    return shape < n ? postings_->pairs(shape)
+                     : ChildPostings::span(new_pairs_, new_begin_, shape - n);
+  }
 
   // Number of entries of a pair that are left.
   int64_t live(int32_t pair, int64_t stream_begin) {
@@ -135,7 +160,7 @@ class PostingsWalk {
   template <class Visit>
   void for_each_met_twice(int32_t shape, int64_t stream_begin, StopFlag stop, Visit&& visit) {
     stamp_ += 2;
-    for (const int32_t pair : postings_->pairs(shape)) {
+    for (const int32_t pair : pairs(shape)) {
       if (stop.raised()) return;
       for (const int32_t rank : postings_->ranks(pair)) {
         const Shape& met = slots_.shape(rank);
@@ -155,6 +180,8 @@ class PostingsWalk {
   const ChildPostings* postings_;
   const SlotIndex& slots_;
   Buffer<int64_t> stamps_, live_;  // by rank; by pair, -1 until asked for
+  Buffer<int32_t> new_pairs_;      // of shapes that only panel trees have
+  Buffer<int64_t> new_begin_{0};
   int64_t stamp_ = 0;
 };
 

@@ -24,10 +24,10 @@
 
 namespace kernelwood {
 
-template <class Real, class Nodes>
+template <class Real, class Nodes, class Table = SubtreeTable, class Slots = SlotIndex>
 class ChildSums {
  public:
-  ChildSums(const TreeParameters& parameters, const SubtreeTable& table, const SlotIndex& slots,
+  ChildSums(const TreeParameters& parameters, const Table& table, const Slots& slots,
             const Nodes& nodes, StopFlag stop)
       : kind_(parameters.kind), stop_(stop), contiguous_(parameters.contiguous), table_(table),
         slots_(slots), nodes_(nodes), decay_(parameters.decay),
@@ -55,7 +55,8 @@ class ChildSums {
   }
 
   // Takes up the children of u, chained by symbol; `end` lets go of them.
-  void begin(int32_t sub, const RowStore<Real>& rows) {
+  template <class Rows>
+  void begin(int32_t sub, const Rows& rows) {
     const int64_t n = table_.n_children(sub);
     next_.resize(static_cast<size_t>(n));
     children_.resize(static_cast<size_t>(n));
@@ -362,8 +363,8 @@ class ChildSums {
   TreeKernel kind_;
   StopFlag stop_;
   bool contiguous_;
-  const SubtreeTable& table_;
-  const SlotIndex& slots_;
+  const Table& table_;
+  const Slots& slots_;
   const Nodes& nodes_;
   Real decay_, depth_decay_, start_, link_, base_;
 

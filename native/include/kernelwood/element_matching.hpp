@@ -21,7 +21,11 @@ class ExactElements {
   }
 
   bool gated() const { return !weights_.empty(); }
-  double weight(int32_t name) const { return gated() ? weights_[static_cast<size_t>(name)] : 1.0; }
+  // Names that came later match none of these, whatever their weight.
+  double weight(int32_t name) const {
+    const auto at = static_cast<size_t>(name);
+    return at < weights_.size() ? weights_[at] : 1.0;
+  }
   // Whether a name can match anything.
   bool visible(int32_t name) const { return weight(name) != 0.0; }
 

@@ -22,12 +22,15 @@ Output<Real> output(Real value) {
   }
 }
 
-// A matrix of results: row s is a stream structure, column p a panel structure.
+// A matrix of results: row s is a stream structure, column p a panel structure. Columns are side by
+// side (`row`) unless an engine takes them anywhere (`at`).
 template <class Real>
 struct Results {
   Output<Real>* data;
   int64_t stride;
+  int64_t step = 1;
   Output<Real>* row(int64_t s) const { return data + s * stride; }
+  Output<Real>& at(int64_t s, int64_t p) const { return data[s * stride + p * step]; }
 };
 
 // Thrown where a computation that was told to stop has nothing it could return.

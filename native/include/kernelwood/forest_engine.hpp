@@ -26,6 +26,8 @@ class ForestEngine : public PanelEngine<ForestEngine<Real>, Real> {
  public:
   using PanelEngine<ForestEngine, Real>::lanes;
   static constexpr bool softly = false, makes_similarities = false, takes_matching = false;
+  static constexpr bool prepares = false;
+  using Pairs = void;
 
   // Without `stream` the panel forests are compared with each other.
   ForestEngine(const ForestParameters& parameters, const ForestArrays& panel,

@@ -73,14 +73,26 @@ class SymbolInterner {
     if (direct_[at] < 0) direct_[at] = n_symbols_++;
     return direct_[at];
   }
+  // -1 if there is none.
+  int32_t find(int32_t edge, int32_t label) const {
+    if (edge == 0 && label >= 0 && label <= largest_direct) {
+      const auto at = static_cast<size_t>(label);
+      return at < direct_.size() ? direct_[at] : -1;
+    }
+    const int32_t id = keys_.find(key_of(edge, label));
+    return id < 0 ? -1 : symbols_[static_cast<size_t>(id)];
+  }
   size_t size() const { return static_cast<size_t>(n_symbols_); }
 
  private:
   static constexpr int32_t largest_direct = 1 << 22;
 
+  static uint64_t key_of(int32_t edge, int32_t label) {
+    return (static_cast<uint64_t>(static_cast<uint32_t>(edge)) << 32) |
+           static_cast<uint32_t>(label);
+  }
   int32_t intern_key(int32_t edge, int32_t label) {
-    const auto id = static_cast<size_t>(keys_.intern(
-        (static_cast<uint64_t>(static_cast<uint32_t>(edge)) << 32) | static_cast<uint32_t>(label)));
+    const auto id = static_cast<size_t>(keys_.intern(key_of(edge, label)));
     if (id == symbols_.size()) symbols_.push_back(n_symbols_++);
     return symbols_[id];
   }
@@ -106,8 +118,7 @@ class SpanInterner {
 
   KW_INLINE int32_t intern(int32_t head, const int32_t* items, int64_t n) {
     if (heads_.size() * 2 >= table_.size()) grow();
-    uint64_t hash = mix(static_cast<uint64_t>(n), static_cast<uint32_t>(head));
-    for (int64_t i = 0; i < n; ++i) hash = mix(hash, static_cast<uint32_t>(items[i]));
+    const uint64_t hash = hash_of(head, items, n);
     size_t slot = hash & mask_;
     for (; table_[slot] >= 0; slot = (slot + 1) & mask_)
       if (equal(table_[slot], hash, head, items, n)) return table_[slot];
@@ -118,6 +129,15 @@ class SpanInterner {
     return table_[slot] = static_cast<int32_t>(heads_.size() - 1);
   }
 
+  // -1 if there is none.
+  int32_t find(int32_t head, const int32_t* items, int64_t n) const {
+    const uint64_t hash = hash_of(head, items, n);
+    size_t slot = hash & mask_;
+    while (table_[slot] >= 0 && !equal(table_[slot], hash, head, items, n))
+      slot = (slot + 1) & mask_;
+    return table_[slot];
+  }
+
   size_t size() const { return heads_.size(); }
   int32_t head(int32_t id) const { return heads_[static_cast<size_t>(id)]; }
   const int32_t* items(int32_t id) const { return items_.data() + begin_[static_cast<size_t>(id)]; }
@@ -126,6 +146,11 @@ class SpanInterner {
   }
 
  private:
+  static KW_INLINE uint64_t hash_of(int32_t head, const int32_t* items, int64_t n) {
+    uint64_t hash = mix(static_cast<uint64_t>(n), static_cast<uint32_t>(head));
+    for (int64_t i = 0; i < n; ++i) hash = mix(hash, static_cast<uint32_t>(items[i]));
+    return hash;
+  }
   bool equal(int32_t id, uint64_t hash, int32_t head, const int32_t* items, int64_t n) const {
     const auto at = static_cast<size_t>(id);
     return hashes_[at] == hash && heads_[at] == head && n_items(id) == n &&

@@ -61,19 +61,31 @@ struct LabelMatching {
 // A name stands for an edge and a label, a symbol for what can match: names of different symbols
 // never do. Where labels match exactly the two are the same; where they match softly, all labels
 // of a group share a symbol.
+//
+// Where labels match exactly, a table may continue another that no longer changes: new names get
+// numbers beyond it.
 class NameTable {
  public:
   explicit NameTable(const int32_t* groups) : groups_(groups) {}
+  explicit NameTable(const NameTable* base)
+      : groups_(nullptr), base_(base), n_base_(base->size()) {}
 
   int32_t intern(int32_t edge, int32_t label) {
+    if (base_) {
+      const int32_t known = base_->names_.find(edge, label);
+      if (known >= 0) return known;
+    }
     const int32_t name = names_.intern(edge, label);
     if (static_cast<size_t>(name) == labels_.size()) add(edge, label);
-    return name;
+    return n_base_ + name;
   }
 
-  int32_t size() const { return static_cast<int32_t>(labels_.size()); }
+  // -1 if there is none.
+  int32_t find(int32_t edge, int32_t label) const { return names_.find(edge, label); }
+
+  int32_t size() const { return n_base_ + static_cast<int32_t>(labels_.size()); }
   int32_t n_symbols() const {
-    return static_cast<int32_t>(groups_ ? symbols_.size() : names_.size());
+    return n_base_ + static_cast<int32_t>(groups_ ? symbols_.size() : names_.size());
   }
   int32_t edge(int32_t name) const { return edges_[static_cast<size_t>(name)]; }
   int32_t label(int32_t name) const { return labels_[static_cast<size_t>(name)]; }
@@ -89,6 +101,8 @@ class NameTable {
   }
 
   const int32_t* groups_;  // by label; null: labels match exactly
+  const NameTable* base_ = nullptr;
+  int32_t n_base_ = 0;
   SymbolInterner names_, symbols_;
   Buffer<int32_t> edges_, labels_, symbol_of_;
 };

@@ -17,13 +17,17 @@ class ExactNodes {
   static constexpr bool soft = false;
 
   ExactNodes(const LabelMatching<Output<Real>>& labels, const SubtreeTable& table, const SlotIndex&)
+      : ExactNodes(labels, table) {}
+  ExactNodes(const LabelMatching<Output<Real>>& labels, const SubtreeTable& table)
       : weights_(labels.template gates<Real>(table.names())) {
     for (Real& weight : weights_) weight *= weight;
   }
 
   bool gated() const { return !weights_.empty(); }
+  // Symbols that only panel trees have match nothing, whatever their weight.
   Real weight(int32_t symbol) const {
-    return gated() ? weights_[static_cast<size_t>(symbol)] : Real(1.0);
+    const auto at = static_cast<size_t>(symbol);
+    return at < weights_.size() ? weights_[at] : Real(1.0);
   }
 
  private:

@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "kernelwood/buffer.hpp"
 #include "kernelwood/engine.hpp"
 #include "kernelwood/panel_product.hpp"
+#include "kernelwood/reduce.hpp"
 
 namespace kernelwood {
 
@@ -17,6 +19,7 @@ template <class Engine, class Real>
 class PanelEngine {
  public:
   static constexpr int lanes = panel_lanes<Real>;
+  static constexpr bool turns = true;
 
   int64_t n_panels() const { return (self().n_panel() + lanes - 1) / lanes; }
 
@@ -35,6 +38,19 @@ class PanelEngine {
     typename Engine::Work work(self(), stop);
     for (int64_t p = panel_begin; p < panel_end && !stop.raised(); ++p)
       run_panel(work, p, stream_begin, stream_end, {out.data + p * lanes, out.stride}, false);
+  }
+
+  // The same with those of the panels in rows and stream structures in columns.
+  void cross_turned(int64_t panel_begin, int64_t panel_end, int64_t stream_begin,
+                    int64_t stream_end, Results<Real> out, StopFlag stop) const {
+    typename Engine::Work work(self(), stop);
+    const int64_t n = stream_end - stream_begin;
+    Buffer<Output<Real>> block(static_cast<size_t>(n) * lanes);
+    for (int64_t p = panel_begin; p < panel_end && !stop.raised(); ++p) {
+      run_panel(work, p, stream_begin, stream_end, {block.data(), lanes}, false);
+      const int64_t width = std::min<int64_t>(lanes, self().n_panel() - p * lanes);
+      transpose(block.data(), lanes, n, width, out.row(p * lanes), out.stride);
+    }
   }
 
   // Self-similarities of the panel structures.

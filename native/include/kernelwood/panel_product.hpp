@@ -2,7 +2,9 @@
 // out[s][lane] = sum over features f of tree s of count(f) * values[f][lane].
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 
 #include "kernelwood/scaled.hpp"
 #include "kernelwood/simd.hpp"
@@ -27,6 +29,30 @@ struct PanelProduct {
   Real* out;            // row of stream_begin, column of lane 0
   int64_t stride;
 };
+
+// One structure in place of a panel: the same sums in the same order, those of several stream
+// structures side by side, because each waits for its last addition.
+template <class Real>
+inline void multiply_one(const PanelProduct<Real>& job) {
+  constexpr int64_t width = 4;
+  for (int64_t s = job.stream_begin; s < job.stream_end; s += width) {
+    const int64_t n = std::min(width, job.stream_end - s);
+    int64_t at[width] = {}, common = n == width ? std::numeric_limits<int64_t>::max() : 0;
+    Real sums[width] = {Real(0.0), Real(0.0), Real(0.0), Real(0.0)};
+    for (int64_t i = 0; i < n; ++i) {
+      at[i] = job.begin[s + i];
+      common = std::min(common, job.begin[s + i + 1] - at[i]);
+    }
+    for (int64_t k = 0; k < common; ++k)
+      for (int64_t i = 0; i < width; ++i)
+        sums[i] += job.values[job.ids[at[i] + k]] * job.counts[at[i] + k];
+    for (int64_t i = 0; i < n; ++i) {
+      for (int64_t q = at[i] + common; q < job.begin[s + i + 1]; ++q)
+        sums[i] += job.values[job.ids[q]] * job.counts[q];
+      job.out[(s + i - job.stream_begin) * job.stride] = sums[i];
+    }
+  }
+}
 
 template <int Bytes, class Real>
 class PanelLoop {
@@ -73,13 +99,6 @@ KW_DISPATCH(multiply_f64, (const PanelProduct<double>& job), (job))
 
 inline void multiply_panel(const PanelProduct<float>& job) { multiply_f32(job); }
 inline void multiply_panel(const PanelProduct<double>& job) { multiply_f64(job); }
-inline void multiply_panel(const PanelProduct<Scaled>& job) {
-  for (int64_t s = job.stream_begin; s < job.stream_end; ++s) {
-    Scaled sum(0.0);
-    for (int64_t q = job.begin[s]; q < job.begin[s + 1]; ++q)
-      sum += job.values[job.ids[q]] * job.counts[q];
-    job.out[(s - job.stream_begin) * job.stride] = sum;
-  }
-}
+inline void multiply_panel(const PanelProduct<Scaled>& job) { multiply_one(job); }
 
 }  // namespace kernelwood

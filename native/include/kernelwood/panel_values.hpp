@@ -29,10 +29,10 @@ struct LaneSums {
   Real at(int lane, int64_t s) const { return data[lane * stride + s]; }
 };
 
-template <class Real>
+template <class Real, int n_lanes = panel_lanes<Real>>
 class PanelValues {
  public:
-  static constexpr int lanes = panel_lanes<Real>;
+  static constexpr int lanes = n_lanes;
 
   PanelValues() = default;
   explicit PanelValues(int64_t n_features)
@@ -70,7 +70,10 @@ class PanelValues {
     } else {
       job.out = out.data;
       job.stride = out.stride;
-      multiply_panel(job);
+      if constexpr (lanes == 1)
+        multiply_one(job);
+      else
+        multiply_panel(job);
       if (more.data)
         for (int64_t s = stream_begin; s < stream_end; ++s)
           for (int lane = 0; lane < width; ++lane)

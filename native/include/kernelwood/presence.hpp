@@ -8,10 +8,11 @@
 
 namespace kernelwood {
 
-// Which panel structures hold a part: none, one, or more.
+// Which panel structures hold a part: none, one, or more; anything where they are not known.
 class Presence {
  public:
-  Presence(size_t n, bool symmetric) : first_(n, -1), last_(n, -1), symmetric_(symmetric) {}
+  Presence(size_t n, bool symmetric, bool known = true)
+      : first_(n, known ? -1 : 0), last_(n, known ? -1 : 0), symmetric_(symmetric) {}
   void see(int32_t id, int32_t structure) { widen(id, structure, structure); }
   void widen(int32_t id, const Presence& other, int32_t other_id) {
     const auto at = static_cast<size_t>(other_id);

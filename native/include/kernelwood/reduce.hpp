@@ -1,4 +1,4 @@
-// What happens to a block of raw values: scaling, mirroring, keeping the best.
+// What happens to a block of raw values: scaling, turning, mirroring, keeping the best.
 #pragma once
 
 #include <algorithm>
@@ -93,6 +93,24 @@ void mirror(T* matrix, int64_t stride, int64_t row_begin, int64_t row_end, const
   }
 }
 
+// to[j][i] = from[i][j].
+template <class T>
+void transpose(const T* from, int64_t from_stride, int64_t rows, int64_t columns, T* to,
+               int64_t to_stride) {
+  constexpr int64_t size = Square<T>::size;
+  const int64_t whole_rows = rows - rows % size, whole_columns = columns - columns % size;
+  for (int64_t j = 0; j < whole_columns; j += size)
+    for (int64_t i = 0; i < whole_rows; i += size) {
+      Square<T> square;
+      square.load(from + i * from_stride + j, from_stride);
+      square.transpose();
+      square.store(to + j * to_stride + i, to_stride);
+    }
+  for (int64_t j = 0; j < columns; ++j)
+    for (int64_t i = j < whole_columns ? whole_rows : 0; i < rows; ++i)
+      to[j * to_stride + i] = from[i * from_stride + j];
+}
+
 template <class T>
 void scale_block(T* block, int64_t stride, int64_t rows, int64_t columns, const T* row_scale,
                  const T* column_scale, T largest) {
@@ -103,26 +121,33 @@ void scale_block(T* block, int64_t stride, int64_t rows, int64_t columns, const 
     }
 }
 
-// Merges a block (stream in rows, queries in columns) into each query's k best so far, which are
-// ordered by falling value and, where values are equal, by rising index. Rows come in rising order.
+// Merges a block (stream in rows, queries in columns, either side by side) into each query's k best
+// so far, which are ordered by falling value and, where values are equal, by rising index. Rows
+// come in rising order.
 template <class T>
-void keep_best(const T* block, int64_t stride, int64_t rows, int64_t columns, int64_t first_row,
-               const int64_t* excluded, int64_t k, int64_t* indices, T* values) {
-  for (int64_t s = 0; s < rows; ++s)
-    for (int64_t q = 0; q < columns; ++q) {
-      const T value = block[s * stride + q];
-      T* best = values + q * k;
-      int64_t* where = indices + q * k;
-      if (!(value > best[k - 1] || where[k - 1] < 0)) continue;
-      if (excluded && excluded[q] == first_row + s) continue;
-      int64_t at = k - 1;
-      for (; at > 0 && (where[at - 1] < 0 || value > best[at - 1]); --at) {
-        best[at] = best[at - 1];
-        where[at] = where[at - 1];
-      }
-      best[at] = value;
-      where[at] = first_row + s;
+void keep_best(const T* block, int64_t stride, int64_t step, int64_t rows, int64_t columns,
+               int64_t first_row, const int64_t* excluded, int64_t k, int64_t* indices, T* values) {
+  const auto keep = [&](int64_t s, int64_t q) {
+    const T value = block[s * stride + q * step];
+    T* best = values + q * k;
+    int64_t* where = indices + q * k;
+    if (!(value > best[k - 1] || where[k - 1] < 0)) return;
+    if (excluded && excluded[q] == first_row + s) return;
+    int64_t at = k - 1;
+    for (; at > 0 && (where[at - 1] < 0 || value > best[at - 1]); --at) {
+      best[at] = best[at - 1];
+      where[at] = where[at - 1];
     }
+    best[at] = value;
+    where[at] = first_row + s;
+  };
+  if (step == 1) {
+    for (int64_t s = 0; s < rows; ++s)
+      for (int64_t q = 0; q < columns; ++q) keep(s, q);
+  } else {
+    for (int64_t q = 0; q < columns; ++q)
+      for (int64_t s = 0; s < rows; ++s) keep(s, q);
+  }
 }
 
 }  // namespace kernelwood

@@ -25,6 +25,8 @@ class SequenceEngine {
  public:
   static constexpr int lanes = sequence_lanes<Output<Real>>;
   static constexpr bool softly = soft, makes_similarities = soft, takes_matching = true;
+  static constexpr bool turns = true, prepares = !soft && !std::is_same_v<Real, Scaled>;
+  using Pairs = void;
   using Matching = LabelMatching<Output<Real>>;
   using Elements =
       std::conditional_t<soft, SoftElements<Output<Real>>, ExactElements<Output<Real>>>;
@@ -41,6 +43,21 @@ class SequenceEngine {
       if (sides_.elements().gated())
         for (int32_t name = 0; name < sides_.names().size(); ++name)
           weights_.push_back(static_cast<Number>(sides_.elements().weight(name)));
+  }
+
+  // Sequences that are not in the engine in rows, those of the stream in columns: the same values
+  // as those of a panel. `alone` are the same sequences, compared with each other.
+  void compare_new(const SequenceArrays& sequences, const SequenceEngine& alone,
+                   Results<Real> out, StopFlag stop) const {
+    static_assert(prepares);
+    const SequenceEngine later(*this, sequences, alone);
+    later.cross_turned(0, later.n_panels(), 0, n_stream(), out, stop);
+  }
+
+  // As `cross`, with the panel's sequences in rows and the stream's in columns.
+  void cross_turned(int64_t panel_begin, int64_t panel_end, int64_t stream_begin,
+                    int64_t stream_end, Results<Real> out, StopFlag stop) const {
+    cross(panel_begin, panel_end, stream_begin, stream_end, {out.data, 1, out.stride}, stop);
   }
 
   // Windows of short sequences first, then one unit for each long one.
@@ -75,16 +92,16 @@ class SequenceEngine {
       return std::make_pair(std::lower_bound(all.begin(), all.end(), stream_begin),
                             std::lower_bound(all.begin(), all.end(), stream_end));
     };
-    const auto shorts = inside(short_stream_), longs = inside(long_stream_);
+    const auto shorts = inside(short_stream()), longs = inside(long_stream());
     const auto plain_pair = [&](int32_t s, int32_t t) {
       if (!stop.raised())
-        out.row(s - stream_begin)[t] = plain(work, stream().span(s), panel().span(t));
+        out.at(s - stream_begin, t) = plain(work, stream().span(s), panel().span(t));
     };
     for (int64_t p = panel_begin; p < panel_end && !stop.raised(); ++p) {
       if (p < n_windows()) {
         work.window.lay_out(short_, p);
         begin_window(work);
-        compare_window(work, short_stream_.data() + (shorts.first - short_stream_.begin()),
+        compare_window(work, short_stream().data() + (shorts.first - short_stream().begin()),
                        shorts.second - shorts.first, out, stream_begin, stop);
         if (longs.first == longs.second) continue;
         for (int64_t i = work.window.begin; i < work.window.end; ++i) {
@@ -188,6 +205,20 @@ class SequenceEngine {
       }
     }
     return n;
+  }
+
+  // The sequences of `later`, for the stream of `prepared`; `alone` has them as its own panel.
+  SequenceEngine(const SequenceEngine& prepared, const SequenceArrays& later,
+                 const SequenceEngine& alone)
+      : parameters_(prepared.parameters_), sides_(prepared.sides_, later, alone.sides_),
+        prepared_(&prepared), weights_(prepared.weights_) {
+    split(this->panel(), short_, long_);
+  }
+  const Buffer<int32_t>& short_stream() const {
+    return prepared_ ? prepared_->short_stream_ : short_stream_;
+  }
+  const Buffer<int32_t>& long_stream() const {
+    return prepared_ ? prepared_->long_stream_ : long_stream_;
   }
 
   const SequenceSide<Real>& panel() const { return sides_.panel(); }
@@ -346,9 +377,9 @@ class SequenceEngine {
       compare_chunk(work, visited + k0, n_chunk, -1);
       for (int64_t k = 0; k < n_chunk; ++k) {
         const Number* values = work.values.data() + k * Window::size;
-        Number* row = out.row(visited[k0 + k] - first_row);
+        const int64_t row = visited[k0 + k] - first_row;
         for (int64_t i = 0; i < width; ++i)
-          row[short_[static_cast<size_t>(work.window.begin + i)]] =
+          out.at(row, short_[static_cast<size_t>(work.window.begin + i)]) =
               values[work.window.lane_of[static_cast<size_t>(i)]];
       }
     }
@@ -356,6 +387,7 @@ class SequenceEngine {
 
   SequenceParameters parameters_;
   Sides sides_;
+  const SequenceEngine* prepared_ = nullptr;  // has the stream, if the panel came later
   FrequentNames frequent_;
   Buffer<Number> weights_;  // by name, exact and gated only
   Buffer<int32_t> short_, long_, short_stream_, long_stream_;

@@ -2,6 +2,7 @@
 // weights.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -78,8 +79,23 @@ class SequenceSides {
     keep_matching();
   }
 
+  // A panel that came later, for the stream of `prepared`; `alone` has it as its own panel.
+  SequenceSides(const SequenceSides& prepared, const SequenceArrays& panel,
+                const SequenceSides& alone)
+      : decay_(prepared.decay_), symmetric_(false), prepared_(&prepared), names_(&prepared.names_),
+        elements_(prepared.elements_) {
+    add(panel, panel_);
+    panel_.self = alone.panel_.self;
+    panel_.is_long = alone.panel_.is_long;
+    Buffer<uint8_t> keep(static_cast<size_t>(names_.n_symbols()), 0);
+    std::fill_n(keep.begin(), prepared.names_.n_symbols(), uint8_t{1});
+    weigh(panel_, keep);
+  }
+
   const SequenceSide<Real>& panel() const { return panel_; }
-  const SequenceSide<Real>& stream() const { return symmetric_ ? panel_ : other_; }
+  const SequenceSide<Real>& stream() const {
+    return symmetric_ ? panel_ : prepared_ ? prepared_->other_ : other_;
+  }
   const NameTable& names() const { return names_; }
   const Elements& elements() const { return elements_; }
 
@@ -121,11 +137,13 @@ class SequenceSides {
     }
   }
 
-  // An element is kept if another sequence (of the other side, or of the same) has its symbol.
+  // An element is kept if another sequence (of the other side, or of the same) has its symbol, or
+  // if the panel is to come later.
   void keep_matching() {
     const auto n_symbols = static_cast<size_t>(names_.n_symbols());
+    const bool unknown = !symmetric_ && panel_.size() == 0;
     Buffer<int64_t> first(n_symbols, -1);
-    Buffer<uint8_t> in_panel(n_symbols, 0), keep(n_symbols, 0);
+    Buffer<uint8_t> in_panel(n_symbols, 0), keep(n_symbols, unknown);
     for (int64_t s = 0; s < panel_.size(); ++s)
       for (int64_t e = panel_.begin[static_cast<size_t>(s)];
            e < panel_.begin[static_cast<size_t>(s) + 1]; ++e) {
@@ -161,6 +179,7 @@ class SequenceSides {
 
   double decay_;
   bool symmetric_;
+  const SequenceSides* prepared_ = nullptr;
   SequenceSide<Real> panel_, other_;
   NameTable names_;
   Elements elements_;

@@ -40,7 +40,10 @@ class SlotIndex {
   }
   // Stream shapes by rank; -1 is the rank of a shape that only panel trees have.
   int32_t n_ranks() const { return static_cast<int32_t>(shapes_.size()); }
-  int32_t rank(int32_t shape) const { return rank_of_[static_cast<size_t>(shape)]; }
+  int32_t rank(int32_t shape) const {
+    const auto at = static_cast<size_t>(shape);
+    return at < rank_of_.size() ? rank_of_[at] : -1;
+  }
   int32_t shape_of_rank(int32_t rank) const { return ranked_[static_cast<size_t>(rank)]; }
   const Shape& shape(int32_t rank) const { return shapes_[static_cast<size_t>(rank)]; }
   const int32_t* child_symbols(const Shape& shape) const {
@@ -49,10 +52,12 @@ class SlotIndex {
   // Slots of the subtrees with a symbol, and of the leaves among them, which come first.
   SlotRange group(int32_t symbol) const {
     const auto at = static_cast<size_t>(symbol);
+    if (at >= leaves_end_.size()) return {};
     return {group_begin_[at], group_begin_[at + 1]};
   }
   SlotRange leaves(int32_t symbol) const {
     const auto at = static_cast<size_t>(symbol);
+    if (at >= leaves_end_.size()) return {};
     return {group_begin_[at], leaves_end_[at]};
   }
   const Buffer<int32_t>& subs_by_last() const { return subs_by_last_; }

@@ -27,7 +27,7 @@ class SoftTreeRows {
         store_(table.n_subtrees(), parameters.max_bytes, kept_values),
         sums_(parameters, table, slots, nodes, stop), decay_(parameters.decay),
         leaf_leaf_(leaf_value(parameters, parameters.leaf_power)),
-        leaf_inner_(leaf_value(parameters, 2.0)), walk_(postings, slots) {}
+        leaf_inner_(leaf_value(parameters, 2.0)), walk_(postings, slots, table) {}
 
   const Row<Real>& row(int32_t sub) const { return store_.row(sub); }
 
@@ -143,7 +143,7 @@ class SoftTreeRows {
     const Real weight = sums_.child_weight();
     Real* values = row.values - row.begin;
     const int32_t* child_sub = table_.children(sub);
-    for (const int32_t pair : postings_->pairs(table_.shape(sub))) {
+    for (const int32_t pair : walk_.pairs(table_.shape(sub))) {
       if (stop_.raised()) return;
       const int32_t child = *child_sub++;
       const Row<Real> below = store_.row(child);

@@ -36,6 +36,12 @@ class SubtreeTable {
   SubtreeTable(size_t n_nodes, const int32_t* groups)
       : names_(groups), subtrees_(n_nodes / 2 + 16), shapes_(n_nodes / 4 + 16) {}
 
+  // For trees that are compared with those of a table that no longer changes: the same names and
+  // shapes have the same numbers, new ones numbers beyond; subtrees are numbered anew.
+  SubtreeTable(size_t n_nodes, const SubtreeTable* base)
+      : names_(&base->names_), subtrees_(n_nodes / 2 + 16), shapes_(n_nodes / 4 + 16), base_(base),
+        n_base_shapes_(base->n_shapes()) {}
+
   // Leaves are listed only if the kernel counts them.
   TreeSide add(const TreeArrays& trees, bool list_leaves) {
     TreeSide side;
@@ -50,7 +56,7 @@ class SubtreeTable {
   }
 
   int32_t n_subtrees() const { return static_cast<int32_t>(subtrees_.size()); }
-  int32_t n_shapes() const { return static_cast<int32_t>(shapes_.size()); }
+  int32_t n_shapes() const { return n_base_shapes_ + static_cast<int32_t>(shapes_.size()); }
   int32_t n_symbols() const { return names_.n_symbols(); }
   const NameTable& names() const { return names_; }
   int32_t name(int32_t sub) const { return subtrees_.head(sub); }
@@ -59,9 +65,31 @@ class SubtreeTable {
   int32_t shape(int32_t sub) const { return roots_[static_cast<size_t>(sub)].shape; }
   const int32_t* children(int32_t sub) const { return subtrees_.items(sub); }
   int64_t n_children(int32_t sub) const { return subtrees_.n_items(sub); }
-  int32_t shape_symbol(int32_t shape) const { return shapes_.head(shape); }
-  const int32_t* child_symbols(int32_t shape) const { return shapes_.items(shape); }
-  int64_t arity(int32_t shape) const { return shapes_.n_items(shape); }
+  // Of shapes that are not in the table it continues.
+  int32_t shape_symbol(int32_t shape) const { return shapes_.head(shape - n_base_shapes_); }
+  const int32_t* child_symbols(int32_t shape) const {
+    return shapes_.items(shape - n_base_shapes_);
+  }
+  // -1 if there is none.
+  int32_t find_shape(int32_t symbol, const int32_t* child_symbols, int64_t n) const {
+    return shapes_.find(symbol, child_symbols, n);
+  }
+  int64_t arity(int32_t shape) const { return shapes_.n_items(shape - n_base_shapes_); }
+
+  // The number of each subtree in the table that this one continues, -1 if it is not there.
+  Buffer<int32_t> in_base() const {
+    Buffer<int32_t> found, kids;
+    for (int32_t sub = 0; sub < n_subtrees(); ++sub) {
+      kids.clear();
+      bool all = true;
+      for (int64_t i = 0; i < n_children(sub); ++i) {
+        kids.push_back(found[static_cast<size_t>(children(sub)[i])]);
+        all = all && kids.back() >= 0;
+      }
+      found.push_back(all ? base_->subtrees_.find(name(sub), kids.data(), n_children(sub)) : -1);
+    }
+    return found;
+  }
 
  private:
   struct Root {
@@ -113,11 +141,17 @@ class SubtreeTable {
     child_symbols_.clear();
     for (int64_t i = 0; i < n_children(sub); ++i)
       child_symbols_.push_back(this->symbol(children(sub)[i]));
-    return shapes_.intern(symbol, child_symbols_.data(), n_children(sub));
+    if (base_) {
+      const int32_t known = base_->find_shape(symbol, child_symbols_.data(), n_children(sub));
+      if (known >= 0) return known;
+    }
+    return n_base_shapes_ + shapes_.intern(symbol, child_symbols_.data(), n_children(sub));
   }
 
   NameTable names_;
   SpanInterner subtrees_, shapes_;
+  const SubtreeTable* base_ = nullptr;
+  int32_t n_base_shapes_ = 0;
   Buffer<Root> roots_;
   Buffer<int32_t> leaf_of_, stack_, child_symbols_;
 };

@@ -15,6 +15,7 @@
 #include "kernelwood/panel_values.hpp"
 #include "kernelwood/slot_lists.hpp"
 #include "kernelwood/soft_tree_rows.hpp"
+#include "kernelwood/tree_pairs.hpp"
 #include "kernelwood/tree_rows.hpp"
 
 namespace kernelwood {
@@ -26,9 +27,12 @@ class TreeEngine : public PanelEngine<TreeEngine<Real, soft>, Real> {
   using Nodes = std::conditional_t<soft, SoftNodes<Real>, ExactNodes<Real>>;
   using Features = std::conditional_t<soft, SlotLists, TreeFeatures>;
   static constexpr bool softly = soft, makes_similarities = false, takes_matching = true;
+  static constexpr bool prepares = !soft && !std::is_same_v<Real, Scaled>;
+  using Pairs = std::conditional_t<prepares, TreePairs<Real>, void>;
   using Matching = LabelMatching<Output<Real>>;
 
-  // Without `stream` the panel trees are compared with each other.
+  // Without `stream` the panel trees are compared with each other. Without panel trees any may
+  // come later (compare_new).
   TreeEngine(const TreeParameters& parameters, const Matching& labels, const TreeArrays& panel,
              const TreeArrays* stream, StopFlag stop)
       : parameters_(parameters), symmetric_(stream == nullptr),
@@ -46,7 +50,8 @@ class TreeEngine : public PanelEngine<TreeEngine<Real, soft>, Real> {
     } else {
       if (parameters.kind == TreeKernel::subtree) weigh_subtrees();
       features_.reset(new TreeFeatures(parameters.kind, parameters.count_leaves, table_, slots_,
-                                       postings_.get(), panel_, this->stream(), symmetric_));
+                                       postings_.get(), panel.n_trees > 0 ? &panel_ : nullptr,
+                                       this->stream(), symmetric_));
       if (postings_)
         postings_->set_features([&](int32_t slot) { return features_->of_slot(slot); });
     }
@@ -58,30 +63,80 @@ class TreeEngine : public PanelEngine<TreeEngine<Real, soft>, Real> {
   int64_t n_panel() const { return panel_.size(); }
   int64_t n_stream() const { return stream().size(); }
 
+  // Trees that are not in the engine in rows, those of the stream in columns: the same values as
+  // those of a panel. `alone` are the same trees, compared with each other.
+  void compare_new(const TreeArrays& trees, const TreeEngine& /*alone*/, Results<Real> out,
+                   StopFlag stop) const {
+    static_assert(prepares);
+    SubtreeTable table(static_cast<size_t>(n_nodes(trees)), &table_);
+    const TreeSide side = table.add(trees, lists_leaves());
+    if (side.size() < few)
+      compare_side<1>(table, side, out, stop);
+    else
+      compare_side<lanes>(table, side, out, stop);
+  }
+
  private:
   friend class PanelEngine<TreeEngine, Real>;
   using Rows = std::conditional_t<soft, SoftTreeRows<Real>, TreeRows<Real>>;
 
+  // A whole panel costs about as much as so many trees one by one.
+  static constexpr int64_t few = 6;
+
   // Scratch of one call; nothing in the engine itself changes after construction.
-  struct Work {
-    Work(const TreeEngine& engine, StopFlag stop)
-        : rows(engine.make_rows(stop)), chain_head(static_cast<size_t>(engine.chain_keys()), -1) {
+  template <int n_lanes>
+  struct LaneWork {
+    LaneWork(const TreeEngine& engine, const SubtreeTable& table, const TreeSide& panel,
+             StopFlag stop)
+        : table(table), panel(panel), rows(engine.make_rows(table, stop)),
+          chain_head(engine.symmetric_ ? static_cast<size_t>(engine.chain_keys()) : 0, -1) {
       if (!engine.features_) return;
-      values = PanelValues<Real>(engine.features_->size());
+      values = PanelValues<Real, n_lanes>(engine.features_->size());
       if (soft) by_lane.assign(values.size(), Real(0.0));
+      if (&table != &engine.table_ && engine.parameters_.kind == TreeKernel::subtree)
+        in_engine = table.in_base();
     }
+    // The number of a subtree in the table of the engine, -1 if it is not there.
+    int32_t known(int32_t sub) const {
+      return in_engine.empty() ? sub : in_engine[static_cast<size_t>(sub)];
+    }
+    const SubtreeTable& table;  // of the panel's trees
+    const TreeSide& panel;
     Rows rows;
-    PanelValues<Real> values;
+    PanelValues<Real, n_lanes> values;
     Buffer<Real> by_lane;  // the same turned, (lanes, features): where rows are added
     Buffer<int32_t> chain_head, chain_next;  // entries of a tree by symbol or shape
+    Buffer<int32_t> in_engine;               // by subtree, where the table is not the engine's
     int64_t chain_first = 0;
   };
+  struct Work : LaneWork<panel_lanes<Real>> {
+    Work(const TreeEngine& engine, StopFlag stop)
+        : LaneWork<panel_lanes<Real>>(engine, engine.table_, engine.panel_, stop) {}
+  };
 
-  Rows make_rows(StopFlag stop) const {
+  // Trees of another table, which continues that of the engine, as panels of so many lanes.
+  template <int n_lanes>
+  void compare_side(const SubtreeTable& table, const TreeSide& side, Results<Real> out,
+                    StopFlag stop) const {
+    LaneWork<n_lanes> work(*this, table, side, stop);
+    Buffer<Output<Real>> block(static_cast<size_t>(n_lanes > 1 ? n_stream() * n_lanes : 0));
+    for (int64_t first = 0; first < side.size() && !stop.raised(); first += n_lanes) {
+      const int64_t width = std::min<int64_t>(n_lanes, side.size() - first);
+      const Results<Real> values =
+          n_lanes > 1 ? Results<Real>{block.data(), n_lanes} : Results<Real>{out.row(first), 1};
+      for (int lane = 0; lane < width; ++lane)
+        run_one(work, first + lane, 0, lane, values, n_stream());
+      multiply(work, 0, n_stream(), static_cast<int>(width), values);
+      if (n_lanes > 1)
+        transpose(block.data(), n_lanes, n_stream(), width, out.row(first), out.stride);
+    }
+  }
+
+  Rows make_rows(const SubtreeTable& table, StopFlag stop) const {
     if constexpr (soft) {
-      return {parameters_, table_, slots_, nodes_, postings_.get(), stop};
+      return {parameters_, table, slots_, nodes_, postings_.get(), stop};
     } else {
-      return {parameters_, table_, slots_, nodes_, postings_.get(), features_.get(), stop};
+      return {parameters_, table, slots_, nodes_, postings_.get(), features_.get(), stop};
     }
   }
 
@@ -124,16 +179,17 @@ class TreeEngine : public PanelEngine<TreeEngine<Real, soft>, Real> {
 
   // Scatters one panel tree into a lane (none if negative); returns its self-similarity when
   // the engine is symmetric.
-  Real run_one(Work& work, int64_t tree, int64_t stream_begin, int lane, Results<Real> out,
+  template <class Scratch>
+  Real run_one(Scratch& work, int64_t tree, int64_t stream_begin, int lane, Results<Real> out,
                int64_t stream_end) const {
     if constexpr (!soft)
       if (parameters_.kind == TreeKernel::subtree) return run_subtrees(work, tree, lane);
     Real diagonal(0.0);
     if (symmetric_) chain_entries(work, tree);
-    work.rows.for_each_row(panel_, tree, stream_begin, [&](int64_t entry, int32_t sub) {
-      const Real count(double(panel_.count[static_cast<size_t>(entry)]));
+    work.rows.for_each_row(work.panel, tree, stream_begin, [&](int64_t entry, int32_t sub) {
+      const Real count(double(work.panel.count[static_cast<size_t>(entry)]));
       if (parameters_.kind == TreeKernel::rooted) {
-        if (sub != panel_.root[static_cast<size_t>(tree)]) return;
+        if (sub != work.panel.root[static_cast<size_t>(tree)]) return;
         if (symmetric_) diagonal = work.rows.row(sub)[slots_.slot(sub)];
         if (lane >= 0) write_roots(work, sub, stream_begin, stream_end, lane, out);
         return;
@@ -150,13 +206,15 @@ class TreeEngine : public PanelEngine<TreeEngine<Real, soft>, Real> {
     return diagonal;
   }
 
-  Real run_subtrees(Work& work, int64_t tree, int lane) const {
+  template <class Scratch>
+  Real run_subtrees(Scratch& work, int64_t tree, int lane) const {
     Real diagonal(0.0);
-    for (int64_t e = panel_.begin[static_cast<size_t>(tree)];
-         e < panel_.begin[static_cast<size_t>(tree) + 1]; ++e) {
-      const int32_t sub = panel_.sub[static_cast<size_t>(e)];
-      if (table_.shape(sub) < 0) continue;
-      const Real count(double(panel_.count[static_cast<size_t>(e)]));
+    const TreeSide& panel = work.panel;
+    for (int64_t e = panel.begin[static_cast<size_t>(tree)];
+         e < panel.begin[static_cast<size_t>(tree) + 1]; ++e) {
+      const int32_t sub = work.known(panel.sub[static_cast<size_t>(e)]);
+      if (sub < 0 || table_.shape(sub) < 0) continue;
+      const Real count(double(panel.count[static_cast<size_t>(e)]));
       const Real value = count * weights_[static_cast<size_t>(sub)];
       diagonal += count * value;
       const int32_t slot = slots_.slot(sub);
@@ -165,13 +223,15 @@ class TreeEngine : public PanelEngine<TreeEngine<Real, soft>, Real> {
     return diagonal;
   }
 
-  void add_row(Work& work, const Row<Real>& row, Real count, int lane) const {
+  template <class Scratch>
+  void add_row(Scratch& work, const Row<Real>& row, Real count, int lane) const {
     Real* sums = work.by_lane.data() + lane * features_->size() + row.begin;
     for (int32_t k = 0; k < row.size; ++k) sums[k] += count * row.values[k];
   }
 
-  void scatter(Work& work, int32_t sub, Real count, int lane) const {
-    const int32_t symbol = table_.symbol(sub), shape = table_.shape(sub);
+  template <class Scratch>
+  void scatter(Scratch& work, int32_t sub, Real count, int lane) const {
+    const int32_t symbol = work.table.symbol(sub), shape = work.table.shape(sub);
     if (parameters_.kind == TreeKernel::partial) {
       work.values.add(features_->of_inner(symbol), lane, count * work.rows.base(sub));
       work.values.add(features_->of_leaf(symbol), lane, count * work.rows.against_leaf(sub));
@@ -190,7 +250,8 @@ class TreeEngine : public PanelEngine<TreeEngine<Real, soft>, Real> {
     return nodes_.gated() ? decay * nodes_.weight(symbol) : decay;
   }
 
-  void multiply(Work& work, int64_t stream_begin, int64_t stream_end, int width,
+  template <class Scratch>
+  void multiply(Scratch& work, int64_t stream_begin, int64_t stream_end, int width,
                 Results<Real> out) const {
     if (!features_) return;  // roots wrote their values themselves
     if (soft) turn_lanes(work);
@@ -200,7 +261,8 @@ class TreeEngine : public PanelEngine<TreeEngine<Real, soft>, Real> {
   }
 
   // values = by_lane turned, a few features at a time so that both stay in cache; clears by_lane.
-  void turn_lanes(Work& work) const {
+  template <class Scratch>
+  void turn_lanes(Scratch& work) const {
     constexpr int64_t step = 16;
     const int64_t n = features_->size();
     for (int64_t first = 0; first < n; first += step) {
@@ -213,10 +275,11 @@ class TreeEngine : public PanelEngine<TreeEngine<Real, soft>, Real> {
     }
   }
 
-  void write_roots(Work& work, int32_t root, int64_t stream_begin, int64_t stream_end, int lane,
+  template <class Scratch>
+  void write_roots(Scratch& work, int32_t root, int64_t stream_begin, int64_t stream_end, int lane,
                    Results<Real> out) const {
     const Row<Real>& row = work.rows.row(root);
-    const int32_t symbol = table_.symbol(root);
+    const int32_t symbol = work.table.symbol(root);
     for (int64_t s = stream_begin; s < stream_end; ++s) {
       const int32_t other = stream().root[static_cast<size_t>(s)];
       out.row(s - stream_begin)[lane] =
@@ -233,7 +296,8 @@ class TreeEngine : public PanelEngine<TreeEngine<Real, soft>, Real> {
     const int32_t shape = table_.shape(sub);
     return static_cast<size_t>(shape >= 0 ? shape : table_.n_shapes() + table_.symbol(sub));
   }
-  void chain_entries(Work& work, int64_t tree) const {
+  template <class Scratch>
+  void chain_entries(Scratch& work, int64_t tree) const {
     const int64_t first = panel_.begin[static_cast<size_t>(tree)];
     const int64_t last = panel_.begin[static_cast<size_t>(tree) + 1];
     work.chain_next.resize(static_cast<size_t>(last - first));
@@ -244,14 +308,16 @@ class TreeEngine : public PanelEngine<TreeEngine<Real, soft>, Real> {
       head = static_cast<int32_t>(e - first);
     }
   }
-  void unchain_entries(Work& work, int64_t tree) const {
+  template <class Scratch>
+  void unchain_entries(Scratch& work, int64_t tree) const {
     for (int64_t e = panel_.begin[static_cast<size_t>(tree)];
          e < panel_.begin[static_cast<size_t>(tree) + 1]; ++e)
       work.chain_head[chain_key(panel_.sub[static_cast<size_t>(e)])] = -1;
   }
 
   // Sum of Delta(sub, v) over the nodes v of its own tree.
-  Real self_sum(Work& work, int32_t sub) const {
+  template <class Scratch>
+  Real self_sum(Scratch& work, int32_t sub) const {
     const bool exact_leaf = !soft && table_.shape(sub) < 0 && !sums_over_children();
     Real sum(0.0);
     for (int32_t at = work.chain_head[chain_key(sub)]; at >= 0;

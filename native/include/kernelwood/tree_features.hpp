@@ -3,7 +3,8 @@
 // A tree kernel is K(a, b) = sum over features f of value_a(f) * count_b(f). Most pairs of
 // subtrees that meet at all meet with one constant value, so that value is carried by a feature
 // they share (their shape or symbol) and only what exceeds it by features of single slots.
-// Features that no other panel tree can reach are left out; the diagonal is summed elsewhere.
+// Features that no other panel tree can reach are left out, if the panel is known; the diagonal is
+// summed elsewhere.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +20,7 @@ namespace kernelwood {
 class TreeFeatures {
  public:
   TreeFeatures(TreeKernel kind, bool count_leaves, const SubtreeTable& table,
-               const SlotIndex& slots, const ChildPostings* postings, const TreeSide& panel,
+               const SlotIndex& slots, const ChildPostings* postings, const TreeSide* panel,
                const TreeSide& stream, bool symmetric)
       : kind_(kind), count_leaves_(count_leaves), table_(table), slots_(slots) {
     n_shapes_ = table.n_shapes();
@@ -32,9 +33,11 @@ class TreeFeatures {
   int32_t size() const { return n_features_; }
   // Dense feature ids; -1 where nothing can meet.
   int32_t of_slot(int32_t slot) const { return ids_[static_cast<size_t>(slot)]; }
-  int32_t of_shape(int32_t shape) const { return ids_[shape_at(shape)]; }
-  int32_t of_inner(int32_t symbol) const { return ids_[inner_at(symbol)]; }
-  int32_t of_leaf(int32_t symbol) const { return ids_[leaf_at(symbol)]; }
+  int32_t of_shape(int32_t shape) const { return shape < n_shapes_ ? ids_[shape_at(shape)] : -1; }
+  int32_t of_inner(int32_t symbol) const {
+    return symbol < n_symbols_ ? ids_[inner_at(symbol)] : -1;
+  }
+  int32_t of_leaf(int32_t symbol) const { return symbol < n_symbols_ ? ids_[leaf_at(symbol)] : -1; }
 
   int64_t begin(int64_t tree) const { return begin_[static_cast<size_t>(tree)]; }
   const int64_t* begins() const { return begin_.data(); }
@@ -50,14 +53,15 @@ class TreeFeatures {
     return static_cast<size_t>(slots_.n_slots() + n_shapes_ + n_symbols_ + symbol);
   }
 
-  void find_reachable(const ChildPostings* postings, const TreeSide& panel, bool symmetric) {
-    Presence subs(static_cast<size_t>(table_.n_subtrees()), symmetric);
-    Presence shapes(static_cast<size_t>(n_shapes_), symmetric);
-    Presence symbols(static_cast<size_t>(n_symbols_), symmetric);
-    for (int32_t t = 0; t < panel.size(); ++t)
-      for (int64_t e = panel.begin[static_cast<size_t>(t)];
-           e < panel.begin[static_cast<size_t>(t) + 1]; ++e) {
-        const int32_t sub = panel.sub[static_cast<size_t>(e)];
+  void find_reachable(const ChildPostings* postings, const TreeSide* panel, bool symmetric) {
+    const bool known = panel != nullptr;
+    Presence subs(static_cast<size_t>(table_.n_subtrees()), symmetric, known);
+    Presence shapes(static_cast<size_t>(n_shapes_), symmetric, known);
+    Presence symbols(static_cast<size_t>(n_symbols_), symmetric, known);
+    for (int32_t t = 0; known && t < panel->size(); ++t)
+      for (int64_t e = panel->begin[static_cast<size_t>(t)];
+           e < panel->begin[static_cast<size_t>(t) + 1]; ++e) {
+        const int32_t sub = panel->sub[static_cast<size_t>(e)];
         subs.see(sub, t);
         symbols.see(table_.symbol(sub), t);
         if (table_.shape(sub) >= 0) shapes.see(table_.shape(sub), t);

@@ -21,6 +21,14 @@
 
 namespace kernelwood {
 
+// Delta of a leaf and a node with its label.
+template <class Real>
+Real leaf_value(const TreeParameters& parameters, double decay_power) {
+  if (parameters.kind == TreeKernel::rooted) return Real(1.0);
+  return Real(parameters.depth_decay) * power<Real>(parameters.decay, decay_power) *
+         Real(parameters.terminal_factor);
+}
+
 template <class Real>
 class TreeRows {
  public:
@@ -31,10 +39,11 @@ class TreeRows {
         postings_(postings), features_(features), gated_(nodes.gated()),
         store_(table.n_subtrees(), parameters.max_bytes),
         sums_(parameters, table, slots, nodes, stop),
-        leaf_leaf_(leaf_value(parameters, parameters.leaf_power)),
-        leaf_inner_(leaf_value(parameters, 2.0)),
+        leaf_leaf_(leaf_value<Real>(parameters, parameters.leaf_power)),
+        leaf_inner_(leaf_value<Real>(parameters, 2.0)),
         inner_base_(kind_ == TreeKernel::subset ? Real(parameters.decay) : sums_.base()),
-        walk_(postings, slots), children_show_(!gated_ && smallest_child(parameters) > 1e-6) {}
+        walk_(postings, slots, table),
+        children_show_(!gated_ && smallest_child(parameters) > 1e-6) {}
 
   // The value a row of these kernels has wherever nothing below the two roots matches.
   Real base(int32_t sub) const { return weighted(sub, unweighted_base(sub)); }
@@ -63,12 +72,6 @@ class TreeRows {
   }
 
  private:
-  static Real leaf_value(const TreeParameters& parameters, double decay_power) {
-    if (parameters.kind == TreeKernel::rooted) return Real(1.0);
-    return Real(parameters.depth_decay) * power<Real>(parameters.decay, decay_power) *
-           Real(parameters.terminal_factor);
-  }
-
   // What the least child that matches adds to a sum, relative to its base.
   static double smallest_child(const TreeParameters& p) {
     const double leaf = p.depth_decay * std::pow(p.decay, std::max(p.leaf_power, 2.0)) *
@@ -164,7 +167,7 @@ class TreeRows {
       Row<Real>& row = allocate(sub, begin, end, leaf_value, base);
       return row;
     }
-    for (const int32_t pair : postings_->pairs(table_.shape(sub))) {
+    for (const int32_t pair : walk_.pairs(table_.shape(sub))) {
       begin = std::min(begin, postings_->first_slot(pair));
       end = std::max(end, postings_->last_slot(pair) + 1);
     }
@@ -177,7 +180,7 @@ class TreeRows {
 
   void add_single_children(int32_t sub, int64_t stream_begin, Row<Real>& row) {
     const int32_t* child_sub = table_.children(sub);
-    for (const int32_t pair : postings_->pairs(table_.shape(sub))) {
+    for (const int32_t pair : walk_.pairs(table_.shape(sub))) {
       if (stop_.raised()) return;
       const Real weight = kind_ == TreeKernel::rooted
                               ? sums_.child_weight() * nodes_.weight(table_.symbol(*child_sub))

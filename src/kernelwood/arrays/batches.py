@@ -6,6 +6,7 @@ from typing import Any, ClassVar, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelwood.arrays.kept import KeptValues
 from kernelwood.arrays.onedim import OneDimensional, row_key
 from kernelwood.arrays.ragged import Offsets, Ragged, checked
 from kernelwood.arrays.vocabulary import Vocabulary
@@ -17,7 +18,6 @@ B = TypeVar("B", bound="Batch")
 F = TypeVar("F", bound="FlatBatch")
 IntArray = NDArray[np.int32]
 _T = TypeVar("_T")
-_N_KNOWN = 8  # values kept of a batch
 
 
 class Batch(OneDimensional):
@@ -85,21 +85,30 @@ class Batch(OneDimensional):
         return int(self.offsets[-1] - self.offsets[0])
 
     @lazy_property
-    def known(self) -> dict[Hashable, Any]:
-        """What was computed of the structures, whatever the numbers of their labels."""
-        return {}
+    def kept(self) -> KeptValues:
+        """Values computed of the structures, whatever the numbers of their labels."""
+        return KeptValues()
 
-    def remember(self, key: Hashable, compute: Callable[[], _T]) -> _T:
-        """Return what ``compute`` returned for the key; the last few values are kept."""
-        try:
-            found: _T = self.known[key]
-        except KeyError:
-            found = compute()
-            # A list, which is made in one step: other threads may add values meanwhile.
-            for oldest in list(self.known)[: 1 - _N_KNOWN]:
-                self.known.pop(oldest, None)
-            self.known[key] = found
-        return found
+    def remember(self, key: Hashable, compute: Callable[[], _T], *, room: int | None = None) -> _T:
+        """Return what ``compute`` returned for the key; see :class:`KeptValues`."""
+        return self.kept.get(key, compute, room)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the structures in bytes, in arrays that slices share."""
+        return sum(
+            part.offsets.nbytes + sum(array[part.window].nbytes for array in part.arrays)
+            for part in self.parts
+        )
+
+    @property
+    def prepared_nbytes(self) -> int:
+        """Memory in bytes of what kernels keep with the batch for the next call."""
+        return self.kept.nbytes
+
+    def forget(self) -> None:
+        """Free the memory of what kernels keep with the batch; the next call makes it again."""
+        self.kept.clear()
 
     def distinct(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the first of each group of equal structures, and the group of each structure."""
@@ -153,9 +162,9 @@ class Batch(OneDimensional):
         first = first.alone()
         labels = first.arrays[: self.n_label_fields]
         translated = self.vocabulary.translate(np.concatenate(labels), vocabulary)
-        first = first.replace(*np.array_split(translated, len(labels)))
+        first = first.replace(*translated.reshape(len(labels), -1))
         made = self._like((first, *rest), vocabulary)
-        made.known = self.known
+        made.kept = self.kept
         return made
 
     def _decode(self, index: int) -> Any:

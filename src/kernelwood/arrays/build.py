@@ -90,6 +90,10 @@ def as_batch(structures: Any, kind: type[Any]) -> Any:
     """Return ``structures`` as a batch of the given kind, batching them if they are not."""
     if isinstance(structures, kind):
         return structures
+    if type(structures) is list and kind in _FLATTEN:  # mostly
+        types = {*map(type, structures)}
+        if len(types) == 1 and KINDS.get(types.pop()) is kind:
+            return _FLATTEN[kind](structures, Vocabulary())
     if isinstance(structures, (Batch, ExampleBatch)):
         raise StructureError(
             f"expected {kind.kind}s, got a batch of {structures.kind}s", hint=_view_hint(structures)
@@ -175,6 +179,8 @@ def _view_hint(found: object) -> str | None:
 
 
 def _ids(labels: list[str], vocabulary: Vocabulary) -> Any:
+    if not any(labels) and set(map(type, labels)) <= {str}:  # edges, mostly
+        return np.zeros(len(labels), dtype=np.int32)
     return np.array(vocabulary.add_all(labels), dtype=np.int32)
 
 

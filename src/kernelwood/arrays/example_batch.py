@@ -206,6 +206,20 @@ class ExampleBatch(OneDimensional):
         made._vocabulary = self._vocabulary
         return made
 
+    @property
+    def prepared_nbytes(self) -> int:
+        """Memory in bytes of what kernels keep with the views for the next call."""
+        return sum(batch.prepared_nbytes for batch in self._batched())
+
+    def forget(self) -> None:
+        """Free the memory of what kernels keep with the views; the next call makes it again."""
+        for batch in self._batched():
+            batch.forget()
+
+    def _batched(self) -> list[Batch]:
+        columns = self._columns.values()
+        return [one.structures for one in columns if isinstance(one.structures, Batch)]
+
     def taken_from(self) -> tuple[ExampleBatch, Indices] | None:
         """Return the table these rows were taken from and which rows they are, if it still exists.
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -29,9 +30,7 @@ class Ragged:
     @classmethod
     def from_sizes(cls, sizes: Iterable[int], *arrays: NDArray[Any]) -> Ragged:
         """Cut arrays into pieces of the given sizes."""
-        sizes = list(sizes)
-        offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
-        np.cumsum(sizes, out=offsets[1:])
+        offsets = np.array([0, *accumulate(sizes)], dtype=np.int64)
         return cls(offsets, arrays)
 
     def __len__(self) -> int:
@@ -65,6 +64,8 @@ class Ragged:
     def alone(self) -> Ragged:
         """Return the same pieces in arrays that hold nothing else."""
         window = self.window
+        if window.start == 0 and all(len(array) == window.stop for array in self.arrays):
+            return self
         arrays = tuple(array[window] for array in self.arrays)
         return Ragged(self.offsets - self.offsets[0], arrays)
 

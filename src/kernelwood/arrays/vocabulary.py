@@ -47,21 +47,19 @@ class Vocabulary:
         """Return the ids of many labels, giving new ones ids in order of appearance."""
         labels = list(labels)
         ids = self._ids
-        try:
-            return [ids[label] for label in labels]
-        except KeyError:
-            pass
-        with LOCK:
-            for label in dict.fromkeys(labels):
-                if label not in ids:
+        if not all(map(ids.__contains__, labels)):
+            with LOCK:
+                new = [label for label in dict.fromkeys(labels) if label not in ids]
+                for label in new:
                     if not isinstance(label, str):
                         raise StructureError(
                             f"labels must be str, got {label!r} ({type(label).__name__})",
                             hint="convert it with str(...) first",
                         )
-                    # The list grows first, so that a reader never sees an id without a label.
-                    self._labels.append(label)
-                    ids[label] = len(self._labels) - 1
+                # The list grows first, so that a reader never sees an id without a label.
+                first = len(self._labels)
+                self._labels.extend(new)
+                ids.update(zip(new, range(first, first + len(new)), strict=True))
         return [ids[label] for label in labels]
 
     def get(self, label: str) -> int | None:
@@ -85,15 +83,21 @@ class Vocabulary:
         """
         if target is self or ids.size == 0:
             return ids
-        table = np.zeros(int(ids.max()) + 1, dtype=np.int32)
+        n = int(ids.max()) + 1
+        everything = n <= 2 * ids.size  # of a small batch, to find out what is used takes longer
+        used = range(n) if everything else np.flatnonzero(np.bincount(ids)).tolist()
         size = beyond = len(target)
-        for used in np.flatnonzero(np.bincount(ids)).tolist():
-            known = target._ids.get(self._labels[used])
+        found = []
+        for known in map(target._ids.get, [self._labels[one] for one in used]):
             # Another thread may add labels meanwhile, whose ids were given to unknown labels here.
             if known is None or known >= size:
                 known = beyond
                 beyond += 1
-            table[used] = known
+            found.append(known)
+        if everything:
+            return np.array(found, dtype=np.int32)[ids]
+        table = np.zeros(n, dtype=np.int32)
+        table[used] = found
         return table[ids]
 
     def __len__(self) -> int:

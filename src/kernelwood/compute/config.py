@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -178,8 +179,11 @@ def format_bytes(n_bytes: int) -> str:
 def budget() -> int:
     """Return the memory budget in bytes."""
     setting = get_config().memory
-    if setting is not None:
-        return parse_bytes(setting)
+    return _default_budget() if setting is None else parse_bytes(setting)
+
+
+@cache
+def _default_budget() -> int:
     try:
         return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * _DEFAULT_BUDGET)
     except (ValueError, OSError, AttributeError):  # unknown on this platform

@@ -71,6 +71,12 @@ class CombinedKernel(Kernel):
     def _fill_cross(self, X: Any, Y: Any, out: Matrix, runner: Runner) -> None:
         _SharedParts(self).fill("_fill_cross", (X, Y), out, runner)
 
+    def _fill_below(self, X: Any, Y: Any, out: Matrix, runner: Runner) -> None:
+        _SharedParts(self).fill("_fill_below", (X, Y), out, runner)
+
+    def _fill_pairs(self, X: Any, Y: Any, out: Matrix, runner: Runner) -> None:
+        _SharedParts(self).fill("_fill_pairs", (X, Y), out, runner)
+
     def _fill_diag(self, X: Any, out: Matrix, runner: Runner) -> None:
         _SharedParts(self).fill("_fill_diag", (X,), out, runner)
 
@@ -326,7 +332,7 @@ class Request(NamedTuple):
     ----------
     part : Kernel
         The part.
-    how : {"_fill_gram", "_fill_cross", "_fill_diag"}
+    how : {"_fill_gram", "_fill_cross", "_fill_below", "_fill_pairs", "_fill_diag"}
         Method that computes the values.
     data : tuple of batches
         Its first arguments.
@@ -625,7 +631,7 @@ class Normalized(CombinedKernel):
             for side, selves in zip(data, sides, strict=True):
                 yield self._selves(side, selves, runner)
         roots = [self._roots(selves) for selves in sides]
-        out /= roots[0][:, None] * roots[-1]
+        out /= roots[0] * roots[1] if how == "_fill_pairs" else roots[0][:, None] * roots[-1]
         if shared.is_definite(self.kernel):
             np.clip(out, -1.0, 1.0, out=out)
         if how == "_fill_gram":

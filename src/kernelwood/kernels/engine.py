@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,13 @@ from numpy.typing import NDArray
 from kernelwood import _native
 from kernelwood.compute import Runner, StopFlag, budget, format_bytes
 from kernelwood.errors import KernelInputError, KernelOverflowError, MemoryBudgetError
-from kernelwood.kernels.kernel import Kernel, Matrix, warn_of_zeros
-from kernelwood.kernels.label_matching import TABLE_BYTES, MatchedLabels, check_gates
+from kernelwood.kernels.kernel import FEW, TILE, Kernel, Matrix, warn_of_zeros
+from kernelwood.kernels.label_matching import (
+    TABLE_BYTES,
+    MatchedLabels,
+    check_gates,
+    gate_arrays,
+)
 from kernelwood.similarity import SMALLEST, Exact, Similarity
 
 # A number type is trusted while self-similarities stay in this range: every raw value and every
@@ -30,6 +35,78 @@ _NEXT = {"float32": "float64", "float64": "log2"}
 # Values are computed in other number types before log2, which counts for all of them.
 _MOST_STEPS = 3 * 10**9
 _STEPS_OF_NUMBER = {"float32": 1, "float64": 1, "log2": 3}
+# Structures are prepared for being compared with others that have so many times fewer elements.
+_TIMES_AS_MANY = 8
+# What is prepared of a batch takes at most this part of the memory budget; more structures than
+# would fit, at so many bytes an element, are not tried.
+_PART_OF_BUDGET, _BYTES_AN_ELEMENT = 1 / 16, 100
+_SMALL_PAIR = 2**16  # pairs of elements of structures that are compared without an engine
+_PAIR_COST = 10**4  # of such a pair, about a microsecond
+# Parameters that ``_settings`` treats by itself, or on which values do not depend.
+_NOT_IN_SETTINGS = {"gates", "similarity", "n_jobs", "dtype"}
+
+_NUMBER = {np.dtype(name): name for name in ("float32", "float64")}
+
+
+class Prepared(NamedTuple):
+    """Structures as an engine has them, kept with their batch.
+
+    Attributes
+    ----------
+    engine : native engine or None
+        None if self-similarities leave the range of the number type.
+    vocabulary : Vocabulary
+        Numbers of their labels.
+    scale : ndarray
+        Inverse roots of their self-similarities.
+    n_zeros : int
+        Number of structures with self-similarity 0.
+    nbytes : int
+        Memory.
+    """
+
+    engine: Any
+    vocabulary: Any
+    scale: NDArray[Any]
+    n_zeros: int
+    nbytes: int
+
+
+class Interned(NamedTuple):
+    """Structures whose parts are numbered, kept with their batch for listed pairs.
+
+    Attributes
+    ----------
+    structures : native structures
+    vocabulary : Vocabulary
+        Numbers of their labels.
+    nbytes : int
+        Memory.
+    """
+
+    structures: Any
+    vocabulary: Any
+    nbytes: int
+
+
+class ListedPairs(NamedTuple):
+    """Pairs of interned structures.
+
+    Attributes
+    ----------
+    panel, stream : Interned
+        Structures of both sides.
+    places : ndarray
+        The place, on both sides, of each pair.
+    """
+
+    panel: Interned
+    stream: Interned
+    places: NDArray[np.int64]
+
+    def take(self, some: Any) -> ListedPairs:
+        """Return some of the pairs."""
+        return self._replace(places=self.places[some])
 
 
 class Work(Protocol):
@@ -195,7 +272,7 @@ class EngineKernel(Kernel):
         if number != out.dtype.name:
             return self._fill_gram_by_cross(X, out, runner, number)
         n = len(X)
-        engine = self._engine(number, runner, X)
+        engine, _ = self._engine(number, runner, X)
 
         def block(begin: int, end: int, stop: StopFlag) -> None:
             engine.gram(begin, end, out, stop)
@@ -222,7 +299,7 @@ class EngineKernel(Kernel):
         first, second = slice(None, middle), slice(middle, None)
         self._fill_gram(X[first], out[first, first], runner)
         self._fill_gram(X[second], out[second, second], runner)
-        self._fill_cross(X[second], X[first], out[second, first], runner)
+        self._fill_below(X[second], X[first], out[second, first], runner)
         out[first, second] = out[second, first].T
 
     def _redo_overflows(
@@ -276,7 +353,29 @@ class EngineKernel(Kernel):
             np.fill_diagonal(out, np.diagonal(out) != 0)
 
     def _fill_cross(self, X: Any, Y: Any, out: Matrix, runner: Runner) -> None:
-        Y, X = self._align(Y, X)  # Y is more often compared with several X than vice versa
+        if self._streams_columns():
+            self._fill_below(Y, X, out.T, runner)
+        else:
+            self._fill_below(X, Y, out, runner)
+
+    def _streams_columns(self) -> bool:
+        """Whether the structures of columns, not of rows, are the stream of an engine.
+
+        Those of the stream can be prepared: models and indexes have theirs in the columns.
+        """
+        return not self._matches_softly()
+
+    def _fill_below(self, X: Any, Y: Any, out: Matrix, runner: Runner) -> None:
+        if self._fill_few(Y, X, out.T, runner):
+            return
+        if len(X) <= TILE and len(Y) <= TILE:
+            self._fill_tile(X, Y, out, runner)
+        else:
+            self._fill_by_tiles(self._fill_tile, X, Y, out, runner)
+
+    def _fill_tile(self, X: Any, Y: Any, out: Matrix, runner: Runner) -> None:
+        """Fill a matrix of at most ``TILE`` rows and columns."""
+        Y, X = self._align(Y, X)
         self._check_work(X, Y)
         for side in (X, Y):  # self-similarities tell the range of raw values, too
             self._check_work(side, None)
@@ -304,9 +403,9 @@ class EngineKernel(Kernel):
         middle = max(len(X), len(Y)) // 2
         for part in (slice(None, middle), slice(middle, None)):
             if by_rows:
-                self._fill_cross(X[part], Y, out[part], runner)
+                self._fill_below(X[part], Y, out[part], runner)
             else:
-                self._fill_cross(X, Y[part], out[:, part], runner)
+                self._fill_below(X, Y[part], out[:, part], runner)
 
     def _fill_cross_in(self, X: Any, Y: Any, out: Matrix, runner: Runner, number: str) -> None:
         """Fill ``out`` (of the number's own dtype, float64 for log2) with final values."""
@@ -324,7 +423,10 @@ class EngineKernel(Kernel):
         if self.normalize:
             scale_x = _inverse_root(np.where(extreme_x, 0, own_x))
             scale_y = _inverse_root(np.where(extreme_y, 0, own_y))
-            _native.scale_block(out, scale_x, scale_y, self._largest_normalized())
+            if _in_rows(out):
+                _native.scale_block(out, scale_x, scale_y, self._largest_normalized())
+            else:
+                _native.scale_block(out.T, scale_y, scale_x, self._largest_normalized())
             warn_of_zeros(int(np.count_nonzero(own_x == 0) + np.count_nonzero(own_y == 0)), self)
         if extreme_y.any():
             self._redo_cross(X, Y, slice(None), extreme_y, out, number, runner)
@@ -363,7 +465,7 @@ class EngineKernel(Kernel):
         runner.advance(n_all - n_values)
 
     def _fill_by_engine(self, X: Any, Y: Any, out: Matrix, runner: Runner, number: str) -> None:
-        engine = self._engine(number, runner, Y, X)
+        engine, _ = self._engine(number, runner, Y, X)
         n = len(X)
 
         def block(begin: int, end: int, stop: StopFlag) -> None:
@@ -376,11 +478,257 @@ class EngineKernel(Kernel):
             own_x, own_y = self._selves(X, "log2", runner), self._selves(Y, "log2", runner)
             zero_x, zero_y = np.isneginf(own_x), np.isneginf(own_y)
             warn_of_zeros(int(np.count_nonzero(zero_x) + np.count_nonzero(zero_y)), self)
-            out -= (np.where(zero_x, 0, own_x)[:, None] + np.where(zero_y, 0, own_y)) / 2
+            own_x, own_y = np.where(zero_x, 0, own_x), np.where(zero_y, 0, own_y)
+            out -= (own_x + own_y if out.ndim == 1 else own_x[:, None] + own_y) / 2
         with np.errstate(over="ignore"):
             np.exp2(out, out=out)
         if self.normalize:
             np.minimum(out, self._largest_normalized(), out=out)
+
+    # A few structures against many that stay.
+
+    _prepares = True  # whether the native engine takes structures that come later
+
+    def _fill_few(self, few: Any, many: Any, out: Matrix, runner: Runner) -> bool:
+        """Compare a few structures, the panel, with many, the stream; return whether this was done.
+
+        What the engine knows of the many is kept with them, so that the next call costs only what
+        the few cost. The values are the same as without.
+        """
+        if len(few) > FEW or not self._prepares or self._matches_softly():
+            return False
+        number, room = _NUMBER[out.dtype], int(budget() * _PART_OF_BUDGET)
+        if not _TIMES_AS_MANY * few.n_elements <= many.n_elements <= room // _BYTES_AN_ELEMENT:
+            return False
+        if self._first_number(number) != number:
+            return False
+        key = ("prepared", self._settings(), number)
+        prepared = many.remember(key, lambda: self._prepare(many, number, runner, room), room=room)
+        largest = max(few.n_elements, many.largest)  # not the largest of the few: this is quicker
+        if prepared.engine is None or self._most_steps(largest, largest) > _MOST_STEPS:
+            return False
+        values = out if _in_rows(out) else np.empty(out.shape, dtype=out.dtype)
+        side = _native.side(few.in_vocabulary(prepared.vocabulary))
+        alone, matching = side, None
+        if self.gates:  # labels that the many do not have count in self-similarities, too
+            (few,) = self._align(few)
+            alone, matching = _native.side(few), self._native_matching(number, runner, few, None)
+        scale = prepared.scale if self.normalize else None
+        bounds = (*_TRUSTED[number], self._largest_normalized())
+
+        def compare(stop: StopFlag) -> int:
+            zeros: int = prepared.engine.compare_new(
+                self._parameters(), side, alone, matching, scale, bounds, values, stop
+            )
+            return zeros
+
+        with self._budget_errors():
+            n_zeros = runner.call(compare, cost=few.n_elements * many.n_elements)
+        if n_zeros < 0:  # a self-similarity leaves the range
+            return False
+        if self.normalize:
+            warn_of_zeros(n_zeros + prepared.n_zeros, self)
+        if values is not out:
+            out[...] = values
+        self._check_finite(out)
+        runner.blocks += 1
+        runner.advance(out.size)
+        return True
+
+    def _prepare(self, X: Any, number: str, runner: Runner, room: int) -> Prepared:
+        self._check_work(X, None)
+        (X,) = self._align(X)
+        own, extreme = self._own(X, number, runner)
+        if extreme.any():
+            return Prepared(None, X.vocabulary, own, 0, own.nbytes)
+        engine, n_bytes = self._engine(number, runner, X[:0], X)
+        if n_bytes + own.nbytes > room:  # not again at each call
+            return Prepared(None, X.vocabulary, own, 0, own.nbytes)
+        scale, n_zeros = _inverse_root(own), int(np.count_nonzero(own == 0))
+        return Prepared(engine, X.vocabulary, scale, n_zeros, n_bytes + scale.nbytes)
+
+    # Pairs.
+
+    def value(self, a: Any, b: Any) -> float:
+        """Return the similarity of two structures."""
+        both = self._batch([a, b])
+        dtype = self._dtype(None)
+        runner = Runner(self.n_jobs, 1)
+        value = self._compare_two(both, _NUMBER[dtype], runner)
+        if value is None:
+            out = np.empty(1, dtype=dtype)
+            self._fill_pairs(both[:1], both[1:], out, runner)
+            value = float(out[0])
+        runner.finish()
+        return value
+
+    def _compare_two(self, both: Any, number: str, runner: Runner) -> float | None:
+        """Return the value of two ordinary structures by a single native call, otherwise None.
+
+        Structures are ordinary if they are small and their self-similarities are in the range of
+        the number type.
+        """
+        n = both.n_elements
+        if n > _LARGE or self._most_steps(n, n) > _MOST_STEPS:
+            return None
+        if self._first_number(number) != number:
+            return None
+        (both,) = self._align(both)
+        native = _native.engine_class(self.accepts, number, self._matches_softly())
+        matching = self._native_matching(number, runner, both, None)
+        panel = 0 if self._streams_columns() else 1
+        bound = self._largest_normalized() if self.normalize else None
+        value, *own = native.value(self._parameters(), _native.side(both), panel, bound, matching)
+        low, high = _TRUSTED[number]
+        if not all(low <= one <= high or one == 0 for one in own) or not math.isfinite(value):
+            return None
+        if self.normalize:
+            warn_of_zeros(own.count(0.0), self)
+        runner.blocks += 1
+        runner.advance(1)
+        return float(value)
+
+    def _fill_pairs(self, X: Any, Y: Any, out: Matrix, runner: Runner) -> None:
+        listed = self._list_pairs(X, Y, runner)
+        Y, X = self._align(Y, X)
+        self._check_pairs(X, Y)
+        number = self._first_number(out.dtype.name)
+        if self._too_many_labels(X, Y, number):
+            middle = len(X) // 2
+            for part in (slice(None, middle), slice(middle, None)):
+                self._fill_pairs(X[part], Y[part], out[part], runner)
+            return
+        values = out if number == out.dtype.name else np.empty(len(X))
+        self._fill_pairs_in(X, Y, values, runner, number, listed)
+        if values is not out:
+            out[:] = self._fit(values, out.dtype)
+        self._check_finite(out)
+
+    def _fill_pairs_in(
+        self, X: Any, Y: Any, out: Matrix, runner: Runner, number: str, listed: ListedPairs | None
+    ) -> None:
+        """Fill ``out`` (of the number's own dtype, float64 for log2) with final values."""
+        if number == "log2":
+            self._check_pairs(X, Y, number)
+            self._compare_pairs(X, Y, out, runner, number)
+            self._finish_log2(X, Y, out, runner)
+            return
+        own_x, extreme_x = self._own(X, number, runner)
+        own_y, extreme_y = self._own(Y, number, runner)
+        if listed is None:
+            self._compare_pairs(X, Y, out, runner, number)
+        else:
+            self._compare_listed(X, Y, out, runner, number, listed)
+        again = extreme_x | extreme_y
+        if self.normalize:
+            scale_x = _inverse_root(np.where(extreme_x, 0, own_x))
+            scale_y = _inverse_root(np.where(extreme_y, 0, own_y))
+            with np.errstate(over="ignore", invalid="ignore"):  # of pairs that are compared again
+                out *= scale_y * scale_x
+                np.minimum(out, self._largest_normalized(), out=out)
+            warn_of_zeros(int(np.count_nonzero(own_x == 0) + np.count_nonzero(own_y == 0)), self)
+        if self._matches_softly():
+            again |= ~np.isfinite(out)
+        if again.any():
+            values = np.empty(int(np.count_nonzero(again)))
+            listed = None if listed is None else listed.take(again)
+            self._fill_pairs_in(X[again], Y[again], values, runner.quiet(), _NEXT[number], listed)
+            out[again] = self._fit(values, out.dtype)
+
+    def _compare_pairs(self, X: Any, Y: Any, out: Matrix, runner: Runner, number: str) -> None:
+        """Fill ``out`` with raw values, those of ``cross`` to the bit."""
+        panel, stream = (X, Y) if self._streams_columns() else (Y, X)
+        native = _native.engine_class(self.accepts, number, self._matches_softly())
+        parameters, sides = self._parameters(), (_native.side(panel), _native.side(stream))
+        matching = self._native_matching(number, runner, panel, stream)
+
+        def block(begin: int, end: int, stop: StopFlag) -> None:
+            native.pairs(parameters, *sides, begin, end, out[begin:end], stop, matching)
+
+        large = max(X.largest, Y.largest) > _LARGE
+        cost = X.largest * Y.n_elements
+        with self._budget_errors():
+            runner.run(block, len(X), evaluations=len(X), cost=cost, large=large)
+
+    def _compare_listed(
+        self, X: Any, Y: Any, out: Matrix, runner: Runner, number: str, listed: ListedPairs
+    ) -> None:
+        """Fill ``out`` with the same values; small structures are compared without an engine."""
+        small = X.sizes.astype(float) * Y.sizes <= _SMALL_PAIR
+        if small.all():
+            self._compare_interned(listed, out, runner, number)
+            return
+        values = np.empty(int(np.count_nonzero(small)), dtype=out.dtype)
+        self._compare_interned(listed.take(small), values, runner, number)
+        out[small] = values
+        values = np.empty(len(out) - len(values), dtype=out.dtype)
+        self._compare_pairs(X[~small], Y[~small], values, runner, number)
+        out[~small] = values
+
+    def _compare_interned(
+        self, listed: ListedPairs, out: Matrix, runner: Runner, number: str
+    ) -> None:
+        panel, stream, places = listed
+        native = _native.engine_class(self.accepts, number, False)
+        ids = np.arange(len(panel.vocabulary), dtype=np.int32)
+        labels = panel.vocabulary.translate(ids, stream.vocabulary)
+        matching = None
+        if self.gates:
+            gates = gate_arrays(stream.vocabulary, self.gates, self.gate_on)
+            matching = _native.matching(number, **gates)
+        arguments = (self._parameters(), panel.structures, stream.structures, labels)
+
+        def block(begin: int, end: int, stop: StopFlag) -> None:
+            some = places[begin:end]
+            native.compare_interned(*arguments, some, some, out[begin:end], stop, matching)
+
+        runner.run(block, len(out), evaluations=len(out), cost=_PAIR_COST * len(out))
+
+    def _list_pairs(self, X: Any, Y: Any, runner: Runner) -> ListedPairs | None:
+        """Return the pairs with interned structures, which stay with their batches.
+
+        Returns None for kernels without native pairs of interned structures, and if these would
+        take too much memory.
+        """
+        if not self._pairs_interned() or self._matches_softly():
+            return None
+        sides = [self._intern(side, runner) for side in (X, Y)]
+        if sides[0] is None or sides[1] is None:
+            return None
+        return ListedPairs(sides[0], sides[1], np.arange(len(X)))
+
+    def _pairs_interned(self) -> bool:
+        """Whether the native core compares pairs of interned structures: tree_pairs.hpp."""
+        return False
+
+    def _intern(self, X: Any, runner: Runner) -> Interned | None:
+        room = int(budget() * _PART_OF_BUDGET)
+        if X.n_elements * _BYTES_AN_ELEMENT > room:
+            return None
+
+        def intern(stop: StopFlag) -> Interned:
+            before = _native.buffer_bytes()  # of this thread
+            structures = _native.InternedTrees(_native.side(X))
+            return Interned(structures, X.vocabulary, _native.buffer_bytes() - before)
+
+        def compute() -> Interned:
+            return runner.call(intern, cost=X.n_elements)
+
+        interned: Interned = X.remember("interned", compute, room=room)
+        return interned
+
+    def _check_pairs(self, X: Any, Y: Any, number: str = "float64") -> None:
+        """Raise KernelInputError if comparing a pair would take too long."""
+        for side in (X, Y):
+            self._check_work(side, None, number)
+        most = _MOST_STEPS // _STEPS_OF_NUMBER[number]
+        n, m = self._largest(X), self._largest(Y)
+        if self._most_steps(n, m) > most:
+            rows, columns = self._large(X, m, most), self._large(Y, n, most)
+            for i in rows.keys() & columns.keys():
+                steps = rows[i].steps(columns[i])
+                if steps > most:
+                    raise self._too_long(X, i, Y, i, steps, number)
 
     def _fill_diag(self, X: Any, out: Matrix, runner: Runner) -> None:
         (X,) = self._align(X)
@@ -421,14 +769,18 @@ class EngineKernel(Kernel):
             wanted = _NEXT[wanted]
         return wanted
 
-    def _engine(self, number: str, runner: Runner, panel: Any, stream: Any = None) -> Any:
-        """Return a native engine that compares the structures of a panel with a stream."""
+    def _engine(
+        self, number: str, runner: Runner, panel: Any, stream: Any = None
+    ) -> tuple[Any, int]:
+        """Return a native engine that compares a panel with a stream, and its size in bytes."""
         native = _native.engine_class(self.accepts, number, self._matches_softly())
         sides = (_native.side(panel), None if stream is None else _native.side(stream))
         matching = self._native_matching(number, runner, panel, stream)
 
-        def build(stop: StopFlag) -> Any:
-            return native(self._parameters(), *sides, stop, matching)
+        def build(stop: StopFlag) -> tuple[Any, int]:
+            before = _native.buffer_bytes()  # of this thread
+            engine = native(self._parameters(), *sides, stop, matching)
+            return engine, _native.buffer_bytes() - before
 
         other = panel if stream is None else stream
         # The constructor may compare each structure with itself.
@@ -444,9 +796,17 @@ class EngineKernel(Kernel):
 
     def _selves(self, X: Any, number: str, runner: Runner) -> NDArray[Any]:
         """Return raw self-similarities (their log2 for "log2")."""
-        key = (self.clone(), number)  # a copy: parameters of this kernel may change
+        key = ("selves", self._settings(), number)
         selves: NDArray[Any] = X.remember(key, lambda: self._compute_selves(X, number, runner))
         return selves
+
+    def _settings(self) -> Hashable:
+        """Return what values depend on, as it is now: parameters may change later."""
+        if self._matches_softly():
+            return self.clone()
+        gates = frozenset(self.gates.items()) if self.gates else None
+        names = [name for name in self._parameter_names() if name not in _NOT_IN_SETTINGS]
+        return (type(self), gates, *(getattr(self, name) for name in names))
 
     def _compute_selves(self, X: Any, number: str, runner: Runner) -> NDArray[Any]:
         out = np.empty(len(X), dtype="float64" if number == "log2" else number)
@@ -455,11 +815,11 @@ class EngineKernel(Kernel):
         at_once = _SELVES_AT_ONCE if in_table else max(len(X), 1)
         for first in range(0, len(X), at_once):
             some = slice(first, first + at_once)
-            self._fill_selves(X[some], out[some], number, runner)
+            self._compare_selves(X[some], out[some], number, runner)
         out.flags.writeable = False  # kept with the structures
         return out
 
-    def _fill_selves(self, X: Any, out: NDArray[Any], number: str, runner: Runner) -> None:
+    def _compare_selves(self, X: Any, out: NDArray[Any], number: str, runner: Runner) -> None:
         native = _native.engine_class(self.accepts, number, self._matches_softly())
         parameters, side = self._parameters(), _native.side(X)
         matching = self._native_matching(number, runner, X, None)
@@ -507,6 +867,11 @@ class EngineKernel(Kernel):
             "Use normalize=True, a smaller decay"
             + (", or dtype='float64'." if dtype == np.float32 else ".")
         )
+
+
+def _in_rows(out: Matrix) -> bool:
+    """Whether the values of a row, not of a column, lie side by side."""
+    return out.strides[1] == out.itemsize or out.strides[0] != out.itemsize
 
 
 def _extreme(selves: NDArray[Any], number: str) -> NDArray[np.bool_]:

@@ -68,6 +68,10 @@ class ForestKernel(EngineKernel):
     """
 
     accepts = ForestBatch
+    _prepares = False
+
+    def _streams_columns(self) -> bool:
+        return False
 
     def __init__(
         self,

@@ -137,9 +137,10 @@ def gram_rows(
     # Of each pair, the structure with the larger index comes first.
     some = X[start:stop]
     block = np.empty((len(some), len(X)), dtype=number)
-    block[:, :start] = kernel.cross(some, X[:start], dtype=number)
+    kernel._below(some, X[:start], block[:, :start])
     block[:, start:stop] = kernel.gram(some, dtype=number)
-    block[:, stop:] = kernel.cross(X[stop:], some, dtype=number).T
+    later = np.empty((len(X) - stop, len(some)), dtype=number)
+    block[:, stop:] = kernel._below(X[stop:], some, later).T
     return block
 
 

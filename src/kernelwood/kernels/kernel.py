@@ -22,7 +22,8 @@ Matrix = NDArray[np.floating[Any]]
 # Structures compared at once. Values do not depend on it, only the memory beside the result. A
 # multiple of the windows in which the native core sorts sequences: the order affects the last bit.
 TILE = 4096
-_PAIRS_AT_ONCE = 16
+FEW = 64  # structures that are compared with many others at once, whatever the number of these
+_PAIRS_AT_ONCE = 16  # by kernels without pairs of their own
 _COST_IN_PYTHON = 10**5  # of a pair of structures, in pairs of nodes of a native kernel
 # Queries and searched structures compared at once: 64 MB of double similarities.
 _QUERIES = 1024
@@ -86,6 +87,21 @@ class Kernel(Parameterized):
             out[i] = [self._reference_value(a, b) for b in right]
         runner.advance(len(X) * len(Y))
 
+    def _fill_below(self, X: Any, Y: Any, out: Matrix, runner: Runner) -> None:
+        """Fill a block of a Gram matrix below its diagonal; ``X`` comes after ``Y``.
+
+        The roles of two structures can change the last bit of their value.
+        """
+        self._fill_cross(X, Y, out, runner)
+
+    def _fill_pairs(self, X: Any, Y: Any, out: Matrix, runner: Runner) -> None:
+        for begin in range(0, len(X), _PAIRS_AT_ONCE):
+            some = slice(begin, min(begin + _PAIRS_AT_ONCE, len(X)))
+            block = np.empty((some.stop - begin,) * 2, dtype=out.dtype)
+            self._fill_cross(X[some], Y[some], block, runner.quiet())
+            out[some] = block.diagonal()
+            runner.advance(some.stop - begin)
+
     def _fill_diag(self, X: Any, out: Matrix, runner: Runner) -> None:
         out[:] = [self._reference_value(a, a) for a in X]
         runner.advance(len(X))
@@ -103,7 +119,7 @@ class Kernel(Parameterized):
 
     def value(self, a: Any, b: Any) -> float:
         """Return the similarity of two structures."""
-        return float(self.cross([a], [b])[0, 0])
+        return float(self.pairs([a], [b])[0])
 
     def gram(
         self,
@@ -149,7 +165,7 @@ class Kernel(Parameterized):
             self._fill_gram(columns, out[begin:end, begin:end], runner)
             for lower in range(end, n, TILE):
                 rows = slice(lower, min(lower + TILE, n))
-                self._fill_cross(X[rows], columns, out[rows, begin:end], runner)
+                self._fill_below(X[rows], columns, out[rows, begin:end], runner)
                 out[begin:end, rows] = out[rows, begin:end].T
 
     def cross(
@@ -176,10 +192,26 @@ class Kernel(Parameterized):
         if out.size > 1 and uses_executor(lambda: self._cost(X, Y)):
             on_executor.fill_cross(self, X, Y, out, runner)
         else:
-            for top in range(0, len(X), TILE):
-                for left in range(0, len(Y), TILE):
-                    rows, columns = slice(top, top + TILE), slice(left, left + TILE)
-                    self._fill_cross(X[rows], Y[columns], out[rows, columns], runner)
+            self._fill_whole(self._fill_cross, X, Y, out, runner)
+        runner.finish()
+        return out
+
+    def _fill_whole(self, fill: Any, X: Any, Y: Any, out: Matrix, runner: Runner) -> None:
+        if min(len(X), len(Y)) <= FEW:  # the whole of the other side may be prepared already
+            fill(X, Y, out, runner)
+        else:
+            self._fill_by_tiles(fill, X, Y, out, runner)
+
+    def _fill_by_tiles(self, fill: Any, X: Any, Y: Any, out: Matrix, runner: Runner) -> None:
+        for top in range(0, len(X), TILE):
+            for left in range(0, len(Y), TILE):
+                rows, columns = slice(top, top + TILE), slice(left, left + TILE)
+                fill(X[rows], Y[columns], out[rows, columns], runner)
+
+    def _below(self, X: Any, Y: Any, out: Matrix, progress: Progress | None = None) -> Matrix:
+        """Return ``out``, filled with a block of a Gram matrix; ``X`` comes after ``Y``."""
+        runner = Runner(self.n_jobs, len(X) * len(Y), progress)
+        self._fill_whole(self._fill_below, X, Y, out, runner)
         runner.finish()
         return out
 
@@ -208,12 +240,7 @@ class Kernel(Parameterized):
             )
         out = np.empty(len(X), dtype=self._dtype(dtype))
         runner = Runner(self.n_jobs, len(X))
-        for begin in range(0, len(X), _PAIRS_AT_ONCE):
-            some = slice(begin, min(begin + _PAIRS_AT_ONCE, len(X)))
-            block = np.empty((some.stop - begin,) * 2, dtype=out.dtype)
-            self._fill_cross(X[some], Y[some], block, runner.quiet())
-            out[some] = block.diagonal()
-            runner.advance(some.stop - begin)
+        self._fill_pairs(X, Y, out, runner)
         runner.finish()
         return out
 
@@ -272,10 +299,13 @@ class Kernel(Parameterized):
             queries = X[top : top + _QUERIES]
             asked = slice(top, top + len(queries))
             excluded = None if own is None else np.arange(own + asked.start, own + asked.stop)
-            for left in range(0, len(Y), _SEARCHED):
-                searched = Y[left : left + _SEARCHED]
-                block = np.empty((len(searched), len(queries)), dtype=number)
-                self._fill_cross(searched, queries, block, runner)
+            few = len(queries) <= FEW
+            width = max(len(Y), 1) if few else _SEARCHED
+            for left in range(0, len(Y), width):
+                searched = Y[left : left + width]
+                shape = (len(searched), len(queries))
+                block = np.empty(shape, dtype=number, order="F" if few else "C")
+                self._fill_below(searched, queries, block, runner)
                 _native.keep_best(block, left, excluded, indices[asked], values[asked])
         return indices, values
 

@@ -42,6 +42,18 @@ def check_gates(kernel: str, gates: Any) -> None:
             )
 
 
+def gate_arrays(
+    labels: Vocabulary, gates: Mapping[str, float] | None, gate_on: str
+) -> dict[str, NDArray[np.float64]]:
+    """Return the gates of labels as the native core takes them; nothing if all are 1."""
+    values = np.ones(len(labels))
+    for label, gate in (gates or {}).items():
+        known = labels.get(label)
+        if known is not None and known < len(values):  # labels may be added meanwhile
+            values[known] = float(gate)
+    return {f"{gate_on}_gates": values} if (values != 1).any() else {}
+
+
 class MatchedLabels(Vocabulary):
     """The common vocabulary of some batches, with the similarities and gates of its labels."""
 
@@ -71,12 +83,7 @@ class MatchedLabels(Vocabulary):
 
     @lazy_property
     def _gate_arrays(self) -> dict[str, NDArray[np.float64]]:
-        gates = np.ones(len(self))
-        for label, gate in self._gates.items():
-            known = self.get(label)
-            if known is not None:
-                gates[known] = float(gate)
-        return {f"{self._gate_on}_gates": gates} if (gates != 1).any() else {}
+        return gate_arrays(self, self._gates, self._gate_on)
 
     @property
     def groups(self) -> NDArray[np.int32]:

@@ -52,9 +52,12 @@ def fill_gram(kernel: Kernel, X: Any, out: Matrix, runner: Runner) -> None:
 
 def _gram_tile(kernel: Kernel, X: Any, item: tuple[slice, slice, str]) -> Matrix:
     rows, columns, number = item
-    if rows != columns:
-        return _cross(kernel, X[rows], X[columns], number)
     structures = X[rows]
+    if rows != columns:
+        others = X[columns]
+        return kernel._below(
+            structures, others, np.empty((len(structures), len(others)), dtype=number)
+        )
     return kernel.gram(structures, out=np.empty((len(structures),) * 2, dtype=number))
 
 

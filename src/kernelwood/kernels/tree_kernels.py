@@ -284,6 +284,9 @@ class SubsetTreeKernel(TreeEngineKernel):
         super()._check_params()
         self._check_choice("count_leaves", (False, True))
 
+    def _pairs_interned(self) -> bool:
+        return not self.count_leaves
+
     def _parameters(self) -> Any:
         parameters = super()._parameters()
         parameters.count_leaves = bool(self.count_leaves)
@@ -451,6 +454,9 @@ class PartialTreeKernel(TreeEngineKernel):
             return match * depth_decay * total
 
         return sum(delta(m, n) for m in a.preorder() for n in b.preorder())
+
+    def _pairs_interned(self) -> bool:
+        return True
 
     def _check_params(self) -> None:
         super()._check_params()

@@ -68,7 +68,7 @@ def compute_gram(kernel: Kernel, X: Any) -> Gram:
                 kernel.gram(structures, out=tile, progress=progress)
                 done += shape[0] * (shape[0] + 1) // 2
             else:
-                kernel.cross(structures, others, out=tile, progress=progress)
+                kernel._below(structures, others, tile, progress)
                 done += tile.size
             with np.errstate(over="ignore"):
                 gram[rows, columns] = tile
