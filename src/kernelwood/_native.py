@@ -21,6 +21,7 @@ from kernelwood._core import (
     grow_bit_tree,
     instruction_set,
     keep_best,
+    longest_subsequences,
     margin_boundaries,
     mirror,
     nearest_codes,
@@ -43,6 +44,8 @@ __all__ = [
     "ChartGrammar",
     "CodeSwaps",
     "ForestParameters",
+    "PairSide",
+    "PairTables",
     "SequenceParameters",
     "TreeKernel",
     "TreeParameters",
@@ -62,6 +65,7 @@ __all__ = [
     "grow_bit_tree",
     "instruction_set",
     "keep_best",
+    "longest_subsequences",
     "margin_boundaries",
     "matching",
     "mirror",
@@ -85,6 +89,8 @@ BudgetExceeded = _core.BudgetExceeded
 ChartGrammar = _core.ChartGrammar
 CodeSwaps = _core.CodeSwaps
 ForestParameters = _core.ForestParameters
+PairSide = _core.PairSide
+PairTables = _core.PairTables
 SequenceParameters = _core.SequenceParameters
 TreeKernel = _core.TreeKernel
 TreeParameters = _core.TreeParameters
