@@ -9,6 +9,7 @@
 #include "bindings.hpp"
 #include "bound_arrays.hpp"
 #include "kernelwood/sequence_fragments.hpp"
+#include "kernelwood/tree_fragments.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -19,10 +20,11 @@ namespace {
 // One side of some pairs of structures: element i of the arrays belongs to the structure whose
 // offsets surround it. Gates are those of the elements, places those of their labels in tables.
 struct PairSide {
-  PairSide(Vector<const int64_t> offsets, Vector<const int32_t> labels,
-           Vector<const int32_t> edges, std::optional<Vector<const double>> gates,
-           std::optional<Vector<const int32_t>> places)
-      : offsets(offsets), labels(labels), edges(edges), gates(gates), places(places) {
+  PairSide(Vector<const int64_t> offsets, Vector<const int32_t> labels, Vector<const int32_t> edges,
+           std::optional<Vector<const double>> gates, std::optional<Vector<const int32_t>> places,
+           std::optional<Vector<const int32_t>> n_children)
+      : offsets(offsets), labels(labels), edges(edges), gates(gates), places(places),
+        n_children(n_children) {
     require(offsets.size() > 0, "offsets must not be empty");
     for (size_t i = 1; i < offsets.size(); ++i)
       require(offsets.data()[i - 1] <= offsets.data()[i], "offsets must not fall");
@@ -31,8 +33,20 @@ struct PairSide {
             "offsets reach beyond the arrays");
     require(labels.size() == edges.size() && labels.size() < INT32_MAX &&
                 (!gates || gates->size() == labels.size()) &&
-                (!places || places->size() == labels.size()),
+                (!places || places->size() == labels.size()) &&
+                (!n_children || n_children->size() == labels.size()),
             "arrays of elements differ in length");
+    for (size_t i = 0; n_children && i < size(); ++i) check_tree(i);
+  }
+  // Nodes in post-order must find their children before them, and the root comes last.
+  void check_tree(size_t i) const {
+    int64_t ready = 0;
+    for (int64_t at = begin(i); at < offsets.data()[i + 1]; ++at) {
+      const int64_t n = n_children->data()[at];
+      require(0 <= n && n <= ready, "numbers of children do not describe a tree in post-order");
+      ready += 1 - n;
+    }
+    require(ready == 1, "numbers of children do not describe a tree in post-order");
   }
   size_t size() const { return offsets.size() - 1; }
   int64_t begin(size_t i) const { return offsets.data()[i]; }
@@ -52,7 +66,7 @@ struct PairSide {
   Vector<const int64_t> offsets;
   Vector<const int32_t> labels, edges;
   std::optional<Vector<const double>> gates;
-  std::optional<Vector<const int32_t>> places;
+  std::optional<Vector<const int32_t>> places, n_children;
 };
 
 // Tables of label similarities; several pairs may share one.
@@ -91,8 +105,27 @@ FoundSubsequences longest_subsequences(const PairSide& left, const PairSide& rig
   FoundSubsequences found;
   const StopFlag raised = flag(stop);
   for (size_t i = 0; i < left.size(); ++i)
-    search.search(left.view(i), right.view(i), tables ? tables->view(i) : SimilarityView{nullptr, 0},
-                  left.begin(i), right.begin(i), found, raised);
+    search.search(left.view(i), right.view(i),
+                  tables ? tables->view(i) : SimilarityView{nullptr, 0}, left.begin(i),
+                  right.begin(i), found, raised);
+  return found;
+}
+
+FoundTrees largest_trees(const PairSide& left, const PairSide& right, const PairTables* tables,
+                         const TreeParameters& parameters, int64_t top, int64_t max_steps,
+                         const Stop& stop) {
+  require(left.size() == right.size(), "pairs need as many structures on both sides");
+  require(left.n_children && right.n_children, "trees need numbers of children");
+  require(top >= 0 && max_steps >= 1, "a limit is out of range");
+  if (tables) tables->check(left, right);
+  LargestTrees search(parameters, top, max_steps);
+  FoundTrees found;
+  const StopFlag raised = flag(stop);
+  for (size_t i = 0; i < left.size(); ++i)
+    search.search(left.view(i), right.view(i), left.n_children->data() + left.begin(i),
+                  right.n_children->data() + right.begin(i),
+                  tables ? tables->view(i) : SimilarityView{nullptr, 0}, left.begin(i),
+                  right.begin(i), found, raised);
   return found;
 }
 
@@ -111,9 +144,10 @@ void bind_fragments(nb::module_& m) {
   constexpr auto inside = nb::rv_policy::reference_internal;
   nb::class_<PairSide>(m, "PairSide")
       .def(nb::init<Vector<const int64_t>, Vector<const int32_t>, Vector<const int32_t>,
-                    std::optional<Vector<const double>>, std::optional<Vector<const int32_t>>>(),
+                    std::optional<Vector<const double>>, std::optional<Vector<const int32_t>>,
+                    std::optional<Vector<const int32_t>>>(),
            "offsets"_a.noconvert(), "labels"_a.noconvert(), "edges"_a.noconvert(),
-           "gates"_a = nb::none(), "places"_a = nb::none());
+           "gates"_a = nb::none(), "places"_a = nb::none(), "n_children"_a = nb::none());
   nb::class_<PairTables>(m, "PairTables")
       .def(nb::init<Vector<const double>, Vector<const int64_t>, Vector<const int64_t>>(),
            "values"_a.noconvert(), "begins"_a.noconvert(), "n_columns"_a.noconvert());
@@ -130,9 +164,24 @@ void bind_fragments(nb::module_& m) {
       .def_prop_ro("right", view(&F::right), inside)
       .def_prop_ro("similarity", view(&F::similarity), inside)
       .def_prop_ro("after_gap", view(&F::after_gap), inside);
-  m.def("longest_subsequences", &longest_subsequences, "left"_a, "right"_a,
-        "tables"_a = nb::none(), "decay"_a, "max_length"_a, "top"_a, "max_steps"_a,
-        "stop"_a = nb::none(), Released());
+  m.def("longest_subsequences", &longest_subsequences, "left"_a, "right"_a, "tables"_a = nb::none(),
+        "decay"_a, "max_length"_a, "top"_a, "max_steps"_a, "stop"_a = nb::none(), Released());
+  using T = FoundTrees;
+  nb::class_<T>(m, "FoundTrees")
+      .def_prop_ro("n_fragments", view(&T::n_fragments), inside)
+      .def_prop_ro("exceeded", view(&T::exceeded), inside)
+      .def_prop_ro("n_nodes", view(&T::n_nodes), inside)
+      .def_prop_ro("weight", view(&T::weight), inside)
+      .def_prop_ro("covers", view(&T::covers), inside)
+      .def_prop_ro("similarity", view(&T::similarity), inside)
+      .def_prop_ro("count_a", view(&T::count_a), inside)
+      .def_prop_ro("count_b", view(&T::count_b), inside)
+      .def_prop_ro("left", view(&T::left), inside)
+      .def_prop_ro("right", view(&T::right), inside)
+      .def_prop_ro("n_children", view(&T::n_children), inside)
+      .def_prop_ro("node_similarity", view(&T::node_similarity), inside);
+  m.def("largest_trees", &largest_trees, "left"_a, "right"_a, "tables"_a = nb::none(),
+        "parameters"_a, "top"_a, "max_steps"_a, "stop"_a = nb::none(), Released());
 }
 
 }  // namespace kernelwood

@@ -64,31 +64,71 @@ constexpr int64_t cells_per_step = 10;  // similarities computed in the time of 
 // The heads of two structures and their matches.
 class HeadMatching {
  public:
-  void reset(const ElementView& a, const ElementView& b, const SimilarityView& similarities,
-             StepBudget& steps) {
+  void reset(const ElementView& a, const ElementView& b, const SimilarityView& similarities) {
     similarities_ = similarities;
     sides_[0] = a;
     sides_[1] = b;
     number_heads();
-    if (softly()) limit(steps);
   }
   bool softly() const { return similarities_.table != nullptr; }
-  int64_t n_heads() const { return static_cast<int64_t>(first_.size()); }
+  // Whether the match is 1 for equal heads, and 0 for others.
+  bool plainly() const {
+    if (softly()) return false;
+    for (int32_t head = 0; head < n_heads(); ++head)
+      if (gate(head) != 1) return false;
+    return true;
+  }
+  int32_t n_heads() const { return static_cast<int32_t>(first_.size()); }
   // The number of the head of each element of a side.
   const std::vector<int32_t>& heads(int side) const { return heads_[side]; }
+  // Where a head first occurs in a side, -1 if it does not.
+  int64_t place(int side, int32_t head) const { return places_[side][static_cast<size_t>(head)]; }
 
-  double similarity(int64_t i, int64_t j) const {
-    const int32_t one = heads_[0][static_cast<size_t>(i)], other = heads_[1][static_cast<size_t>(j)];
+  // If there are too many heads of soft labels to compare, the last ones of each side are left out.
+  // Both lists have each head of their side once, the most important first.
+  void limit(const std::vector<int32_t>& left, const std::vector<int32_t>& right,
+             StepBudget& steps) {
+    if (!softly()) return;
+    const auto n = static_cast<int64_t>(left.size()), m = static_cast<int64_t>(right.size());
+    const int64_t affordable = cells_per_step * (1 + steps.left() / 4);
+    int64_t most = std::max(n, m);
+    if (n * m > affordable) {
+      steps.exceed();
+      most = whole_root(affordable);
+      leave_out(left, most, places_[0]);
+      leave_out(right, most, places_[1]);
+    }
+    steps.take(std::min(n, most) * std::min(m, most) / cells_per_step);
+  }
+  // The heads of a side in the order in which they occur.
+  std::vector<int32_t> used(int side) const {
+    std::vector<int32_t> found;
+    for (int64_t i = 0; i < sides_[side].n; ++i) {
+      const int32_t head = heads_[side][static_cast<size_t>(i)];
+      if (place(side, head) == i) found.push_back(head);
+    }
+    return found;
+  }
+
+  int32_t edge(int32_t head) const {
+    const int64_t at = first_[static_cast<size_t>(head)];
+    return at < sides_[0].n ? sides_[0].edges[at] : sides_[1].edges[at - sides_[0].n];
+  }
+  double gate(int32_t head) const {
+    const int64_t at = first_[static_cast<size_t>(head)];
+    return at < sides_[0].n ? sides_[0].gate(at) : sides_[1].gate(at - sides_[0].n);
+  }
+  // Of a head of the first structure and one of the second.
+  double similarity(int32_t one, int32_t other) const {
     if (!softly()) return one == other ? 1.0 : 0.0;
-    if (sides_[0].edges[i] != sides_[1].edges[j] || is_left_out(0, one) || is_left_out(1, other))
-      return 0.0;
-    return similarities_.table[sides_[0].places[i] * similarities_.n_columns +
-                               sides_[1].places[j]];
+    const int64_t i = place(0, one), j = place(1, other);
+    if (i < 0 || j < 0 || sides_[0].edges[i] != sides_[1].edges[j]) return 0.0;
+    return similarities_.table[sides_[0].places[i] * similarities_.n_columns + sides_[1].places[j]];
   }
   // Similarity times both gates.
-  double match(int64_t i, int64_t j) const {
-    const double similar = similarity(i, j);
-    return similar != 0 ? sides_[0].gate(i) * sides_[1].gate(j) * similar : 0.0;
+  double match(int32_t one, int32_t other) const {
+    const double similar = similarity(one, other);
+    return similar != 0 ? gate(one) * gate(other) * similar : 0.0;
   }
 
  private:
@@ -101,56 +141,43 @@ class HeadMatching {
     std::sort(order_.begin(), order_.end());
     first_.clear();
     for (size_t k = 0; k < order_.size(); ++k)
-      if (k == 0 || order_[k].first != order_[k - 1].first) first_.push_back(order_[k].second);
+      if (starts(k)) first_.push_back(order_[k].second);
     std::sort(first_.begin(), first_.end());
-    heads_[0].resize(static_cast<size_t>(sides_[0].n));
-    heads_[1].resize(static_cast<size_t>(sides_[1].n));
+    for (int side = 0; side < 2; ++side) {
+      heads_[side].resize(static_cast<size_t>(sides_[side].n));
+      places_[side].assign(first_.size(), -1);
+    }
     int32_t head = 0;
     for (size_t k = 0; k < order_.size(); ++k) {
-      if (k == 0 || order_[k].first != order_[k - 1].first)
-        head = static_cast<int32_t>(std::lower_bound(first_.begin(), first_.end(),
-                                                     order_[k].second) -
-                                    first_.begin());
       const int64_t at = order_[k].second;
-      if (at < sides_[0].n)
-        heads_[0][static_cast<size_t>(at)] = head;
-      else
-        heads_[1][static_cast<size_t>(at - sides_[0].n)] = head;
+      if (starts(k))
+        head = static_cast<int32_t>(std::lower_bound(first_.begin(), first_.end(), at) -
+                                    first_.begin());
+      const int side = at >= sides_[0].n;
+      const int64_t i = at - side * sides_[0].n;
+      heads_[side][static_cast<size_t>(i)] = head;
+      int64_t& known = places_[side][static_cast<size_t>(head)];
+      if (known < 0) known = i;
     }
   }
+  bool starts(size_t k) const { return k == 0 || order_[k].first != order_[k - 1].first; }
   uint64_t key(int side, int64_t i) const {
     return (uint64_t{static_cast<uint32_t>(sides_[side].labels[i])} << 32) |
            static_cast<uint32_t>(sides_[side].edges[i]);
   }
-  // If there are too many heads to compare, the last ones of each side are left out.
-  void limit(StepBudget& steps) {
-    int64_t n_used[2];
-    for (int side = 0; side < 2; ++side) {
-      ranks_[side].assign(first_.size(), -1);
-      int32_t n = 0;
-      for (const int32_t head : heads_[side])
-        if (ranks_[side][static_cast<size_t>(head)] < 0)
-          ranks_[side][static_cast<size_t>(head)] = n++;
-      n_used[side] = n;
-    }
-    const int64_t affordable = cells_per_step * (1 + steps.left() / 4);
-    most_ = std::max(n_used[0], n_used[1]);
-    if (n_used[0] * n_used[1] > affordable) {
-      steps.exceed();
-      most_ = whole_root(affordable);
-    }
-    steps.take(std::min(n_used[0], most_) * std::min(n_used[1], most_) / cells_per_step);
-  }
-  bool is_left_out(int side, int32_t head) const {
-    return ranks_[side][static_cast<size_t>(head)] >= most_;
+  static void leave_out(const std::vector<int32_t>& used, int64_t most,
+                        std::vector<int64_t>& places) {
+    for (auto k = static_cast<size_t>(most); k < used.size(); ++k)
+      places[static_cast<size_t>(used[k])] = -1;
   }
 
   ElementView sides_[2]{};
   SimilarityView similarities_{};
   std::vector<std::pair<uint64_t, int64_t>> order_;
-  std::vector<int64_t> first_;  // where each head occurs first, in both structures one after another
-  std::vector<int32_t> heads_[2], ranks_[2];
-  int64_t most_ = 0;
+  std::vector<int64_t>
+      first_;  // where each head occurs first, in both structures one after another
+  std::vector<int32_t> heads_[2];
+  std::vector<int64_t> places_[2];
 };
 
 }  // namespace kernelwood

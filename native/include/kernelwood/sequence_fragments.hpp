@@ -2,8 +2,9 @@
 //
 // Length is the sum of the similarities of the elements; ties go to the shortest span. Parts of
 // another subsequence found are left out. The weight of a subsequence is the product of its values
-// in the two sequences, each the sum over its occurrences of decay^(last index - first index), times
-// the matches of its elements; `covers` is the kernel value along the alignment, with all parts.
+// in the two sequences, each the sum over its occurrences of decay^(last index - first index),
+// times the matches of its elements; `covers` is the kernel value along the alignment, with all
+// parts.
 #pragma once
 
 #include <algorithm>
@@ -22,12 +23,12 @@ namespace kernelwood {
 // Fragments of many pairs of sequences, flat: those of pair k are `n_fragments[k]` in number.
 struct FoundSubsequences {
   std::vector<int64_t> n_fragments, n_elements;
-  std::vector<uint8_t> exceeded;                     // of each pair: whether the steps were used up
-  std::vector<double> weight, covers;                // of each fragment
-  std::vector<double> count_a, count_b;              // exact below 2^53
-  std::vector<int64_t> left, right;                  // of each element: its positions in the arrays
-  std::vector<double> similarity;                    // of its labels
-  std::vector<uint8_t> after_gap;                    // whether it does not follow the one before
+  std::vector<uint8_t> exceeded;  // of each pair: whether the steps were used up
+  std::vector<double> weight, covers;  // of each fragment
+  std::vector<double> count_a, count_b;  // exact below 2^53
+  std::vector<int64_t> left, right;  // of each element: its positions in the arrays
+  std::vector<double> similarity;  // of its labels
+  std::vector<uint8_t> after_gap;  // whether it does not follow the one before
 };
 
 class LongestSubsequences {
@@ -41,7 +42,8 @@ class LongestSubsequences {
               int64_t left_begin, int64_t right_begin, FoundSubsequences& out,
               const StopFlag& stop) {
     StepBudget steps(max_steps_);
-    matching_.reset(a, b, similarities, steps);
+    matching_.reset(a, b, similarities);
+    if (matching_.softly()) matching_.limit(matching_.used(0), matching_.used(1), steps);
     align(a.n, b.n, steps, stop);
     const int64_t n = keep(left_begin, right_begin, out, stop);
     out.n_fragments.push_back(n);
@@ -103,10 +105,11 @@ class LongestSubsequences {
     row_begin_.assign(1, 0);
     for (int64_t p = 0; p < n; ++p) {
       if (stop.raised()) throw Stopped();
+      const int32_t one = matching_.heads(0)[static_cast<size_t>(p)];
       for (int64_t q = 0; q < m; ++q) {
-        const double match = matching_.match(p, q);
-        if (match != 0)
-          cells_.push_back({p, q, matching_.softly() ? matching_.similarity(p, q) : 1.0, match});
+        const int32_t other = matching_.heads(1)[static_cast<size_t>(q)];
+        const double match = matching_.match(one, other);
+        if (match != 0) cells_.push_back({p, q, matching_.similarity(one, other), match});
       }
       row_begin_.push_back(cells_.size());
     }
@@ -273,7 +276,7 @@ class LongestSubsequences {
       const Cell& cell = cells_[paths_[static_cast<size_t>(k)]];
       out.left.push_back(left_begin + cell.p);
       out.right.push_back(right_begin + cell.q);
-      out.similarity.push_back(matching_.similarity(cell.p, cell.q));
+      out.similarity.push_back(cell.score);
       out.after_gap.push_back(gaps_[static_cast<size_t>(k - fragment.begin)]);
     }
   }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import count, islice
 from typing import Any, NamedTuple
@@ -28,6 +28,7 @@ from kernelwood.explain.tree_fragments import (
     rooted_trees,
     subtrees,
 )
+from kernelwood.explain.tree_pairs import largest_trees
 from kernelwood.explain.vector_fragments import explain_vectors
 from kernelwood.kernels import (
     ForestKernel,
@@ -517,12 +518,22 @@ def _tree_fragments(
     return fragments
 
 
+def _of_trees(explain: Callable[..., _OfPair]) -> Callable[..., Found]:
+    """Return the search of all pairs: by size in the native core, by weight one by one."""
+    heaviest = one_by_one(explain)
+
+    def explain_all(kernel: Any, X: Any, Y: Any, request: Request) -> Found:
+        return (largest_trees if request.largest else heaviest)(kernel, X, Y, request)
+
+    return explain_all
+
+
 # Kernel -> function that explains all pairs of some batches.
 _EXPLAINERS: dict[type[Kernel], Any] = {
-    SubtreeKernel: one_by_one(_explain_subtrees),
-    SubsetTreeKernel: one_by_one(_explain_subset_trees),
-    PartialTreeKernel: one_by_one(_explain_partial_trees),
-    RootedTreeKernel: one_by_one(_explain_rooted_trees),
+    SubtreeKernel: _of_trees(_explain_subtrees),
+    SubsetTreeKernel: _of_trees(_explain_subset_trees),
+    PartialTreeKernel: _of_trees(_explain_partial_trees),
+    RootedTreeKernel: _of_trees(_explain_rooted_trees),
     SubsequenceKernel: explain_subsequences,
     ForestKernel: one_by_one(_explain_forests),
     VectorKernel: explain_vectors,

@@ -38,9 +38,9 @@ class PairSide:
     ) -> None:
         self.batch = batch
         self.part = batch.parts[0].alone()
-        labels, edges = (np.ascontiguousarray(each) for each in _alone(aligned)[1][:2])
+        labels, edges, *n_children = map(np.ascontiguousarray, _alone(aligned)[1])
         offsets = np.ascontiguousarray(self.part.offsets)
-        self.native = _native.PairSide(offsets, labels, edges, gates, places)
+        self.native = _native.PairSide(offsets, labels, edges, gates, places, *n_children)
 
     def elements(self, positions: NDArray[np.int64]) -> list[tuple[str, str]]:
         """Return edge and label of the elements at some positions."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kernelwood.arrays import ExampleBatch
 from kernelwood.explain import FragmentLine, fragment_lines
+from kernelwood.io import cycles_ignored
 from kernelwood.kernels import Kernel, Product, Scaled, Sum
 from kernelwood.learners import Contributions
 from kernelwood.relations.candidates import NONE, Candidates
@@ -323,7 +324,7 @@ class SharedFragments:
         found: list[list[tuple[FragmentLine, float]]] = [[] for _ in range(len(self.cases))]
         pairs = self.examples, self.cases
         # The search for fragments is bounded, so larger ones may exist: a few are enough here.
-        with ignored_warnings(category=RuntimeWarning):
+        with ignored_warnings(category=RuntimeWarning), cycles_ignored():
             for part, shares in _shares(self.kernel, *pairs):
                 each = fragment_lines(part, *pairs, _N_FRAGMENTS, max_steps=_MAX_STEPS)
                 for rows, fragments, share in zip(found, each, shares.tolist(), strict=True):
