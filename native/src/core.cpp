@@ -77,6 +77,7 @@ NB_MODULE(_core, m) {
   bind_sequences(m);
   bind_chains(m);
   bind_forests(m);
+  bind_fragments(m);
   bind_reductions<float>(m);
   bind_reductions<double>(m);
   bind_vector_search(m);

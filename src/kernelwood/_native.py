@@ -22,6 +22,8 @@ from kernelwood._core import (
     grow_bit_tree,
     instruction_set,
     keep_best,
+    largest_trees,
+    longest_subsequences,
     margin_boundaries,
     mirror,
     nearest_codes,
@@ -45,6 +47,8 @@ __all__ = [
     "CodeSwaps",
     "ForestParameters",
     "InternedTrees",
+    "PairSide",
+    "PairTables",
     "SequenceParameters",
     "TreeKernel",
     "TreeParameters",
@@ -65,6 +69,8 @@ __all__ = [
     "grow_bit_tree",
     "instruction_set",
     "keep_best",
+    "largest_trees",
+    "longest_subsequences",
     "margin_boundaries",
     "matching",
     "mirror",
@@ -89,6 +95,8 @@ ChartGrammar = _core.ChartGrammar
 CodeSwaps = _core.CodeSwaps
 ForestParameters = _core.ForestParameters
 InternedTrees = _core.InternedTrees
+PairSide = _core.PairSide
+PairTables = _core.PairTables
 SequenceParameters = _core.SequenceParameters
 TreeKernel = _core.TreeKernel
 TreeParameters = _core.TreeParameters

@@ -346,7 +346,7 @@ def test_fragments_with_several_are_those_with_each():
     kernel = 0.5 * kw.OnView("tree", kw.SubsetTreeKernel()) + kw.OnView(
         "number", kw.Normalized(kw.VectorKernel())
     )
-    found = kw.explain.fragments_with_each(kernel, a, others)
+    found = kw.explain.fragments_of_pairs(kernel, [a] * len(others), others)
     assert found == [kw.shared_fragments(kernel, a, one) for one in others]
     assert [i for i, fragments in enumerate(found, 1) if not fragments] == [5, 8]
 

@@ -10,6 +10,7 @@ from annotated import documents, event_documents
 from hypothesis import given, strategies as st
 
 import kernelwood as kw
+from kernelwood import _native
 from kernelwood.arrays import ExampleBatch
 from kernelwood.datasets import load_interactions
 from kernelwood.relations import RECIPES, Evidence, relation_name
@@ -135,6 +136,26 @@ def test_fragments_are_computed_when_asked_for(monkeypatch):
     assert evidence[0].fragments == () and calls == [1]  # those of all cases at once
 
 
+def test_fragments_of_all_predictions_of_a_call_are_found_together(monkeypatch):
+    calls = []
+    native = _native.longest_subsequences
+    monkeypatch.setattr(
+        _native, "longest_subsequences", lambda *a, **k: calls.append(1) or native(*a, **k)
+    )
+    found = extractor().explain(predictions()[:4])
+    assert not calls
+    first = found[0][0].fragments
+    assert len(calls) == 3 and first  # one for each view of the kernel, which has one of each
+    assert all(case.fragments is not None for evidence in found for case in evidence)
+    assert len(calls) == 3
+
+
+def test_fragments_of_all_predictions_are_those_of_each_alone():
+    model, found = extractor(), predictions()[:4]
+    together = [[case.fragments for case in evidence] for evidence in model.explain(found)]
+    assert together == [[case.fragments for case in one.evidence] for one in found]
+
+
 def test_fragments_of_a_case_are_those_shared_with_it():
     model = extractor()
     [one, *_] = predictions()
@@ -142,19 +163,19 @@ def test_fragments_of_a_case_are_those_shared_with_it():
     found = [case.fragments for case in one.evidence]
     assert len(set(found)) > 1
     for case, fragments in zip(one.evidence, found, strict=True):
-        alone = SharedFragments(model.learner_.kernel_, table[0])
-        other = model.cases_[model.cases_.ids.index(case.id)]
-        assert alone.with_case(other)() == fragments
+        row = model.cases_.ids.index(case.id)
+        alone = SharedFragments(model.learner_.kernel_, table, model.cases_[[row]])
+        assert alone.of_pair(0)() == fragments
 
 
 def test_what_shares_nothing_has_no_fragments():
     kernel, a, b = kw.SubsequenceKernel(), kw.Sequence(["a"]), kw.Sequence(["b"])
     kernel = kernel * kernel + kernel
-    shared = SharedFragments(kernel, a)
-    nothing, something = shared.with_case(b), shared.with_case(a)
+    shared = SharedFragments(kernel, [a, a], [b, a])
+    nothing, something = shared.of_pair(0), shared.of_pair(1)
     assert nothing() == ()
     assert [fragment.text for fragment in something()] == ["a"]
-    assert [shares.tolist() for _, shares in _shares(kernel, a, [b, a])] == [
+    assert [shares.tolist() for _, shares in _shares(kernel, [a, a], [b, a])] == [
         [0, 0.25], [0, 0.25], [0, 0.5]
     ]  # fmt: skip
 

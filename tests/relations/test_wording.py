@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 import kernelwood as kw
 from kernelwood.relations import MarkedText, path_text
-from kernelwood.relations.wording import mark_shared, spell_path
+from kernelwood.relations.wording import WordedExample, mark_shared, spell_path
 from kernelwood.views import make_view, stem
 
 
@@ -38,8 +38,8 @@ def example(candidate, *views):
 def shared(first, second, *views):
     """Return two sentences of pairs with the words marked that views share."""
     ones = [pair(words) for words in (first, second)]
-    (a, b), (x, y) = map(marked, ones), (example(one, *views) for one in ones)
-    return [str(one) for one in mark_shared(a, x, b, y, views)]
+    worded = [WordedExample(example(one, *views), marked(one)) for one in ones]
+    return [str(one) for one in mark_shared(*worded, views)]
 
 
 def spelled(words, dependencies, view="stem-steps", **given):
@@ -124,16 +124,16 @@ def test_words_are_shared_on_the_same_side_of_the_entities(first, second, expect
         return [i for i, word in enumerate(words.split()) if word in {"Raf", "Ras", "Mek", "Erk"}]
 
     a, b = (pair(words, ends=names(words)) for words in (first, second))
-    views = [example(one, "stem-context") for one in (a, b)]
-    _, found = mark_shared(marked(a), views[0], marked(b), views[1], ["stem-context"])
+    worded = [WordedExample(example(one, "stem-context"), marked(one)) for one in (a, b)]
+    _, found = mark_shared(*worded, ["stem-context"])
     assert str(found) == expected
 
 
 def test_of_words_on_a_path_the_one_near_the_entities_is_shared():
     arcs = [(5, "nsubj", 4), (5, "dobj", 6)]
     one = pair("binding is known when Raf binds Ras", arcs, ends=(4, 6))
-    views, text = example(one, "stem-steps"), marked(one)
-    found, _ = mark_shared(text, views, text, views, ["stem-steps"])
+    worded = WordedExample(example(one, "stem-steps"), marked(one))
+    found, _ = mark_shared(worded, worded, ["stem-steps"])
     assert str(found) == "binding is known when [Raf] *binds* [Ras]"
 
 

@@ -1,7 +1,9 @@
 from .fragments import (
     Fragment as Fragment,
+    FragmentLine as FragmentLine,
     first_occurrence as first_occurrence,
-    fragments_with_each as fragments_with_each,
-    sequence_text as sequence_text,
+    fragment_lines as fragment_lines,
+    fragments_of_pairs as fragments_of_pairs,
     shared_fragments as shared_fragments,
 )
+from .sequence_fragments import sequence_text as sequence_text

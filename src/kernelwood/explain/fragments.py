@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from itertools import islice
-from math import hypot, prod
-from typing import Any
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import count, islice
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelwood.arrays import ExampleBatch
 from kernelwood.errors import KernelInputError, KernelOverflowError
 from kernelwood.explain.forest_fragments import (
     PackedNodes,
     heaviest_forest_fragments,
     largest_forest_fragments,
 )
-from kernelwood.explain.pairing import Classes, Matching, Shapes, Steps, Weighted, label_text
-from kernelwood.explain.sequence_fragments import heaviest_subsequences, longest_subsequences
+from kernelwood.explain.found import Found, Part, Request, Shared, one_by_one
+from kernelwood.explain.pairing import Classes, Matching, Shapes, Steps, Weighted
+from kernelwood.explain.sequence_fragments import explain_subsequences
 from kernelwood.explain.tree_fragments import (
     heaviest_subset_trees,
     largest_subset_trees,
@@ -27,6 +28,8 @@ from kernelwood.explain.tree_fragments import (
     rooted_trees,
     subtrees,
 )
+from kernelwood.explain.tree_pairs import largest_trees
+from kernelwood.explain.vector_fragments import explain_vectors
 from kernelwood.kernels import (
     ForestKernel,
     Kernel,
@@ -42,11 +45,11 @@ from kernelwood.kernels import (
     VectorKernel,
 )
 from kernelwood.structures import Forest, Sequence, Tree
-from kernelwood.text import Example, adapt
+from kernelwood.text import Example
 
 _ORDERS = ("size", "weight")
+_PAIRS_AT_ONCE = 2**14  # pairs whose fragments are searched together
 Floats = NDArray[np.float64]
-_Element = tuple[str, str]  # edge and node of a sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,68 +196,147 @@ def shared_fragments(
     >>> kw.shared_fragments(kw.SubsetTreeKernel(similarity=pets), a, b)[0].text
     '(S (NP (DT the) (NN cat~dog (0.80))) (VP (VB sat)))'
     """
-    return fragments_with_each(kernel, a, [b], top, order=order, max_steps=max_steps)[0]
+    return fragments_of_pairs(kernel, [a], [b], top, order=order, max_steps=max_steps)[0]
 
 
-def fragments_with_each(
+def fragments_of_pairs(
     kernel: Kernel,
-    a: Any,
-    others: list[Any],
+    X: Any,
+    Y: Any,
     top: int | None = 10,
     *,
     order: str = "size",
     max_steps: int = 500_000,
 ) -> list[list[Fragment]]:
-    """Return the fragments that a structure shares with each of several others.
+    """Return the fragments that ``X[i]`` and ``Y[i]`` share, for every i.
 
-    Parameters are those of `shared_fragments`. Each kernel compares the structure with all others
-    at once, which takes a fraction of the time of one pair after another.
+    Other parameters are those of `shared_fragments`. Each kernel compares all pairs at once, which
+    takes a fraction of the time of one pair after another.
+
+    Parameters
+    ----------
+    X, Y : lists of structures or batches, equally long
 
     Examples
     --------
     >>> import kernelwood as kw
     >>> kernel, others = kw.SubsequenceKernel(), [kw.Sequence(["b", "c"]), kw.Sequence(["a"])]
-    >>> found = fragments_with_each(kernel, kw.Sequence(["a", "b"]), others)
+    >>> found = fragments_of_pairs(kernel, [kw.Sequence(["a", "b"])] * 2, others)
     >>> [[fragment.text for fragment in each] for each in found]
     [['b'], ['a']]
     """
     _check_request(kernel, top, order, max_steps)
-    others = [adapt(other) for other in others]
-    parts = _parts(kernel, adapt(a), others)
+    request = Request(top, order == "size", max_steps)
+    return [[each.fragment() for each in some] for some in _ranked(kernel, X, Y, request)]
+
+
+class FragmentLine(NamedTuple):
+    """A shared fragment without its structures; attributes are those of `Fragment`."""
+
+    text: str
+    view: str
+    size: int
+    covers: float
+
+
+def fragment_lines(
+    kernel: Kernel, X: Any, Y: Any, top: int, *, max_steps: int = 500_000
+) -> list[list[FragmentLine]]:
+    """Return the largest fragments that ``X[i]`` and ``Y[i]`` share, for every i, as text.
+
+    Parameters are those of `fragments_of_pairs`, which takes longer: it makes structures.
+
+    Examples
+    --------
+    >>> import kernelwood as kw
+    >>> a, b = kw.Sequence(["the", "cat"]), kw.Sequence(["a", "cat"])
+    >>> fragment_lines(kw.SubsequenceKernel(), [a], [b], 3)
+    [[FragmentLine(text='cat', view='', size=1, covers=1.0)]]
+    """
+    _check_request(kernel, top, "size", max_steps)
+    request = Request(top, True, max_steps)
+    return [[each.line() for each in some] for some in _ranked(kernel, X, Y, request)]
+
+
+class _Weighed(NamedTuple):
+    """A fragment that one kernel of a combination found.
+
+    ``factor`` turns its weight into one of the combination, whose value is ``total``.
+    """
+
+    shared: Shared
+    part: _Part
+    found: Found
+    factor: float
+    total: float
+
+    def covers(self) -> float:
+        return (self.shared.covers or 0.0) * self.factor / self.total
+
+    def line(self) -> FragmentLine:
+        return FragmentLine(self.shared.text, self.part.view, self.shared.size, self.covers())
+
+    def fragment(self) -> Fragment:
+        shared = self.shared
+        weight = shared.weight * self.factor
+        structure, other = self.found.structures(shared.number)
+        return Fragment(
+            shared.text,
+            weight,
+            weight / self.total,
+            shared.count_a,
+            shared.count_b,
+            structure,
+            None if shared.covers is None else self.covers(),
+            self.part.view,
+            type(self.part.kernel).__name__,
+            None if structure == other else other,
+            shared.similarity,
+        )
+
+
+def _ranked(kernel: Kernel, X: Any, Y: Any, request: Request) -> Iterator[list[_Weighed]]:
+    """Yield the fragments of each pair in the requested order."""
+    for begin in range(0, len(X), _PAIRS_AT_ONCE):
+        some = slice(begin, begin + _PAIRS_AT_ONCE)
+        yield from _ranked_at_once(kernel, X[some], Y[some], request)
+
+
+def _ranked_at_once(
+    kernel: Kernel, X: Any, Y: Any, request: Request
+) -> Iterator[list[_Weighed]]:
+    parts = _parts(kernel, X, Y)
     values = [np.maximum(part.factors * part.raws, 0.0) for part in parts]
-    totals = sum(values, np.zeros(len(others)))
-    made: list[list[Fragment]] = []
-    for number, total in enumerate(totals.tolist()):
-        fragments = []
-        for part, value in zip(parts, values, strict=True):
-            if value[number] == 0:
-                continue
-            factor = float(part.factors[number])
-            request = _Request(top, order == "size", Steps(max_steps))
-            explain = _EXPLAINERS[type(part.kernel)]
-            for found in explain(part.kernel, part.a, part.others[number], request):
-                weight = found.weight * factor
-                fragments.append(
-                    replace(
-                        found,
-                        weight=weight,
-                        share=weight / total,
-                        covers=None if found.covers is None else found.covers * factor / total,
-                        view=part.view,
-                        kernel=type(part.kernel).__name__,
-                    )
-                )
-            request.steps.warn()
-        made.append(sorted(fragments, key=_by_size if order == "size" else _by_weight)[:top])
-    return made
-
-
-def _by_size(fragment: Fragment) -> tuple[float, float, str]:
-    return -fragment.size, -(fragment.covers or 0.0), fragment.text
-
-
-def _by_weight(fragment: Fragment) -> tuple[float, float, str]:
-    return -fragment.weight, -fragment.size, fragment.text
+    totals: Floats = sum(values, np.zeros(len(X)))
+    # Of each pair, rows that are sorted: two numbers, text, and a number that keeps the order.
+    rows: list[list[tuple[float, float, str, int, _Weighed]]] = [[] for _ in range(len(X))]
+    serial = count()
+    exceeded = False
+    for part, value in zip(parts, values, strict=True):
+        there = np.flatnonzero(value)
+        if not len(there):
+            continue
+        pairs = part.X, part.Y
+        if len(there) < len(value):
+            pairs = part.X[there], part.Y[there]
+        found = _EXPLAINERS[type(part.kernel)](part.kernel, *pairs, request)
+        exceeded = exceeded or bool(found.exceeded.any())
+        numbers = zip(
+            there.tolist(), part.factors[there].tolist(), totals[there].tolist(), strict=True
+        )
+        for (row, factor, total), fragments in zip(numbers, found.fragments, strict=True):
+            for shared in fragments:
+                each = _Weighed(shared, part, found, factor, total)
+                if request.largest:
+                    key = (-shared.size, -each.covers())
+                else:
+                    key = (-shared.weight * factor, -shared.size)
+                rows[row].append((*key, shared.text, next(serial), each))
+    if exceeded:
+        request.warn()
+    for own in rows:
+        own.sort()
+        yield [each for *_, each in own[: request.top]]
 
 
 def _check_request(kernel: Any, top: Any, order: Any, max_steps: Any) -> None:
@@ -274,72 +356,78 @@ class _Part:
     """A kernel of a combination: its inputs, and its raw values and factors for each pair."""
 
     kernel: Any
-    a: Any
-    others: list[Any]
+    X: Any
+    Y: Any
     view: str
     factors: Floats
     raws: Floats
 
 
-def _parts(kernel: Kernel, a: Any, others: list[Any]) -> list[_Part]:
+def _parts(kernel: Kernel, X: Any, Y: Any) -> list[_Part]:
     """Return the kernels whose values a combination adds."""
     parts = []
     # Last entry: whether a normalization here is the outermost one, which is left out.
-    waiting: list[tuple[Any, Any, list[Any], str, Floats, bool]] = [
-        (kernel, a, others, "", np.ones(len(others)), True)
+    waiting: list[tuple[Any, Any, Any, str, Floats, bool]] = [
+        (kernel, X, Y, "", np.ones(len(X)), True)
     ]
     while waiting:
-        inner, a, others, view, factors, outermost = waiting.pop()
+        inner, X, Y, view, factors, outermost = waiting.pop()
         kind = type(inner)
         if kind is OnView:
-            seen, *views = (_view(inner, example) for example in (a, *others))
-            waiting.append((inner.kernel, seen, views, inner.name, factors, outermost))
+            seen = (_view(inner, X), _view(inner, Y))
+            waiting.append((inner.kernel, *seen, inner.name, factors, outermost))
         elif kind is Sum:
-            waiting.append((inner.right, a, others, view, factors, False))
-            waiting.append((inner.left, a, others, view, factors, False))
+            waiting.append((inner.right, X, Y, view, factors, False))
+            waiting.append((inner.left, X, Y, view, factors, False))
         elif kind is Scaled:
-            waiting.append((inner.kernel, a, others, view, factors * inner.factor, False))
+            waiting.append((inner.kernel, X, Y, view, factors * inner.factor, False))
         elif kind is Normalized:
             if not outermost:
-                X, Y = inner._batch([a]), inner._batch(others)
+                X, Y = inner._batch(X), inner._batch(Y)
                 factors = factors * _ratios(inner, _raw_values(inner.kernel, X, Y), X, Y)
-            waiting.append((inner.kernel, a, others, view, factors, outermost))
+            waiting.append((inner.kernel, X, Y, view, factors, outermost))
         elif kind is VectorKernel:
+            X, Y = inner._batch(X), inner._batch(Y)
             exact = inner.clone().set_params(dtype="float64")
-            raws = _raw_values(exact, [a], others)
-            parts.append(_Part(exact, a, others, view, factors, raws))
+            parts.append(_Part(exact, X, Y, view, factors, _raw_values(exact, X, Y)))
         elif kind in _EXPLAINERS:
+            X, Y = inner._batch(X), inner._batch(Y)
             raw_kernel = inner.clone().set_params(normalize=False, dtype="float64")
-            X, Y = inner._batch([a]), inner._batch(others)
             raws = _raw_values(raw_kernel, X, Y)
             if inner.normalize and not outermost:
                 factors = factors * _ratios(inner, raws, X, Y)
-            parts.append(_Part(raw_kernel, a, others, view, factors, raws))
+            parts.append(_Part(raw_kernel, X, Y, view, factors, raws))
         else:
             raise _unsupported(inner)
     return parts
 
 
-def _view(kernel: OnView, example: Any) -> Any:
-    if not isinstance(example, Example):
-        raise KernelInputError(
-            f"{kernel!r} reads a view of an example, got {type(example).__name__}; "
-            "use the kernel inside for bare structures"
-        )
-    return example.view(kernel.name)
+def _view(kernel: OnView, examples: Any) -> Any:
+    if isinstance(examples, ExampleBatch):
+        return examples.view(kernel.name)
+    for example in examples:
+        if not isinstance(example, Example):
+            raise KernelInputError(
+                f"{kernel!r} reads a view of an example, got {type(example).__name__}; "
+                "use the kernel inside for bare structures"
+            )
+    return [example.view(kernel.name) for example in examples]
 
 
 def _ratios(kernel: Kernel, raws: Floats, X: Any, Y: Any) -> Floats:
     """Return the values of a kernel divided by raw values, 0 where these are 0."""
-    ratios, some = np.zeros(len(raws)), raws > 0
+    some = raws > 0
+    if some.all():
+        return kernel.pairs(X, Y) / raws
+    ratios = np.zeros(len(raws))
     if some.any():
-        ratios[some] = kernel.cross(X, Y[some])[0] / raws[some]
+        ratios[some] = kernel.pairs(X[some], Y[some]) / raws[some]
     return ratios
 
 
 def _raw_values(kernel: Kernel, X: Any, Y: Any) -> Floats:
     try:
-        values: Floats = kernel.cross(X, Y)[0].astype(np.float64)
+        values: Floats = kernel.pairs(X, Y).astype(np.float64)
     except KernelOverflowError:
         raise KernelOverflowError(
             f"{kernel!r}: the raw value of this pair exceeds the range of a double; "
@@ -356,211 +444,100 @@ def _unsupported(kernel: Kernel) -> KernelInputError:
     )
 
 
-@dataclass(frozen=True)
-class _Request:
-    """Options of `shared_fragments`."""
-
-    top: int | None
-    largest: bool
-    steps: Steps
+_OfPair = tuple[list[tuple[Shared, tuple[Part, Part]]], bool]  # fragments, limit reached
 
 
-def _subtrees_of(kernel: Kernel, a: Tree, b: Tree, request: _Request) -> tuple[Classes, Shapes]:
+def _subtrees_of(kernel: Kernel, a: Tree, b: Tree, steps: Steps) -> tuple[Classes, Shapes]:
     classes = Classes.of(a, b)
-    matching = Matching(kernel, classes.labels, classes.used_heads(), request.steps)
-    return classes, Shapes(matching)
+    return classes, Shapes(Matching(kernel, classes.labels, classes.used_heads(), steps))
 
 
-def _explain_subtrees(kernel: SubtreeKernel, a: Tree, b: Tree, request: _Request) -> list[Fragment]:
-    classes, shapes = _subtrees_of(kernel, a, b, request)
-    found = subtrees(classes, shapes, kernel.decay, request.steps, largest=request.largest)
-    return _tree_fragments(found, shapes, request)
+def _explain_subtrees(kernel: SubtreeKernel, a: Tree, b: Tree, request: Request) -> _OfPair:
+    steps = Steps(request.max_steps)
+    classes, shapes = _subtrees_of(kernel, a, b, steps)
+    found = subtrees(classes, shapes, kernel.decay, steps, largest=request.largest)
+    return _tree_fragments(found, shapes, request), steps.exceeded
 
 
-def _explain_subset_trees(
-    kernel: SubsetTreeKernel, a: Tree, b: Tree, request: _Request
-) -> list[Fragment]:
-    classes, shapes = _subtrees_of(kernel, a, b, request)
+def _explain_subset_trees(kernel: SubsetTreeKernel, a: Tree, b: Tree, request: Request) -> _OfPair:
+    steps = Steps(request.max_steps)
+    classes, shapes = _subtrees_of(kernel, a, b, steps)
     find = largest_subset_trees if request.largest else heaviest_subset_trees
-    found = find(classes, shapes, kernel.decay, request.steps, count_leaves=kernel.count_leaves)
+    found = find(classes, shapes, kernel.decay, steps, count_leaves=kernel.count_leaves)
     # Both are generators that yield fragments in the requested order.
-    return _tree_fragments(islice(found, request.top), shapes, request)
+    return _tree_fragments(islice(found, request.top), shapes, request), steps.exceeded
 
 
 def _explain_partial_trees(
-    kernel: PartialTreeKernel, a: Tree, b: Tree, request: _Request
-) -> list[Fragment]:
-    classes, shapes = _subtrees_of(kernel, a, b, request)
-    found = partial_trees(classes, shapes, kernel, request.steps, largest=request.largest)
-    return _tree_fragments(found, shapes, request)
+    kernel: PartialTreeKernel, a: Tree, b: Tree, request: Request
+) -> _OfPair:
+    steps = Steps(request.max_steps)
+    classes, shapes = _subtrees_of(kernel, a, b, steps)
+    found = partial_trees(classes, shapes, kernel, steps, largest=request.largest)
+    return _tree_fragments(found, shapes, request), steps.exceeded
 
 
-def _explain_rooted_trees(
-    kernel: RootedTreeKernel, a: Tree, b: Tree, request: _Request
-) -> list[Fragment]:
+def _explain_rooted_trees(kernel: RootedTreeKernel, a: Tree, b: Tree, request: Request) -> _OfPair:
+    steps = Steps(request.max_steps)
     heads, nodes = number_nodes((a, b))
     left, right = (list(dict.fromkeys(node.head for node in side)) for side in nodes)
-    shapes = Shapes(Matching(kernel, heads, (left, right), request.steps))
+    shapes = Shapes(Matching(kernel, heads, (left, right), steps))
     found = rooted_trees(
-        nodes,
-        shapes,
-        kernel.decay,
-        request.steps,
-        contiguous=kernel.contiguous,
-        largest=request.largest,
+        nodes, shapes, kernel.decay, steps, contiguous=kernel.contiguous, largest=request.largest
     )
-    return _tree_fragments(found, shapes, request)
+    return _tree_fragments(found, shapes, request), steps.exceeded
 
 
-def _explain_forests(
-    kernel: ForestKernel, a: Forest, b: Forest, request: _Request
-) -> list[Fragment]:
+def _explain_forests(kernel: ForestKernel, a: Forest, b: Forest, request: Request) -> _OfPair:
+    steps = Steps(request.max_steps)
     packed = PackedNodes.of(a, b, kernel.sharpness)
-    shapes = Shapes(Matching(kernel, packed.labels, ([], []), request.steps))
+    shapes = Shapes(Matching(kernel, packed.labels, ([], []), steps))
     find = largest_forest_fragments if request.largest else heaviest_forest_fragments
-    found = find(packed, shapes, kernel.decay, request.steps)
-    return _tree_fragments(islice(found, request.top), shapes, request)
+    found = find(packed, shapes, kernel.decay, steps)
+    return _tree_fragments(islice(found, request.top), shapes, request), steps.exceeded
 
 
-def _tree_fragments(found: Iterator[Weighted], shapes: Shapes, request: _Request) -> list[Fragment]:
+def _tree_fragments(
+    found: Iterator[Weighted], shapes: Shapes, request: Request
+) -> list[tuple[Shared, tuple[Part, Part]]]:
     """Return the first fragments in the requested order, as trees and text."""
 
     def rank(one: Weighted) -> tuple[float, float]:
         size = -shapes.n_nodes[one[0]]
         return (size, -(one[4] or 0.0)) if request.largest else (-one[1], size)
 
-    fragments = []
+    fragments: list[tuple[Shared, tuple[Part, Part]]] = []
     for shape, weight, count_a, count_b, covers in sorted(found, key=rank)[: request.top]:
         tree = shapes.tree(shape)
         other = shapes.tree(shape, 1) if shapes.matching.is_soft else tree
-        fragments.append(
-            Fragment(
-                shapes.text(shape),
-                weight,
-                0.0,
-                count_a,
-                count_b,
-                tree,
-                covers,
-                counterpart=None if other == tree else other,
-                similarity=shapes.similarities[shape],
-            )
+        similarity, size = shapes.similarities[shape], shapes.n_nodes[shape]
+        shared = Shared(
+            shapes.text(shape), weight, count_a, count_b, covers, size, similarity, 0
         )
+        fragments.append((shared, (tree, other)))
     return fragments
 
 
-def _explain_subsequences(
-    kernel: SubsequenceKernel, a: Sequence, b: Sequence, request: _Request
-) -> list[Fragment]:
-    symbols: dict[tuple[str, str], int] = {}
-    left, right = ([symbols.setdefault(x, len(symbols)) for x in side] for side in (a, b))
-    used = list(dict.fromkeys(left)), list(dict.fromkeys(right))
-    matching = Matching(kernel, [(node, edge) for edge, node in symbols], used, request.steps)
-    elements = list(symbols)
-    find = longest_subsequences if request.largest else heaviest_subsequences
-    found = find(left, right, matching, kernel.decay, kernel.max_length, request.steps)
-    fragments = []
-    for pairs, weight, count_a, count_b, covers in islice(found, request.top):
-        part, other = ([elements[matching.pairs[p][side]] for p in pairs] for side in (0, 1))
-        similarities = [matching.similarities[p] for p in pairs]
-        fragments.append(
-            Fragment(
-                sequence_text(part, other, similarities, (a, b)),
-                weight,
-                0.0,
-                count_a,
-                count_b,
-                Sequence(part),
-                covers,
-                counterpart=None if part == other else Sequence(other),
-                similarity=prod(similarities),
-            )
-        )
-    return fragments
+def _of_trees(explain: Callable[..., _OfPair]) -> Callable[..., Found]:
+    """Return the search of all pairs: by size in the native core, by weight one by one."""
+    heaviest = one_by_one(explain)
+
+    def explain_all(kernel: Any, X: Any, Y: Any, request: Request) -> Found:
+        return (largest_trees if request.largest else heaviest)(kernel, X, Y, request)
+
+    return explain_all
 
 
-def _explain_vectors(kernel: VectorKernel, a: Any, b: Any, request: _Request) -> list[Fragment]:
-    named = isinstance(a, Mapping) and isinstance(b, Mapping)
-    if not named or kernel.kind not in ("linear", "cosine"):
-        value = kernel.value(a, b)
-        covers = value if request.largest else None
-        return [Fragment(f"vectors ({kernel.kind})", value, 0.0, 1, 1, None, covers)]
-    lengths = [hypot(*v.values()) if kernel.kind == "cosine" else 1.0 for v in (a, b)]
-    fragments = []
-    for name in sorted(a.keys() & b.keys()):
-        weight = (a[name] / lengths[0]) * (b[name] / lengths[1])
-        covers = weight if request.largest else None
-        fragments.append(Fragment(name, weight, 0.0, a[name], b[name], None, covers))
-    return fragments
-
-
-# Kernel -> function that explains it.
-_EXPLAINERS: dict[type[Kernel], Callable[..., list[Fragment]]] = {
-    SubtreeKernel: _explain_subtrees,
-    SubsetTreeKernel: _explain_subset_trees,
-    PartialTreeKernel: _explain_partial_trees,
-    RootedTreeKernel: _explain_rooted_trees,
-    SubsequenceKernel: _explain_subsequences,
-    ForestKernel: _explain_forests,
-    VectorKernel: _explain_vectors,
+# Kernel -> function that explains all pairs of some batches.
+_EXPLAINERS: dict[type[Kernel], Any] = {
+    SubtreeKernel: _of_trees(_explain_subtrees),
+    SubsetTreeKernel: _of_trees(_explain_subset_trees),
+    PartialTreeKernel: _of_trees(_explain_partial_trees),
+    RootedTreeKernel: _of_trees(_explain_rooted_trees),
+    SubsequenceKernel: explain_subsequences,
+    ForestKernel: one_by_one(_explain_forests),
+    VectorKernel: explain_vectors,
 }
-
-
-def sequence_text(
-    left: list[_Element],
-    right: list[_Element],
-    similarities: list[float],
-    wholes: tuple[Sequence, Sequence],
-) -> str:
-    """Return a subsequence as text, with ``…`` where it is not contiguous in both sequences.
-
-    Parameters
-    ----------
-    left, right : list of (str, str)
-        Its elements (edge, node) in the first and in the second sequence.
-    similarities : list of float
-        Similarities of these elements.
-    wholes : pair of Sequence
-        The two sequences.
-
-    Examples
-    --------
-    >>> wholes = Sequence("the old dog sat".split()), Sequence("the cat sat".split())
-    >>> left, right = ([("", "the"), ("", noun), ("", "sat")] for noun in ("dog", "cat"))
-    >>> sequence_text(left, right, [1.0, 0.8, 1.0], wholes)
-    'the … dog~cat (0.80) sat'
-    """
-    gaps = [False] * len(left)
-    for chosen, whole in zip((left, right), wholes, strict=True):
-        places = _tightest(chosen, whole.elements)
-        for k in range(1, len(places)):
-            gaps[k] = gaps[k] or places[k] - places[k - 1] > 1
-    text = ""
-    for k, ((edge, node), (_, other)) in enumerate(zip(left, right, strict=True)):
-        word = f"{edge}:{node}" if edge else node
-        word = word if node == other else label_text(word, other, similarities[k])
-        text += word if k == 0 else f" … {word}" if gaps[k] else f" {word}"
-    return text
-
-
-def _tightest(chosen: list[_Element], whole: tuple[_Element, ...]) -> list[int]:
-    """Return the positions of the occurrence of a subsequence with the shortest span."""
-    starts: list[int | None] = [None] * len(chosen)  # of the latest match of chosen[: k + 1]
-    best: tuple[int, int] | None = None
-    for position, element in enumerate(whole):
-        for k in range(len(chosen) - 1, -1, -1):
-            if element == chosen[k]:
-                starts[k] = position if k == 0 else starts[k - 1]
-        start = starts[-1] if chosen and element == chosen[-1] else None
-        if start is not None and (best is None or position - start < best[1] - best[0]):
-            best = (start, position)
-    if best is None:
-        return []
-    places = [best[1]]
-    for element in reversed(chosen[:-1]):
-        # From the end backwards, every element as late as possible: gaps move to the front.
-        places.append(next(p for p in range(places[-1] - 1, -1, -1) if whole[p] == element))
-    return places[::-1]
 
 
 def first_occurrence(fragment: Tree, tree: Tree) -> frozenset[int]:

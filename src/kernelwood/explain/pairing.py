@@ -8,7 +8,6 @@ the kernel value.
 
 from __future__ import annotations
 
-import warnings
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -45,16 +44,6 @@ class Steps:
             return False
         self.left -= n
         return True
-
-    def warn(self) -> None:
-        """Warn if the budget was exceeded."""
-        if self.exceeded:
-            warnings.warn(
-                f"shared_fragments: the search stopped after {self.limit:,} steps, so "
-                "larger or heavier fragments may exist; increase max_steps to continue",
-                RuntimeWarning,
-                stacklevel=3,
-            )
 
 
 def label_text(left: str, right: str, similarity: float) -> str:

@@ -5,17 +5,176 @@ its occurrences of ``decay ** (last index - first index)``; all weights sum to t
 
 With soft matching, u is a pair of equally long subsequences, and every pair of elements adds its
 match (similarity and gates) as a factor.
+
+The longest subsequences of all pairs of two batches are found by the native core
+(``sequence_fragments.hpp``).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import partial
 from heapq import heappop, heappush
-from math import isqrt
-from typing import NamedTuple
+from itertools import islice, pairwise
+from math import prod
+from typing import Any, NamedTuple
 
-from kernelwood.explain.pairing import Matching, Steps
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelwood import _native
+from kernelwood.arrays import SequenceBatch
+from kernelwood.compute import Runner
+from kernelwood.explain.found import Found, Part, Request, Shared, one_by_one
+from kernelwood.explain.pair_sides import pair_sides
+from kernelwood.explain.pairing import Matching, Steps, label_text
+from kernelwood.kernels import SubsequenceKernel
+from kernelwood.structures import Sequence
+
+_EXACT = 2.0**53  # doubles below count exactly
+_Element = tuple[str, str]  # edge and node of a sequence
+
+
+def explain_subsequences(
+    kernel: SubsequenceKernel, X: SequenceBatch, Y: SequenceBatch, request: Request
+) -> Found:
+    """Return the subsequences that each pair of sequences shares.
+
+    By size, these are a longest one through each matching pair of elements, without parts of
+    others.
+    """
+    if not request.largest:
+        return _HEAVIEST(kernel, X, Y, request)
+    left, right, tables = pair_sides(kernel, X, Y)
+    search = partial(
+        _native.longest_subsequences,
+        left.native,
+        right.native,
+        tables,
+        float(kernel.decay),
+        int(kernel.max_length or 0),
+        int(request.top or 0),
+        request.max_steps,
+    )
+    found = Runner(kernel.n_jobs, 0).call(search, cost=int(np.dot(X.sizes, Y.sizes)))
+    return _LongestFound(found, left, right).found()
+
+
+class _LongestFound:
+    """What the native core found, as text and structures.
+
+    Parameters
+    ----------
+    found : FoundSubsequences
+        Numbers of fragments and elements; positions of the elements.
+    left, right : PairSide
+        The sequences.
+    """
+
+    def __init__(self, found: Any, left: Any, right: Any) -> None:
+        self.native = found
+        self.left = left.elements(found.left)
+        self.right = right.elements(found.right)
+        self.similarities: list[float] = found.similarity.tolist()
+        self.ends = np.concatenate([[0], np.cumsum(found.n_elements)]).tolist()
+        self.sides = left, right
+
+    def found(self) -> Found:
+        """Return the fragments of each pair."""
+        native = self.native
+        spelled = self._spelled()
+        bounds = list(pairwise(self.ends))
+        rows = zip(
+            native.weight.tolist(),
+            self._counts(native.count_a, 0),
+            self._counts(native.count_b, 1),
+            native.covers.tolist(),
+            bounds,
+            strict=True,
+        )
+        single = self.similarities.count(1.0) == len(self.similarities)
+        shared = [
+            Shared(
+                "".join(spelled[begin:end]),
+                weight,
+                a,
+                b,
+                covers,
+                end - begin,
+                1.0 if single else prod(self.similarities[begin:end]),
+                number,
+            )
+            for number, (weight, a, b, covers, (begin, end)) in enumerate(rows)
+        ]
+        each = np.concatenate([[0], np.cumsum(native.n_fragments)]).tolist()
+        fragments = [shared[begin:end] for begin, end in pairwise(each)]
+        return Found(fragments, native.exceeded.astype(np.bool_), self._structures)
+
+    def _spelled(self) -> list[str]:
+        """Return the text of each element with what separates it from the one before."""
+        after_gap = self.native.after_gap.tolist()
+        firsts = set(self.ends)
+        rows = zip(self.left, self.right, self.similarities, after_gap, strict=True)
+        return [
+            ("" if k in firsts else " … " if gap else " ") + _word(one, other, similarity)
+            for k, (one, other, similarity, gap) in enumerate(rows)
+        ]
+
+    def _structures(self, number: int) -> tuple[Part, Part]:
+        some = slice(*self.ends[number : number + 2])
+        return Sequence(self.left[some]), Sequence(self.right[some])
+
+    def _counts(self, counts: NDArray[np.float64], side: int) -> list[int]:
+        """Return counts of occurrences, those counted again that are too large for a double."""
+        large = np.flatnonzero(~(counts < _EXACT)).tolist()
+        whole = [0 if count >= _EXACT else int(count) for count in counts.tolist()]
+        pairs = np.repeat(np.arange(len(self.native.n_fragments)), self.native.n_fragments)
+        for number in large:
+            some = slice(*self.ends[number : number + 2])
+            chosen = (self.left, self.right)[side][some]
+            whole[number] = _count(chosen, self.sides[side].structure(int(pairs[number])))
+        return whole
+
+
+def _word(one: _Element, other: _Element, similarity: float) -> str:
+    edge, node = one
+    word = f"{edge}:{node}" if edge else node
+    return word if node == other[1] else label_text(word, other[1], similarity)
+
+
+def _count(chosen: list[_Element], whole: Sequence) -> int:
+    """Return the number of occurrences of a subsequence."""
+    counts = [1] + [0] * len(chosen)
+    for element in whole:
+        for k in range(len(chosen) - 1, -1, -1):
+            if element == chosen[k]:
+                counts[k + 1] += counts[k]
+    return counts[-1]
+
+
+def _explain_heaviest(
+    kernel: SubsequenceKernel, a: Sequence, b: Sequence, request: Request
+) -> tuple[list[tuple[Shared, tuple[Part, Part]]], bool]:
+    symbols: dict[_Element, int] = {}
+    left, right = ([symbols.setdefault(x, len(symbols)) for x in side] for side in (a, b))
+    used = list(dict.fromkeys(left)), list(dict.fromkeys(right))
+    steps = Steps(request.max_steps)
+    matching = Matching(kernel, [(node, edge) for edge, node in symbols], used, steps)
+    elements = list(symbols)
+    found = heaviest_subsequences(left, right, matching, kernel.decay, kernel.max_length, steps)
+    fragments: list[tuple[Shared, tuple[Part, Part]]] = []
+    for pairs, weight, count_a, count_b, covers in islice(found, request.top):
+        part, other = ([elements[matching.pairs[p][side]] for p in pairs] for side in (0, 1))
+        similarities = [matching.similarities[p] for p in pairs]
+        text = sequence_text(part, other, similarities, (a, b))
+        size, similarity = len(part), prod(similarities)
+        shared = Shared(text, weight, count_a, count_b, covers, size, similarity, 0)
+        fragments.append((shared, (Sequence(part), Sequence(other))))
+    return fragments, steps.exceeded
+
+
+_HEAVIEST = one_by_one(_explain_heaviest)
 
 
 class Subsequence(NamedTuple):
@@ -167,163 +326,57 @@ class _Bound:
         return total
 
 
-def longest_subsequences(
-    a: list[int],
-    b: list[int],
-    matching: Matching,
-    decay: float,
-    max_length: int | None,
-    steps: Steps,
-) -> Iterator[Subsequence]:
-    """Yield a longest subsequence through every matching pair of elements, longest first.
+def sequence_text(
+    left: list[_Element],
+    right: list[_Element],
+    similarities: list[float],
+    wholes: tuple[Sequence, Sequence],
+) -> str:
+    """Return a subsequence as text, with ``…`` where it is not contiguous in both sequences.
 
-    Length is the sum of the similarities of the elements; ties go to the shortest span. Parts of
-    another subsequence found are left out. Every element with a match is in at least one.
+    Parameters
+    ----------
+    left, right : list of (str, str)
+        Its elements (edge, node) in the first and in the second sequence.
+    similarities : list of float
+        Similarities of these elements.
+    wholes : pair of Sequence
+        The two sequences.
+
+    Examples
+    --------
+    >>> wholes = Sequence("the old dog sat".split()), Sequence("the cat sat".split())
+    >>> left, right = ([("", "the"), ("", noun), ("", "sat")] for noun in ("dog", "cat"))
+    >>> sequence_text(left, right, [1.0, 0.8, 1.0], wholes)
+    'the … dog~cat (0.80) sat'
     """
-    full = (a, b)
-    a, b = _affordable(a, b, steps)
-    matches = [matching.match_all(symbol, b) for symbol in a]
-    scores = _scores(a, b, matches, matching)
-    ahead, back = _longest_paths(scores), _longest_paths([row[::-1] for row in scores[::-1]])
-    found: dict[tuple[int, ...], float] = {}
-    covered: set[tuple[int, int]] = set()
-    for p, q in sorted(ahead, key=lambda pair: (-_through(pair, scores, ahead, back), pair)):
-        if (p, q) in covered:
-            continue
-        path = _path((len(a), len(b)), (p, q), ahead, back)
-        if not steps.take(len(path)):
-            break
-        if max_length is not None:
-            path = _window(path, path.index((p, q)), max_length)
-        covered.update(path)
-        pairs = tuple(matching.pair(a[i], b[j]) for i, j in path)
-        found[pairs] = max(_value_along(path, matches, decay), found.get(pairs, 0.0))
-    kept: list[tuple[int, ...]] = []
-    for pairs in sorted(found, key=lambda some: (-len(some), -found[some])):
-        if not any(len(other) > len(pairs) and _is_within(pairs, other) for other in kept):
-            kept.append(pairs)
-            yield _weigh(*full, pairs, matching, decay, found[pairs])
+    gaps = [False] * len(left)
+    for chosen, whole in zip((left, right), wholes, strict=True):
+        places = _tightest(chosen, whole.elements)
+        for k in range(1, len(places)):
+            gaps[k] = gaps[k] or places[k] - places[k - 1] > 1
+    text = ""
+    for k, (one, other) in enumerate(zip(left, right, strict=True)):
+        word = _word(one, other, similarities[k])
+        text += word if k == 0 else f" … {word}" if gaps[k] else f" {word}"
+    return text
 
 
-def _scores(a: list[int], b: list[int], matches: _Table, matching: Matching) -> _Table:
-    """Return the similarities of matching elements, 0 for others."""
-    if not matching.is_soft:
-        return [[float(match > 0) for match in row] for row in matches]
-    return [
-        [matching.similarity(one, b[q]) if match else 0.0 for q, match in enumerate(row)]
-        for one, row in zip(a, matches, strict=True)
-    ]
-
-
-_Table = list[list[float]]
-_Pair = tuple[int, int]
-# For a pair of matching elements: length of the best chain that starts there, minus the sum of its
-# last positions, and the next pair.
-_Paths = dict[_Pair, tuple[float, int, _Pair | None]]
-
-
-def _affordable(a: list[int], b: list[int], steps: Steps) -> tuple[list[int], list[int]]:
-    """Return the sequences, cut if their alignment costs too many steps."""
-    if 4 * len(a) * len(b) > steps.left:
-        steps.exceeded = True
-        side = max(1, isqrt(steps.left // 4))
-        a, b = a[:side], b[:side]
-    steps.take(2 * len(a) * len(b))
-    return a, b
-
-
-def _longest_paths(scores: _Table) -> _Paths:
-    """Return the longest chain of matching pairs that starts at each matching pair."""
-    paths: _Paths = {}
-    width = len(scores[0]) if scores else 0
-    # best[q]: the best chain that starts below the current row, at column q or later.
-    best: list[tuple[float, int, _Pair | None]] = [(0.0, 0, None)] * (width + 1)
-    for p in range(len(scores) - 1, -1, -1):
-        now = best[:]
-        for q in range(width - 1, -1, -1):
-            if now[q + 1][:2] > now[q][:2]:
-                now[q] = now[q + 1]
-            if scores[p][q]:
-                length, end, follower = best[q + 1]
-                chain = (length + scores[p][q], -(p + q) if follower is None else end)
-                paths[p, q] = (*chain, follower)
-                if chain > now[q][:2]:
-                    now[q] = (*chain, (p, q))
-        best = now
-    return paths
-
-
-def _mirrored(pair: _Pair, sizes: tuple[int, int]) -> _Pair:
-    return sizes[0] - 1 - pair[0], sizes[1] - 1 - pair[1]
-
-
-def _through(pair: _Pair, scores: _Table, ahead: _Paths, back: _Paths) -> float:
-    mirrored = _mirrored(pair, (len(scores), len(scores[0])))
-    return ahead[pair][0] + back[mirrored][0] - scores[pair[0]][pair[1]]
-
-
-def _path(sizes: tuple[int, int], pair: _Pair, ahead: _Paths, back: _Paths) -> list[_Pair]:
-    before: list[_Pair] = []
-    step = back[_mirrored(pair, sizes)][2]
-    while step is not None:
-        before.append(_mirrored(step, sizes))
-        step = back[step][2]
-    after: list[_Pair] = []
-    step = ahead[pair][2]
-    while step is not None:
-        after.append(step)
-        step = ahead[step][2]
-    return [*before[::-1], pair, *after]
-
-
-def _window(path: list[_Pair], through: int, length: int) -> list[_Pair]:
-    """Return the ``length`` consecutive pairs around one pair that have the shortest span."""
-    starts = range(max(0, through - length + 1), min(through, len(path) - length) + 1)
-    if not starts:
-        return path
-
-    def span(start: int) -> int:
-        first, last = path[start], path[start + length - 1]
-        return last[0] - first[0] + last[1] - first[1]
-
-    start = min(starts, key=span)
-    return path[start : start + length]
-
-
-def _value_along(path: list[_Pair], matches: _Table, decay: float) -> float:
-    """Return the kernel value along one alignment: all its subsequences."""
-    total, sums = 0.0, 0.0
-    last: _Pair | None = None
-    for p, q in path:
-        if last is not None:
-            sums *= decay ** (p - last[0] + q - last[1])
-        ending = matches[p][q] * (1 + sums)
-        total += ending
-        sums += ending
-        last = (p, q)
-    return total
-
-
-def _weigh(
-    a: list[int],
-    b: list[int],
-    pairs: tuple[int, ...],
-    matching: Matching,
-    decay: float,
-    covers: float,
-) -> Subsequence:
-    left: _Ends | None = None
-    right: _Ends | None = None
-    for pair in pairs:
-        one, other = matching.pairs[pair]
-        left = _extend_in(a, decay, left)[one].times(matching.matches[pair])
-        right = _extend_in(b, decay, right)[other]
-    if left is None or right is None:
-        raise AssertionError("a shared subsequence has at least one element")
-    weight = left.total() * right.total()
-    return Subsequence(pairs, weight, sum(left.counts), sum(right.counts), covers)
-
-
-def _is_within(short: tuple[int, ...], long: tuple[int, ...]) -> bool:
-    rest = iter(long)
-    return all(pair in rest for pair in short)
+def _tightest(chosen: list[_Element], whole: tuple[_Element, ...]) -> list[int]:
+    """Return the positions of the occurrence of a subsequence with the shortest span."""
+    starts: list[int | None] = [None] * len(chosen)  # of the latest match of chosen[: k + 1]
+    best: tuple[int, int] | None = None
+    for position, element in enumerate(whole):
+        for k in range(len(chosen) - 1, -1, -1):
+            if element == chosen[k]:
+                starts[k] = position if k == 0 else starts[k - 1]
+        start = starts[-1] if chosen and element == chosen[-1] else None
+        if start is not None and (best is None or position - start < best[1] - best[0]):
+            best = (start, position)
+    if best is None:
+        return []
+    places = [best[1]]
+    for element in reversed(chosen[:-1]):
+        # From the end backwards, every element as late as possible: gaps move to the front.
+        places.append(next(p for p in range(places[-1] - 1, -1, -1) if whole[p] == element))
+    return places[::-1]

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import zip_longest
+from itertools import count, islice, zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood.arrays import ExampleBatch
-from kernelwood.explain import Fragment, fragments_with_each
+from kernelwood.explain import FragmentLine, fragment_lines
+from kernelwood.io import cycles_ignored
 from kernelwood.kernels import Kernel, Product, Scaled, Sum
 from kernelwood.learners import Contributions
 from kernelwood.relations.candidates import NONE, Candidates
 from kernelwood.relations.predictions import Case, CaseFragment, Evidence
-from kernelwood.relations.wording import MarkedText, mark_shared, spell_path
-from kernelwood.text import Example, Span
+from kernelwood.relations.wording import MarkedText, WordedExample, mark_shared
+from kernelwood.text import Span
 from kernelwood.threads import ignored_warnings, lazy_property
 
 Floats = NDArray[np.float64]
@@ -167,6 +168,7 @@ class TrainingCases:
     def __init__(self, cases: ExampleBatch, texts: CaseTexts, learner: Any) -> None:
         self.cases, self.texts, self.learner = cases, texts, learner
         self.ids = np.array(cases.ids, dtype=object)
+        self._known: dict[int, WordedExample] = {}
 
     def find(
         self, candidates: Candidates, views: Iterable[str], relations: Sequence[str], n: int
@@ -184,50 +186,51 @@ class TrainingCases:
             Maximum number of supporting and of opposing cases.
         """
         examples = candidates.viewed(*views).table
-        texts = CaseTexts.of(candidates, range(len(candidates)))
         at_once = max(1, _AT_ONCE // len(self.cases))
-        found: list[Evidence] = []
+        chosen: list[_Choice] = []
         for begin in range(0, len(examples), at_once):
             some = slice(begin, begin + at_once)
-            contributions = self.learner.contributions(
-                examples[some], list(relations[some]), against=NONE, training=self.cases
+            chosen += self._choices(examples[some], list(relations[some]), n)
+        rows = [row for row, sums in enumerate(chosen) for _ in sums.cases]
+        cases = [case for sums in chosen for case in sums.cases]
+        compared = examples[rows], self.cases[cases]
+        kernel = self.learner.kernel_
+        similarities = iter(kernel.pairs(*compared).tolist() if rows else ())
+        fragments = SharedFragments(kernel, *compared)
+        texts = CaseTexts.of(candidates, range(len(candidates)))
+        words = [WordedExample(example, texts.marked(row)) for row, example in enumerate(examples)]
+        numbers = count()
+        found = []
+        for sums, own in zip(chosen, words, strict=True):
+            shown = [
+                self._case(own, case, value, next(similarities), fragments.of_pair(next(numbers)))
+                for case, value in zip(sums.cases, sums.values, strict=True)
+            ]
+            others = sums.score - sums.intercept - sum(sums.values)
+            supporting, opposing = shown[: sums.n_supporting], shown[sums.n_supporting :]
+            found.append(
+                Evidence(
+                    tuple(supporting), tuple(opposing), sums.score, sums.intercept, others, own.path
+                )
             )
-            found += self._evidence(examples[some], contributions, texts, begin, n)
         return found
 
-    def _evidence(
-        self, examples: ExampleBatch, given: Contributions, texts: CaseTexts, begin: int, n: int
-    ) -> Iterator[Evidence]:
-        """Yield the evidence of some examples; the first has the row ``begin`` of the texts."""
-        numbers, scores = given.indices, given.scores
-        chosen = [
-            self._choose(numbers, values, id, n)
-            for values, id in zip(given.values, examples.ids, strict=True)
-        ]
-        left = [row for row, sides in enumerate(chosen) for side in sides for _ in side]
-        right = [int(numbers[column]) for sides in chosen for side in sides for column in side]
-        similarities = iter(
-            self.learner.kernel_.pairs(examples[left], self.cases[right]).tolist() if left else ()
+    def _choices(
+        self, examples: ExampleBatch, relations: list[str], n: int
+    ) -> Iterator[_Choice]:
+        """Yield the cases of each example."""
+        given = self.learner.contributions(
+            examples, relations, against=NONE, training=self.cases
         )
-        for row, sides in enumerate(chosen):
-            example, marked = examples[row], texts.marked(begin + row)
-            shared = SharedFragments(self.learner.kernel_, example)
-            supporting, opposing = (
-                tuple(
-                    self._case(shared, marked, int(numbers[column]), next(similarities), value)
-                    for column, value in zip(side, given.values[row, side].tolist(), strict=True)
-                )
-                for side in sides
-            )
-            score, intercept = float(scores[row]), float(given.intercepts[row])
-            shown = sum(case.contribution for case in (*supporting, *opposing))
-            yield Evidence(
-                supporting,
-                opposing,
-                score,
-                intercept,
-                score - intercept - shown,
-                spell_path(example, marked),
+        for row, id in enumerate(examples.ids):
+            sides = self._choose(given.indices, given.values[row], id, n)
+            columns = [*sides[0], *sides[1]]
+            yield _Choice(
+                given.indices[columns].tolist(),
+                given.values[row, columns].tolist(),
+                len(sides[0]),
+                float(given.scores[row]),
+                float(given.intercepts[row]),
             )
 
     def _choose(
@@ -261,88 +264,101 @@ class TrainingCases:
 
     def _case(
         self,
-        shared: SharedFragments,
-        marked: MarkedText,
-        i: int,
-        similarity: float,
+        example: WordedExample,
+        number: int,
         contribution: float,
+        similarity: float,
+        fragments: Callable[[], tuple[CaseFragment, ...]],
     ) -> Case:
-        case, own = self.cases[i], self.texts.marked(i)
-        sentence, predicted = mark_shared(own, case, marked, shared.example, self.cases.views)
+        case = self._worded(number)
+        sentence, predicted = mark_shared(case, example, self.cases.views)
         return Case(
-            self.cases.ids[i],
-            str(self.cases.labels[i]),
+            self.cases.ids[number],
+            str(self.cases.labels[number]),
             similarity,
             contribution,
             sentence,
             predicted,
-            spell_path(case, own),
-            shared.with_case(case),
+            case.path,
+            fragments,
         )
+
+    def _worded(self, number: int) -> WordedExample:
+        """Return a case with its words, the same object for all predictions of a call."""
+        if number not in self._known:
+            self._known[number] = WordedExample(self.cases[number], self.texts.marked(number))
+        return self._known[number]
+
+
+class _Choice(NamedTuple):
+    """The cases to show for a prediction, supporting ones first, and their contributions."""
+
+    cases: list[int]
+    values: list[float]
+    n_supporting: int
+    score: float
+    intercept: float
 
 
 class SharedFragments:
-    """The fragments that a predicted example shares with its cases.
+    """The fragments that examples share with cases, for each pair of them.
 
-    Fragments with all cases are found together, when those with one are first asked for.
+    Those of all pairs are found together, when those of one are first asked for.
 
     Parameters
     ----------
     kernel : Kernel
-    example : Example
+    examples, cases : ExampleBatch or list of structures, equally long
     """
 
-    def __init__(self, kernel: Kernel, example: Example) -> None:
-        self.kernel, self.example = kernel, example
-        self.cases: list[Example] = []
+    def __init__(self, kernel: Kernel, examples: Any, cases: Any) -> None:
+        self.kernel, self.examples, self.cases = kernel, examples, cases
 
-    def with_case(self, case: Example) -> Callable[[], tuple[CaseFragment, ...]]:
-        """Add a case, and return a function that returns the fragments shared with it."""
-        number = len(self.cases)
-        self.cases.append(case)
+    def of_pair(self, number: int) -> Callable[[], tuple[CaseFragment, ...]]:
+        """Return a function that returns the fragments of a pair."""
         return lambda: self.found[number]
 
     @lazy_property
     def found(self) -> list[tuple[CaseFragment, ...]]:
-        """The fragments shared with each case."""
-        a, others = self.example, self.cases
-        found: list[list[tuple[Fragment, float]]] = [[] for _ in others]
+        """The fragments of each pair."""
+        found: list[list[tuple[FragmentLine, float]]] = [[] for _ in range(len(self.cases))]
+        pairs = self.examples, self.cases
         # The search for fragments is bounded, so larger ones may exist: a few are enough here.
-        with ignored_warnings(category=RuntimeWarning):
-            for part, shares in _shares(self.kernel, a, others):
-                each = fragments_with_each(part, a, others, _N_FRAGMENTS, max_steps=_MAX_STEPS)
+        with ignored_warnings(category=RuntimeWarning), cycles_ignored():
+            for part, shares in _shares(self.kernel, *pairs):
+                each = fragment_lines(part, *pairs, _N_FRAGMENTS, max_steps=_MAX_STEPS)
                 for rows, fragments, share in zip(found, each, shares.tolist(), strict=True):
-                    rows += [(one, (one.covers or 0.0) * share) for one in fragments]
+                    rows += [(one, one.covers * share) for one in fragments]
         return [_best(rows) for rows in found]
 
 
-def _best(found: list[tuple[Fragment, float]]) -> tuple[CaseFragment, ...]:
+def _best(found: list[tuple[FragmentLine, float]]) -> tuple[CaseFragment, ...]:
     """Return the largest fragments, from different views where possible."""
-    by_view: dict[str, dict[str, CaseFragment]] = {}  # each once, if factors share a view
+    by_view: dict[str, dict[str, float]] = {}  # each once, if factors share a view
     for one, weight in sorted(found, key=lambda row: (-row[0].size, -row[1], row[0].text)):
-        fragments = by_view.setdefault(one.view, {})
-        fragments.setdefault(one.text, CaseFragment(one.text, one.view, float(weight)))
+        by_view.setdefault(one.view, {}).setdefault(one.text, weight)
     # The best fragment of each view, then the second best of each.
-    ranks = zip_longest(*(fragments.values() for fragments in by_view.values()))
-    return tuple(fragment for rank in ranks for fragment in rank if fragment)[:_N_FRAGMENTS]
+    views = [[(text, view, w) for text, w in some.items()] for view, some in by_view.items()]
+    ranks = (row for rank in zip_longest(*views) for row in rank if row)
+    return tuple(CaseFragment(*row) for row in islice(ranks, _N_FRAGMENTS))
 
 
-def _shares(kernel: Kernel, a: Any, others: list[Any]) -> list[tuple[Kernel, Floats]]:
+def _shares(kernel: Kernel, X: Any, Y: Any) -> list[tuple[Kernel, Floats]]:
     """Return the parts of a kernel without products, with their shares of similarities.
 
     Factors of a product have equal shares, summands those of their values. There is a share for
-    each of the structures that the first is compared with.
+    each pair of structures.
 
     Examples
     --------
     >>> from kernelwood.kernels import SubsequenceKernel
     >>> from kernelwood.structures import Sequence
     >>> one, other = Sequence(["a"]), SubsequenceKernel()
-    >>> [share.tolist() for _, share in _shares(other * other + 2 * other, one, [one])]
+    >>> [share.tolist() for _, share in _shares(other * other + 2 * other, [one], [one])]
     [[0.16666666666666666], [0.16666666666666666], [0.6666666666666666]]
     """
     found: list[tuple[Kernel, Floats]] = []
-    waiting = [(kernel, np.ones(len(others)))]
+    waiting = [(kernel, np.ones(len(X)))]
     while waiting:
         part, share = waiting.pop()
         parts = _below(part)
@@ -351,7 +367,7 @@ def _shares(kernel: Kernel, a: Any, others: list[Any]) -> list[tuple[Kernel, Flo
         elif isinstance(part, Product):
             waiting += [(factor, share / len(parts)) for factor in reversed(parts)]
         elif isinstance(part, Sum) and any(map(_has_product, parts)):
-            values = np.array([one.cross([a], others)[0] for one in parts], dtype=np.float64)
+            values = np.array([one.pairs(X, Y) for one in parts], dtype=np.float64)
             total = values.sum(axis=0)
             total[total == 0] = 1.0
             waiting += list(zip(parts, share * values / total, strict=True))[::-1]

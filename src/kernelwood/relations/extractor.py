@@ -971,7 +971,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         classes = [name for name in self.learner_.classes_.tolist() if name != NONE]
         relations = [p.relation if p.relation in classes else classes[0] for p in listed]
         count = self.n_evidence if n is None else n
-        with self._threads():
+        with self._threads(), cycles_ignored():
             found = cases.find(candidates, self.views_, relations, count)
         return found[0] if one else found
 

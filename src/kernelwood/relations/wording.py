@@ -10,10 +10,12 @@ from typing import Any, TypeAlias
 
 from kernelwood import structures
 from kernelwood.text import Example, Span, Token, tokenize
+from kernelwood.threads import lazy_property
 from kernelwood.views import stem
 
 # Words, entities and steps of a path in turn: text, and "word", "entity" or "step".
 SpelledPath: TypeAlias = tuple[tuple[str, str], ...]
+_Label: TypeAlias = tuple[str, str]  # side of the entities or "", and label
 _Walk: TypeAlias = list[tuple[str, str]]  # nodes, each after the dependency that leads to it
 
 _BRACKETS = {"entity": "[]", "trigger": "{}", "shared": "**"}
@@ -140,8 +142,51 @@ def path_text(path: SpelledPath) -> str:
 # Words that two sentences share.
 
 
+class WordedExample:
+    """An example with its sentence, and what is read from both, each once.
+
+    Parameters
+    ----------
+    example : Example
+        Views of a candidate.
+    marked : MarkedText
+        Its sentence.
+    """
+
+    def __init__(self, example: Example, marked: MarkedText) -> None:
+        self.example, self.marked = example, marked
+        self._labels: dict[str, set[_Label]] = {}
+
+    def labels(self, view: str) -> set[_Label]:
+        """Return the labels of a view, each with its side of the entities in context views."""
+        if view not in self._labels:
+            self._labels[view] = _labels(self.example.view(view))
+        return self._labels[view]
+
+    @lazy_property
+    def words(self) -> list[tuple[Token, str, int]]:
+        """The words outside of entities, their side of these, and their distance from them."""
+        return list(_words(self.marked))
+
+    @lazy_property
+    def places(self) -> dict[_Label, list[tuple[int, Span]]]:
+        """Where the words are that have each label, with their distance from the entities."""
+        found: dict[_Label, list[tuple[int, Span]]] = {}
+        for token, zone, distance in self.words:
+            place = (distance, (token.start, token.end))
+            for label in _labels_of(token.text):
+                found.setdefault((zone, label), []).append(place)
+                found.setdefault(("", label), []).append(place)
+        return found
+
+    @lazy_property
+    def path(self) -> SpelledPath:
+        """The dependency path in words, as `spell_path` returns it."""
+        return spell_path(self.example, self.marked, self.words)
+
+
 def mark_shared(
-    first: MarkedText, a: Example, second: MarkedText, b: Example, views: Iterable[str]
+    first: WordedExample, second: WordedExample, views: Iterable[str]
 ) -> tuple[MarkedText, MarkedText]:
     """Return two sentences with the words marked that the views of both examples contain.
 
@@ -151,50 +196,32 @@ def mark_shared(
 
     Parameters
     ----------
-    first, second : MarkedText
-        The sentences.
-    a, b : Example
-        Views of the two candidates.
+    first, second : WordedExample
+        The candidates.
     views : iterable of str
         Names of the views to compare.
     """
-    common = {label for view in views for label in _labels(a.view(view)) & _labels(b.view(view))}
-    places = [_places(marked, common) for marked in (first, second)]
-    both = places[0].keys() & places[1].keys()
-    made = [
-        MarkedText(
-            marked.text,
-            marked.entities,
-            marked.trigger,
-            tuple(sorted({span for label in both for span in found[label]})),
-        )
-        for marked, found in zip((first, second), places, strict=True)
-    ]
+    common = {label for view in views for label in first.labels(view) & second.labels(view)}
+    both = [label for label in common if label in first.places and label in second.places]
+    made = []
+    for each in (first, second):
+        spans: set[Span] = set()
+        for label in both:
+            found = each.places[label]
+            spans.update([min(found)[1]] if label[0] == "" else [span for _, span in found])
+        marked = each.marked
+        shared = tuple(sorted(spans))
+        made.append(MarkedText(marked.text, marked.entities, marked.trigger, shared))
     return made[0], made[1]
 
 
-def _labels(structure: Any) -> set[tuple[str, str]]:
-    """Return the labels of a view, each with its side of the entities in context views."""
+def _labels(structure: Any) -> set[_Label]:
     if isinstance(structure, structures.Sequence):
         pairs = zip(structure.edges, structure.nodes, strict=True)
         return {(edge if edge in _ZONES else "", label) for edge, label in pairs}
     if isinstance(structure, structures.Tree):
         return {("", node.label) for node in structure.preorder()}
     return set()
-
-
-def _places(marked: MarkedText, labels: set[tuple[str, str]]) -> dict[tuple[str, str], list[Span]]:
-    """Return the words of a sentence that have each of some labels."""
-    found: dict[tuple[str, str], list[tuple[int, Span]]] = {}
-    for token, zone, distance in _words(marked):
-        for label in _labels_of(token.text):
-            for key in ((zone, label), ("", label)):
-                if key in labels:
-                    found.setdefault(key, []).append((distance, (token.start, token.end)))
-    return {
-        key: [min(some)[1]] if key[0] == "" else [span for _, span in some]
-        for key, some in found.items()
-    }
 
 
 def _labels_of(word: str) -> set[str]:
@@ -223,7 +250,11 @@ def _words(marked: MarkedText) -> Iterator[tuple[Token, str, int]]:
 # Dependency paths.
 
 
-def spell_path(example: Example, marked: MarkedText) -> SpelledPath:
+def spell_path(
+    example: Example,
+    marked: MarkedText,
+    words_outside: Iterable[tuple[Token, str, int]] | None = None,
+) -> SpelledPath:
     """Return the dependency path of a candidate with words and plain names of dependencies.
 
     It is read from the view ``stem-steps``, ``steps``, ``path`` or ``trigger-path`` of the
@@ -236,7 +267,10 @@ def spell_path(example: Example, marked: MarkedText) -> SpelledPath:
     >>> path_text(spell_path(Example("a", views={"stem-steps": steps}), marked))
     '[Raf] —subject of→ binds —object→ [Ras]'
     """
-    walks, words = list(_walks(example)), _words_by_label(marked)
+    walks = list(_walks(example))
+    labels = {node for walk in walks for _, node in walk}
+    outside = _words(marked) if words_outside is None else words_outside
+    words = _words_by_label(marked, outside, labels)
     names = {node for walk in walks for _, node in walk if _END.fullmatch(node)}
     entities = {name: f"entity {name.removeprefix(_OTHER)}" for name in names}
     if len(names) == len(marked.entities):  # else parts of entities cannot be told apart
@@ -252,11 +286,13 @@ def spell_path(example: Example, marked: MarkedText) -> SpelledPath:
     return tuple(spelled)
 
 
-def _words_by_label(marked: MarkedText) -> dict[str, str]:
-    """Return the word for each label, of several the nearest to the entities."""
+def _words_by_label(
+    marked: MarkedText, outside: Iterable[tuple[Token, str, int]], labels: set[str]
+) -> dict[str, str]:
+    """Return the word for each of some labels, of several the nearest to the entities."""
     found: dict[str, tuple[int, str]] = {}
-    for token, _, distance in _words(marked):
-        for label in _labels_of(token.text):
+    for token, _, distance in outside:
+        for label in _labels_of(token.text) & labels:
             here = (distance, token.text)
             found[label] = min(found.get(label, here), here)
     for start, end in marked.trigger:
