@@ -44,6 +44,8 @@ __all__ = [
     "CodeSwaps",
     "ForestParameters",
     "SequenceParameters",
+    "TransitionParser",
+    "TransitionTreebank",
     "TreeKernel",
     "TreeParameters",
     "VectorChunk",
@@ -86,6 +88,8 @@ ChartGrammar = _core.ChartGrammar
 CodeSwaps = _core.CodeSwaps
 ForestParameters = _core.ForestParameters
 SequenceParameters = _core.SequenceParameters
+TransitionParser = _core.TransitionParser
+TransitionTreebank = _core.TransitionTreebank
 TreeKernel = _core.TreeKernel
 TreeParameters = _core.TreeParameters
 VectorChunk = _core.VectorChunk
