@@ -83,6 +83,7 @@ NB_MODULE(_core, m) {
   bind_vector_search(m);
   bind_vectors(m);
   bind_parsing(m);
+  bind_transitions(m);
   bind_hashing(m);
   bind_hash_forest(m);
   bind_information(m);

@@ -50,6 +50,8 @@ __all__ = [
     "PairSide",
     "PairTables",
     "SequenceParameters",
+    "TransitionParser",
+    "TransitionTreebank",
     "TreeKernel",
     "TreeParameters",
     "VectorChunk",
@@ -98,6 +100,8 @@ InternedTrees = _core.InternedTrees
 PairSide = _core.PairSide
 PairTables = _core.PairTables
 SequenceParameters = _core.SequenceParameters
+TransitionParser = _core.TransitionParser
+TransitionTreebank = _core.TransitionTreebank
 TreeKernel = _core.TreeKernel
 TreeParameters = _core.TreeParameters
 VectorChunk = _core.VectorChunk

@@ -10,13 +10,8 @@ from work import count_calls
 
 from kernelwood.errors import KernelInputError
 from kernelwood.parsing import analyze
-from kernelwood.parsing.grammar_backend import (
-    GrammarBackend,
-    chunk_tree,
-    escape,
-    expand_tree,
-    find_units,
-)
+from kernelwood.parsing.grammar_backend import GrammarBackend, chunk_tree, expand_tree
+from kernelwood.parsing.units import escape, find_units
 from kernelwood.structures import Tree, count_leaves, words_and_tags
 from kernelwood.text import (
     ROOT,

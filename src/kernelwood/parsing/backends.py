@@ -3,7 +3,8 @@
 ============================  ====================================================================
 name                          description
 ============================  ====================================================================
-``biomedical``                bundled grammar of biomedical English; the default
+``biomedical``                bundled grammar of biomedical English: trees and dependencies
+``biomedical-dependencies``   bundled parser of biomedical English: dependencies, no trees; fast
 ``spacy``, ``spacy:MODEL``    spaCy with the first installed English model, or the named one
 ``stanza``, ``stanza:LANG``   Stanza for English, or for the named language or package
 ``conllu:PATH``               parses in a CoNLL-U file of another tool
@@ -130,7 +131,7 @@ def load_backend(
     backend : str or object
         A name; or a loaded pipeline of spaCy or Stanza; or a backend, which is returned.
     n_jobs : int or None
-        Threads of the bundled grammar; ignored by the others.
+        Threads of the bundled parsers; ignored by the others.
     entities : bool
         Whether sentences without entities get those that spaCy or Stanza recognize.
 
@@ -178,11 +179,22 @@ def _adapt(backend: object, entities: bool) -> Backend:
 def _biomedical(argument: str, n_jobs: int | None, entities: bool) -> Backend:
     from kernelwood.parsing.grammar_backend import GrammarBackend
 
+    _check_no_argument("biomedical", argument)
+    return GrammarBackend("biomedical", n_jobs=n_jobs)
+
+
+def _dependencies(argument: str, n_jobs: int | None, entities: bool) -> Backend:
+    from kernelwood.parsing.dependency_backend import DependencyBackend
+
+    _check_no_argument("biomedical-dependencies", argument)
+    return DependencyBackend("biomedical-dependencies", n_jobs=n_jobs)
+
+
+def _check_no_argument(name: str, argument: str) -> None:
     if argument:
         raise KernelInputError(
-            f"the backend 'biomedical' has no argument, got {shorten(repr(argument))}"
+            f"the backend {name!r} has no argument, got {shorten(repr(argument))}"
         )
-    return GrammarBackend("biomedical", n_jobs=n_jobs)
 
 
 def _spacy(argument: str, n_jobs: int | None, entities: bool) -> Backend:
@@ -212,6 +224,7 @@ _Make: TypeAlias = Callable[[str, "int | None", bool], Backend]
 # Name -> function of the text after the colon, n_jobs and entities.
 BACKENDS: dict[str, _Make] = {
     "biomedical": _biomedical,
+    "biomedical-dependencies": _dependencies,
     "spacy": _spacy,
     "stanza": _stanza,
     "conllu": _conllu,

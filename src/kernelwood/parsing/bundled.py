@@ -1,8 +1,9 @@
-"""Bundled grammars and their file format.
+"""Bundled grammars and dependency parsers, and their file formats.
 
 A grammar file contains the state of a fitted `ForestParser`: rules with probabilities, and words
-with counts of their parts of speech. It is an uncompressed zip archive of plain arrays, so equal
-grammars have equal bytes on every platform. Integers have the smallest type that fits;
+with counts of their parts of speech. The file of a dependency parser contains that of a
+`DependencyParser`: weights and words. Both are uncompressed zip archives of plain arrays, so equal
+parsers have equal bytes on every platform. Integers have the smallest type that fits;
 probabilities and counts have single precision.
 """
 
@@ -12,6 +13,7 @@ import copy
 import json
 import os
 import zipfile
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
@@ -19,17 +21,21 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwood.arrays import SchemaError, check_values
+from kernelwood.arrays import Schema, SchemaError, check_values
 from kernelwood.errors import KernelInputError, ModelFormatError
+from kernelwood.parsing.dependency_parser import DependencyParser
 from kernelwood.parsing.parser import ForestParser
 
 # Name -> version, which is increased when the file changes.
 GRAMMARS = {"biomedical": "1"}
+PARSERS = {"biomedical-dependencies": "1"}
 
 _FOLDER = Path(__file__).with_name("grammars")
 _FORMAT = 1
 _HEADER = "header"
+_DEPENDENCIES = "dependencies"
 _TEXTS = ("labels", "words", "word_classes")
+_PARSER_TEXTS = ("tags", "relations", "words", "nouns", "verbs")
 
 
 def load_grammar(name: str = "biomedical") -> ForestParser:
@@ -73,9 +79,47 @@ def grammar_version(name: str = "biomedical") -> str:
     return GRAMMARS[name]
 
 
+def load_dependency_parser(name: str = "biomedical-dependencies") -> DependencyParser:
+    """Return a bundled dependency parser; the file is read once.
+
+    Raises
+    ------
+    KernelInputError
+        If no parser has this name.
+
+    Examples
+    --------
+    >>> parser = load_dependency_parser()
+    >>> parser.parse_batch([["MEK1", "phosphorylates", "ERK2"]])[0].heads
+    [1, -1, 1]
+    """
+    parser_version(name)
+    return _read_bundled_parser(name)
+
+
+def parser_version(name: str = "biomedical-dependencies") -> str:
+    """Return the version of a bundled dependency parser.
+
+    Examples
+    --------
+    >>> parser_version()
+    '1'
+    """
+    if name not in PARSERS:
+        raise KernelInputError(
+            f"no bundled dependency parser {name!r}\n    known: {', '.join(sorted(PARSERS))}"
+        )
+    return PARSERS[name]
+
+
 @lru_cache(maxsize=len(GRAMMARS))
 def _read_bundled(name: str) -> ForestParser:
     return read_grammar(_FOLDER / f"{name}.npz")
+
+
+@lru_cache(maxsize=len(PARSERS))
+def _read_bundled_parser(name: str) -> DependencyParser:
+    return read_dependency_parser(_FOLDER / f"{name}.npz")
 
 
 def write_grammar(parser: ForestParser, file: str | os.PathLike[str] | IO[bytes]) -> None:
@@ -93,9 +137,25 @@ def write_grammar(parser: ForestParser, file: str | os.PathLike[str] | IO[bytes]
     True
     """
     parameters, texts, arrays = parser._to_saved()
-    header = {"format": _FORMAT, "parameters": parameters}
+    _write(file, {"format": _FORMAT, "parameters": parameters}, texts, arrays)
+
+
+def write_dependency_parser(
+    parser: DependencyParser, file: str | os.PathLike[str] | IO[bytes]
+) -> None:
+    """Write the file of a dependency parser; equal parsers give equal bytes."""
+    texts, arrays = parser._to_saved()
+    _write(file, {"format": _FORMAT, "kind": _DEPENDENCIES}, texts, arrays)
+
+
+def _write(
+    file: str | os.PathLike[str] | IO[bytes],
+    header: Mapping[str, Any],
+    texts: Mapping[str, list[str]],
+    arrays: Mapping[str, NDArray[Any]],
+) -> None:
     members = {_HEADER: _encode(json.dumps(header, sort_keys=True))}
-    members.update({name: _encode("\n".join(texts[name])) for name in _TEXTS})
+    members.update({name: _encode("\n".join(lines)) for name, lines in texts.items()})
     members.update({name: _small(array) for name, array in sorted(arrays.items())})
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         for name, array in members.items():
@@ -114,29 +174,62 @@ def read_grammar(file: str | os.PathLike[str] | IO[bytes]) -> ForestParser:
     ModelFormatError
         If the file is not a grammar file.
     """
+    header, texts, members = _read(file, _TEXTS, "a grammar file", {"format", "parameters"})
+    arrays = {name: _full(name, array) for name, array in members.items()}
+    parameters = header["parameters"]
+    if not isinstance(parameters, dict):
+        raise _not_a_file("a grammar file", "no parameters")
+    _check(ForestParser._saved, {**parameters, **texts, **arrays}, "a grammar file")
+    return ForestParser._from_saved(parameters, texts, arrays)
+
+
+def read_dependency_parser(file: str | os.PathLike[str] | IO[bytes]) -> DependencyParser:
+    """Return the parser of a file, the inverse of `write_dependency_parser`.
+
+    Raises
+    ------
+    ModelFormatError
+        If the file is not that of a dependency parser.
+    """
+    what = "the file of a dependency parser"
+    header, texts, arrays = _read(file, _PARSER_TEXTS, what, {"format", "kind"})
+    if header["kind"] != _DEPENDENCIES:
+        raise _not_a_file(what, f"kind {header['kind']!r}")
+    _check(DependencyParser._saved, {**texts, **arrays}, what)
+    return DependencyParser._from_saved(texts, arrays)
+
+
+def _read(
+    file: str | os.PathLike[str] | IO[bytes], names: tuple[str, ...], what: str, keys: set[str]
+) -> tuple[dict[str, Any], dict[str, list[str]], dict[str, NDArray[Any]]]:
+    """Return header, lists of strings and arrays of a file."""
     try:
         with np.load(file, allow_pickle=False) as archive:
             members: dict[str, NDArray[Any]] = {name: archive[name] for name in archive.files}
         header = json.loads(_decode(members.pop(_HEADER)))
-        texts = {name: _decode(members.pop(name)).split("\n") for name in _TEXTS}
-        version, parameters = header["format"], header["parameters"]
+        texts = {name: _decode(members.pop(name)).split("\n") for name in names}
+        version = header["format"]
     except (AttributeError, KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise ModelFormatError(
-            f"not a grammar file: {error}", hint="install kernelwood again"
-        ) from None
+        raise _not_a_file(what, error) from None
     if version != _FORMAT:
         raise ModelFormatError(
-            f"the grammar file has format {version!r}, expected {_FORMAT}",
+            f"{what.removeprefix('a ')} has format {version!r}, expected {_FORMAT}",
             hint="install kernelwood again",
         )
-    arrays = {name: _full(name, array) for name, array in members.items()}
+    if not keys <= header.keys():
+        raise _not_a_file(what, "parts of the header are missing")
+    return header, texts, members
+
+
+def _check(schema: Schema, values: Mapping[str, Any], what: str) -> None:
     try:
-        check_values(ForestParser._saved, {**parameters, **texts, **arrays})
+        check_values(schema, values)
     except (SchemaError, TypeError) as error:
-        raise ModelFormatError(
-            f"not a grammar file: {error}", hint="install kernelwood again"
-        ) from None
-    return ForestParser._from_saved(parameters, texts, arrays)
+        raise _not_a_file(what, error) from None
+
+
+def _not_a_file(what: str, why: object) -> ModelFormatError:
+    return ModelFormatError(f"not {what}: {why}", hint="install kernelwood again")
 
 
 def _encode(text: str) -> NDArray[np.uint8]:
@@ -149,6 +242,8 @@ def _decode(array: NDArray[Any]) -> str:
 
 def _small(array: NDArray[Any]) -> NDArray[Any]:
     """Return an array in the smallest little-endian type that fits."""
+    if array.dtype == np.int8:  # weights
+        return np.ascontiguousarray(array)
     if array.dtype.kind == "f":
         return np.ascontiguousarray(array, dtype="<f4")
     least, most = (int(array.min()), int(array.max())) if array.size else (0, 0)

@@ -1,8 +1,7 @@
 """Backend of the bundled grammars: tags, lemmas, trees and dependencies without extra packages.
 
-Entities end tokens, so *IL-2-induced* is three tokens if *IL-2* is an entity, and *p50/p65* is
-always three. Treebanks of biomedical English treat both as one word. A unit is a group of tokens
-that is parsed as one word; the tree is then expanded to one leaf per token.
+Words of several tokens are parsed as one (`kernelwood.parsing.units`); the tree is then expanded
+to one leaf per token.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence as Listing
-from itertools import accumulate
 
 import numpy as np
 
@@ -19,23 +17,14 @@ from kernelwood.parsing.backends import with_tokens
 from kernelwood.parsing.bundled import grammar_version, load_grammar
 from kernelwood.parsing.lemmas import lemma_of
 from kernelwood.parsing.parser import first_word
+from kernelwood.parsing.units import expand_word, find_units, unit_words
 from kernelwood.structures import Tree, make_node, words_and_tags
-from kernelwood.text import NOUNS, Sentence, Span, Token, dependencies_of_tree
+from kernelwood.text import NOUNS, Sentence, Token, dependencies_of_tree
 
 _LOG = logging.getLogger(__name__)
 _BATCH = 256  # sentences whose forests are in memory at a time
 _MOST_PARTS = 5  # of a sentence; longer sentences are chunked
 _CUTS = (frozenset(";:"), frozenset(","))  # where long sentences are cut, best first
-
-_ESCAPES = {
-    **{"(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-", "{": "-LCB-", "}": "-RCB-"},
-    **{"“": "``", "”": "''", "‘": "`", "’": "'", "–": "--", "—": "--", "‒": "--", "…": "..."},
-}
-_INSIDE_WORDS = str.maketrans({mark: _ESCAPES[mark] for mark in "()[]{}"})
-_OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
-_APART = frozenset(",;:?!%$=<>≤≥\"“”‘’'`") | {"...", "''", "``", ".", "…"}
-_CLITICS = frozenset(["'s", "'d", "'m", "'re", "'ve", "'ll", "n't"])
-_JOINT = "HYPH"  # part of speech of hyphens and slashes inside words
 
 _HEADS = NOUNS | {"PRP", "EX", "CD"}
 _BEFORE_HEADS = frozenset({"DT", "PDT", "PRP$", "POS", "JJ", "JJR", "JJS", "FW", "HYPH", "ADJP"})
@@ -117,13 +106,7 @@ class GrammarBackend:
     def _trees(self, sentences: list[Sentence]) -> Iterator[tuple[Tree | None, str]]:
         """Yield the tree of each sentence, and its fallback, "" if it was parsed as a whole."""
         units = [find_units(sentence) for sentence in sentences]
-        words = [
-            [
-                escape(sentence.text[sentence.tokens[u[0]].start : sentence.tokens[u[-1]].end])
-                for u in found
-            ]
-            for sentence, found in zip(sentences, units, strict=True)
-        ]
+        words = [unit_words(*pair) for pair in zip(sentences, units, strict=True)]
         cut = [self._parts(each) for each in words]
         forests = iter(self._parser.parse_batch([part for parts in cut for part in parts]))
         for sentence, found, each, parts in zip(sentences, units, words, cut, strict=True):
@@ -199,50 +182,6 @@ class GrammarBackend:
         return frozenset(lexicon.words.texts[row] for row in np.unique(rows[hits]).tolist())
 
 
-def find_units(sentence: Sentence) -> list[range]:
-    """Return the groups of tokens of a sentence that are parsed as one word.
-
-    Adjacent tokens without a blank between them form a group, unless one is a punctuation mark or
-    a clitic; brackets belong to the word directly before them, ``CD4(+)``. Adjacent tokens of one
-    entity always form a group.
-
-    Examples
-    --------
-    >>> from kernelwood.text import Document, Entity
-    >>> text = "IL-2-induced p50/p65 binding (20%), not Ras's."
-    >>> [sentence] = Document(text, [Entity("T1", "Protein", ((0, 4),))]).sentences()
-    >>> [[sentence.tokens[i].text for i in unit] for unit in find_units(sentence)][:6]
-    [['IL-2', '-', 'induced'], ['p50', '/', 'p65'], ['binding'], ['('], ['20'], ['%']]
-    """
-    tokens = sentence.tokens
-    inside = _inside_entities(sentence)
-    units: list[range] = []
-    begin = 0
-    n_open = 0  # open brackets of the word
-    for here in range(1, len(tokens)):
-        left, right = tokens[here - 1], tokens[here]
-        longer = here - begin > 1 or n_open > 0
-        if left.end == right.start and (
-            inside[right.start] or _belong_together(left.text, right.text, longer, n_open)
-        ):
-            n_open += (right.text in _OPENING) - (right.text in _CLOSING and n_open > 0)
-        else:
-            units.append(range(begin, here))
-            begin, n_open = here, 0
-    return [*units, range(begin, len(tokens))] if tokens else []
-
-
-def escape(text: str) -> str:
-    """Return a word in the notation of treebanks.
-
-    Examples
-    --------
-    >>> [escape(text) for text in ("(", "Ca(2+)", "—")]
-    ['-LRB-', 'Ca-LRB-2+-RRB-', '--']
-    """
-    return _ESCAPES.get(text) or text.translate(_INSIDE_WORDS)
-
-
 def expand_tree(tree: Tree, units: Listing[range], tokens: Listing[Token]) -> Tree:
     """Return the tree over tokens of a tree over units.
 
@@ -268,71 +207,13 @@ def expand_tree(tree: Tree, units: Listing[range], tokens: Listing[Token]) -> Tr
         below = tuple(part for parts in ready[-count:] for part in parts)
         del ready[-count:]
         if node.children[0].is_leaf:
-            ready.append(_expand_word(node.label, below))
+            ready.append(expand_word(node.label, below))
         elif len(below) == 1 and below[0].label == node.label and below[0].n_nodes > 2:
             ready.append(below)
         else:
             ready.append((make_node(node.label, below, ""),))
     [[expanded], *_] = ready
     return expanded
-
-
-def _expand_word(tag: str, leaves: tuple[Tree, ...]) -> tuple[Tree, ...]:
-    if len(leaves) == 1:
-        return (make_node(tag, leaves, ""),)
-    wordy = [i for i, leaf in enumerate(leaves) if any(map(str.isalnum, leaf.label))]
-    last = wordy[-1] if wordy else len(leaves) - 1
-    other = "NN" if tag[:1] in ("N", "J", "V") else tag
-    tags = [
-        tag if i == last else _JOINT if i not in wordy else "CD" if leaf.label.isdigit() else other
-        for i, leaf in enumerate(leaves)
-    ]
-    parts = tuple(make_node(t, (leaf,), "") for t, leaf in zip(tags, leaves, strict=True))
-    if tag.startswith("N"):
-        return (make_node("NP", parts, ""),)
-    if tag.startswith("J") or tag in ("VBN", "VBG"):
-        return (make_node("ADJP", parts, ""),)
-    return parts
-
-
-def _belong_together(left: str, right: str, longer: bool, n_open: int) -> bool:
-    """Return whether two adjacent tokens are parts of a word.
-
-    ``longer`` says whether the word has tokens before ``left``; ``n_open`` is the number of its
-    open brackets.
-    """
-    if _is_separate(left) or _is_separate(right):
-        return False
-    if right in _OPENING:
-        return left[-1].isalnum()
-    if right in _CLOSING or left in _OPENING:
-        return n_open > 0
-    return left not in _CLOSING or longer
-
-
-def _is_separate(text: str) -> bool:
-    return text in _APART or text.lower().replace("\u2019", "'") in _CLITICS
-
-
-def _inside_entities(sentence: Sentence) -> list[bool]:
-    """Return for every position whether the characters before and after are in one entity."""
-    changes = [0] * (len(sentence.text) + 2)
-    for entity in sentence.entities:
-        for start, end in _runs(entity.spans):
-            changes[start + 1] += 1
-            changes[max(end, start + 1)] -= 1
-    return [depth > 0 for depth in accumulate(changes)]
-
-
-def _runs(spans: tuple[Span, ...]) -> list[Span]:
-    """Return spans, with adjacent ones joined."""
-    runs: list[Span] = []
-    for start, end in spans:
-        if runs and runs[-1][1] == start:
-            runs[-1] = (runs[-1][0], end)
-        else:
-            runs.append((start, end))
-    return runs
 
 
 def chunk_tree(words: Iterable[tuple[str, str]]) -> Tree:
