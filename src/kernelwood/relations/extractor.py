@@ -132,6 +132,7 @@ from kernelwood.views import find_view, several
 _LOG = logging.getLogger(__name__)
 
 _LEAST_GAIN = 0.005  # of held-out F1, for words of entities to be compared
+_TRIAL = {"tol": 1e-3}  # for machines that decide about words only
 LEARN = "learn"  # a tagger of entities
 _MAX_ENTITIES = 60  # of a sentence: 1,770 pairs
 _LABELS = ("auto", "binary", "type", "directed")
@@ -707,7 +708,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         rows = trial_rows(documents, folds, y == NONE, seed)
         blind = kernel_on(views[:-1], self.vectors)
         learner = make_learner(find_recipe(self.recipe), blind, self.options or {}, len(y), seed)
-        machine = make_learner(find_recipe("svm"), blind, {}, len(rows), seed)
+        machine = make_learner(find_recipe("svm"), blind, _TRIAL, len(rows), seed)
         comparison = Comparison(
             learner, machine, added_kernel(views[-1], self.vectors), table, rows
         )
