@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <tuple>
 
 #include "bindings.hpp"
@@ -23,7 +24,7 @@ std::tuple<double, double, int64_t, bool> solve(Matrix<const T> gram, Vector<con
                                                 Vector<const int8_t> targets,
                                                 Vector<const double> bounds, double tolerance,
                                                 int64_t max_iterations, Vector<double> coefficients,
-                                                Stop stop) {
+                                                Stop stop, std::optional<Vector<T>> space) {
   const int64_t n = size_of(rows, 0), n_rows = size_of(gram, 0);
   require(gram.shape(0) == gram.shape(1) && n_rows <= INT32_MAX, "a Gram matrix is square");
   require(size_of(targets, 0) == n && size_of(bounds, 0) == n && size_of(coefficients, 0) == n,
@@ -37,7 +38,8 @@ std::tuple<double, double, int64_t, bool> solve(Matrix<const T> gram, Vector<con
   }
   require(positive && negative, "samples of both classes");
   require(tolerance > 0 && max_iterations >= 0, "tolerance and iterations must not be negative");
-  SvmSolver<T> solver({gram.data(), n_rows, rows.data(), targets.data(), bounds.data(), n});
+  SvmSolver<T> solver({gram.data(), n_rows, rows.data(), targets.data(), bounds.data(), n,
+                       space ? SvmSpace<T>{space->data(), size_of(*space, 0)} : SvmSpace<T>{}});
   const SvmResult result = solver.solve(tolerance, max_iterations, flag(stop), coefficients.data());
   return {result.intercept, result.objective, result.n_iterations, result.converged};
 }
@@ -46,7 +48,7 @@ template <class T>
 void bind_solver(nb::module_& m) {
   m.def("solve_svm", &solve<T>, "gram"_a.noconvert(), "rows"_a.noconvert(), "targets"_a.noconvert(),
         "bounds"_a.noconvert(), "tolerance"_a, "max_iterations"_a, "coefficients"_a.noconvert(),
-        "stop"_a = nb::none(), Released());
+        "stop"_a = nb::none(), "space"_a.noconvert() = nb::none(), Released());
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ namespace kernelwood {
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 constexpr double kSmallestCurvature = 1e-12;
-constexpr int64_t kSvmPadding = 8;  // samples; a multiple of the lanes of every instruction set
+constexpr int64_t kSvmBlock = 64;  // samples; a multiple of the lanes of every instruction set
 
 // The sample with the largest value of a criterion, the last of equal ones; none if `at` is -1.
 struct SvmChoice {
@@ -42,110 +42,133 @@ struct SvmChoice {
   }
 };
 
-// The samples that passes go over, n of them, and then up to kSvmPadding that are never chosen.
-// `up` is 0 where y_p a_p may grow, `low` where it may fall, and else minus infinity.
+// The samples that passes go over, n of them, and then up to kSvmBlock that are never chosen.
+// `up` is 0 where y_p a_p may grow, `low` where it may fall, and else minus infinity. Rows of
+// similarities that come with them are in the same order.
 template <class T>
-struct SvmActive {
-  const int32_t* columns;
-  bool contiguous;  // the columns are consecutive numbers
+struct SvmPass {
   double* gradient;
-  const T* diagonal;
-  const float* up;
-  const float* low;
+  const double* diagonal;
+  const double* up;
+  const double* low;
   int64_t n;
 };
 
-template <class T, int Bytes>
+// Passes go over blocks. Only in blocks that reach the best value so far they look for its place.
+template <int Bytes>
 struct SvmLanes {
   using Doubles = typename VectorOf<double, Bytes>::type;
-  using Numbers = typename VectorOf<int64_t, Bytes>::type;
   static constexpr int lanes = VectorOf<double, Bytes>::lanes;
 
-  template <class S>
-  static KW_INLINE Doubles load(const S* from) {
-    using Narrow = typename VectorOf<S, lanes* static_cast<int>(sizeof(S))>::type;
+  static KW_INLINE Doubles load(const double* from) {
+    return *reinterpret_cast<const Doubles*>(from);
+  }
+  static KW_INLINE Doubles load(const float* from) {
+    using Narrow = typename VectorOf<float, lanes * 4>::type;
     return __builtin_convertvector(*reinterpret_cast<const Narrow*>(from), Doubles);
   }
-  // Values of a row for the samples from k on. Those that pad are not consecutive.
-  static KW_INLINE Doubles similarities(const SvmActive<T>& active, const T* row, int64_t k) {
-    if (active.contiguous && k + lanes <= active.n) return load(row + active.columns[0] + k);
-    Doubles values;
-    for (int l = 0; l < lanes; ++l) values[l] = row[active.columns[k + l]];
-    return values;
+  static KW_INLINE void raise(Doubles* to, Doubles other) { *to = other > *to ? other : *to; }
+  static KW_INLINE double largest(Doubles values) {
+    double most = values[0];
+    for (int l = 1; l < lanes; ++l) most = values[l] > most ? values[l] : most;
+    return most;
   }
-
-  // The best sample of each lane. Samples come by rising number.
-  struct Best {
-    Doubles value = kNever - Doubles{};
-    Numbers at = {};
-
-    KW_INLINE void offer(Doubles other, int64_t first) {
-      const Numbers better = other >= value;
-      Numbers here;
-      for (int l = 0; l < lanes; ++l) here[l] = first + l;
-      value = better ? other : value;
-      at = better ? here : at;
-    }
-    KW_INLINE void reduce(SvmChoice* best) const {
-      for (int l = 0; l < lanes; ++l) best->offer(value[l], at[l]);
-    }
-  };
 };
 
 // Adds weight_i * row_i + weight_j * row_j to the gradient, and finds the sample in `up` with the
 // largest negative gradient.
 template <int Bytes, class T>
-KW_INLINE void svm_step_impl(const SvmActive<T>& active, const T* row_i, const T* row_j,
+KW_INLINE void svm_step_impl(const SvmPass<T>& pass, const T* row_i, const T* row_j,
                              double weight_i, double weight_j, SvmChoice* first) {
-  using Lanes = SvmLanes<T, Bytes>;
+  using Lanes = SvmLanes<Bytes>;
   using Doubles = typename Lanes::Doubles;
-  typename Lanes::Best best;
-  for (int64_t k = 0; k < active.n; k += Lanes::lanes) {
-    auto& gradient = *reinterpret_cast<Doubles*>(active.gradient + k);
-    const Doubles changed = gradient + (Lanes::similarities(active, row_i, k) * weight_i +
-                                        Lanes::similarities(active, row_j, k) * weight_j);
-    gradient = changed;
-    best.offer(Lanes::load(active.up + k) - changed, k);
+  for (int64_t begin = 0; begin < pass.n; begin += kSvmBlock) {
+    Doubles most = kNever - Doubles{};
+    for (int64_t k = begin; k < begin + kSvmBlock; k += Lanes::lanes) {
+      auto& gradient = *reinterpret_cast<Doubles*>(pass.gradient + k);
+      const Doubles changed =
+          gradient + (Lanes::load(row_i + k) * weight_i + Lanes::load(row_j + k) * weight_j);
+      gradient = changed;
+      Lanes::raise(&most, Lanes::load(pass.up + k) - changed);
+    }
+    if (!(Lanes::largest(most) >= first->value)) continue;
+    for (int64_t k = begin; k < begin + kSvmBlock; ++k)
+      first->offer(pass.up[k] - pass.gradient[k], k);
   }
-  best.reduce(first);
 }
 
-// Finds the sample in `low` whose step with sample i, of negative gradient `top`, decreases the
-// objective most, and the largest gradient in `low`.
-template <int Bytes, class T>
-KW_INLINE void svm_partner_impl(const SvmActive<T>& active, const T* row_i, double diagonal_i,
-                                double top, SvmChoice* second, double* largest) {
-  using Lanes = SvmLanes<T, Bytes>;
-  using Doubles = typename Lanes::Doubles;
-  const Doubles never = kNever - Doubles{}, smallest = kSmallestCurvature - Doubles{};
-  typename Lanes::Best best;
-  Doubles most = never;
-  for (int64_t k = 0; k < active.n; k += Lanes::lanes) {
-    const Doubles gradient = Lanes::load(active.gradient + k) + Lanes::load(active.low + k);
-    most = gradient > most ? gradient : most;
-    const Doubles difference = top + gradient;
-    Doubles curvature = (diagonal_i + Lanes::load(active.diagonal + k)) -
-                        2.0 * Lanes::similarities(active, row_i, k);
-    curvature = curvature > 0.0 ? curvature : smallest;
-    const Doubles decrease = (difference * difference) / curvature;
-    best.offer(difference > 0.0 ? decrease : never, k);
+// By how much a step of sample i, of negative gradient `top`, with sample k decreases the
+// objective, as a fraction: twice its numerator, or 0, and denominator.
+template <class T>
+struct SvmGain {
+  double diagonal_i, top;
+  const T* row_i;
+
+  template <int Bytes>
+  KW_INLINE void of(const SvmPass<T>& pass, int64_t k, typename SvmLanes<Bytes>::Doubles gradient,
+                    typename SvmLanes<Bytes>::Doubles* numerator,
+                    typename SvmLanes<Bytes>::Doubles* denominator) const {
+    using Lanes = SvmLanes<Bytes>;
+    using Doubles = typename Lanes::Doubles;
+    const Doubles difference = top + gradient, none = {};
+    const Doubles gain = difference > 0.0 ? difference : none;
+    const Doubles curvature =
+        (diagonal_i + Lanes::load(pass.diagonal + k)) - 2.0 * Lanes::load(row_i + k);
+    *numerator = gain * gain;
+    *denominator = curvature > 0.0 ? curvature : kSmallestCurvature - none;
   }
-  best.reduce(second);
-  for (int l = 0; l < Lanes::lanes; ++l) *largest = std::max(*largest, most[l]);
+};
+
+// Finds the sample in `low` whose step with sample i decreases the objective most, and the largest
+// gradient in `low`.
+template <int Bytes, class T>
+KW_INLINE void svm_partner_impl(const SvmPass<T>& pass, const SvmGain<T>& gain, SvmChoice* second,
+                                double* largest) {
+  using Lanes = SvmLanes<Bytes>;
+  using Doubles = typename Lanes::Doubles;
+  Doubles most = kNever - Doubles{};
+  double best = 0;  // a little less than the best so far: a product decides like the quotient
+  for (int64_t begin = 0; begin < pass.n; begin += kSvmBlock) {
+    Doubles above = kNever - Doubles{}, numerator, denominator;
+    for (int64_t k = begin; k < begin + kSvmBlock; k += Lanes::lanes) {
+      const Doubles gradient = Lanes::load(pass.gradient + k) + Lanes::load(pass.low + k);
+      Lanes::raise(&most, gradient);
+      gain.template of<Bytes>(pass, k, gradient, &numerator, &denominator);
+      Lanes::raise(&above, numerator - best * denominator);
+    }
+    const double reached = Lanes::largest(above);
+    if (!(best > 0 ? reached >= 0 : reached > 0)) continue;
+    for (int64_t k = begin; k < begin + kSvmBlock; k += Lanes::lanes) {
+      const Doubles gradient = Lanes::load(pass.gradient + k) + Lanes::load(pass.low + k);
+      gain.template of<Bytes>(pass, k, gradient, &numerator, &denominator);
+      const Doubles decrease = numerator / denominator;
+      for (int l = 0; l < Lanes::lanes; ++l)
+        if (numerator[l] > 0) second->offer(decrease[l], k + l);
+    }
+    best = second->value * (1 - 1e-12);
+  }
+  *largest = std::max(*largest, Lanes::largest(most));
 }
 
 #define KW_SVM_PASSES(T)                                                                    \
   KW_DISPATCH(svm_step,                                                                     \
-              (const SvmActive<T>& active, const T* row_i, const T* row_j, double weight_i, \
+              (const SvmPass<T>& pass, const T* row_i, const T* row_j, double weight_i,     \
                double weight_j, SvmChoice* first),                                          \
-              (active, row_i, row_j, weight_i, weight_j, first))                            \
-  KW_DISPATCH(svm_partner,                                                                  \
-              (const SvmActive<T>& active, const T* row_i, double diagonal_i, double top,   \
-               SvmChoice* second, double* largest),                                         \
-              (active, row_i, diagonal_i, top, second, largest))
+              (pass, row_i, row_j, weight_i, weight_j, first))                              \
+  KW_DISPATCH(                                                                              \
+      svm_partner,                                                                          \
+      (const SvmPass<T>& pass, const SvmGain<T>& gain, SvmChoice* second, double* largest), \
+      (pass, gain, second, largest))
 KW_SVM_PASSES(float)
 KW_SVM_PASSES(double)
 #undef KW_SVM_PASSES
+
+// Space for copies of rows; what it holds changes the time only.
+template <class T>
+struct SvmSpace {
+  T* data = nullptr;
+  int64_t size = 0;
+};
 
 // n samples: rows of a Gram matrix, classes +1 and -1, upper bounds of the variables.
 template <class T>
@@ -156,6 +179,7 @@ struct SvmProblem {
   const int8_t* targets;
   const double* bounds;
   int64_t n;
+  SvmSpace<T> space;
 };
 
 struct SvmResult {
@@ -164,17 +188,93 @@ struct SvmResult {
   bool converged;
 };
 
+// Similarities of some samples to each other. Rows are read in place if these samples are neighbors
+// in the matrix. Otherwise they are copied when they are first asked for, and kept while there is
+// space.
+template <class T>
+class SvmRows {
+ public:
+  SvmRows(const T* gram, int64_t stride) : gram_(gram), stride_(stride) {}
+
+  // Which samples, as numbers of the problem.
+  void arrange(std::vector<int32_t> samples, const int64_t* rows) {
+    samples_ = std::move(samples);
+    columns_.clear();
+    for (const int32_t p : samples_) columns_.push_back(static_cast<int32_t>(rows[p]));
+    contiguous_ = true;
+    for (size_t k = 1; k < columns_.size() && contiguous_; ++k)
+      contiguous_ = columns_[k] == columns_[k - 1] + 1;
+  }
+
+  // Where copies are kept; those before are dropped.
+  void keep_in(SvmSpace<T> space) {
+    space_ = space;
+    copies_.assign(samples_.size(), nullptr);
+    spare_of_[0] = spare_of_[1] = -1;
+  }
+
+  int64_t size() const { return static_cast<int64_t>(samples_.size()); }
+  int32_t sample(int64_t k) const { return samples_[static_cast<size_t>(k)]; }
+
+  // The row of a sample, followed by kSvmBlock numbers without meaning. Of rows that are not kept,
+  // the last two that were asked for stay valid.
+  const T* row(int64_t k) {
+    const auto at = static_cast<size_t>(k);
+    const int64_t place = columns_[at] * stride_ + columns_[0];
+    if (contiguous_ && place + width() <= stride_ * stride_) return gram_ + place;
+    if (copies_[at] != nullptr) return copies_[at];
+    if (space_.size >= width()) {
+      T* const copy = space_.data;
+      space_ = {copy + width(), space_.size - width()};
+      return copies_[at] = copied(at, copy);
+    }
+    for (const int other : {last_spare_, 1 - last_spare_}) {
+      last_spare_ = other;
+      if (spare_of_[other] == k) return spare_[other].data();
+    }
+    spare_of_[last_spare_] = k;
+    spare_[last_spare_].resize(static_cast<size_t>(width()));
+    return copied(at, spare_[last_spare_].data());
+  }
+
+ private:
+  int64_t width() const { return size() + kSvmBlock; }
+
+  const T* copied(size_t at, T* to) const {
+    const T* from = gram_ + columns_[at] * stride_;
+    T* out = to;
+    for (const int32_t column : columns_) *out++ = from[column];
+    std::fill(out, to + width(), T{0});
+    return to;
+  }
+
+  const T* gram_;
+  int64_t stride_;
+  std::vector<int32_t> samples_, columns_;
+  bool contiguous_ = false;
+  SvmSpace<T> space_;
+  std::vector<const T*> copies_;
+  std::vector<T> spare_[2];
+  int64_t spare_of_[2] = {-1, -1};
+  int last_spare_ = 0;
+};
+
 template <class T>
 class SvmSolver {
  public:
   explicit SvmSolver(const SvmProblem<T>& problem)
       : problem_(problem), n_(problem.n), alpha_(size(n_)), bounded_(size(n_)), gradient_(size(n_)),
-        selves_(size(n_)), at_(size(n_)), columns_(padded()), active_gradient_(padded()),
-        diagonal_(padded()), up_(padded()), low_(padded()) {
+        selves_(size(n_)), active_(size(n_)), all_(problem.gram, problem.stride),
+        some_(problem.gram, problem.stride), pass_gradient_(padded()), diagonal_(padded()),
+        up_(padded()), low_(padded()) {
+    std::vector<int32_t> samples(size(n_));
     for (int64_t p = 0; p < n_; ++p) {
+      samples[p] = static_cast<int32_t>(p);
       gradient_[p] = -target(p);
       selves_[p] = row(p)[problem.rows[p]];
     }
+    all_.arrange(std::move(samples), problem.rows);
+    all_.keep_in(problem.space);
     activate_all();
   }
 
@@ -210,7 +310,7 @@ class SvmSolver {
 
  private:
   static size_t size(int64_t n) { return static_cast<size_t>(n); }
-  size_t padded() const { return size(n_ + kSvmPadding); }
+  size_t padded() const { return size(n_ + kSvmBlock); }
   double target(int64_t p) const { return problem_.targets[p]; }
   const T* row(int64_t p) const { return problem_.gram + problem_.rows[p] * problem_.stride; }
   bool is_lower(int64_t p) const { return alpha_[p] <= 0; }
@@ -219,45 +319,46 @@ class SvmSolver {
   bool may_rise(int64_t p) const { return target(p) > 0 ? !is_upper(p) : !is_lower(p); }
   bool may_fall(int64_t p) const { return target(p) > 0 ? !is_lower(p) : !is_upper(p); }
 
-  SvmActive<T> active() {
-    return {columns_.data(), contiguous_, active_gradient_.data(), diagonal_.data(), up_.data(),
-            low_.data(),     n_active_};
-  }
-
-  // Puts sample p, of a gradient, at place k of the active samples.
-  void place(int64_t k, int64_t p, double gradient) {
-    at_[k] = static_cast<int32_t>(p);
-    columns_[k] = static_cast<int32_t>(problem_.rows[p]);
-    active_gradient_[k] = gradient;
-    diagonal_[k] = selves_[p];
-    mark(k);
+  SvmPass<T> pass() {
+    return {pass_gradient_.data(), diagonal_.data(), up_.data(), low_.data(), rows_->size()};
   }
 
   void mark(int64_t k) {
-    up_[k] = may_rise(at_[k]) ? 0.0f : static_cast<float>(kNever);
-    low_[k] = may_fall(at_[k]) ? 0.0f : static_cast<float>(kNever);
+    const int32_t p = rows_->sample(k);
+    const bool active = active_[p] != 0;
+    up_[k] = active && may_rise(p) ? 0.0 : kNever;
+    low_[k] = active && may_fall(p) ? 0.0 : kNever;
   }
 
-  void set_active(int64_t n) {
-    n_active_ = n;
-    for (int64_t k = n; k < n + kSvmPadding; ++k) {
-      columns_[k] = static_cast<int32_t>(problem_.rows[0]);
-      active_gradient_[k] = 0;
-      diagonal_[k] = 0;
-      up_[k] = low_[k] = static_cast<float>(kNever);
+  // Passes now go over these samples, with the gradients that are known.
+  void pass_over(SvmRows<T>* rows) {
+    rows_ = rows;
+    const int64_t n = rows->size();
+    for (int64_t k = 0; k < n; ++k) {
+      pass_gradient_[k] = gradient_[rows->sample(k)];
+      diagonal_[k] = selves_[rows->sample(k)];
+      mark(k);
     }
-    contiguous_ = true;
-    for (int64_t k = 1; k < n && contiguous_; ++k) contiguous_ = columns_[k] == columns_[k - 1] + 1;
+    for (int64_t k = n; k < n + kSvmBlock; ++k) {
+      pass_gradient_[k] = 0;
+      diagonal_[k] = 0;
+      up_[k] = low_[k] = kNever;
+    }
+  }
+
+  void put_down_gradients() {
+    for (int64_t k = 0; k < rows_->size(); ++k) gradient_[rows_->sample(k)] = pass_gradient_[k];
   }
 
   void activate_all() {
-    for (int64_t p = 0; p < n_; ++p) place(p, p, gradient_[p]);
-    set_active(n_);
+    active_.assign(size(n_), 1);
+    n_active_ = n_;
+    pass_over(&all_);
   }
 
   SvmChoice find_first() const {
     SvmChoice first;
-    for (int64_t k = 0; k < n_active_; ++k) first.offer(up_[k] - active_gradient_[k], k);
+    for (int64_t k = 0; k < rows_->size(); ++k) first.offer(up_[k] - pass_gradient_[k], k);
     return first;
   }
 
@@ -266,35 +367,36 @@ class SvmSolver {
     if (first.at < 0) return -1;
     SvmChoice second;
     double largest = kNever;
-    svm_partner(active(), row(at_[first.at]), diagonal_[first.at], first.value, &second, &largest);
+    svm_partner(pass(), {diagonal_[first.at], first.value, rows_->row(first.at)}, &second,
+                &largest);
     return first.value + largest < tolerance ? -1 : second.at;
   }
 
   // Minimizes the objective over two variables and returns the first sample of the next step.
   SvmChoice step(int64_t i, int64_t j) {
-    const int64_t p = at_[i], q = at_[j];
+    const int64_t p = rows_->sample(i), q = rows_->sample(j);
+    const T *row_i = rows_->row(i), *row_j = rows_->row(j);
     const double before_p = alpha_[p], before_q = alpha_[q];
     const bool upper_p = is_upper(p), upper_q = is_upper(q);
-    move(i, j);
+    move(i, j, static_cast<double>(row_i[j]));
     mark(i);
     mark(j);
     SvmChoice next;
-    svm_step(active(), row(p), row(q), target(p) * (alpha_[p] - before_p),
+    svm_step(pass(), row_i, row_j, target(p) * (alpha_[p] - before_p),
              target(q) * (alpha_[q] - before_q), &next);
     if (upper_p != is_upper(p)) add_bounded(p);
     if (upper_q != is_upper(q)) add_bounded(q);
     return next;
   }
 
-  void move(int64_t i, int64_t j) {
-    const int64_t p = at_[i], q = at_[j];
+  void move(int64_t i, int64_t j, double similarity) {
+    const int64_t p = rows_->sample(i), q = rows_->sample(j);
     double &a = alpha_[p], &b = alpha_[q];
     const double bound_a = problem_.bounds[p], bound_b = problem_.bounds[q];
-    double curvature = static_cast<double>(diagonal_[i]) + static_cast<double>(diagonal_[j]) -
-                       2.0 * static_cast<double>(row(p)[problem_.rows[q]]);
+    double curvature = diagonal_[i] + diagonal_[j] - 2.0 * similarity;
     if (!(curvature > 0)) curvature = kSmallestCurvature;
     // By how much y_p a_p grows and y_q a_q falls, without bounds.
-    const double delta = (active_gradient_[j] - active_gradient_[i]) / curvature;
+    const double delta = (pass_gradient_[j] - pass_gradient_[i]) / curvature;
     if (target(p) != target(q)) {
       const double difference = a - b;
       a += target(p) * delta;
@@ -344,36 +446,54 @@ class SvmSolver {
   // Leaves out samples at a bound that violate no optimality condition with any other sample.
   void shrink(double tolerance) {
     double top = kNever, bottom = kNever;
-    for (int64_t k = 0; k < n_active_; ++k) {
-      top = std::max(top, up_[k] - active_gradient_[k]);
-      bottom = std::max(bottom, low_[k] + active_gradient_[k]);
+    for (int64_t k = 0; k < rows_->size(); ++k) {
+      top = std::max(top, up_[k] - pass_gradient_[k]);
+      bottom = std::max(bottom, low_[k] + pass_gradient_[k]);
     }
     if (!restored_ &&
         top + bottom <= 10 * tolerance) {  // nearly done: what was left out too early?
       restored_ = true;
       reconstruct();
     }
-    int64_t kept = 0;
-    for (int64_t k = 0; k < n_active_; ++k) {
-      const double gradient = active_gradient_[k];
-      const bool rises = up_[k] == 0, falls = low_[k] == 0;
-      if ((rises || -gradient <= top) && (falls || gradient <= bottom))
-        place(kept++, at_[k], gradient);
+    for (int64_t k = 0; k < rows_->size(); ++k) {
+      const int32_t p = rows_->sample(k);
+      if (!active_[p]) continue;
+      const double gradient = pass_gradient_[k];
+      if ((may_rise(p) || -gradient <= top) && (may_fall(p) || gradient <= bottom)) continue;
+      active_[p] = 0;
+      --n_active_;
+      mark(k);
     }
-    set_active(kept);
+    if (is_worth(n_active_, rows_->size())) narrow();
+  }
+
+  // Whether passes over the active samples only save more than copies of their rows cost.
+  static bool is_worth(int64_t n_active, int64_t n_passed) { return 4 * n_active <= 3 * n_passed; }
+
+  // Lets passes go over the active samples; copies of their rows may still be there.
+  void narrow() {
+    put_down_gradients();
+    int64_t n_there = 0;
+    for (int64_t k = 0; k < some_.size(); ++k) n_there += active_[some_.sample(k)];
+    if (n_there < n_active_ || is_worth(n_active_, some_.size())) {
+      std::vector<int32_t> samples;
+      for (int64_t p = 0; p < n_; ++p)
+        if (active_[p]) samples.push_back(static_cast<int32_t>(p));
+      some_.arrange(std::move(samples), problem_.rows);
+      some_.keep_in(problem_.space);
+      all_.keep_in({});
+    }
+    pass_over(&some_);
   }
 
   // Computes the gradients of the samples left out, and makes all samples active.
   void reconstruct() {
-    if (n_active_ == n_) {
-      for (int64_t p = 0; p < n_; ++p) gradient_[p] = active_gradient_[p];
-      return;
-    }
+    put_down_gradients();
+    if (n_active_ == n_) return;
     std::vector<int32_t> free, out;
-    for (int64_t p = 0, k = 0; p < n_; ++p) {
-      if (k < n_active_ && at_[k] == p) {
+    for (int64_t p = 0; p < n_; ++p) {
+      if (active_[p]) {
         if (is_free(p)) free.push_back(static_cast<int32_t>(p));
-        gradient_[p] = active_gradient_[k++];
       } else {
         out.push_back(static_cast<int32_t>(p));
         gradient_[p] = bounded_[p] - target(p);
@@ -418,16 +538,16 @@ class SvmSolver {
 
   SvmProblem<T> problem_;
   int64_t n_, n_active_ = 0;
-  // Of all samples: variables, gradients from variables at upper bounds only, and gradients; the
-  // latter of samples that are left out are not up to date.
+  // Of all samples: variables, gradients from variables at upper bounds only, and gradients, which
+  // are up to date where passes do not go on with them.
   std::vector<double> alpha_, bounded_, gradient_;
   std::vector<T> selves_;  // the diagonal of the matrix
-  // Of active samples: numbers, columns of the matrix, gradients, and where they may go.
-  std::vector<int32_t> at_, columns_;
-  std::vector<double> active_gradient_;
-  std::vector<T> diagonal_;
-  std::vector<float> up_, low_;
-  bool contiguous_ = false, restored_ = false;
+  std::vector<int8_t> active_;
+  SvmRows<T> all_, some_;  // of all samples, and of those that were active some time ago
+  SvmRows<T>* rows_ = nullptr;
+  // Of the samples that passes go over: gradients, and where they may go.
+  std::vector<double> pass_gradient_, diagonal_, up_, low_;
+  bool restored_ = false;
 };
 
 }  // namespace kernelwood

@@ -16,3 +16,4 @@ from .kernel_ridge import (
 from .kernel_svc import KernelSVC as KernelSVC, fit_sigmoid as fit_sigmoid
 from .landmark_ridge import LandmarkRidgeClassifier as LandmarkRidgeClassifier
 from .registry import LEARNERS as LEARNERS
+from .svm_machines import add_gram as add_gram, compute_gram as compute_gram

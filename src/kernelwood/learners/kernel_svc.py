@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, logit
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.metaestimators import available_if
 
@@ -116,7 +117,7 @@ class KernelSVC(StructureClassifier):
     n_support_ : ndarray of int64, shape (n_classes,)
         Number of support structures of each class.
     kernel_evaluations_ : int
-        Number of kernel evaluations of ``fit``.
+        Number of kernel evaluations of ``fit``, including those of a matrix that was given.
     seed_ : int
         The seed that was used.
 
@@ -214,10 +215,10 @@ class KernelSVC(StructureClassifier):
         y : sequence of labels, length n, optional
             By default the labels of examples.
         """
-        self._fit(X, y, None)
+        self._fit(X, y, None, None)
         return self
 
-    def fit_held_out(self, X: Any, y: Any = None, folds: Any = None) -> Floats:
+    def fit_held_out(self, X: Any, y: Any = None, folds: Any = None, *, gram: Any = None) -> Floats:
         """Fit, and return cross-validation scores of the training structures.
 
         The Gram matrix of ``fit`` is reused, without further kernel evaluations.
@@ -229,6 +230,8 @@ class KernelSVC(StructureClassifier):
             By default the labels of examples.
         folds : sequence of int, length n
             The fold of each structure, from 0; for example one for each group of documents.
+        gram : ndarray of float32, shape (n, n), optional
+            The Gram matrix of ``X``, if it is known, for example from a fit with another ``C``.
 
         Returns
         -------
@@ -236,12 +239,28 @@ class KernelSVC(StructureClassifier):
             Scores as of :meth:`decision_function`, of machines trained on the other folds. A class
             that the other folds do not have gets the lowest score.
         """
-        scores = self._fit(X, y, folds)
+        scores = self._fit(X, y, folds, gram)
         if scores is None:
             raise KernelInputError("KernelSVC.fit_held_out: give the fold of each structure")
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
-    def _fit(self, X: Any, y: Any, folds: Any) -> Floats | None:
+    def held_out(self, X: Any, y: Any = None, folds: Any = None, *, gram: Any = None) -> Floats:
+        """Return the cross-validation scores of :meth:`fit_held_out` without fitting.
+
+        This saves the machines of all structures. Parameters and scores are those of
+        :meth:`fit_held_out`.
+        """
+        model = clone(self)
+        X = model._start(X)
+        numbers = model._encode_labels(X, y)
+        model._check_classes(numbers)
+        folds = model._check_folds(folds, numbers)
+        with model._threads():
+            trainer, similarities = model._compare(X, numbers, gram)
+            scores = trainer.held_out(similarities, numbers, folds)
+        return scores[:, 0] if len(model.classes_) == 2 else scores
+
+    def _fit(self, X: Any, y: Any, folds: Any, gram: Any) -> Floats | None:
         X = self._start(X)
         numbers = self._encode_labels(X, y)
         self._check_classes(numbers)
@@ -252,9 +271,10 @@ class KernelSVC(StructureClassifier):
             foldings.append(deal_folds(numbers, n_folds, self.seed_))
         with self._threads():
             with counting() as counters:
-                trainer, gram = self._compare(X, numbers)
-            self.kernel_evaluations_ = counters.kernel_evaluations
-            machines, scores = trainer.train(gram, numbers, foldings)
+                trainer, similarities = self._compare(X, numbers, gram)
+            known = 0 if gram is None else len(X) * (len(X) + 1) // 2
+            self.kernel_evaluations_ = known + counters.kernel_evaluations
+            machines, scores = trainer.train(similarities, numbers, foldings)
         if isinstance(trainer, LandmarkTrainer):
             machines = replace(machines, supports=trainer.landmarks)
         self.sigmoids_: Floats | None = None
@@ -273,8 +293,9 @@ class KernelSVC(StructureClassifier):
             )
         return None if folds is None else scores[0]
 
-    def _compare(self, X: Any, numbers: Numbers) -> tuple[Trainer, NDArray[Any]]:
+    def _compare(self, X: Any, numbers: Numbers, gram: Any) -> tuple[Trainer, NDArray[Any]]:
         """Return the trainer, and the similarities that it reads."""
+        self._check_gram(gram, len(X))
         parameters = (
             self.strategy,
             self._weigh_classes(numbers),
@@ -285,7 +306,7 @@ class KernelSVC(StructureClassifier):
             resolve_jobs(self.n_jobs),
         )
         if self.n_landmarks is None:
-            return Trainer(*parameters), compute_gram(self.kernel_, X)
+            return Trainer(*parameters), compute_gram(self.kernel_, X) if gram is None else gram
         choose, n = SELECTIONS[self.selection], min(int(self.n_landmarks), len(X))
         landmarks = np.sort(choose(self.kernel_, X, numbers, n, self.seed_))
         similarities = compare_landmarks(self.kernel_, X, landmarks)
@@ -455,6 +476,18 @@ class KernelSVC(StructureClassifier):
                         "cannot train a machine for it; use strategy='ovr'"
                     )
         return array
+
+    def _check_gram(self, gram: Any, n: int) -> None:
+        if gram is None:
+            return
+        if self.n_landmarks is not None:
+            raise KernelInputError("KernelSVC: gram is not used with n_landmarks; leave it out")
+        given = (gram.dtype, gram.shape) if isinstance(gram, np.ndarray) else (type(gram).__name__,)
+        if given != (np.float32, (n, n)) or not gram.flags.c_contiguous:
+            raise KernelInputError(
+                f"KernelSVC: gram must be the matrix of {n:,} structures, a C-ordered array of "
+                f"float32 of shape ({n}, {n}); got {' of shape '.join(map(str, given))}"
+            )
 
     def _check_restored(self) -> None:
         super()._check_restored()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ _TILE = (
     4096  # structures compared at once: 134 MB in double; like TILE of kernels, a multiple of 256
 )
 _SIMILARITIES_AT_ONCE = 2**23  # 32 MB in single precision
+_COPIED_AT_ONCE = 2**25  # similarities of samples that a solver copies: 128 MB in all threads
 _SOLVER_COST = 400  # for each pair of structures, in the unit of Runner: iterations may be many
 
 
@@ -51,6 +52,49 @@ def compute_gram(kernel: Kernel, X: Any) -> Gram:
     if number == gram.dtype:
         kernel.gram(X, out=gram)
         return gram
+    for rows, columns, tile in _lower_tiles(kernel, X):
+        with np.errstate(over="ignore"):
+            gram[rows, columns] = tile
+            gram[columns, rows] = tile.T
+        if not np.isfinite(gram[rows, columns]).all():
+            raise KernelOverflowError(
+                f"KernelSVC: a value of {type(kernel).__name__} exceeds the range of float32; "
+                "normalize the kernel, e.g. kw.Normalized(kernel)"
+            )
+    return gram
+
+
+def add_gram(kernel: Kernel, X: Any, gram: Gram) -> None:
+    """Add the similarities of a kernel in single precision to the Gram matrix of another one.
+
+    The result is the Gram matrix of the sum of both, to the bit.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Of the dtype float32.
+    X : batch, length n
+    gram : ndarray of float32, shape (n, n)
+
+    Examples
+    --------
+    >>> import kernelwood as kw
+    >>> X = kw.batch([kw.Sequence("ab"), kw.Sequence("ac")])
+    >>> one, two = (kw.SubsequenceKernel(max_length=n, dtype="float32") for n in (1, 2))
+    >>> gram = compute_gram(one, X)
+    >>> add_gram(two, X, gram)
+    >>> bool((gram == compute_gram(one + two, X)).all())
+    True
+    """
+    for rows, columns, tile in _lower_tiles(kernel, X):
+        tile += gram[rows, columns]
+        gram[rows, columns] = tile
+        gram[columns, rows] = tile.T
+
+
+def _lower_tiles(kernel: Kernel, X: Any) -> Iterator[tuple[slice, slice, NDArray[Any]]]:
+    """Yield tiles of the Gram matrix, on the diagonal and below, that the caller may change."""
+    n = len(X)
     report = get_config().progress
     total, done = n * (n + 1) // 2, 0
 
@@ -59,7 +103,7 @@ def compute_gram(kernel: Kernel, X: Any) -> Gram:
             report(done + now, total)
 
     tiles = [(some, X[some]) for some in _slices(n, _TILE)]
-    space = np.empty(min(n, _TILE) ** 2, dtype=number)
+    space = np.empty(min(n, _TILE) ** 2, dtype=kernel._dtype(None))
     for rows, structures in tiles:
         for columns, others in tiles[: rows.start // _TILE + 1]:
             shape = (len(structures), len(others))
@@ -70,15 +114,7 @@ def compute_gram(kernel: Kernel, X: Any) -> Gram:
             else:
                 kernel._below(structures, others, tile, progress)
                 done += tile.size
-            with np.errstate(over="ignore"):
-                gram[rows, columns] = tile
-                gram[columns, rows] = tile.T
-            if not np.isfinite(gram[rows, columns]).all():
-                raise KernelOverflowError(
-                    f"KernelSVC: a value of {type(kernel).__name__} exceeds the range of float32; "
-                    "normalize the kernel, e.g. kw.Normalized(kernel)"
-                )
-    return gram
+            yield rows, columns, tile
 
 
 def _slices(n: int, size: int) -> Iterator[slice]:
@@ -187,16 +223,23 @@ class Trainer:
         scores : list of ndarrays, shape (n, n_classes) or (n, 1)
             Class scores of each structure by machines trained on the other folds.
         """
-        held = [np.flatnonzero(f == fold) for f in foldings for fold in np.unique(f)]
-        kept = [np.flatnonzero(f != fold) for f in foldings for fold in np.unique(f)]
+        kept = [rows for folds in foldings for rows in _other_folds(folds)]
         machines, *of_folds = self.train_parts(gram, numbers, [np.arange(len(numbers)), *kept])
-        tested = zip(held, of_folds, strict=True)
+        tested = iter(of_folds)
+        return machines, [self._held_out_scores(gram, folds, tested) for folds in foldings]
+
+    def held_out(self, gram: Gram, numbers: Numbers, folds: Rows) -> Floats:
+        """Return the held-out scores of :meth:`train` only."""
+        machines = self.train_parts(gram, numbers, _other_folds(folds))
+        return self._held_out_scores(gram, folds, iter(machines))
+
+    def _held_out_scores(self, gram: Gram, folds: Rows, machines: Iterator[Machines]) -> Floats:
         n_classes = len(self.weights)
-        scores = [np.empty((len(numbers), 1 if n_classes == 2 else n_classes)) for _ in foldings]
-        for folds, out in zip(foldings, scores, strict=True):
-            for rows, trained in islice(tested, len(np.unique(folds))):
-                out[rows] = trained.class_scores(gram, rows, n_classes, self.n_jobs)
-        return machines, scores
+        scores = np.empty((len(folds), 1 if n_classes == 2 else n_classes))
+        for fold, trained in zip(np.unique(folds), machines, strict=False):
+            rows = np.flatnonzero(folds == fold)
+            scores[rows] = trained.class_scores(gram, rows, n_classes, self.n_jobs)
+        return scores
 
     def train_parts(self, gram: Gram, numbers: Numbers, parts: Sequence[Rows]) -> list[Machines]:
         """Return the machines for each of some parts of the structures.
@@ -214,10 +257,14 @@ class Trainer:
         pairs = pairs_of_classes(self.strategy, len(self.weights))
         problems = [self._problem(numbers, rows, i, j) for rows in parts for i, j in pairs.tolist()]
 
+        of_thread = threading.local()
+
         def solve(problem: _Problem | float, stop: StopFlag) -> _Solution:
             if isinstance(problem, float):
                 return _Solution(np.empty(0, np.int64), np.empty(0), problem, True)
-            return self._solve(gram, problem, stop)
+            if not hasattr(of_thread, "space"):
+                of_thread.space = np.empty(_COPIED_AT_ONCE // self.n_jobs, dtype=gram.dtype)
+            return self._solve(gram, problem, stop, of_thread.space)
 
         cost = sum(_SOLVER_COST * len(p.rows) ** 2 for p in problems if isinstance(p, _Problem))
         solutions = Runner(self.n_jobs, 0).quiet().map(solve, problems, cost=cost)
@@ -239,14 +286,19 @@ class Trainer:
             weights = np.where(inside, n / (2 * n_inside), n / (2 * (n - n_inside)))
         return _Problem(rows, _sides(~inside), self.C * weights, -1)
 
-    def _solve(self, gram: Gram, problem: _Problem, stop: StopFlag) -> _Solution:
+    def _solve(self, gram: Gram, problem: _Problem, stop: StopFlag, space: Gram) -> _Solution:
         found = np.empty(len(problem.rows))
         steps = min(self.max_iter, 2**62)
         data = (gram, problem.rows, problem.targets, problem.bounds)
-        intercept, _, _, converged = _native.solve_svm(*data, self.tol, steps, found, stop)
+        intercept, _, _, converged = _native.solve_svm(*data, self.tol, steps, found, stop, space)
         at = np.flatnonzero(found)
         sign = problem.sign
         return _Solution(problem.rows[at], sign * found[at], sign * intercept, converged)
+
+
+def _other_folds(folds: Rows) -> list[Rows]:
+    """Return the rows that are not in a fold, for each fold."""
+    return [np.flatnonzero(folds != fold) for fold in np.unique(folds)]
 
 
 def _sides(positive: NDArray[np.bool_]) -> NDArray[np.int8]:

@@ -97,6 +97,7 @@ from kernelwood.relations.labeled_pairs import (
     pair_classes,
 )
 from kernelwood.relations.learning import (
+    Comparison,
     assign_folds,
     class_scores,
     fit_and_hold_out,
@@ -110,6 +111,7 @@ from kernelwood.relations.recipes import (
     PAIR_VIEWS,
     SOFT_ENTITY_VIEW,
     TYPE_VIEWS,
+    added_kernel,
     check_options,
     find_recipe,
     kernel_on,
@@ -130,6 +132,7 @@ from kernelwood.views import find_view, several
 _LOG = logging.getLogger(__name__)
 
 _LEAST_GAIN = 0.005  # of held-out F1, for words of entities to be compared
+_TRIAL = {"tol": 1e-3}  # for machines that decide about words only
 LEARN = "learn"  # a tagger of entities
 _MAX_ENTITIES = 60  # of a sentence: 1,770 pairs
 _LABELS = ("auto", "binary", "type", "directed")
@@ -569,11 +572,14 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         y = _targets(table, dropped)
         folds = assign_folds(documents, within, y.tolist(), self.n_splits, seed)
         trial: dict[str, float] = {}
+        recipe, options, gram = find_recipe(self.recipe), self.options or {}, None
         if self.blind == "auto" and views == named != self._views() and prior is None:
             _LOG.info("comparing entities that are blinded with their words")
-            trial = self._try_entity_words(table, y, documents, folds, views, seed)
-            if trial["words"] < trial["blind"] + _LEAST_GAIN:
-                views = views[:-1]
+            trial, comparison = self._try_entity_words(table, y, documents, folds, views, seed)
+            words = trial["words"] >= trial["blind"] + _LEAST_GAIN
+            gram = comparison.gram(added=words)
+            del comparison
+            views = views if words else views[:-1]
         if self.vectors is not None and views == named[:-1]:
             warnings.warn(
                 "word vectors are not used: they compare the words of entities, which are blinded"
@@ -584,10 +590,10 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
             )
         kernel = self.kernel or (kernel_on(views, self.vectors) if prior is None else prior.kernel)
         X = table.only(needed_views(kernel) or views)
-        learner = make_learner(find_recipe(self.recipe), kernel, self.options or {}, len(y), seed)
+        learner = make_learner(recipe, kernel, options, len(y), seed)
         missed = [] if candidates.missed is None else candidates.missed.labels
         calibration, held_out, by_type, sums = self._fit_learner(
-            learner, X, y, documents, folds, triggers, missed, seed
+            learner, X, y, documents, folds, triggers, missed, seed, gram
         )
         self.trial_, self.views_ = trial, list(views)
         self.cases_, self.learner_, self.seed_ = X, learner, seed
@@ -659,10 +665,11 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         triggers: Sequence[Any],
         missed: Sequence[str],
         seed: int,
+        gram: NDArray[np.float32] | None,
     ) -> tuple[Calibration, dict[str, float | None], dict[str, float], DocumentSums]:
         """Fit the classifier; return its calibration, and figures on held-out documents."""
         _LOG.info("learning from %d candidates", len(y))
-        scores = fit_and_hold_out(learner, X, y, folds)
+        scores = fit_and_hold_out(learner, X, y, folds, gram)
         none = learner.classes_.tolist().index(NONE)
         numbers = np.searchsorted(learner.classes_, y)
         calibration = calibrate(scores, numbers, none, documents, self.threshold, seed=seed)
@@ -696,23 +703,28 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         folds: NDArray[np.int64],
         views: tuple[str, ...],
         seed: int,
-    ) -> dict[str, float]:
+    ) -> tuple[dict[str, float], Comparison]:
         """Return the held-out F1 with blinded entities and with their words, by an SVM."""
         rows = trial_rows(documents, folds, y == NONE, seed)
+        blind = kernel_on(views[:-1], self.vectors)
+        learner = make_learner(find_recipe(self.recipe), blind, self.options or {}, len(y), seed)
+        machine = make_learner(find_recipe("svm"), blind, _TRIAL, len(rows), seed)
+        comparison = Comparison(
+            learner, machine, added_kernel(views[-1], self.vectors), table, rows
+        )
+        part = np.unique(folds[rows], return_inverse=True)[1]
+        names, classes = np.unique(y[rows], return_inverse=True)
+        none = names.tolist().index(NONE)
+        taken = [documents[row] for row in rows.tolist()]
         found = {}
-        for name, some in (("blind", views[:-1]), ("words", views)):
-            learner = make_learner(
-                find_recipe("svm"), kernel_on(some, self.vectors), {}, len(rows), seed
-            )
-            part = np.unique(folds[rows], return_inverse=True)[1]
-            scores = fit_and_hold_out(learner, table.only(some)[rows], y[rows], part)
-            none = learner.classes_.tolist().index(NONE)
-            classes = np.searchsorted(learner.classes_, y[rows])
-            taken = [documents[row] for row in rows.tolist()]
+        for name in ("blind", "words"):
+            if name == "words":
+                comparison.add()
+            scores = comparison.held_out(y[rows], part)
             calibration = calibrate(scores, classes, none, taken, "f1", seed=seed)
             held = calibration.held(scores, classes, none)
             found[name] = rates(held, held.probabilities >= calibration.threshold).f1
-        return found
+        return found, comparison
 
     def _check_thresholds(self, classes: RelationClasses) -> None:
         """Raise KernelInputError if a threshold is given for a type that does not occur."""

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from kernelwood.arrays import ExampleBatch
 from kernelwood.errors import KernelInputError, MemoryBudgetError
 from kernelwood.evaluate import group_splits
-from kernelwood.learners import KernelRidgeClassifier, KernelSVC
+from kernelwood.kernels import Kernel
+from kernelwood.learners import KernelRidgeClassifier, KernelSVC, add_gram, compute_gram
 
 _TRIAL = 5000  # candidates of a trial
 _RARE = 100  # candidates of the rarer kind in a trial, if there are as many
@@ -97,7 +100,9 @@ def trial_rows(
     return np.sort(np.concatenate(some))
 
 
-def fit_and_hold_out(learner: Any, X: Any, y: NDArray[Any], folds: Indices | None) -> Any:
+def fit_and_hold_out(
+    learner: Any, X: Any, y: NDArray[Any], folds: Indices | None, gram: Any = None
+) -> Any:
     """Fit a classifier; return the class scores of candidates by classifiers of the other folds.
 
     Parameters
@@ -108,13 +113,88 @@ def fit_and_hold_out(learner: Any, X: Any, y: NDArray[Any], folds: Indices | Non
     y : ndarray of str, shape (n,)
     folds : ndarray, shape (n,), or None
         None to hold out nothing.
+    gram : ndarray of float32, shape (n, n), optional
+        The Gram matrix, for a classifier that `reads_gram`.
 
     Returns
     -------
     ndarray, shape (n, n_classes), or None
     """
+    with _memory_advice(learner):
+        return _fit_and_hold_out(learner, X, y, folds, {} if gram is None else {"gram": gram})
+
+
+def reads_gram(learner: Any) -> bool:
+    """Return whether a classifier is trained on the Gram matrix in single precision.
+
+    Examples
+    --------
+    >>> reads_gram(KernelSVC(None)), reads_gram(KernelSVC(None, n_landmarks=9))
+    (True, False)
+    """
+    return isinstance(learner, KernelSVC) and learner.n_landmarks is None
+
+
+class Comparison:
+    """Compares a kernel with a sum of it and another one, on some candidates.
+
+    Of a classifier that is trained on the Gram matrix, the matrix of all candidates is computed
+    first. The comparison reads it, and so does the classifier, afterwards.
+
+    Parameters
+    ----------
+    learner : classifier of kernelwood
+        What is fitted on all candidates after the comparison.
+    machine : KernelSVC
+        What is compared, with the first kernel.
+    added : Kernel
+        The other kernel, in single precision, as the first one.
+    X : batch of examples, length n
+    rows : ndarray of int64
+        Candidates that are compared on, ascending.
+    """
+
+    def __init__(
+        self, learner: Any, machine: KernelSVC, added: Kernel, X: ExampleBatch, rows: Indices
+    ) -> None:
+        self._machine, self._added, self._X = machine, added, X
+        self._some = X[rows]
+        self._whole: Any = None
+        with _memory_advice(learner):
+            if reads_gram(learner):
+                self._whole = compute_gram(machine.kernel, X)
+                self._gram = self._whole[np.ix_(rows, rows)]
+            else:
+                self._gram = compute_gram(machine.kernel, self._some)
+
+    def held_out(self, y: NDArray[Any], folds: Indices) -> Floats:
+        """Return class scores of the compared candidates by machines of the other folds."""
+        scores = self._machine.held_out(self._some, y, folds, gram=self._gram)
+        return _columns(scores, len(np.unique(y)))
+
+    def add(self) -> None:
+        """Add the other kernel."""
+        add_gram(self._added, self._some, self._gram)
+
+    def gram(self, *, added: bool) -> Any:
+        """Return the Gram matrix of all candidates; None if the classifier does not read it.
+
+        Parameters
+        ----------
+        added : bool
+            Whether the other kernel is added.
+        """
+        del self._gram
+        if self._whole is not None and added:
+            add_gram(self._added, self._X, self._whole)
+        return self._whole
+
+
+@contextmanager
+def _memory_advice(learner: Any) -> Iterator[None]:
+    """Tell which recipes need less memory than a classifier."""
     try:
-        return _fit_and_hold_out(learner, X, y, folds)
+        yield
     except MemoryBudgetError as failure:
         problem = str(failure).splitlines()[0]
         nystrom = "recipe nystrom, which compares candidates with at most 3,000 of them"
@@ -130,12 +210,15 @@ def fit_and_hold_out(learner: Any, X: Any, y: NDArray[Any], folds: Indices | Non
         raise MemoryBudgetError(f"{problem}\n    {advice}") from failure
 
 
-def _fit_and_hold_out(learner: Any, X: Any, y: NDArray[Any], folds: Indices | None) -> Any:
+def _fit_and_hold_out(
+    learner: Any, X: Any, y: NDArray[Any], folds: Indices | None, known: Mapping[str, Any]
+) -> Any:
     if folds is None:
         learner.fit(X, y)
         return None
     if hasattr(learner, "fit_held_out"):
-        return _columns(learner.fit_held_out(X, y, folds), learner)
+        scores = learner.fit_held_out(X, y, folds, **known)
+        return _columns(scores, len(learner.classes_))
     classes = np.unique(y)
     # A class that the other folds do not have has the lowest score.
     scores = np.full((len(y), len(classes)), np.log(_SMALLEST))
@@ -158,12 +241,12 @@ def class_scores(learner: Any, X: Any) -> Floats:
     With two classes and one margin, the first class has the score 0.
     """
     if hasattr(learner, "decision_function"):
-        return _columns(learner.decision_function(X), learner)
+        return _columns(learner.decision_function(X), len(learner.classes_))
     probabilities = np.asarray(learner.predict_proba(X), dtype=np.float64)
     return np.log(np.maximum(probabilities, _SMALLEST))
 
 
-def _columns(scores: Floats, learner: Any) -> Floats:
-    if scores.ndim == 2 and scores.shape[1] == len(learner.classes_):
+def _columns(scores: Floats, n_classes: int) -> Floats:
+    if scores.ndim == 2 and scores.shape[1] == n_classes:
         return scores
     return np.stack([np.zeros(len(scores)), scores.reshape(-1)], axis=1)

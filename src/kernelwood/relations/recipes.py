@@ -193,8 +193,19 @@ def kernel_on(views: tuple[str, ...], vectors: Any = None) -> Kernel:
     kernel: Kernel = (1 / 3) * ((context + 0.5 * _mean(pair)) * (steps + _mean(pair)))
     for name in views:
         if name in _ADDED:
-            kernel = kernel + _ADDED[name] * kernels[name]
+            kernel = kernel + added_kernel(name, vectors)
     return kernel
+
+
+def added_kernel(name: str, vectors: Any = None) -> Kernel:
+    """Return what the kernel of default views with a view of words has more than that without.
+
+    Examples
+    --------
+    >>> added_kernel("between-words")
+    0.3 * OnView('between-words', SubsequenceKernel(max_length=2, dtype='float32'))
+    """
+    return _ADDED[name] * OnView(name, _kernel(name, vectors))
 
 
 def _mean(kernels: Sequence[Kernel]) -> Kernel:
