@@ -11,8 +11,6 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, StratifiedKFold
 
 from kernelwood.arrays import OneDimensional, batch
 from kernelwood.errors import KernelInputError
@@ -148,6 +146,8 @@ def _check_indices(part: NDArray[Any], name: str, number: int, n_examples: int) 
 
 
 def _cut_groups(groups: Groups, y: Indices | None, n_splits: Any, seed: int) -> list[Split]:
+    from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
+
     _check_number(n_splits, groups.n_groups, "groups")
     nothing = np.zeros((len(groups.codes), 1))
     if y is None:
@@ -159,6 +159,8 @@ def _cut_groups(groups: Groups, y: Indices | None, n_splits: Any, seed: int) -> 
 
 
 def _cut_examples(y: Indices, n_splits: Any, seed: int) -> list[Split]:
+    from sklearn.model_selection import StratifiedKFold
+
     _check_number(n_splits, len(y), "examples")
     splitter = StratifiedKFold(n_splits, shuffle=True, random_state=sklearn_seed(seed))
     return _stratified(splitter, np.zeros((len(y), 1)), y, None)
@@ -400,6 +402,8 @@ def join_structures(parts: Sequence[Any]) -> Any:
     >>> join_structures([["a"], ("b", "c")])
     ['a', 'b', 'c']
     """
+    from scipy import sparse
+
     if len(parts) == 1:
         return parts[0]
     if any(isinstance(part, OneDimensional) for part in parts):

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from kernelwood.errors import KernelInputError, MemoryBudgetError
 from kernelwood.evaluate import group_splits
@@ -131,6 +130,8 @@ def fit_and_hold_out(learner: Any, X: Any, y: NDArray[Any], folds: Indices | Non
 
 
 def _fit_and_hold_out(learner: Any, X: Any, y: NDArray[Any], folds: Indices | None) -> Any:
+    from sklearn.base import clone
+
     if folds is None:
         learner.fit(X, y)
         return None
