@@ -116,7 +116,7 @@ void bind_hashing(nb::module_& m) {
       "nearest_codes",
       [](Matrix<const uint64_t> queries, Matrix<const uint64_t> codes, int64_t begin, int64_t end,
          Matrix<int64_t> indices, Matrix<int32_t> distances,
-         std::optional<Vector<const int32_t>> stop) {
+         Stop stop) {
         check_rows(begin, end, size_of(queries, 0));
         require(queries.shape(1) == codes.shape(1), "codes of different lengths");
         require(indices.shape(0) == queries.shape(0) && distances.shape(0) == queries.shape(0) &&
@@ -124,11 +124,8 @@ void bind_hashing(nb::module_& m) {
                 "the results do not fit");
         const int64_t k = size_of(indices, 1), words = size_of(codes, 1);
         if (k == 0) return;
-        NearestCodes nearest(codes.data(), size_of(codes, 0), words);
-        const StopFlag stopped(stop ? stop->data() : nullptr);
-        for (int64_t i = begin; i < end && !stopped.raised(); ++i)
-          nearest.find(queries.data() + i * words, k, indices.data() + i * k,
-                       distances.data() + i * k);
+        nearest_codes(queries.data(), begin, end, codes.data(), size_of(codes, 0), words, k,
+                      indices.data(), distances.data(), flag(stop));
       },
       "queries"_a.noconvert(), "codes"_a.noconvert(), "begin"_a, "end"_a, "indices"_a.noconvert(),
       "distances"_a.noconvert(), "stop"_a = nb::none(), Released());

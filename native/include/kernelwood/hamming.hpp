@@ -1,14 +1,18 @@
 // Nearest codes by Hamming distance: an exact scan.
 //
-// All distances of a query are computed first, with a count of how many codes lie at each; the
-// distance of the k-th nearest is then known, and a second pass over the distances collects the
-// codes in order of distance and, where that is equal, of index. No heap, whatever k is.
+// Codes are taken in blocks that stay in the cache while several queries pass over them. Of each
+// query the nearest codes so far are kept, and some more; when the room is full, they are sorted by
+// counting, and nothing as far as the k-th is looked at again. No heap, whatever k is.
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
+#include "kernelwood/bit_counts.hpp"
+#include "kernelwood/engine.hpp"
 #include "kernelwood/simd.hpp"
 
 namespace kernelwood {
@@ -58,34 +62,127 @@ inline void hamming_distances(const uint64_t* query, const uint64_t* codes, int6
   scan_any(query, codes, n, n_words, distances);
 }
 
+// The codes nearest to one query.
 class NearestCodes {
  public:
-  NearestCodes(const uint64_t* codes, int64_t n, int64_t n_words)
-      : codes_(codes), n_(n), n_words_(n_words), distances_(static_cast<size_t>(n)),
-        ends_(static_cast<size_t>(n_words * 64 + 2)) {}
+  // Of n codes with so many bits, k <= n are kept.
+  NearestCodes(int64_t k, int64_t n, int64_t n_bits)
+      : k_(static_cast<size_t>(k)),
+        room_(static_cast<size_t>(std::min(n, k + std::max(k, n_bits)))),
+        counts_(static_cast<size_t>(n_bits + 2)) {
+    found_.reserve(room_);
+  }
 
-  // The k nearest codes of a query, k <= n.
-  void find(const uint64_t* query, int64_t k, int64_t* indices, int32_t* distances) {
-    hamming_distances(query, codes_, n_, n_words_, distances_.data());
-    std::fill(ends_.begin(), ends_.end(), 0);
-    for (const int32_t d : distances_) ++ends_[static_cast<size_t>(d) + 1];
-    size_t last = 0;  // the distance of the k-th nearest
-    for (; ends_[last] + ends_[last + 1] < k; ++last) ends_[last + 1] += ends_[last];
-    // Now ends_[d] is where the codes at distance d begin, for every d up to the last.
-    for (int64_t i = 0; i < n_; ++i) {
-      const auto d = static_cast<size_t>(distances_[static_cast<size_t>(i)]);
-      if (d > last || ends_[d] == k) continue;
-      const int64_t at = ends_[d]++;
-      indices[at] = i;
-      distances[at] = static_cast<int32_t>(d);
+  // Codes come by rising index: a later one must be nearer than the k-th to be kept.
+  void add(const int32_t* distances, int64_t begin, int64_t n) {
+    constexpr int64_t step = 32;
+    for (int64_t i = 0; i < n; i += step) {
+      const int64_t past = std::min(n, i + step);
+      int32_t least = std::numeric_limits<int32_t>::max();
+      for (int64_t j = i; j < past; ++j) least = std::min(least, distances[j]);
+      if (least >= limit_) continue;
+      for (int64_t j = i; j < past; ++j) {
+        if (distances[j] >= limit_) continue;
+        if (found_.size() == room_) sort();
+        if (distances[j] < limit_) found_.push_back({begin + j, distances[j]});
+      }
+    }
+  }
+
+  void write(int64_t* indices, int32_t* distances) {
+    sort();
+    for (size_t i = 0; i < k_; ++i) {
+      indices[i] = found_[i].index;
+      distances[i] = found_[i].distance;
     }
   }
 
  private:
-  const uint64_t* codes_;
-  int64_t n_, n_words_;
-  std::vector<int32_t> distances_;
-  std::vector<int64_t> ends_;  // first how many are nearer, then where the next one goes
+  struct Found {
+    int64_t index;
+    int32_t distance;
+  };
+
+  // Keeps the k nearest, by distance and index. They stand by rising index where distances are
+  // equal, and counting keeps it so.
+  void sort() {
+    std::fill(counts_.begin(), counts_.end(), 0);
+    for (const Found& each : found_) ++counts_[static_cast<size_t>(each.distance) + 1];
+    for (size_t d = 1; d < counts_.size(); ++d) counts_[d] += counts_[d - 1];
+    sorted_.resize(found_.size());
+    for (const Found& each : found_)
+      sorted_[counts_[static_cast<size_t>(each.distance)]++] = each;
+    sorted_.resize(k_);
+    found_.swap(sorted_);
+    found_.reserve(room_);
+    limit_ = found_.back().distance;
+  }
+
+  size_t k_, room_;
+  int32_t limit_ = std::numeric_limits<int32_t>::max();
+  std::vector<Found> found_, sorted_;
+  std::vector<size_t> counts_;  // how many are nearer, then where the next one goes
 };
+
+// Some codes as they are read: turned if several queries are compared with them.
+class CodeBlock {
+ public:
+  CodeBlock(int64_t n_words, int64_t n_codes, bool is_turned)
+      : n_words_(n_words), lanes_(code_lanes()), is_turned_(is_turned) {
+    // Vectors are read fastest where lines of the cache begin.
+    if (is_turned_) words_.resize(static_cast<size_t>(n_codes * n_words) + line);
+    const auto place = reinterpret_cast<uintptr_t>(words_.data()) / sizeof(uint64_t);
+    turned_ = words_.data() + (line - place % line) % line;
+  }
+
+  void read(const uint64_t* codes, int64_t n) {
+    codes_ = codes;
+    n_ = n;
+    if (is_turned_) turn_words(codes, n / lanes_, n_words_, lanes_, turned_);
+  }
+
+  void distances(const uint64_t* query, int32_t* made) const {
+    const int64_t n_turned = is_turned_ ? n_ / lanes_ * lanes_ : 0;
+    if (n_turned > 0) turned_distances(query, turned_, n_turned / lanes_, n_words_, made);
+    hamming_distances(query, codes_ + n_turned * n_words_, n_ - n_turned, n_words_,
+                      made + n_turned);
+  }
+
+ private:
+  static constexpr size_t line = 8;  // words
+  int64_t n_words_, lanes_, n_ = 0;
+  bool is_turned_;
+  std::vector<uint64_t> words_;
+  uint64_t* turned_;
+  const uint64_t* codes_ = nullptr;
+};
+
+// The k nearest codes of queries [begin, end), k <= n.
+inline void nearest_codes(const uint64_t* queries, int64_t begin, int64_t end,
+                          const uint64_t* codes, int64_t n, int64_t n_words, int64_t k,
+                          int64_t* indices, int32_t* distances, const StopFlag& stop) {
+  constexpr int64_t block_words = 1 << 13, most_queries = 64, most_kept = 1 << 20;
+  constexpr int64_t pays = 4;  // queries for which codes are turned
+  const int64_t block = std::clamp<int64_t>(block_words / std::max<int64_t>(1, n_words), 16, 4096);
+  const int64_t together = std::clamp<int64_t>(most_kept / k, 1, most_queries);
+  std::vector<int32_t> found(static_cast<size_t>(block));
+  for (int64_t first = begin; first < end; first += together) {
+    const int64_t past = std::min(end, first + together);
+    std::vector<NearestCodes> nearest(static_cast<size_t>(past - first),
+                                      NearestCodes(k, n, n_words * 64));
+    CodeBlock read(n_words, block, past - first >= pays);
+    for (int64_t i = 0; i < n; i += block) {
+      if (stop.raised()) return;
+      const int64_t size = std::min(block, n - i);
+      read.read(codes + i * n_words, size);
+      for (int64_t q = first; q < past; ++q) {
+        read.distances(queries + q * n_words, found.data());
+        nearest[static_cast<size_t>(q - first)].add(found.data(), i, size);
+      }
+    }
+    for (int64_t q = first; q < past; ++q)
+      nearest[static_cast<size_t>(q - first)].write(indices + q * k, distances + q * k);
+  }
+}
 
 }  // namespace kernelwood

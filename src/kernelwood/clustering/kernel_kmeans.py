@@ -9,8 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClusterMixin, clone
-from sklearn.exceptions import ConvergenceWarning
 
 from kernelwood.arrays import LARGE, ArrayOf, Maybe, Real, Schema, Whole
 from kernelwood.clustering.description import (
@@ -35,6 +33,7 @@ from kernelwood.errors import KernelInputError
 from kernelwood.features import (
     KERNEL,
     SEED,
+    Clusterer,
     Fitted,
     NystromEmbedder,
     StructureEstimator,
@@ -49,7 +48,7 @@ Array = NDArray[np.float64]
 _EMBEDDER = 2  # purpose of a child generator
 
 
-class KernelKMeans(StructureTransformer, ClusterMixin, StructureEstimator):  # type: ignore[misc]
+class KernelKMeans(StructureTransformer, Clusterer, StructureEstimator):
     r"""Clusters of structures, each around a center in the space of a kernel.
 
     The squared distance of a structure to the center of a cluster :math:`c` is
@@ -246,6 +245,8 @@ class KernelKMeans(StructureTransformer, ClusterMixin, StructureEstimator):  # t
 
     def _embed(self, X: Any, y: Any) -> Array:
         """Fit a copy of the embedder and return the vectors of structures."""
+        from sklearn.base import clone
+
         embedder: NystromEmbedder = clone(self.embedder)
         if embedder.random_state is None:
             drawn = child_generator(self.seed_, _EMBEDDER).integers(2**62)
@@ -379,6 +380,8 @@ class KernelKMeans(StructureTransformer, ClusterMixin, StructureEstimator):  # t
         return norms
 
     def _warn(self, converged: bool) -> None:
+        from sklearn.exceptions import ConvergenceWarning
+
         found = len(self.center_norms_)
         if found < self.n_clusters:
             warnings.warn(

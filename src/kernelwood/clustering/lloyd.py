@@ -18,8 +18,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
 
 from kernelwood.compute import budget, one_native_thread
 from kernelwood.errors import KernelOverflowError
@@ -371,6 +369,9 @@ def cluster_vectors(
     >>> labels, centers.ravel(), converged
     (array([1, 1, 0, 0, 0]), array([8.5, 0.5]), True)
     """
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+
     start = sklearn_seed(child_generator(seed, 0))
     model = KMeans(n_clusters, n_init=n_init, max_iter=max_iter, tol=0.0, random_state=start)
     # On several threads, the last bits of its sums would depend on the order of completion.

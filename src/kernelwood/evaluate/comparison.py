@@ -8,7 +8,6 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binomtest
 
 from kernelwood.errors import KernelInputError
 from kernelwood.evaluate.class_labels import (
@@ -271,6 +270,8 @@ def _share_as_extreme(differences: NDArray[np.float64], observed: float) -> floa
 
 
 def _mcnemar(only_first: int, only_second: int) -> float:
+    from scipy.stats import binomtest
+
     discordant = only_first + only_second
     return float(binomtest(only_first, discordant).pvalue) if discordant else 1.0
 

@@ -33,8 +33,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.special import ndtri
 
 from kernelwood.evaluate.resampling import Units
 
@@ -59,6 +57,8 @@ def wilson_interval(rates: Any, sizes: Any, confidence: float = 0.95) -> tuple[V
     >>> low.round(3).tolist(), high.round(3).tolist()
     ([0.439, 0.404], [1.0, 0.596])
     """
+    from scipy.special import ndtri
+
     rates, sizes = np.asarray(rates, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
     squared = float(ndtri((1 + confidence) / 2)) ** 2
     # All terms times the sample size, so that an empty sample needs no exception.
@@ -80,6 +80,7 @@ def effective_sizes(parts: Any, wholes: Any, weights: NDArray[np.int64]) -> Valu
 
     Examples
     --------
+    >>> from scipy import sparse
     >>> wholes = sparse.csr_matrix([[5], [5], [5], [5]])
     >>> alike, mixed = sparse.csr_matrix([[5], [5], [0], [0]]), sparse.csr_matrix([[3], [2]] * 2)
     >>> one = np.ones(4, dtype=np.int64)
@@ -122,6 +123,8 @@ def score_intervals(
     low, high : ndarray, shape (7 + 3 * n_classes,)
         Those of `kernelwood.evaluate.METRICS`, then precision, recall and F1 of all classes.
     """
+    from scipy import sparse
+
     table = units.tables[0].tocsc()
     n_classes = table.shape[1] // 3
     right, true, predicted = (table[:, k * n_classes : (k + 1) * n_classes] for k in range(3))
@@ -170,6 +173,8 @@ def _mean_interval(values: Values, low: Values, high: Values, sizes: Values) -> 
 
 
 def _row_sums(table: Any) -> Any:
+    from scipy import sparse
+
     return sparse.csc_matrix(table.sum(axis=1))
 
 

@@ -15,7 +15,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from kernelwood.errors import KernelInputError
 from kernelwood.evaluate.class_labels import Encoded, Groups
@@ -71,6 +70,8 @@ class Units:
 
 
 def _table(true: Counts, predicted: Counts, rows: Counts, shape: tuple[int, int]) -> Any:
+    from scipy import sparse
+
     n_classes = shape[1] // 3
     right = true == predicted
     columns = np.concatenate([true[right], n_classes + true, 2 * n_classes + predicted])

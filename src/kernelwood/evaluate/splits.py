@@ -11,8 +11,6 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, StratifiedKFold
 
 from kernelwood.arrays import OneDimensional, batch
 from kernelwood.errors import KernelInputError
@@ -29,8 +27,6 @@ Starts: TypeAlias = Mapping[str, list[tuple[int, str]]]
 # The id of a sentence or of a candidate in it, which begins with that of the document.
 _IN_SENTENCE = re.compile(r"(?P<document>.+?)\.s[0-9]+(?:\.|$)", re.DOTALL)
 _AMR_ID = re.compile(r"(?P<document>.+)\.[0-9]+", re.DOTALL)
-_PAIRWISE = 8  # so many numbers, or more, are added in pairs by NumPy
-_CLOSE = (1e-8, 1e-5)  # tolerances of numpy.isclose
 _NAMED_BY = ("document", "doc")  # keys of metadata
 _BEGUN_BY = ("newdoc id", "newdoc")
 
@@ -150,48 +146,23 @@ def _check_indices(part: NDArray[Any], name: str, number: int, n_examples: int) 
 
 
 def _cut_groups(groups: Groups, y: Indices | None, n_splits: Any, seed: int) -> list[Split]:
+    from sklearn.model_selection import GroupKFold
+
+    from kernelwood.evaluate.group_folds import GroupFolds
+
     _check_number(n_splits, groups.n_groups, "groups")
     nothing = np.zeros((len(groups.codes), 1))
     if y is None:
         # GroupKFold assigns groups of equal size in the order of their numbers: shuffle these.
         shuffled = np.random.default_rng(seed).permutation(groups.n_groups)[groups.codes]
         return list(GroupKFold(n_splits).split(nothing, groups=shuffled))
-    splitter = _GroupFolds(n_splits, shuffle=True, random_state=sklearn_seed(seed))
+    splitter = GroupFolds(n_splits, shuffle=True, random_state=sklearn_seed(seed))
     return _stratified(splitter, nothing, y, groups.codes)
 
 
-class _GroupFolds(StratifiedGroupKFold):  # type: ignore[misc]
-    """The folds of scikit-learn's class, found in a fraction of the time."""
-
-    def _find_best_fold(
-        self,
-        y_counts_per_fold: NDArray[np.float64],
-        y_cnt: Indices,
-        group_y_counts: NDArray[np.float64],
-    ) -> int:
-        """Return the fold to which a group of examples is added.
-
-        All folds are tried at once. With more of them, sums would have another order.
-        """
-        n_folds = len(y_counts_per_fold)
-        if n_folds >= _PAIRWISE:
-            found: int = super()._find_best_fold(y_counts_per_fold, y_cnt, group_y_counts)
-            return found
-        tried = np.repeat(y_counts_per_fold[None], n_folds, axis=0)
-        tried[np.arange(n_folds), np.arange(n_folds)] += group_y_counts
-        tried /= y_cnt
-        unequal = np.std(tried, axis=1).mean(axis=1).tolist()
-        sizes = y_counts_per_fold.sum(axis=1).tolist()
-        best = 0
-        for fold in range(1, n_folds):
-            least = unequal[best]
-            close = abs(unequal[fold] - least) <= _CLOSE[0] + _CLOSE[1] * abs(least)
-            if unequal[fold] < least or (close and sizes[fold] < sizes[best]):
-                best = fold
-        return best
-
-
 def _cut_examples(y: Indices, n_splits: Any, seed: int) -> list[Split]:
+    from sklearn.model_selection import StratifiedKFold
+
     _check_number(n_splits, len(y), "examples")
     splitter = StratifiedKFold(n_splits, shuffle=True, random_state=sklearn_seed(seed))
     return _stratified(splitter, np.zeros((len(y), 1)), y, None)
@@ -433,6 +404,8 @@ def join_structures(parts: Sequence[Any]) -> Any:
     >>> join_structures([["a"], ("b", "c")])
     ['a', 'b', 'c']
     """
+    from scipy import sparse
+
     if len(parts) == 1:
         return parts[0]
     if any(isinstance(part, OneDimensional) for part in parts):

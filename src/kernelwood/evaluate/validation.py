@@ -10,7 +10,6 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from kernelwood.compute import counting
 from kernelwood.errors import KernelInputError
@@ -287,6 +286,8 @@ def cross_validate(
     >>> result.fitting.kernel_evaluations
     9720
     """
+    from sklearn.base import clone
+
     check_model(model)
     labels = labels_of(X, y, "X", "y")
     seed = resolve_seed(random_state)
@@ -359,6 +360,8 @@ def train_and_test(
     >>> [run.name for run in result.runs]
     ['seed 0', 'seed 1', 'seed 2', 'seed 3']
     """
+    from sklearn.base import clone
+
     check_model(model)
     learned = labels_of(X_train, y_train, "X_train", "y_train")
     tested = labels_of(X_test, y_test, "X_test", "y_test")
@@ -489,6 +492,8 @@ def _measure(work: Callable[[], T]) -> tuple[T, Cost]:
 
 
 def _seeded(model: Any, seed: int) -> Any:
+    from sklearn.base import clone
+
     copy = clone(model)
     names = [name for name in copy.get_params() if name.rpartition("__")[2] == "random_state"]
     if not names:

@@ -51,6 +51,13 @@ from .nystrom import (
 )
 from .reference_selection import ReferenceSelector as ReferenceSelector, draw_sample as draw_sample
 from .rowwise import compare_rows as compare_rows, product as product
+from .scikit_learn import (
+    Classifier as Classifier,
+    Clusterer as Clusterer,
+    Estimator as Estimator,
+    available_if as available_if,
+    not_fitted as not_fitted,
+)
 from .vector_search import (
     check_quantized as check_quantized,
     nearest_vectors as nearest_vectors,

@@ -8,12 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.exceptions import NotFittedError
 
 from kernelwood.arrays import Check, ExampleBatch, Instance, Schema, Whole
 from kernelwood.compute import config_context, resolve_jobs
 from kernelwood.errors import KernelInputError
+from kernelwood.features.scikit_learn import Estimator, Transformer, not_fitted
 from kernelwood.kernels import Kernel, drop_unread_views
 from kernelwood.parameters import ChecksParameters
 from kernelwood.seeds import LARGEST_SEED, check_seed, resolve_seed
@@ -59,7 +58,7 @@ KERNEL = Instance(Kernel)
 SEED = Whole(0, LARGEST_SEED)
 
 
-class StructureEstimator(ChecksParameters, BaseEstimator):  # type: ignore[misc]
+class StructureEstimator(ChecksParameters, Estimator):
     """Base class of estimators whose ``X`` are structures, compared by a kernel.
 
     The constructor stores its arguments; ``fit`` checks them. ``X`` is a list of structures or a
@@ -118,9 +117,7 @@ class StructureEstimator(ChecksParameters, BaseEstimator):  # type: ignore[misc]
 
     def _check_is_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():
-            raise NotFittedError(
-                f"this {type(self).__name__} is not fitted yet; call fit(X, y) first"
-            )
+            raise not_fitted(f"this {type(self).__name__} is not fitted yet; call fit(X, y) first")
 
     def __sklearn_is_fitted__(self) -> bool:
         # All of them: a fit that failed half-way has set some.
@@ -134,7 +131,7 @@ class StructureEstimator(ChecksParameters, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-class StructureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: ignore[misc]
+class StructureTransformer(Transformer):
     """Mixin of scikit-learn for estimators with a ``transform``."""
 
 

@@ -11,11 +11,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, hstack
 
 from kernelwood.arrays import (
     ArrayOf,
@@ -37,6 +36,9 @@ from kernelwood.features.estimator import KERNEL, SEED, Structures, encode_label
 from kernelwood.information import ExplainedClasses, explain_classes
 from kernelwood.kernels import Kernel, needed_views
 from kernelwood.seeds import child_generator
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 Floats = NDArray[np.float64]
 Bits = NDArray[np.uint8]
@@ -75,6 +77,8 @@ def label_table(batch: Batch) -> csr_matrix:
     >>> list(batch.vocabulary), label_table(batch).toarray().tolist()
     (['', 'we', 'go'], [[0.0, 1.0, 1.0], [0.0, 1.0, 0.0]])
     """
+    from scipy.sparse import csr_matrix
+
     if isinstance(batch, VectorBatch):
         occurs = csr_matrix(batch.matrix()) if batch.is_dense else batch.csr(batch.n_columns).copy()
         occurs.data = (occurs.data != 0).astype(np.float64)
@@ -103,6 +107,8 @@ def _labels_read(batch: Any, kernel: Kernel) -> csr_matrix:
 
     For examples, the tables of the views that the kernel reads are concatenated.
     """
+    from scipy.sparse import csr_matrix, hstack
+
     if not isinstance(batch, ExampleBatch):
         return label_table(batch)
     names = needed_views(kernel)
@@ -127,6 +133,7 @@ def label_information(table: csr_matrix, classes: NDArray[np.int32]) -> Floats:
 
     Examples
     --------
+    >>> from scipy.sparse import csr_matrix
     >>> table = csr_matrix(np.array([[1.0, 1.0], [1.0, 0.0]]))
     >>> label_information(table, np.array([0, 1])).round(3)
     array([0.   , 0.693])
@@ -164,6 +171,7 @@ def cover(
 
     Examples
     --------
+    >>> from scipy.sparse import csr_matrix
     >>> table = csr_matrix(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
     >>> cover(table, np.array([1.0, 0.9]), 2)
     array([0, 2])

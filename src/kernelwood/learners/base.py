@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 
 from kernelwood.arrays import LARGE, ArrayOf, Labels, Whole
 from kernelwood.errors import KernelInputError
-from kernelwood.features import StructureEstimator, encode_labels
+from kernelwood.features import Classifier, StructureEstimator, encode_labels
 from kernelwood.parameters import is_number
 from kernelwood.structures import Tree, shorten
 
@@ -49,7 +48,7 @@ CLASS_WEIGHTS = ArrayOf("float64", "classes_", above=0, most=LARGE)
 EVALUATIONS = Whole()
 
 
-class StructureClassifier(ClassifierMixin, StructureEstimator):  # type: ignore[misc]
+class StructureClassifier(Classifier, StructureEstimator):
     """Base class of classifiers; converts labels to class numbers and back."""
 
     class_weight: Any = None

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from kernelwood import _native
 from kernelwood.arrays import LARGE, ArrayOf, Offsets, Schema, Whole, check_values
@@ -15,6 +14,9 @@ from kernelwood.compute import Runner, StopFlag
 from kernelwood.errors import KernelInputError
 from kernelwood.features import WORD, Codes, check_codes, n_words
 from kernelwood.seeds import child_generator
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Floats = NDArray[np.float64]
 
@@ -476,6 +478,8 @@ def leaf_members(
            [1.  , 0.  , 0.  ],
            [0.  , 0.25, 0.75]])
     """
+    from scipy.sparse import csr_array
+
     n, n_nodes = len(codes), len(forest.nodes)
     leaves = forest.apply(codes, n_jobs=n_jobs) + forest.offsets[:-1]
     shares = np.tile(weights[:, None], (1, forest.n_trees))

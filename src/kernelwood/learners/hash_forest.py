@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from kernelwood.arrays import ArrayOf, Instance, Maybe, Real, Schema, Whole
 from kernelwood.compute import counting
@@ -31,6 +30,9 @@ from kernelwood.learners.base import (
     checked_batches,
 )
 from kernelwood.learners.bit_forest import BitForest, grow_forest, leaf_members, out_of_bag
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Floats = NDArray[np.float64]
 
@@ -280,6 +282,8 @@ class HashForestClassifier(StructureClassifier, HashingEstimator):
             The structures that the forest was fitted on, in the same order. Their leaves are
             computed once for each object.
         """
+        from scipy.sparse import csr_array
+
         self._check_is_fitted()
         numbers, members = self._leaf_members(training)
         with self._threads():

@@ -9,9 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
-from sklearn import config_context
-from sklearn.neural_network import MLPClassifier
 
 from kernelwood.arrays import ArrayOf, Items, Schema
 from kernelwood.compute import check_budget, counting, get_config, one_blas_thread
@@ -50,10 +47,17 @@ class _Activation:
     slope: Callable[[Floats, Floats], Floats]
 
 
+def _logistic(z: Floats) -> Floats:
+    from scipy.special import expit
+
+    made: Floats = expit(z)
+    return made
+
+
 ACTIVATIONS = {
     "relu": _Activation(lambda z: np.maximum(z, 0.0), lambda z, out: (z > 0).astype(np.float64)),
     "tanh": _Activation(np.tanh, lambda z, out: 1.0 - out * out),
-    "logistic": _Activation(expit, lambda z, out: out * (1.0 - out)),
+    "logistic": _Activation(_logistic, lambda z, out: out * (1.0 - out)),
     "identity": _Activation(lambda z: z, lambda z, out: np.ones_like(z)),
 }
 
@@ -197,6 +201,8 @@ class Trainer:
         report : callable
             Called with the number of completed epochs after each epoch.
         """
+        from sklearn import config_context
+
         if self.n_classes == 1:
             shapes = layer_shapes(vectors.shape[1], self.hidden, self.n_classes)
             constant = tuple(np.zeros(shape) for shape in shapes)
@@ -240,6 +246,8 @@ class Trainer:
         return *(best or self._copy(model)), [float(loss) for loss in model.loss_curve_]
 
     def _model(self, n: int, seed: int) -> Any:
+        from sklearn.neural_network import MLPClassifier
+
         wanted = self.batch_size or max(_SMALLEST_BATCH, min(n // _STEPS, _LARGEST_BATCH))
         batch_size = min(wanted, n)
         return MLPClassifier(

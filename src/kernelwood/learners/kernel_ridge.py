@@ -6,14 +6,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.metaestimators import available_if
 
 from kernelwood.arrays import LARGE, ArrayOf, Maybe, Schema
 from kernelwood.compute import check_budget, counting, one_blas_thread
 from kernelwood.errors import KernelInputError
-from kernelwood.features import KERNEL, Structures, compare_rows, encode_groups, product
+from kernelwood.features import (
+    KERNEL,
+    Structures,
+    available_if,
+    compare_rows,
+    encode_groups,
+    not_fitted,
+    product,
+)
 from kernelwood.kernels import TILE
 from kernelwood.learners.base import (
     EVALUATIONS,
@@ -97,6 +102,8 @@ class GrowingFactor:
             If the shape does not fit, or the matrix is not positive definite. The factor then is
             as before.
         """
+        from scipy.linalg import lapack
+
         n, rows = self._n, np.asarray(similarities)
         m = len(rows) if rows.ndim == 2 else -1
         if m < 0 or rows.shape != (m, n + m):
@@ -174,6 +181,8 @@ class GrowingFactor:
         ndarray, of the shape of ``targets``
             All predictions are 0 if there is only one group.
         """
+        from scipy.linalg import lapack
+
         values = self._check_targets(targets)
         numbers = encode_groups("GrowingFactor", range(self._n), groups)
         if numbers is None:
@@ -192,6 +201,8 @@ class GrowingFactor:
         return values - errors
 
     def _solved(self, targets: Floats) -> Floats:
+        from scipy.linalg import lapack
+
         if self._n == 0:
             return targets.copy()
         found, _ = lapack.dpotrs(self._upper(), targets.reshape(self._n, -1), lower=0)
@@ -426,12 +437,12 @@ class KernelRidgeClassifier(StructureClassifier):
         scores = self._scores(X)
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
-    @available_if(gives_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(gives_probabilities)
     def predict_proba(self, X: Any) -> Floats:
         """Return class probabilities, shape (n, n_classes), in the order of ``classes_``."""
         self._check_is_fitted()
         if self.sigmoids_ is None:
-            raise NotFittedError(
+            raise not_fitted(
                 f"this {type(self).__name__} was fitted without probability=True; fit it again"
             )
         return probabilities(self._scores(X), self.sigmoids_)

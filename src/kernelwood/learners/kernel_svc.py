@@ -8,16 +8,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
-from scipy.special import expit, logit
-from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.utils.metaestimators import available_if
 
 from kernelwood.arrays import LARGE, ArrayOf, Maybe, Schema
 from kernelwood.compute import counting, resolve_jobs
 from kernelwood.errors import KernelInputError
-from kernelwood.features import KERNEL, SEED, SELECTIONS, Structures, compare_rows, product
+from kernelwood.features import (
+    KERNEL,
+    SEED,
+    SELECTIONS,
+    Structures,
+    available_if,
+    compare_rows,
+    not_fitted,
+    product,
+)
 from kernelwood.kernels import TILE
 from kernelwood.learners.base import (
     EVALUATIONS,
@@ -250,6 +254,8 @@ class KernelSVC(StructureClassifier):
         This saves the machines of all structures. Parameters and scores are those of
         :meth:`fit_held_out`.
         """
+        from sklearn.base import clone
+
         model = clone(self)
         X = model._start(X)
         numbers = model._encode_labels(X, y)
@@ -284,6 +290,8 @@ class KernelSVC(StructureClassifier):
             self.sigmoids_ = np.array([fit_sigmoid(c, numbers == n) for c, n in columns])
         self._keep_supports(X, numbers, machines)
         if machines.stopped:
+            from sklearn.exceptions import ConvergenceWarning
+
             warnings.warn(
                 f"KernelSVC: {machines.stopped} of {len(machines.pairs)} machines stopped after "
                 f"max_iter={self.max_iter:,} steps; normalize the kernel, or choose a smaller C "
@@ -329,12 +337,12 @@ class KernelSVC(StructureClassifier):
         scores = class_scores(self._scores(X), self.machines_, len(self.classes_))
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
-    @available_if(gives_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(gives_probabilities)
     def predict_proba(self, X: Any) -> Floats:
         """Return class probabilities, shape (n, n_classes), in the order of ``classes_``."""
         self._check_is_fitted()
         if self.sigmoids_ is None:
-            raise NotFittedError("this KernelSVC was fitted without probability=True; fit it again")
+            raise not_fitted("this KernelSVC was fitted without probability=True; fit it again")
         scores = class_scores(self._scores(X), self.machines_, len(self.classes_))
         return probabilities(scores, self.sigmoids_)
 
@@ -563,6 +571,9 @@ def fit_sigmoid(scores: Floats, positive: NDArray[np.bool_]) -> tuple[float, flo
     >>> bool(slope > 0), abs(round(offset, 6))
     (True, 0.0)
     """
+    from scipy.optimize import minimize
+    from scipy.special import expit, logit
+
     n_positive = int(positive.sum())
     n_negative = len(positive) - n_positive
     targets = np.where(positive, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
@@ -591,6 +602,8 @@ def fit_sigmoid(scores: Floats, positive: NDArray[np.bool_]) -> tuple[float, flo
 
 def probabilities(scores: Floats, sigmoids: Floats) -> Floats:
     """Return class probabilities, rows that sum to 1."""
+    from scipy.special import expit
+
     likely = expit(scores * sigmoids[:, 0] + sigmoids[:, 1])
     if likely.shape[1] == 1:
         return np.concatenate([1 - likely, likely], axis=1)

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cholesky, solve_triangular
-from scipy.optimize import minimize
 
 from kernelwood.compute import Runner, StopFlag, allocate_matrix, check_budget, one_blas_thread
 from kernelwood.errors import KernelInputError
@@ -103,6 +101,8 @@ class LandmarkTrainer(Trainer):
     def _train_part(
         self, similarities: NDArray[Any], moments: Floats, numbers: Numbers, rows: Rows
     ) -> Machines:
+        from scipy.linalg import cholesky
+
         pairs = pairs_of_classes(self.strategy, len(self.weights))
         targets = np.ones((len(numbers), len(pairs)), dtype=np.int8)
         bounds = np.zeros(targets.shape)  # 0 for structures that are not in the training set
@@ -160,6 +160,8 @@ class _Objective:
         The largest derivative is then at most ``tol`` times that at zero, or further steps would be
         smaller than rounding errors.
         """
+        from scipy.optimize import minimize
+
         start = np.zeros(len(self.factor) * self.targets.shape[1])
         steepest = float(np.abs(self(start)[1]).max())
         found = minimize(
@@ -180,6 +182,8 @@ class _Objective:
 
     def __call__(self, point: Floats) -> tuple[float, Floats]:
         """Return the loss and its gradient."""
+        from scipy.linalg import solve_triangular
+
         weights = self._weights(point)
         (n, m), number = self.similarities.shape, self.similarities.dtype
         spread = np.zeros((m, weights.shape[1]), dtype=number)
@@ -207,6 +211,8 @@ class _Objective:
 
     def _weights(self, point: Floats) -> Floats:
         """Return the weights of landmarks, and intercepts as the last row."""
+        from scipy.linalg import solve_triangular
+
         square = point.reshape(len(self.factor), -1)
         found: Floats = solve_triangular(
             self.factor, square, lower=True, trans="T", check_finite=False
@@ -216,6 +222,8 @@ class _Objective:
 
 def _with_ridge(gram: NDArray[Any]) -> Floats:
     """Return similarities among landmarks with a small ridge, if they are positive definite."""
+    from scipy.linalg import LinAlgError, cholesky
+
     matrix = gram.astype(np.float64)
     if len(matrix):
         matrix[np.diag_indices(len(matrix))] += _RIDGE[gram.dtype] * matrix.diagonal().mean()

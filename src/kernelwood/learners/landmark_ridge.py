@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cholesky, solve_triangular
 
 from kernelwood.arrays import ArrayOf, Schema
 from kernelwood.compute import check_budget, counting, one_blas_thread
@@ -292,6 +291,8 @@ class LandmarkRidgeClassifier(KernelRidgeClassifier):
         without : int, optional
             A fold to leave out.
         """
+        from scipy.linalg import cholesky, solve_triangular
+
         products, right = sums.total(*self._class_values(sums), without=without)
         weights = np.zeros(right.shape)
         if len(columns) == 0:

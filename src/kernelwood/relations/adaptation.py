@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_expit, logit
-from scipy.stats import mannwhitneyu
 
 from kernelwood.errors import KernelInputError
 from kernelwood.relations.calibration import Calibration
@@ -257,6 +255,8 @@ def find_drift(held: DocumentSums, new: DocumentSums) -> Drift:
     >>> find_drift(sums[0], sums[1]).significant, find_drift(sums[0], sums[2]).significant
     (False, True)
     """
+    from scipy.stats import mannwhitneyu
+
     scale = held.deviation or 1.0
     # Differences below a hundredth of the standard deviation do not matter.
     columns = (
@@ -324,6 +324,8 @@ class DriftMonitor:
 
 def logits_of(probabilities: Floats) -> Floats:
     """Return the logits of probabilities from 0 to 1, inclusive."""
+    from scipy.special import logit
+
     made: Floats = logit(np.clip(probabilities, _SMALLEST, 1 - _SMALLEST))
     return made
 
@@ -410,6 +412,8 @@ class Posterior(NamedTuple):
         >>> bool(abs(prior.weights @ prior.offsets) < 1e-9)
         True
         """
+        from scipy.special import log_expit
+
         steps = np.stack(np.meshgrid(_GRID, _GRID, indexing="ij")).reshape(2, -1)
         values = part * _PRIOR_MEAN[:, None] + _PRIOR_DEVIATION[:, None] * steps
         slopes, offsets = np.exp(values[0]), values[1]
@@ -438,6 +442,8 @@ class Posterior(NamedTuple):
         per_right : float
             Relations per relation that is the most probable one; 1 if there is only one class.
         """
+        from scipy.special import expit
+
         ordered = -np.sort(-logits)
         n = len(ordered)
         ends = np.unique(np.linspace(0, n, min(n, _MOST_BLOCKS) + 1).round().astype(np.int64))
@@ -667,6 +673,8 @@ class Plan(NamedTuple):
     @classmethod
     def of(cls, held: DocumentSums, predictions: Predictions) -> Plan:
         """Return the plan for predictions of all candidates."""
+        from scipy.special import expit
+
         if len(predictions) < MIN_CANDIDATES:
             raise KernelInputError(
                 f"the texts have {len(predictions)} candidates, which are too few to adapt to; "
@@ -709,6 +717,8 @@ def adapt_calibration(
     known : sequence of str
         The classes of the model.
     """
+    from scipy.special import expit
+
     plan = Plan.of(held, predictions)
     sample = _sample(plan, predictions, labels, known)
     posterior = Posterior.of(plan.part, plan.logits[sample.rows], sample.right)

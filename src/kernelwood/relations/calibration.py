@@ -13,9 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
-from scipy.special import expit, log_expit, log_softmax
-from sklearn.metrics import average_precision_score, roc_auc_score
 
 from kernelwood.compute import one_blas_thread
 from kernelwood.evaluate import reliability
@@ -80,6 +77,8 @@ class Calibration(NamedTuple):
         array([[0.5 , 0.5 ],
                [0.12, 0.88]])
         """
+        from scipy.special import log_softmax
+
         logits = self.slopes * np.maximum(scores, _LOWEST) + self.offsets
         made: Floats = np.exp(log_softmax(logits, axis=1))
         rows, best = np.arange(len(made)), best_relation(made, none)
@@ -249,6 +248,8 @@ def fit_softmax(scores: Floats, classes: Indices) -> tuple[Floats, Floats]:
     >>> bool((slopes > 0.3).all()), bool(abs(offsets[0] - offsets[1]) < 1e-3)
     (True, True)
     """
+    from scipy.special import log_softmax
+
     n, n_classes = scores.shape
     counts = np.bincount(classes, minlength=n_classes)
     missing = 1.0 / (counts[classes] + 2.0)
@@ -287,6 +288,8 @@ def fit_curve(probabilities: Floats, right: NDArray[np.bool_]) -> Floats:
     >>> bool(np.abs(curve - [1, 1, 0]).max() < 0.3)
     True
     """
+    from scipy.special import expit, log_expit
+
     clipped = np.clip(probabilities, _SMALLEST, 1 - _SMALLEST)
     columns = np.stack([np.log(clipped), -np.log1p(-clipped), np.ones(len(clipped))], axis=1)
     straight = np.array([1.0, 1.0, 0.0])
@@ -309,6 +312,8 @@ def _minimum(
     bounds: Sequence[tuple[float | None, float | None]],
 ) -> Floats:
     """Return the parameters with the smallest loss; the loss comes with its gradient."""
+    from scipy.optimize import minimize
+
     # L-BFGS factors matrices of a few rows, where LAPACK's threads cost 20 times what they save.
     with one_blas_thread():
         found: Floats = minimize(loss, start, jac=True, bounds=bounds, **_MINIMIZER).x
@@ -317,6 +322,8 @@ def _minimum(
 
 def _bent(probabilities: Floats, curve: Floats) -> Floats:
     """Return probabilities from 0 to 1, exclusive, corrected by a curve."""
+    from scipy.special import expit
+
     logits = curve[0] * np.log(probabilities) - curve[1] * np.log1p(-probabilities) + curve[2]
     made: Floats = np.clip(expit(logits), _SMALLEST, 1 - _SMALLEST)
     return made
@@ -363,6 +370,8 @@ def ranking(positive: NDArray[np.bool_], scores: Floats) -> tuple[float | None, 
     >>> ranking(np.array([False, True]), np.array([0.2, 0.7]))
     (1.0, 1.0)
     """
+    from sklearn.metrics import average_precision_score, roc_auc_score
+
     if not positive.any() or positive.all():
         return None, None
     return (

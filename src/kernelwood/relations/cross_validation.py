@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
 
 from kernelwood.compute import (
     TaskResult,
@@ -81,6 +80,8 @@ class Folds:
         end_to_end: bool = False,
     ) -> Folds:
         """Return folds of documents; warn if there is only one."""
+        from sklearn.base import clone
+
         dropped: Counter[str] = Counter()
         if end_to_end:
             documents = list(documents_from(documents, "cross_validate"))
@@ -182,6 +183,8 @@ class FoldResult(NamedTuple):
 
 def _run_fold(folds: Folds, fraction: float, model: bool, fold: int) -> FoldResult:
     """Return the result of a fold; its predictions refer to the model only if asked for."""
+    from sklearn.base import clone
+
     train, test = folds.splits[fold]
     names = folds.training_documents(fold)
     chosen = set(names[: folds._count(names, fraction)])

@@ -13,8 +13,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
 
 from kernelwood.arrays import (
     LARGE,
@@ -35,7 +33,7 @@ from kernelwood.arrays import (
 from kernelwood.compute import config_context, resolve_jobs
 from kernelwood.entities import Dictionary, EntityFinder, EntityTagger
 from kernelwood.errors import KernelInputError
-from kernelwood.features import SEED
+from kernelwood.features import SEED, Estimator, not_fitted
 from kernelwood.io import cycles_ignored
 from kernelwood.kernels import Kernel, needed_views
 from kernelwood.learners import LEARNERS
@@ -141,7 +139,7 @@ _DOCUMENT_SUMS = tuple(f"document_{column}_" for column in DocumentSums._fields)
 _TEXT_HASHES = ("sentence_hashes_", "document_hashes_", "id_hashes_")  # of training
 
 
-class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
+class RelationExtractor(ChecksParameters, Estimator):
     """Relation extractor: learns from annotated documents, predicts relations with evidence.
 
     Every pair of entities of a sentence (or every way to fill an event) is a candidate. A kernel
@@ -1367,7 +1365,7 @@ class RelationExtractor(ChecksParameters, BaseEstimator):  # type: ignore[misc]
 
     def _check_is_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():
-            raise NotFittedError(
+            raise not_fitted(
                 "this RelationExtractor is not fitted yet; call fit(documents) first, or load one"
             )
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from kernelwood.arrays import ExampleBatch
 from kernelwood.errors import KernelInputError, MemoryBudgetError
@@ -213,6 +212,8 @@ def _memory_advice(learner: Any) -> Iterator[None]:
 def _fit_and_hold_out(
     learner: Any, X: Any, y: NDArray[Any], folds: Indices | None, known: Mapping[str, Any]
 ) -> Any:
+    from sklearn.base import clone
+
     if folds is None:
         learner.fit(X, y)
         return None

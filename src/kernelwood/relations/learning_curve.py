@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from kernelwood.errors import KernelInputError
 from kernelwood.evaluate import Estimate, text_table
@@ -75,6 +74,8 @@ def estimate_gain(sizes: Sequence[float], counts: Any, confidence: float = 0.95)
     confidence : float
         Confidence level.
     """
+    from scipy.special import stdtrit
+
     table = np.asarray(counts, dtype=np.float64)
     n_folds = table.shape[1]
     gain, error = doubling_gain(sizes, _f1(table.sum(axis=1)))

@@ -11,9 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
-from sklearn.base import clone
 
 from kernelwood.arrays import Batch, ExampleBatch
 from kernelwood.compute import check_budget
@@ -169,6 +166,9 @@ class _Pairs:
 
 def _groups(pairs: NDArray[np.int64], n: int) -> tuple[tuple[int, ...], ...]:
     """Return the connected components with more than one structure."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
     joined = coo_matrix((np.ones(len(pairs), dtype=bool), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
     _, component = connected_components(joined, directed=False)
     order = np.argsort(component, kind="stable")
@@ -255,6 +255,8 @@ def _nearest(
     X: Any, kernel: Kernel, first: Positions, distinct: Positions, candidates: Any, k: int
 ) -> tuple[Positions, Positions]:
     """Return pairs of distinct structures, by number, in which one is near to the other."""
+    from sklearn.base import clone
+
     if len(distinct) < 2:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
     queries = X[distinct]

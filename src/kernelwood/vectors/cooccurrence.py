@@ -7,11 +7,10 @@ import logging
 import math
 from array import array
 from collections.abc import Iterable, Sequence as Listing
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from kernelwood.compute import check_budget, get_config, one_blas_thread
 from kernelwood.errors import KernelInputError
@@ -20,6 +19,9 @@ from kernelwood.structures import shorten
 from kernelwood.text import Document, Example, Sentence, tokenize
 from kernelwood.vectors.vector_files import Progress
 from kernelwood.vectors.word_vectors import Vectors
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 _LOG = logging.getLogger(__name__)
 _BLOCK = 1 << 18  # tokens whose pairs are counted together
@@ -186,6 +188,8 @@ def count_pairs(
     codes: NDArray[np.int32], n_words: int, window: int, progress: Progress | None = None
 ) -> sparse.csr_array:
     """Return the weighted number of pairs of each two words, a symmetric matrix of integers."""
+    from scipy import sparse
+
     parts = [sparse.csr_array((n_words, n_words), dtype=np.int64)]
     for begin in range(0, len(codes), _BLOCK):
         parts.append(_pairs_from(codes[begin : begin + _BLOCK + window], n_words, window))
@@ -201,6 +205,8 @@ def count_pairs(
 
 def _pairs_from(codes: NDArray[np.int32], n_words: int, window: int) -> sparse.csr_array:
     """Return the pairs whose first word is one of the first tokens of a block."""
+    from scipy import sparse
+
     firsts, seconds, weights = [], [], []
     for distance in range(1, window + 1):
         second = codes[distance : _BLOCK + distance]
@@ -217,6 +223,8 @@ def positive_information(
     counts: sparse.csr_array, smoothing: float, shift: float
 ) -> sparse.csr_array:
     """Return the positive pointwise mutual information of words and contexts."""
+    from scipy import sparse
+
     pairs = counts.tocoo()
     totals = counts.sum(axis=1).astype(np.float64)  # of words and of contexts: counts are symmetric
     with np.errstate(divide="ignore"):  # words without pairs

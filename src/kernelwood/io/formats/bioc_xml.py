@@ -22,7 +22,6 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any, TypeAlias
-from xml.sax.saxutils import escape, quoteattr
 
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io.atomic import write_text
@@ -319,6 +318,8 @@ def write_bioc(
 
 
 def _written(example: Example, view: str | None, adapt: bool) -> str:
+    from xml.sax.saxutils import escape
+
     check_id(example.id)
     part = part_of(example.id, annotated_to_write(example, view), adapt=adapt)
     lines = [f"<document><id>{escape(part['id'])}</id>{_infon_tags(part)}\n"]
@@ -362,8 +363,12 @@ def _infon_tags(part: Part) -> str:
 
 
 def _escaped(text: str) -> str:
+    from xml.sax.saxutils import escape
+
     return escape(text, {"\r": "&#13;"})
 
 
 def _quoted(text: str) -> str:
+    from xml.sax.saxutils import quoteattr
+
     return quoteattr(text, {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"})

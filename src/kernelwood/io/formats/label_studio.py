@@ -38,7 +38,6 @@ from functools import partial
 from itertools import accumulate, chain, count
 from math import isfinite
 from typing import IO, Any
-from xml.sax.saxutils import quoteattr
 
 from kernelwood.errors import StructureError
 from kernelwood.io.alignment import guess_unit
@@ -483,6 +482,8 @@ def label_studio_config(examples: Iterable[Example], *, view: str | None = None)
       <Text name="text" value="$text"/>
     </View>
     """
+    from xml.sax.saxutils import quoteattr
+
     labels, relations = dict[str, None](), dict[str, None]()
     for example in examples:
         annotated = annotated_to_write(example, view)
