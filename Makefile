@@ -95,6 +95,7 @@ bench: $(VENV)/.package
 	$(BIN)/python benchmarks/dictionary.py
 	$(BIN)/python benchmarks/support_vectors.py --sizes 5000 10000
 	$(BIN)/python benchmarks/extraction.py
+	$(BIN)/python benchmarks/evidence.py
 	$(BIN)/python benchmarks/streaming.py
 	$(BIN)/python benchmarks/serving.py
 	$(BIN)/python benchmarks/vectors.py

@@ -9,8 +9,8 @@ several repeats.
 
 ``cases`` are the training cases for and against each relation, found together for all relations;
 ``fragments`` what each case shares with the relation, as they are written to JSON lines
-(``--evidence 3`` of the command line); ``alone`` is all of it for a single relation. ``sentence`` is
-the extraction from one sentence whose parse is given, with a model from a file, and sentences a
+(``--evidence 3`` of the command line); ``alone`` is all of it for a single relation. ``sentence``
+is the extraction from one sentence whose parse is given, with a model from a file, and sentences a
 second are those of many such sentences, with and without evidence.
 """
 
@@ -69,9 +69,7 @@ def written(extractor: kw.RelationExtractor, found: Sequence[Prediction]) -> lis
     ]
 
 
-def measure(
-    name: str, recipe: str, split: Split, n_relations: int, repeats: int
-) -> dict[str, Any]:
+def measure(name: str, recipe: str, split: Split, n_relations: int, repeats: int) -> dict[str, Any]:
     """Return the times of a recipe on one corpus."""
     training, others = split
     extractor = loaded(recipe, training)
@@ -106,7 +104,10 @@ def main() -> None:
     parser.add_argument("--relations", type=int, default=500)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument(
-        "--recipes", nargs="+", choices=list(RECIPES), default=["svm", "ridge", "klsh-rf", "nystrom"]
+        "--recipes",
+        nargs="+",
+        choices=list(RECIPES),
+        default=["svm", "ridge", "klsh-rf", "nystrom"],
     )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()

@@ -164,7 +164,7 @@ void bind_fragments(nb::module_& m) {
       .def_prop_ro("right", view(&F::right), inside)
       .def_prop_ro("similarity", view(&F::similarity), inside)
       .def_prop_ro("after_gap", view(&F::after_gap), inside);
-  m.def("longest_subsequences", &longest_subsequences, "left"_a, "right"_a, "tables"_a = nb::none(),
+  m.def("longest_subsequences", &longest_subsequences, "left"_a, "right"_a, "tables"_a.none(),
         "decay"_a, "max_length"_a, "top"_a, "max_steps"_a, "stop"_a = nb::none(), Released());
   using T = FoundTrees;
   nb::class_<T>(m, "FoundTrees")
@@ -180,8 +180,8 @@ void bind_fragments(nb::module_& m) {
       .def_prop_ro("right", view(&T::right), inside)
       .def_prop_ro("n_children", view(&T::n_children), inside)
       .def_prop_ro("node_similarity", view(&T::node_similarity), inside);
-  m.def("largest_trees", &largest_trees, "left"_a, "right"_a, "tables"_a = nb::none(),
-        "parameters"_a, "top"_a, "max_steps"_a, "stop"_a = nb::none(), Released());
+  m.def("largest_trees", &largest_trees, "left"_a, "right"_a, "tables"_a.none(), "parameters"_a,
+        "top"_a, "max_steps"_a, "stop"_a = nb::none(), Released());
 }
 
 }  // namespace kernelwood

@@ -155,7 +155,9 @@ def test_fragments_do_not_depend_on_how_many_pairs_are_searched_at_once(monkeypa
 def test_fragments_do_not_depend_on_the_number_of_threads(n_jobs):
     words = [kw.Sequence([f"w{i * j % 7}" for i in range(30)]) for j in range(1, 40)]
     expected = fragments_of_pairs(kw.SubsequenceKernel(), words[1:], words[:-1])
-    assert fragments_of_pairs(kw.SubsequenceKernel(n_jobs=n_jobs), words[1:], words[:-1]) == expected
+    assert (
+        fragments_of_pairs(kw.SubsequenceKernel(n_jobs=n_jobs), words[1:], words[:-1]) == expected
+    )
 
 
 def test_lines_are_those_of_the_fragments():

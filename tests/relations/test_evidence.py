@@ -13,6 +13,7 @@ import kernelwood as kw
 from kernelwood import _native
 from kernelwood.arrays import ExampleBatch
 from kernelwood.datasets import load_interactions
+from kernelwood.explain import PairValues
 from kernelwood.relations import RECIPES, Evidence, relation_name
 from kernelwood.relations.evidence import (
     CaseTexts,
@@ -175,7 +176,7 @@ def test_what_shares_nothing_has_no_fragments():
     nothing, something = shared.of_pair(0), shared.of_pair(1)
     assert nothing() == ()
     assert [fragment.text for fragment in something()] == ["a"]
-    assert [shares.tolist() for _, shares in _shares(kernel, [a, a], [b, a])] == [
+    assert [shares.tolist() for _, shares in _shares(kernel, [a, a], [b, a], PairValues())] == [
         [0, 0.25], [0, 0.25], [0, 0.5]
     ]  # fmt: skip
 

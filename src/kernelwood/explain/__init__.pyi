@@ -6,4 +6,5 @@ from .fragments import (
     fragments_of_pairs as fragments_of_pairs,
     shared_fragments as shared_fragments,
 )
+from .pair_values import PairValues as PairValues
 from .sequence_fragments import sequence_text as sequence_text

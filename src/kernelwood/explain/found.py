@@ -91,7 +91,9 @@ def one_by_one(
     """
 
     def explain_all(kernel: Any, X: Any, Y: Any, request: Request) -> Found:
-        fragments, exceeded, structures = [], [], []
+        fragments: list[list[Shared]] = []
+        structures: list[tuple[Part, Part]] = []
+        exceeded: list[bool] = []
         for a, b in zip(X, Y, strict=True):
             found, more = explain(kernel, a, b, request)
             numbered = enumerate(found, start=len(structures))

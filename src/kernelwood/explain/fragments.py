@@ -18,6 +18,7 @@ from kernelwood.explain.forest_fragments import (
     largest_forest_fragments,
 )
 from kernelwood.explain.found import Found, Part, Request, Shared, one_by_one
+from kernelwood.explain.pair_values import PairValues
 from kernelwood.explain.pairing import Classes, Matching, Shapes, Steps, Weighted
 from kernelwood.explain.sequence_fragments import explain_subsequences
 from kernelwood.explain.tree_fragments import (
@@ -240,11 +241,18 @@ class FragmentLine(NamedTuple):
 
 
 def fragment_lines(
-    kernel: Kernel, X: Any, Y: Any, top: int, *, max_steps: int = 500_000
+    kernel: Kernel,
+    X: Any,
+    Y: Any,
+    top: int,
+    *,
+    max_steps: int = 500_000,
+    values: PairValues | None = None,
 ) -> list[list[FragmentLine]]:
     """Return the largest fragments that ``X[i]`` and ``Y[i]`` share, for every i, as text.
 
-    Parameters are those of `fragments_of_pairs`, which takes longer: it makes structures.
+    Parameters are those of `fragments_of_pairs`, which takes longer: it makes structures. Kernels
+    in ``values`` are not evaluated again.
 
     Examples
     --------
@@ -254,8 +262,8 @@ def fragment_lines(
     [[FragmentLine(text='cat', view='', size=1, covers=1.0)]]
     """
     _check_request(kernel, top, "size", max_steps)
-    request = Request(top, True, max_steps)
-    return [[each.line() for each in some] for some in _ranked(kernel, X, Y, request)]
+    ranked = _ranked(kernel, X, Y, Request(top, True, max_steps), values)
+    return [[each.line() for each in some] for some in ranked]
 
 
 class _Weighed(NamedTuple):
@@ -295,21 +303,21 @@ class _Weighed(NamedTuple):
         )
 
 
-def _ranked(kernel: Kernel, X: Any, Y: Any, request: Request) -> Iterator[list[_Weighed]]:
-    """Yield the fragments of each pair in the requested order."""
-    for begin in range(0, len(X), _PAIRS_AT_ONCE):
-        some = slice(begin, begin + _PAIRS_AT_ONCE)
-        yield from _ranked_at_once(kernel, X[some], Y[some], request)
-
-
-def _ranked_at_once(
-    kernel: Kernel, X: Any, Y: Any, request: Request
+def _ranked(
+    kernel: Kernel, X: Any, Y: Any, request: Request, known: PairValues | None = None
 ) -> Iterator[list[_Weighed]]:
-    parts = _parts(kernel, X, Y)
+    """Yield the fragments of each pair in the requested order."""
+    parts = _parts(kernel, X, Y, PairValues() if known is None else known)
+    for begin in range(0, max(len(X), 1), _PAIRS_AT_ONCE):
+        some = slice(begin, begin + _PAIRS_AT_ONCE)
+        yield from _ranked_at_once([part.cut(some) for part in parts], len(X[some]), request)
+
+
+def _ranked_at_once(parts: list[_Part], n_pairs: int, request: Request) -> Iterator[list[_Weighed]]:
     values = [np.maximum(part.factors * part.raws, 0.0) for part in parts]
-    totals: Floats = sum(values, np.zeros(len(X)))
+    totals: Floats = sum(values, np.zeros(n_pairs))
     # Of each pair, rows that are sorted: two numbers, text, and a number that keeps the order.
-    rows: list[list[tuple[float, float, str, int, _Weighed]]] = [[] for _ in range(len(X))]
+    rows: list[list[tuple[float, float, str, int, _Weighed]]] = [[] for _ in range(n_pairs)]
     serial = count()
     exceeded = False
     for part, value in zip(parts, values, strict=True):
@@ -362,8 +370,14 @@ class _Part:
     factors: Floats
     raws: Floats
 
+    def cut(self, some: slice) -> _Part:
+        """Return the part for some of the pairs."""
+        cut = (each[some] for each in (self.X, self.Y, self.factors, self.raws))
+        X, Y, factors, raws = cut
+        return _Part(self.kernel, X, Y, self.view, factors, raws)
 
-def _parts(kernel: Kernel, X: Any, Y: Any) -> list[_Part]:
+
+def _parts(kernel: Kernel, X: Any, Y: Any, known: PairValues) -> list[_Part]:
     """Return the kernels whose values a combination adds."""
     parts = []
     # Last entry: whether a normalization here is the outermost one, which is left out.
@@ -384,7 +398,7 @@ def _parts(kernel: Kernel, X: Any, Y: Any) -> list[_Part]:
         elif kind is Normalized:
             if not outermost:
                 X, Y = inner._batch(X), inner._batch(Y)
-                factors = factors * _ratios(inner, _raw_values(inner.kernel, X, Y), X, Y)
+                factors = factors * _ratios(inner, _raw_values(inner.kernel, X, Y), X, Y, known)
             waiting.append((inner.kernel, X, Y, view, factors, outermost))
         elif kind is VectorKernel:
             X, Y = inner._batch(X), inner._batch(Y)
@@ -395,7 +409,7 @@ def _parts(kernel: Kernel, X: Any, Y: Any) -> list[_Part]:
             raw_kernel = inner.clone().set_params(normalize=False, dtype="float64")
             raws = _raw_values(raw_kernel, X, Y)
             if inner.normalize and not outermost:
-                factors = factors * _ratios(inner, raws, X, Y)
+                factors = factors * _ratios(inner, raws, X, Y, known)
             parts.append(_Part(raw_kernel, X, Y, view, factors, raws))
         else:
             raise _unsupported(inner)
@@ -414,13 +428,16 @@ def _view(kernel: OnView, examples: Any) -> Any:
     return [example.view(kernel.name) for example in examples]
 
 
-def _ratios(kernel: Kernel, raws: Floats, X: Any, Y: Any) -> Floats:
+def _ratios(kernel: Kernel, raws: Floats, X: Any, Y: Any, known: PairValues) -> Floats:
     """Return the values of a kernel divided by raw values, 0 where these are 0."""
     some = raws > 0
-    if some.all():
-        return kernel.pairs(X, Y) / raws
+    values = known.known(kernel, X, Y)
+    if values is None and some.all():
+        values = kernel.pairs(X, Y)
     ratios = np.zeros(len(raws))
-    if some.any():
+    if values is not None:
+        ratios[some] = values[some] / raws[some]
+    elif some.any():
         ratios[some] = kernel.pairs(X[some], Y[some]) / raws[some]
     return ratios
 
@@ -511,9 +528,7 @@ def _tree_fragments(
         tree = shapes.tree(shape)
         other = shapes.tree(shape, 1) if shapes.matching.is_soft else tree
         similarity, size = shapes.similarities[shape], shapes.n_nodes[shape]
-        shared = Shared(
-            shapes.text(shape), weight, count_a, count_b, covers, size, similarity, 0
-        )
+        shared = Shared(shapes.text(shape), weight, count_a, count_b, covers, size, similarity, 0)
         fragments.append((shared, (tree, other)))
     return fragments
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -69,9 +70,10 @@ def pair_sides(kernel: Any, X: Batch, Y: Batch) -> tuple[PairSide, PairSide, Any
     tables : PairTables or None
         None for exact matching.
     """
-    tables, places = None, (None, None)
+    tables: Any = None
+    places: list[Any] = [None, None]
     if kernel._matches_softly():
-        tables, *places = _tables(kernel.similarity, X, Y)
+        tables, places = _tables(kernel.similarity, X, Y)
     aligned = X, Y.in_vocabulary(X.vocabulary)
     left, right = (
         PairSide(batch, same, _gates(kernel, batch), own)
@@ -95,10 +97,11 @@ def _gates(kernel: Any, batch: Batch) -> NDArray[np.float64] | None:
         number = batch.vocabulary.get(label)
         if number is not None and number < len(known):
             known[number] = float(gate)
-    return known[edges if kernel.gate_on == "edge" else labels]
+    gates: NDArray[np.float64] = known[edges if kernel.gate_on == "edge" else labels]
+    return gates
 
 
-def _tables(similarity: Any, X: Batch, Y: Batch) -> tuple[Any, Any, Any]:
+def _tables(similarity: Any, X: Batch, Y: Batch) -> tuple[Any, list[Any]]:
     """Return tables of similarities, and the place in them of the label of each element.
 
     Consecutive pairs share a table as long as most of it is needed, since pairs often have
@@ -121,7 +124,7 @@ def _tables(similarity: Any, X: Batch, Y: Batch) -> tuple[Any, Any, Any]:
         begins[first:last], widths[first:last] = size, len(names[1])
         size += table.size
     flat = np.concatenate([np.empty(0), *values])
-    return _native.PairTables(flat, begins, widths), *places
+    return _native.PairTables(flat, begins, widths), places
 
 
 def _groups(
@@ -129,7 +132,7 @@ def _groups(
 ) -> list[tuple[int, int]]:
     """Return the ranges of pairs that share a table."""
     labels = [
-        [set(array[0][a:b].tolist()) for a, b in zip(offsets, offsets[1:], strict=False)]
+        [set(array[0][a:b].tolist()) for a, b in pairwise(offsets.tolist())]
         for offsets, array in sides
     ]
     groups: list[tuple[int, int]] = []

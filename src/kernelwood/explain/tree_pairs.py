@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from functools import partial
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import Any
 
 import numpy as np
@@ -59,19 +59,16 @@ class _LargestFound:
         """Return the fragments of each pair."""
         native, words = self.native, self._words()
         rows = zip(
-            pairwise(self.ends),
+            [_text(words, self.n_children, *bounds) for bounds in pairwise(self.ends)],
             native.weight.tolist(),
             native.count_a.tolist(),
             native.count_b.tolist(),
             native.covers.tolist(),
             native.n_nodes.tolist(),
             native.similarity.tolist(),
-            strict=True,
+            count(),
         )
-        shared = [
-            Shared(_text(words, self.n_children, *bounds), *rest, number)
-            for number, (bounds, *rest) in enumerate(rows)
-        ]
+        shared = list(map(Shared._make, rows))
         each = np.concatenate([[0], np.cumsum(native.n_fragments)]).tolist()
         fragments = [shared[begin:end] for begin, end in pairwise(each)]
         return Found(fragments, native.exceeded.astype(np.bool_), self._structures)

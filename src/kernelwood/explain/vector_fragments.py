@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import hypot
 from typing import Any
 
@@ -60,4 +61,4 @@ def _flat(batch: VectorBatch) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.in
 def _lengths(batch: VectorBatch) -> NDArray[np.float64]:
     part = batch.parts[0].alone()
     values, ends = part.arrays[-1].tolist(), part.offsets.tolist()
-    return np.array([hypot(*values[a:b]) for a, b in zip(ends, ends[1:], strict=False)])
+    return np.array([hypot(*values[a:b]) for a, b in pairwise(ends)])

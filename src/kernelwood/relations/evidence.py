@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood.arrays import ExampleBatch
-from kernelwood.explain import FragmentLine, fragment_lines
+from kernelwood.explain import FragmentLine, PairValues, fragment_lines
 from kernelwood.io import cycles_ignored
 from kernelwood.kernels import Kernel, Product, Scaled, Sum
-from kernelwood.learners import Contributions
 from kernelwood.relations.candidates import NONE, Candidates
 from kernelwood.relations.predictions import Case, CaseFragment, Evidence
 from kernelwood.relations.wording import MarkedText, WordedExample, mark_shared
@@ -193,10 +192,8 @@ class TrainingCases:
             chosen += self._choices(examples[some], list(relations[some]), n)
         rows = [row for row, sums in enumerate(chosen) for _ in sums.cases]
         cases = [case for sums in chosen for case in sums.cases]
-        compared = examples[rows], self.cases[cases]
-        kernel = self.learner.kernel_
-        similarities = iter(kernel.pairs(*compared).tolist() if rows else ())
-        fragments = SharedFragments(kernel, *compared)
+        fragments = SharedFragments(self.learner.kernel_, examples[rows], self.cases[cases])
+        similarities = iter(fragments.similarities() if rows else ())
         texts = CaseTexts.of(candidates, range(len(candidates)))
         words = [WordedExample(example, texts.marked(row)) for row, example in enumerate(examples)]
         numbers = count()
@@ -215,13 +212,9 @@ class TrainingCases:
             )
         return found
 
-    def _choices(
-        self, examples: ExampleBatch, relations: list[str], n: int
-    ) -> Iterator[_Choice]:
+    def _choices(self, examples: ExampleBatch, relations: list[str], n: int) -> Iterator[_Choice]:
         """Yield the cases of each example."""
-        given = self.learner.contributions(
-            examples, relations, against=NONE, training=self.cases
-        )
+        given = self.learner.contributions(examples, relations, against=NONE, training=self.cases)
         for row, id in enumerate(examples.ids):
             sides = self._choose(given.indices, given.values[row], id, n)
             columns = [*sides[0], *sides[1]]
@@ -313,6 +306,12 @@ class SharedFragments:
 
     def __init__(self, kernel: Kernel, examples: Any, cases: Any) -> None:
         self.kernel, self.examples, self.cases = kernel, examples, cases
+        self.values = PairValues()
+
+    def similarities(self) -> list[float]:
+        """Return the value of the kernel for each pair."""
+        similarities: list[float] = self.values.of(self.kernel, self.examples, self.cases).tolist()
+        return similarities
 
     def of_pair(self, number: int) -> Callable[[], tuple[CaseFragment, ...]]:
         """Return a function that returns the fragments of a pair."""
@@ -325,8 +324,10 @@ class SharedFragments:
         pairs = self.examples, self.cases
         # The search for fragments is bounded, so larger ones may exist: a few are enough here.
         with ignored_warnings(category=RuntimeWarning), cycles_ignored():
-            for part, shares in _shares(self.kernel, *pairs):
-                each = fragment_lines(part, *pairs, _N_FRAGMENTS, max_steps=_MAX_STEPS)
+            for part, shares in _shares(self.kernel, *pairs, self.values):
+                each = fragment_lines(
+                    part, *pairs, _N_FRAGMENTS, max_steps=_MAX_STEPS, values=self.values
+                )
                 for rows, fragments, share in zip(found, each, shares.tolist(), strict=True):
                     rows += [(one, one.covers * share) for one in fragments]
         return [_best(rows) for rows in found]
@@ -343,7 +344,7 @@ def _best(found: list[tuple[FragmentLine, float]]) -> tuple[CaseFragment, ...]:
     return tuple(CaseFragment(*row) for row in islice(ranks, _N_FRAGMENTS))
 
 
-def _shares(kernel: Kernel, X: Any, Y: Any) -> list[tuple[Kernel, Floats]]:
+def _shares(kernel: Kernel, X: Any, Y: Any, values: PairValues) -> list[tuple[Kernel, Floats]]:
     """Return the parts of a kernel without products, with their shares of similarities.
 
     Factors of a product have equal shares, summands those of their values. There is a share for
@@ -354,7 +355,8 @@ def _shares(kernel: Kernel, X: Any, Y: Any) -> list[tuple[Kernel, Floats]]:
     >>> from kernelwood.kernels import SubsequenceKernel
     >>> from kernelwood.structures import Sequence
     >>> one, other = Sequence(["a"]), SubsequenceKernel()
-    >>> [share.tolist() for _, share in _shares(other * other + 2 * other, [one], [one])]
+    >>> kernel = other * other + 2 * other
+    >>> [share.tolist() for _, share in _shares(kernel, [one], [one], PairValues())]
     [[0.16666666666666666], [0.16666666666666666], [0.6666666666666666]]
     """
     found: list[tuple[Kernel, Floats]] = []
@@ -367,10 +369,10 @@ def _shares(kernel: Kernel, X: Any, Y: Any) -> list[tuple[Kernel, Floats]]:
         elif isinstance(part, Product):
             waiting += [(factor, share / len(parts)) for factor in reversed(parts)]
         elif isinstance(part, Sum) and any(map(_has_product, parts)):
-            values = np.array([one.pairs(X, Y) for one in parts], dtype=np.float64)
-            total = values.sum(axis=0)
+            summands = np.array([values.of(one, X, Y) for one in parts], dtype=np.float64)
+            total = summands.sum(axis=0)
             total[total == 0] = 1.0
-            waiting += list(zip(parts, share * values / total, strict=True))[::-1]
+            waiting += list(zip(parts, share * summands / total, strict=True))[::-1]
         else:
             found.append((part, share))
     return found
