@@ -2,6 +2,7 @@
 
     python benchmarks/parsing.py [--data DIR] [--train 1 180] [--test 181 199] [--k 50] [--json]
     python benchmarks/parsing.py --treebank genia [--data DIR] [--k 50] [--json]
+    python benchmarks/parsing.py --dependencies [--texts 6000] [--spacy MODEL] [--data DIR]
 
 Files of the Penn Treebank are chosen by their numbers. On GENIA the parameters are those of the
 bundled grammar, learned from the parts dev and future_use, and measured on the part test; the
@@ -12,6 +13,16 @@ of words that are no punctuation, prepositions put below their objects as it has
 Scores are labeled brackets by the conventions of evalb: test sentences of at most 40 words; the
 outermost bracket without a label, parts of speech and punctuation (by the part of speech in the
 treebank) do not count; ADVP and PRT are one label; a bracket counts as often as it occurs.
+With --dependencies, the dependencies of backends are compared with those that the head rules read
+off the trees of the part test and of the Penn sample: heads (UAS) and heads with relations (LAS) of
+words that are no punctuation, and parts of speech, in percent of the words of the treebank. Parsers
+marked "not seen" have learned from the parts dev and future_use, and from the first of the BioNLP
+texts that have no sentence of the part test; the bundled ones have seen the part test. No parser
+has seen the Penn sample. Sentences are given with the words of the treebank. The labels of spaCy
+are others, so there are heads only. Sentences a second are those of 23 to 27 words, CPU time
+of one thread from text to parsed sentence. Of each treebank, every n-th sentence is compared, some
+hundreds in all.
+
 "Oracle" is the best of the k most probable trees of each forest. Speed is CPU time of one
 thread from words to forest, on sentences of 23 to 27 words.
 """
@@ -26,18 +37,30 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from genia import HELD_OUT, LEARNED, PARAMETERS, read_genia, read_genia_heads
+from genia import (
+    HELD_OUT,
+    LEARNED,
+    PARAMETERS,
+    learn_dependencies,
+    read_genia,
+    read_genia_heads,
+    read_texts,
+    without_sentences,
+)
 from treebank import read_trees
 
 import kernelwood as kw
 from kernelwood.parsing import analyze, load_backend
+from kernelwood.parsing.dependency_parser import ParsedWords
 from kernelwood.parsing.treebank import prepare_treebank
 from kernelwood.text import dependencies_of_tree
 
 PUNCTUATION = {"``", "''", ",", ".", ":"}
 NOT_ATTACHED = PUNCTUATION | {"-LRB-", "-RRB-"}
 LONGEST = 40
+MOST_COMPARED = 500
 TIMED = range(23, 28)
+MARKS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
 GOALS = {"f1": 73.0, "sentences_per_second": 15.0}  # with the parser's own parts of speech
 
 Brackets = Counter[tuple[str, int, int]]
@@ -208,12 +231,82 @@ def measure_attachment(parser: kw.ForestParser, data: str | None) -> dict[str, f
 def raw_text_speed(data: str | None) -> float:
     """Return the sentences that the bundled backend makes of raw text in a second of one thread."""
     sentences = [take_apart(tree).words for tree in prepare_treebank(read_genia(data, HELD_OUT))]
-    marks = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]"}
-    texts = [" ".join(marks.get(word, word) for word in words) for words in sentences]
+    texts = [plain_text(words) for words in sentences]
     backend = load_backend(n_jobs=1)
     started = time.process_time()
     found = analyze(backend, [kw.Document(text) for text in texts])
     return sum(map(len, found)) / (time.process_time() - started)
+
+
+class Learned:
+    """A backend whose parser has not seen the part test."""
+
+    def __init__(self, kind: str, parser: object) -> None:
+        backend = load_backend(kind, n_jobs=1)
+        backend._parser = parser
+        self.name, self.parse = f"{kind}, not seen", backend.parse
+
+
+def plain_text(words: list[str]) -> str:
+    return " ".join(MARKS.get(word, word) for word in words)
+
+
+def dependency_row(backend: object, trees: list[kw.Tree], *, labels: bool) -> dict[str, object]:
+    """Return the accuracy and the speed of a backend on the trees of a treebank."""
+    gold = [ParsedWords.of_tree(tree) for tree in trees]
+    given = [kw.Sentence.from_words([MARKS.get(w, w) for w in one.words]) for one in gold]
+    found = backend.parse(given)
+    words = heads = both = tags = n_tags = 0
+    for one, sentence in zip(gold, found, strict=True):
+        edges = {edge.dependent: edge for edge in sentence.dependencies}
+        for at, tag in enumerate(one.tags):
+            n_tags += 1
+            tags += sentence.tokens[at].tag == tag
+            if tag not in NOT_ATTACHED:
+                words += 1
+                heads += edges[at].head == one.heads[at]
+                both += edges[at][:2] == (one.heads[at], one.relations[at])
+    texts = [kw.Sentence(plain_text(one.words)) for one in gold if len(one.words) in TIMED]
+    backend.parse(texts[:5])
+    seconds = min(timed(backend, texts) for _ in range(3))
+    return {
+        "backend": backend.name,
+        "uas": 100 * heads / words,
+        "las": 100 * both / words if labels else None,
+        "tags": 100 * tags / n_tags,
+        "sentences_per_second": len(texts) / seconds,
+    }
+
+
+def timed(backend: object, texts: list[kw.Sentence]) -> float:
+    started = time.process_time()
+    backend.parse(texts)
+    return time.process_time() - started
+
+
+def compare_dependencies(data: str | None, n_texts: int, spacy: str | None) -> None:
+    """Print a table of backends for each treebank."""
+    trees = read_genia(data, *LEARNED)
+    grammar = kw.ForestParser(**PARAMETERS).fit(trees).set_params(n_jobs=1)
+    test = prepare_treebank(read_genia(data, HELD_OUT))
+    texts = without_sentences(read_texts(data), test)[:n_texts]
+    fast = learn_dependencies(trees, grammar, texts)
+    backends: list[object] = [Learned("biomedical", grammar)]
+    backends += [Learned("biomedical-dependencies", fast)]
+    backends += [load_backend(name, n_jobs=1) for name in ("biomedical", "biomedical-dependencies")]
+    if spacy is not None:
+        backends.append(load_backend(f"spacy:{spacy}"))
+    penn = prepare_treebank(read_trees(data, 1, 199))
+    for name, whole in (("GENIA test", test), ("Penn sample", penn)):
+        gold = whole[:: -(-len(whole) // MOST_COMPARED)]
+        rows = [dependency_row(one, gold, labels="spacy" not in one.name) for one in backends]
+        print(f"{name}, {len(gold):,} sentences")
+        for row in rows:
+            las = "" if row["las"] is None else f"{row['las']:.1f}"
+            print(
+                f"  {row['backend']:36} UAS {row['uas']:.1f}  LAS {las:4}  tags {row['tags']:.1f}"
+                f"  {row['sentences_per_second']:,.0f} sentences/s"
+            )
 
 
 def show(rows: list[dict[str, object]], fit_seconds: float, name: str) -> None:
@@ -241,7 +334,12 @@ def main() -> None:
     parser.add_argument("--test", type=int, nargs=2, default=[181, 199], metavar="FILE")
     parser.add_argument("--k", type=int, default=50, help="trees for the oracle, 0 for none")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--dependencies", action="store_true", help="compare backends")
+    parser.add_argument("--texts", type=int, default=6000, help="sentences for up-training")
+    parser.add_argument("--spacy", metavar="MODEL", help="compare this model, too")
     options = parser.parse_args()
+    if options.dependencies:
+        return compare_dependencies(options.data, options.texts, options.spacy)
     genia = options.treebank == "genia"
     if genia:
         treebank, held_out = read_genia(options.data, *LEARNED), read_genia(options.data, HELD_OUT)

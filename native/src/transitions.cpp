@@ -2,10 +2,12 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -114,6 +116,35 @@ class TransitionParser {
         labels.data()[at + w] = work.labels[static_cast<size_t>(w)];
       }
     }
+  }
+
+  // For tests: applies transitions to a sentence with these parts of speech. Returns the features
+  // of the next transition; of each action the cost by the oracle, -1 if it is impossible, and
+  // whether the parser may take it; and the heads so far.
+  std::tuple<Features, std::vector<int32_t>, std::vector<bool>, std::vector<int32_t>> replay(
+      Vector<const uint8_t> bytes, Vector<const int64_t> words, Vector<const int64_t> sentences,
+      const std::vector<int32_t>& tags, const std::vector<int32_t>& actions,
+      const std::vector<int32_t>& gold) const {
+    const Text text(bytes, words, sentences);
+    const size_t n = static_cast<size_t>(text.n_words());
+    require(text.n_sentences() == 1 && tags.size() == n && gold.size() == n, "one sentence");
+    WordReader reader = reader_;
+    TransitionWork work;
+    text.read(0, reader, work.words);
+    Configuration& c = work.configuration;
+    c.start(static_cast<int32_t>(n));
+    for (const int32_t action : actions) {
+      require(0 <= action && action < kActions && c.can(action), "an impossible transition");
+      c.apply(action);
+    }
+    action_features(c, Places(work.words, tags), work.features);
+    std::vector<int32_t> costs;
+    std::vector<bool> allowed;
+    for (int32_t a = 0; a < kActions; ++a) {
+      costs.push_back(c.can(a) ? c.cost(a, gold) : -1);
+      allowed.push_back(c.may(a));
+    }
+    return {work.features, costs, allowed, c.heads()};
   }
 
  private:
@@ -240,7 +271,9 @@ void bind_transitions(nb::module_& m) {
            "labels"_a.noconvert())
       .def("parse", &TransitionParser::parse, "bytes"_a.noconvert(), "words"_a.noconvert(),
            "sentences"_a.noconvert(), "begin"_a, "end"_a, "tags"_a.noconvert(),
-           "heads"_a.noconvert(), "labels"_a.noconvert(), "stop"_a = nb::none(), Released());
+           "heads"_a.noconvert(), "labels"_a.noconvert(), "stop"_a = nb::none(), Released())
+      .def("replay", &TransitionParser::replay, "bytes"_a.noconvert(), "words"_a.noconvert(),
+           "sentences"_a.noconvert(), "tags"_a, "actions"_a, "gold"_a);
 
   nb::class_<TransitionTreebank>(m, "TransitionTreebank")
       .def(nb::init<const std::vector<std::string>&, int32_t, int32_t, Vector<const uint8_t>,

@@ -20,7 +20,7 @@ class Own:
         return list(sentences)
 
 
-@pytest.fixture(params=["biomedical", "spacy", "stanza", "conllu"])
+@pytest.fixture(params=["biomedical", "biomedical-dependencies", "spacy", "stanza", "conllu"])
 def backend(request) -> Backend:
     """Every backend, with stand-ins for the models of spaCy and Stanza."""
     if request.param == "spacy":
@@ -124,8 +124,9 @@ def test_the_number_of_threads_is_passed_on():
     ("name", "message"),
     [
         ("biomedcal", "did you mean 'biomedical'"),
-        ("udpipe", "known: biomedical, spacy, stanza, conllu"),
+        ("udpipe", "known: biomedical, biomedical-dependencies, spacy, stanza, conllu"),
         ("biomedical:x", "has no argument"),
+        ("biomedical-dependencies:x", "has no argument"),
         ("conllu", "conllu:parses.conllu"),
     ],
 )
@@ -148,7 +149,13 @@ def test_a_missing_package_or_model_is_named_with_the_way_to_install_it(name, mo
 
 
 def test_every_backend_has_a_row():
-    assert list(BACKENDS) == ["biomedical", "spacy", "stanza", "conllu"]
+    assert list(BACKENDS) == [
+        "biomedical",
+        "biomedical-dependencies",
+        "spacy",
+        "stanza",
+        "conllu",
+    ]
 
 
 def test_parses_can_be_named_as_a_file(tmp_path):

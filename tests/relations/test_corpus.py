@@ -6,6 +6,9 @@ import pytest
 from annotated import documents
 
 import kernelwood as kw
+from kernelwood.parsing import load_backend
+from kernelwood.relations import pair_candidates
+from kernelwood.views import VIEWS, make_view
 
 
 def raw(text, *names, relations=()):
@@ -31,10 +34,37 @@ def corpus():
     return found
 
 
-def test_sentences_without_parses_are_parsed_by_the_bundled_grammar():
+def test_sentences_without_parses_are_parsed_by_the_fast_parser():
     model = kw.RelationExtractor(random_state=0).fit(corpus())
-    assert model.parser_ == "biomedical"
+    assert model.parser_ == "biomedical-dependencies"
     assert (model.n_documents_, model.n_sentences_, model.n_candidates_) == (8, 16, 16)
+
+
+def test_views_of_trees_are_parsed_by_the_grammar():
+    model = kw.RelationExtractor(views=["context", "pet"], random_state=0).fit(corpus())
+    assert model.parser_ == "biomedical"
+    assert not model.dropped_
+
+
+def test_a_model_keeps_the_parser_of_its_training_corpus():
+    model = kw.RelationExtractor(parser="biomedical", random_state=0).fit(corpus())
+    model.parser = "auto"  # as models of earlier versions are
+    [entry] = corpus()[:1]
+    found = model.extract([entry], find_entities=False)  # warns if the parser differs
+    assert found.candidates.sentences.sentences[0].tree is not None
+
+
+def test_every_view_says_what_part_of_a_parse_it_needs():
+    needs = {name: row.needs for name, row in VIEWS.items()}
+    assert {name for name, need in needs.items() if need == "tree"} == {"tree", "pet", "mct"}
+    sentence = kw.Sentence(
+        "Raf binds Ras.", entities=[("a", "P", ((0, 3),)), ("b", "P", ((10, 13),))]
+    )
+    [parsed] = load_backend("biomedical-dependencies").parse([sentence])
+    [candidate] = pair_candidates([parsed])
+    for name, need in needs.items():
+        if need != "tree" and VIEWS[name].subject != "interaction":
+            assert make_view(name, candidate)[1] is None
 
 
 def test_words_alone_need_no_parser():

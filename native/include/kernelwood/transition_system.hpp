@@ -48,9 +48,7 @@ class Configuration {
     return at < stack_.size() ? stack_[at] : -1;
   }
   // A word ahead, -1 beyond the root.
-  int32_t ahead(int32_t distance) const {
-    return next_ + distance <= n_ ? next_ + distance : -1;
-  }
+  int32_t ahead(int32_t distance) const { return next_ + distance <= n_ ? next_ + distance : -1; }
 
   bool can(int32_t action) const {
     if (action == kShift) return next_ < n_;

@@ -74,8 +74,7 @@ inline void learn_labels(const GoldSentence& gold, TransitionWork& work, Learned
     const size_t at = static_cast<size_t>(word);
     const int32_t nearer = work.siblings.nearer[at];
     const int32_t label = nearer < 0 ? -1 : work.labels[static_cast<size_t>(nearer)];
-    label_features(work.tree, place, word, nearer, label, work.siblings.farther[at],
-                   work.features);
+    label_features(work.tree, place, word, nearer, label, work.siblings.farther[at], work.features);
     weights.score(work.features, work.scores.data());
     const int32_t found = best_class(work.scores), right = gold.labels[at];
     if (found != right) {

@@ -28,9 +28,7 @@ struct WeightShape {
   int64_t row(uint64_t feature) const {
     return static_cast<int64_t>(feature & static_cast<uint64_t>(n_rows - 1)) * width;
   }
-  int32_t turn(uint64_t feature) const {
-    return static_cast<int32_t>(feature >> 57) & (width - 1);
-  }
+  int32_t turn(uint64_t feature) const { return static_cast<int32_t>(feature >> 57) & (width - 1); }
 };
 
 // Adds the weights of features to scores; classes from 0 to n_classes.
@@ -52,8 +50,7 @@ void add_weights(const WeightShape& shape, const T* table, const std::vector<uin
 class LearnedWeights {
  public:
   explicit LearnedWeights(const WeightShape& shape)
-      : shape_(shape),
-        now_(static_cast<size_t>(shape.n_rows * shape.width), 0),
+      : shape_(shape), now_(static_cast<size_t>(shape.n_rows * shape.width), 0),
         changed_(now_.size(), 0) {}
 
   const WeightShape& shape() const { return shape_; }

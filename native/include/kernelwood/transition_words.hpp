@@ -47,8 +47,8 @@ class WordReader {
     }
     const size_t cut = lower.find_last_of("-/");
     parts.last_part = cut == std::string_view::npos ? 0 : hash_text(lower.substr(cut + 1));
-    parts.known = known_.count(parts.form) ? parts.form
-                                           : hash_feature(1000, parts.shape, parts.end[3]);
+    parts.known =
+        known_.count(parts.form) ? parts.form : hash_feature(1000, parts.shape, parts.end[3]);
     return parts;
   }
 

@@ -20,7 +20,7 @@ KERNELS = (*GATED, "forest", "vector")
 _SIMILARITIES = ("gaussian", "sigmoid", "exponential", "lexical", "compositional")
 _THRESHOLDS = ("f1", "cautious", "half")
 # Value of --candidates -> the view that is compared unless --view names others.
-PARSERS = ("biomedical", "spacy", "stanza", "conllu")
+PARSERS = ("biomedical", "biomedical-dependencies", "spacy", "stanza", "conllu")
 _OF_MODEL = "that of the model"
 _OF_RECIPE = "that of the recipe"
 
@@ -290,7 +290,7 @@ case_option = click.option(
 )  # fmt: skip
 parser_option = click.option(
     "--parser", metavar="NAME", callback=check_parser, show_default=_OF_MODEL,
-    help="Parser: biomedical, spacy[:MODEL] or stanza[:LANGUAGE].",
+    help="Parser: biomedical[-dependencies], spacy[:MODEL] or stanza[:LANGUAGE].",
 )  # fmt: skip
 
 # Kernels.
@@ -447,7 +447,7 @@ extractor_options = together(
     ),
     click.option(
         "--parser", metavar="NAME", callback=check_parser, default="auto",
-        help="Parser: auto, given, biomedical, spacy[:MODEL] or stanza[:LANGUAGE].",
+        help="Parser: auto, given, biomedical[-dependencies], spacy[:MODEL] or stanza[:LANGUAGE].",
     ),
     click.option("--license", metavar="TEXT", help="License of the model."),
     click.option("--description", metavar="TEXT", help="Description of the model."),

@@ -22,6 +22,7 @@ from .card import card_of as card_of
 from .corpus import (
     GIVEN as GIVEN,
     SentenceTable as SentenceTable,
+    default_parser as default_parser,
     example_entries as example_entries,
     needs_parse as needs_parse,
     read_sentences as read_sentences,

@@ -31,21 +31,17 @@ from kernelwood.text import (
     is_frame,
     is_missing,
 )
+from kernelwood.views import find_view
 
 _LOG = logging.getLogger(__name__)
 
 AUTO = "auto"  # given parses, or if no sentence has one, those of the default parser
 GIVEN = "given"  # given parses only
-_DEFAULT = "biomedical"
+_TREES, _DEPENDENCIES = "biomedical", "biomedical-dependencies"  # bundled parsers
 _BATCH = 512  # sentences parsed together
 _LONGEST_PATH = 4096  # longer strings are texts
 # Suffixes of texts and containers, which are not those of a format of their own.
 _OTHER_SUFFIXES = (".txt", ".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".xml", ".json", ".csv")
-
-# Views that are made of words alone.
-_WORD_VIEWS = frozenset(
-    ("words", "context", "stem-context", "names", "types", "between-words", "sentence-words")
-)
 
 # A document or sentence with its id, label and origin.
 _Entry: TypeAlias = tuple[str, "Document | Sentence", Label, "Origin | None"]
@@ -183,7 +179,28 @@ def needs_parse(views: Iterable[str]) -> bool:
     >>> needs_parse(("context",)), needs_parse(("context", "path"))
     (False, True)
     """
-    return not _WORD_VIEWS.issuperset(views)
+    return any(find_view(name).needs != "words" for name in views)
+
+
+def default_parser(views: Iterable[str], learned: str | None = None) -> str:
+    """Return the parser of ``"auto"``: the fastest bundled parser that makes all the views.
+
+    Parameters
+    ----------
+    views : iterable of str
+    learned : str, optional
+        The parser of the training corpus of a model, which is returned if it is a bundled one.
+
+    Examples
+    --------
+    >>> default_parser(("context", "path")), default_parser(("path", "pet"))
+    ('biomedical-dependencies', 'biomedical')
+    >>> default_parser(("context", "path"), learned="biomedical")
+    'biomedical'
+    """
+    if learned in (_TREES, _DEPENDENCIES):
+        return learned
+    return _TREES if any(find_view(name).needs == "tree" for name in views) else _DEPENDENCIES
 
 
 def read_sentences(
@@ -195,6 +212,7 @@ def read_sentences(
     least: int,
     most: int | None,
     n_jobs: int | None = None,
+    learned: str | None = None,
 ) -> tuple[SentenceTable, str]:
     """Return the sentences of documents, and the name of what parsed them.
 
@@ -211,13 +229,16 @@ def read_sentences(
     least, most : int or None
         Sentences with fewer or more entities have no candidates and are not parsed.
     n_jobs : int, optional
-        Threads of the bundled grammar.
+        Threads of the bundled parsers.
+    learned : str, optional
+        The parser of the training corpus, as in `default_parser`.
     """
+    views = tuple(views)
     needed = needs_parse(views)
     backend = None if parser in (AUTO, GIVEN) else load_backend(parser, n_jobs=n_jobs)
     table = SentenceTable.read(entries, dropped, backend)
     if parser == AUTO and needed and len(table) and not any(map(_is_parsed, table.sentences)):
-        backend = load_backend(_DEFAULT, n_jobs=n_jobs)
+        backend = load_backend(default_parser(views, learned), n_jobs=n_jobs)
     if backend is None:
         return table, GIVEN
     if not isinstance(backend, PreparsedBackend):

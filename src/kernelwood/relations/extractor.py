@@ -194,8 +194,10 @@ class RelationExtractor(ChecksParameters, Estimator):
     n_splits : int, default 5
         Number of folds, of whole documents, used to calibrate and to set the threshold.
     parser : str, default "auto"
-        ``"auto"`` uses given parses, or the bundled grammar if no sentence has one; ``"given"``
-        never parses; a name of `kernelwood.parsing.load_backend` parses every sentence.
+        ``"auto"`` uses given parses, or if no sentence has one, the fastest bundled parser that
+        makes all views: ``"biomedical-dependencies"``, or ``"biomedical"`` for views of
+        constituency trees; a fitted model keeps the one of its training corpus. ``"given"`` never
+        parses; a name of `kernelwood.parsing.load_backend` parses every sentence.
     n_evidence : int, default 3
         Maximum number of supporting, and of opposing, training cases shown for a prediction.
     license, description : str
@@ -454,7 +456,12 @@ class RelationExtractor(ChecksParameters, Estimator):
         return self
 
     def _sentences(
-        self, entries: Iterable[Any], parser: Any, dropped: Counter[str]
+        self,
+        entries: Iterable[Any],
+        parser: Any,
+        dropped: Counter[str],
+        *,
+        learned: str | None = None,
     ) -> tuple[SentenceTable, str]:
         events = self.candidates == "events"
         return read_sentences(
@@ -465,6 +472,7 @@ class RelationExtractor(ChecksParameters, Estimator):
             least=1 if events else 2,
             most=None if events else int(self.max_entities),
             n_jobs=self.n_jobs,
+            learned=learned,
         )
 
     def _views(self) -> tuple[str, ...]:
@@ -796,7 +804,7 @@ class RelationExtractor(ChecksParameters, Estimator):
         dropped: Counter[str] = Counter()
         with self._threads(), cycles_ignored():
             entries = example_entries(documents, owner="predict")
-            sentences, used = self._sentences(entries, self.parser, dropped)
+            sentences, used = self._sentences(entries, self.parser, dropped, learned=self.parser_)
             return self._predicted(sentences, used, dropped, all=all, labeled=True)
 
     def extract(
@@ -839,7 +847,7 @@ class RelationExtractor(ChecksParameters, Estimator):
         with self._threads(), cycles_ignored():
             finder = EntityFinder(self.tagger_ if find_entities else None, dictionary)
             sentences, used = self._sentences(
-                text_entries(texts, finder), parser or self.parser, dropped
+                text_entries(texts, finder), parser or self.parser, dropped, learned=self.parser_
             )
             found = self._predicted(sentences, used, dropped, all=True, labeled=False)
             monitor = DriftMonitor(self)

@@ -24,6 +24,8 @@ from kernelwood.views.interaction_graphs import InteractionPaths, trigger_path, 
 from kernelwood.views.word_sequences import Contexts, Labels, words
 
 _Subject: TypeAlias = Literal["sentence", "pair", "interaction"]
+# The part of a parse that a view needs; a tree has dependencies, too, by head rules.
+Needed: TypeAlias = Literal["words", "dependencies", "tree"]
 # The view, a structure or features with values; and the reason if it is a fallback.
 _Made: TypeAlias = "tuple[Structure | dict[str, float], str | None]"
 _Maker: TypeAlias = "Callable[[Candidate], _Made]"
@@ -46,12 +48,15 @@ class ViewRow:
     prepare : callable
         From a sentence to a function, which maps an input in that sentence to the structure and,
         if it is a fallback, the reason.
+    needs : {"words", "dependencies", "tree"}
+        The part of a parse that it is made from.
     """
 
     name: str
     summary: str
     subject: _Subject
     prepare: Callable[[Sentence], Callable[..., _Made]]
+    needs: Needed = "dependencies"
 
 
 def find_view(name: str) -> ViewRow:
@@ -142,7 +147,10 @@ def view_maker(name: str) -> Callable[[Sentence | Candidate], _Made]:
 
 def _tree(sentence: Sentence) -> Tree:
     if sentence.tree is None:
-        raise StructureError("the sentence has no constituency tree")
+        raise StructureError(
+            "the sentence has no constituency tree",
+            hint="parse it with the parser 'biomedical'; 'biomedical-dependencies' makes no trees",
+        )
     return sentence.tree
 
 
@@ -275,16 +283,21 @@ def _trigger(candidate: Candidate) -> Entity:
     return candidate.trigger
 
 
-def _sentence(name: str, summary: str, function: Callable[[Sentence], Structure]) -> ViewRow:
+def _sentence(
+    name: str,
+    summary: str,
+    function: Callable[[Sentence], Structure],
+    needs: Needed = "dependencies",
+) -> ViewRow:
     def prepare(sentence: Sentence) -> _Maker:
         made = function(sentence)
         return lambda _: (made, None)
 
-    return ViewRow(name, summary, "sentence", prepare)
+    return ViewRow(name, summary, "sentence", prepare, needs)
 
 
-def _pair(name: str, summary: str, prepare: _Prepare) -> ViewRow:
-    return ViewRow(name, summary, "pair", prepare)
+def _pair(name: str, summary: str, prepare: _Prepare, needs: Needed = "dependencies") -> ViewRow:
+    return ViewRow(name, summary, "pair", prepare, needs)
 
 
 def _interaction(name: str, summary: str, prepare: _Prepare) -> ViewRow:
@@ -292,8 +305,8 @@ def _interaction(name: str, summary: str, prepare: _Prepare) -> ViewRow:
 
 
 _ROWS: tuple[ViewRow, ...] = (
-    _sentence("words", "the words in order", words),
-    _sentence("tree", "the constituency tree", _tree),
+    _sentence("words", "the words in order", words, "words"),
+    _sentence("tree", "the constituency tree", _tree, "tree"),
     _sentence("grct", "dependencies: grammatical relations centered", grct),
     _sentence("lct", "dependencies: words centered", lct),
     _sentence("loct", "dependencies: words only", loct),
@@ -303,17 +316,17 @@ _ROWS: tuple[ViewRow, ...] = (
     _pair("steps", "words and relations in turn along the shortest path", _steps("text")),
     _pair("stem-steps", "steps, with words cut to stems", _steps("stem")),
     _pair("path-tree", "shortest path with its dependents", _path_tree),
-    _pair("context", "words before, between and after two entities", _context("text")),
-    _pair("stem-context", "context, with words cut to stems", _context("stem")),
-    _pair("names", "relation of the names of two entities", _names),
+    _pair("context", "words before, between and after two entities", _context("text"), "words"),
+    _pair("stem-context", "context, with words cut to stems", _context("stem"), "words"),
+    _pair("names", "relation of the names of two entities", _names, "words"),
     _pair("negation", "whether the relation of two entities is negated", _negation),
-    _pair("types", "types of two entities", _types),
+    _pair("types", "types of two entities", _types, "words"),
     _pair("entity-words", "head words of two entities", _entity_words(stems=False)),
     _pair("stem-entity-words", "stems of the head words of entities", _entity_words(stems=True)),
-    _pair("between-words", "words between two entities, for word vectors", _between),
-    _pair("sentence-words", "stems of all words of the sentence, without order", _bag),
-    _pair("pet", "path-enclosed tree of two entities", _of_spans(path_enclosed_tree)),
-    _pair("mct", "minimal complete tree of two entities", _of_spans(minimal_complete_tree)),
+    _pair("between-words", "words between two entities, for word vectors", _between, "words"),
+    _pair("sentence-words", "stems of all words of the sentence, without order", _bag, "words"),
+    _pair("pet", "path-enclosed tree of two entities", _of_spans(path_enclosed_tree), "tree"),
+    _pair("mct", "minimal complete tree of two entities", _of_spans(minimal_complete_tree), "tree"),
     _interaction(
         "amr-tree",
         "AMR subgraph from interaction to participants",

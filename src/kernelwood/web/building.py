@@ -83,7 +83,7 @@ VIEWS = (
 )
 _PATH, _TYPES = "stem-steps", "types"
 _AUTO = "auto"
-_DEFAULT_PARSER = "biomedical"
+_DEFAULT_PARSER = "biomedical-dependencies"
 _CHUNK = 50_000  # characters that are parsed and stored at once
 _PLACES = {"e1", "e2"}  # roles that name places in the text
 _HELD_OUT = 1  # stream of random numbers

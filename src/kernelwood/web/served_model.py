@@ -24,6 +24,7 @@ from kernelwood.relations import (
     RelationExtractor,
     Verdict,
     card_of,
+    default_parser,
     map_types,
     needs_parse,
 )
@@ -33,7 +34,7 @@ from kernelwood.web.metrics import Metrics
 from kernelwood.web.security import ApiError
 from kernelwood.web.service_input import ExtractInput, Limits, VerifyInput, n_pairs
 
-_AUTO, _DEFAULT_PARSER = "auto", "biomedical"
+_AUTO = "auto"
 _DRIFT_DOCUMENTS = 20  # fewer are never significant
 _NUMBERS = count()  # of documents, for ids that no two of a batch share
 _NO_ENTITIES = (
@@ -94,7 +95,9 @@ class ServedModel:
         name = self.extractor.parser
         if not needs_parse(self.extractor.views_) or name == GIVEN:
             return None
-        return load_backend(_DEFAULT_PARSER if name == _AUTO else name, n_jobs=n_jobs)
+        if name == _AUTO:
+            name = default_parser(self.extractor.views_, self.extractor.parser_)
+        return load_backend(name, n_jobs=n_jobs)
 
     def _warm_up(self) -> tuple[str, ...]:
         """Predict one sentence, so that the first request is fast; return the warnings.

@@ -150,5 +150,5 @@ class TextTrial:
         with self._lock:
             if self._backend is None:
                 name = self.project.settings().get("building", {}).get("parser", GIVEN)
-                self._backend = load_backend("biomedical" if name == GIVEN else name)
+                self._backend = load_backend("biomedical-dependencies" if name == GIVEN else name)
             return self._backend

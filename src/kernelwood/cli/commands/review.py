@@ -74,7 +74,7 @@ Examples:
 )
 @click.option(
     "--parser", metavar="NAME", callback=check_parser, default="auto",
-    help="Parser: auto, given, biomedical, spacy[:MODEL] or stanza[:LANGUAGE].",
+    help="Parser: auto, given, biomedical[-dependencies], spacy[:MODEL] or stanza[:LANGUAGE].",
 )  # fmt: skip
 @text_options
 @seed_option

@@ -73,7 +73,7 @@ Examples:
 )
 @click.option(
     "--parser", metavar="NAME", default="biomedical", callback=check_parser,
-    help="Parser of SENTENCE: biomedical, spacy[:MODEL] or stanza[:LANGUAGE].",
+    help="Parser of SENTENCE: biomedical[-dependencies], spacy[:MODEL] or stanza[:LANGUAGE].",
 )  # fmt: skip
 @kernel_options
 @click.option(
