@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from scipy import sparse
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.model_selection import KFold, StratifiedGroupKFold, StratifiedKFold
 
 import kernelwood as kw
 from kernelwood import evaluate
 from kernelwood.errors import KernelInputError
 from kernelwood.evaluate.class_labels import encode_groups
-from kernelwood.evaluate.splits import check_splits, join_structures, split_examples
+from kernelwood.evaluate.splits import _GroupFolds, check_splits, join_structures, split_examples
 
 GROUPS = st.lists(st.sampled_from("abcdefgh"), min_size=6, max_size=60).filter(
     lambda groups: len(set(groups)) >= 3
@@ -100,6 +100,24 @@ def test_labels_spread_a_rare_class_over_the_parts():
     y = np.where(groups % 10 == 0, "rare", "common")
     splits = evaluate.group_splits(groups, y, n_splits=5)
     assert [int((y[test] == "rare").sum()) for _, test in splits] == [4] * 5
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class")
+@given(st.integers(0, 2**32 - 1), st.integers(2, 9), st.integers(2, 20), st.integers(1, 5))
+def test_stratified_folds_of_groups_are_those_of_scikit_learn(seed, n_splits, n_classes, size):
+    random = np.random.default_rng(seed)
+    y = np.concatenate([np.zeros(n_splits, int), random.integers(n_classes, size=150)])
+    groups = np.concatenate([np.arange(n_splits), random.integers(150 // size, size=150)])
+    expected, found = (
+        [
+            test.tolist()
+            for _, test in folds(n_splits, shuffle=True, random_state=seed).split(
+                np.zeros((len(y), 1)), y, groups
+            )
+        ]
+        for folds in (StratifiedGroupKFold, _GroupFolds)
+    )
+    assert found == expected
 
 
 def test_parts_without_labels_are_of_equal_size():

@@ -585,3 +585,42 @@ def test_wrong_folds_are_refused(sample, folds, message):
     given = np.zeros(len(y), dtype=int) if folds == "same" else folds
     with pytest.raises(kw.errors.KernelInputError, match=message):
         kw.KernelSVC(kw.SubsetTreeKernel()).fit_held_out(X, y, given)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_given_matrix_is_not_computed_again(strategy):
+    folds = np.arange(len(TREES)) // 6 % 3
+    expected = svc(strategy=strategy)
+    scores = expected.fit_held_out(TREES, LABELS, folds)
+    gram = KERNEL.gram(TREES).astype(np.float32)
+    model = svc(strategy=strategy)
+    with kw.compute.counting() as counters:
+        found = model.fit_held_out(TREES, LABELS, folds, gram=gram)
+        alone = svc(strategy=strategy).held_out(TREES, LABELS, folds, gram=gram)
+    assert counters.kernel_evaluations == 0
+    assert (found == scores).all() and (alone == scores).all()
+    assert (model.coefficients_ == expected.coefficients_).all()
+    assert model.kernel_evaluations_ == expected.kernel_evaluations_
+
+
+def test_held_out_scores_without_fitting_leave_the_model_as_it_is():
+    model = svc(random_state=0)
+    scores = model.held_out(TREES, TWO, np.arange(len(TREES)) % 2)
+    assert scores.shape == (len(TREES),)
+    with pytest.raises(NotFittedError):
+        model.predict(TREES)
+
+
+@pytest.mark.parametrize(
+    ("gram", "options"),
+    [
+        (np.eye(3, dtype=np.float32), {}),
+        (np.eye(len(TREES)), {}),
+        (np.eye(len(TREES), dtype=np.float32)[::-1], {}),
+        ([[1.0]], {}),
+        (np.eye(len(TREES), dtype=np.float32), {"n_landmarks": 5}),
+    ],
+)
+def test_a_matrix_that_cannot_be_used_is_refused(gram, options):
+    with pytest.raises(kw.errors.KernelInputError, match="gram"):
+        svc(**options).held_out(TREES, LABELS, np.arange(len(TREES)) % 2, gram=gram)

@@ -11,19 +11,30 @@ from hypothesis import given, settings, strategies as st
 from learners.smo_reference import problems, textbook_smo
 from processes import start_python, stop
 from sklearn.svm import SVC
+from work import count_calls
 
 import kernelwood as kw
 from kernelwood import _native
-from kernelwood.learners.svm_machines import Trainer, class_scores, compute_gram
+from kernelwood.learners.svm_machines import Trainer, add_gram, class_scores, compute_gram
 
 DTYPES = ("float32", "float64")
 
 
-def solve(gram, targets, bounds, tolerance=1e-3, *, rows=None, max_iterations=10**7, stop=None):
+def solve(
+    gram,
+    targets,
+    bounds,
+    tolerance=1e-3,
+    *,
+    rows=None,
+    max_iterations=10**7,
+    stop=None,
+    space=None,
+):
     rows = np.arange(len(gram)) if rows is None else np.asarray(rows)
     found = np.full(len(rows), np.nan)
     data = (gram, rows, targets, bounds)
-    return found, *_native.solve_svm(*data, tolerance, max_iterations, found, stop)
+    return found, *_native.solve_svm(*data, tolerance, max_iterations, found, stop, space)
 
 
 def libsvm(gram, targets, bounds, tolerance):
@@ -150,6 +161,32 @@ def test_rows_give_the_same_bits_as_a_copy_of_them(dtype, problem, data):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("size", [0, 1, 700, 5000, 10**6])
+@given(problems(), st.data())
+@settings(max_examples=20)
+def test_space_for_copies_of_rows_changes_no_bit(dtype, size, problem, data):
+    gram, targets, bounds = problem
+    gram = gram.astype(dtype)
+    rows = np.array(data.draw(st.permutations(range(len(gram)))))
+    part = (gram, targets[rows], bounds[rows])
+    space = np.full(size, np.nan, dtype)
+    expected, found = solve(*part, rows=rows), solve(*part, rows=rows, space=space)
+    assert (found[0] == expected[0]).all() and found[1:] == expected[1:]
+
+
+@pytest.mark.parametrize("size", [0, 1, 5000, 10**5, 10**7])
+@pytest.mark.parametrize("step", [1, 2])
+def test_space_changes_no_bit_where_samples_are_left_out(size, step):
+    gram, targets, bounds = large_problem(n=1600)
+    rows = np.arange(0, 1600, step)
+    part = (gram.astype(np.float32), targets[rows], 50 * bounds[rows], 1e-6)
+    expected = solve(*part, rows=rows)
+    assert expected[3] > 2000
+    found = solve(*part, rows=rows, space=np.full(size, np.nan, np.float32))
+    assert (found[0] == expected[0]).all() and found[1:] == expected[1:]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_a_memory_map_is_read_in_place(tmp_path, dtype):
     gram, targets, bounds = large_problem()
     stored = np.memmap(tmp_path / "gram", dtype, "w+", shape=gram.shape)
@@ -179,6 +216,18 @@ def test_held_out_scores_are_those_of_copies():
             margins = similarities @ machines.coefficients.T + machines.intercepts
             again = class_scores(margins, machines.pairs, 3)
             assert scores[held] == pytest.approx(again, abs=1e-12)
+
+
+@pytest.mark.parametrize("strategy", ["ovr", "ovo"])
+def test_held_out_scores_alone_are_those_of_training(strategy):
+    gram, *_ = large_problem(n=90)
+    gram, numbers = gram.astype(np.float32), (np.arange(90) % 3).astype(np.int32)
+    folds = np.arange(90) // 7 % 4
+    trainer = Trainer(strategy, np.ones(3), False, 1.0, 1e-3, 10**6, 1)
+    _, [expected] = trainer.train(gram, numbers, [folds])
+    calls = count_calls(lambda: trainer.held_out(gram, numbers, folds), Trainer._solve)
+    assert calls == [4 * 3]
+    assert (trainer.held_out(gram, numbers, folds) == expected).all()
 
 
 @pytest.mark.parametrize("at_once", [1, 100])
@@ -299,6 +348,15 @@ def test_the_matrix_is_that_of_the_kernel_rounded(dtype, monkeypatch):
     total = 700 * 701 // 2
     assert counters.kernel_evaluations == total
     assert seen[-1] == (total, total) and [done for done, _ in seen] == sorted(d for d, _ in seen)
+
+
+@pytest.mark.parametrize("tile", [256, 4096])
+def test_an_added_kernel_gives_the_matrix_of_the_sum(monkeypatch, tile):
+    monkeypatch.setattr("kernelwood.learners.svm_machines._TILE", tile)
+    one, two = (kw.SubsequenceKernel(max_length=n, dtype="float32") for n in (2, 3))
+    gram = compute_gram(one, SEQUENCES)
+    add_gram(0.3 * two, SEQUENCES, gram)
+    assert (gram == (one + 0.3 * two).gram(SEQUENCES)).all()
 
 
 def test_values_beyond_single_precision_are_refused():

@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import kernelwood as kw
+from kernelwood.datasets import load_interactions
 from kernelwood.persist.estimators import check_restored
 from kernelwood.persist.parts import split
 from kernelwood.relations import RECIPES, card_of
@@ -395,6 +396,33 @@ def test_words_of_entities_are_compared_where_they_help(extractor):
     assert found.positive.all()
     assert extractor.views_[-1] != "stem-entity-words"
     assert set(extractor.trial_) == {"blind", "words"}
+
+
+def test_the_matrix_of_the_trial_is_that_of_training():
+    """The extractor is that of the choice, without the evaluations that this costs."""
+    for corpus, words in ((nominals(), True), (load_interactions("train"), False)):
+        fitted = {}
+        for blind in ("auto", not words):
+            model = kw.RelationExtractor(blind=blind, random_state=0)
+            with kw.compute.counting() as counters:
+                fitted[blind] = model.fit(corpus)
+            n = model.n_candidates_
+            # The trial compares the words of entities, once or twice, and nothing else again.
+            assert counters.kernel_evaluations // (n * (n + 1) // 2) == (1 + (blind == "auto")) + (
+                blind == "auto" and words
+            )
+        one, two = fitted["auto"], fitted[not words]
+        assert one.views_ == two.views_ and one.threshold_ == two.threshold_
+        assert (one.learner_.coefficients_ == two.learner_.coefficients_).all()
+        assert (one.learner_.intercepts_ == two.learner_.intercepts_).all()
+        assert one.learner_.kernel_evaluations_ == two.learner_.kernel_evaluations_
+
+
+@pytest.mark.parametrize("recipe", ["ridge", "nystrom"])
+def test_a_trial_for_a_recipe_that_reads_no_matrix_finds_the_same(recipe):
+    expected = kw.RelationExtractor(random_state=0).fit(nominals(3))
+    model = kw.RelationExtractor(recipe, random_state=0).fit(nominals(3))
+    assert model.trial_ == expected.trial_
 
 
 @pytest.mark.parametrize("blind", [True, False])

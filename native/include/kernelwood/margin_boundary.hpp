@@ -23,6 +23,7 @@ class MarginBoundary {
     const auto n = static_cast<size_t>(2 * size_);
     share_.resize(n);
     product_.resize(n);
+    similarities_.resize(n * n);
   }
 
   // Signed weights of the points of both subsets, and the threshold.
@@ -47,12 +48,15 @@ class MarginBoundary {
     double gain = 0.0;
   };
 
-  double kernel(int64_t i, int64_t j) const {
-    return gram_[static_cast<int64_t>(points_[i]) * stride_ + points_[j]];
-  }
+  const double* row(int64_t i) const { return similarities_.data() + 2 * size_ * i; }
+  double kernel(int64_t i, int64_t j) const { return row(i)[j]; }
   double sign(int64_t i) const { return i < size_ ? -1.0 : 1.0; }
 
   void start() {
+    double* copy = similarities_.data();
+    for (int64_t i = 0; i < 2 * size_; ++i)
+      for (int64_t j = 0; j < 2 * size_; ++j)
+        *copy++ = gram_[static_cast<int64_t>(points_[i]) * stride_ + points_[j]];
     scale_ = std::numeric_limits<double>::min();
     for (int64_t i = 0; i < 2 * size_; ++i) {
       scale_ = std::max(scale_, kernel(i, i));
@@ -64,13 +68,15 @@ class MarginBoundary {
         sum += sign(j) * share_[static_cast<size_t>(j)] * kernel(i, j);
       product_[static_cast<size_t>(i)] = sum;
     }
+    distance_ = squared_distance();
   }
 
   Move best_move(int64_t first) const {
     Move move;
     double lowest = 0.0, highest = 0.0;
+    const double side = sign(first);
     for (int64_t i = first; i < first + size_; ++i) {
-      const double slope = sign(i) * product_[static_cast<size_t>(i)];
+      const double slope = side * product_[static_cast<size_t>(i)];
       if (move.to < 0 || slope < lowest) {
         lowest = slope;
         move.to = i;
@@ -94,9 +100,10 @@ class MarginBoundary {
   bool improve() {
     const Move one = best_move(0), two = best_move(size_);
     const Move& move = one.gain >= two.gain ? one : two;
-    const double distance = squared_distance();
-    if (!(distance > touching * scale_)) return false;
-    if (!(move.gain > precise * distance + rounding * scale_)) return false;
+    if (!goes_on(distance_, move.gain, 2.0)) {  // near the end: the exact distance decides
+      distance_ = squared_distance();
+      if (!goes_on(distance_, move.gain, 1.0)) return false;
+    }
     const double apart =
         kernel(move.from, move.from) + kernel(move.to, move.to) - 2.0 * kernel(move.from, move.to);
     double& from = share_[static_cast<size_t>(move.from)];
@@ -104,10 +111,18 @@ class MarginBoundary {
     const double moved = apart * from > move.gain ? move.gain / apart : from;
     from = moved == from ? 0.0 : from - moved;
     share_[static_cast<size_t>(move.to)] += moved;
-    for (int64_t i = 0; i < 2 * size_; ++i)
-      product_[static_cast<size_t>(i)] +=
-          sign(move.to) * moved * (kernel(move.to, i) - kernel(move.from, i));
+    const double step = sign(move.to) * moved;
+    const double *row_to = row(move.to), *row_from = row(move.from);
+    double* product = product_.data();
+    for (int64_t i = 0; i < 2 * size_; ++i) product[i] += step * (row_to[i] - row_from[i]);
+    distance_ -= moved * (2.0 * move.gain - moved * apart);
     return true;
+  }
+
+  // Whether a step is worth it, so many times over.
+  bool goes_on(double distance, double gain, double times) const {
+    return distance > times * touching * scale_ &&
+           gain > times * (precise * distance + rounding * scale_);
   }
 
   void finish(double* weights, double* threshold) const {
@@ -123,7 +138,8 @@ class MarginBoundary {
   const double* gram_;
   int64_t stride_, size_;
   const int32_t* points_ = nullptr;
-  double scale_ = 1.0;
+  double scale_ = 1.0, distance_ = 0.0;  // the largest self-similarity; squared, between the hulls
+  std::vector<double> similarities_;  // of the points of both subsets
   std::vector<double> share_, product_;  // a and b; <q - p, phi(x_i)>
 };
 

@@ -96,6 +96,7 @@ class LandmarkTrainer(Trainer):
         """
         with one_blas_thread():
             moments = _moments(gram)
+            _check_definite(_with_ridge(gram[self.landmarks]))
             return [self._train_part(gram, moments, numbers, rows) for rows in parts]
 
     def _train_part(
@@ -119,7 +120,10 @@ class LandmarkTrainer(Trainer):
         used = np.append(columns, len(self.landmarks))
         metric = 2.0 * _ACTIVE * self.C * moments[np.ix_(used, used)]
         metric[:-1, :-1] += gram
-        factor = cholesky(metric, lower=True, overwrite_a=True, check_finite=False)
+        try:
+            factor = cholesky(metric, lower=True, overwrite_a=True, check_finite=False)
+        except LinAlgError:
+            raise _indefinite() from None
         objective = _Objective(similarities, columns, gram, factor, targets, bounds, self.n_jobs)
         coefficients, intercepts, converged = objective.minimize(self.tol, self.max_iter)
         intercepts = np.where(constants, constants, intercepts)
@@ -221,21 +225,32 @@ class _Objective:
 
 
 def _with_ridge(gram: NDArray[Any]) -> Floats:
-    """Return similarities among landmarks with a small ridge, if they are positive definite."""
-    from scipy.linalg import LinAlgError, cholesky
-
+    """Return similarities among landmarks with a small ridge."""
     matrix = gram.astype(np.float64)
     if len(matrix):
         matrix[np.diag_indices(len(matrix))] += _RIDGE[gram.dtype] * matrix.diagonal().mean()
-    try:
-        cholesky(matrix, lower=True, check_finite=False)
-    except LinAlgError:
-        raise KernelInputError(
-            "KernelSVC: the similarities of the landmarks are not positive definite, so no vectors "
-            "can have them; use exact matching, or a similarity whose positive_semidefinite is "
-            "True, or n_landmarks=None"
-        ) from None
     return matrix
+
+
+def _check_definite(matrix: Floats) -> None:
+    """Raise KernelInputError if similarities among landmarks are not positive definite.
+
+    If they are, so are those of each part of the landmarks.
+    """
+    from scipy.linalg import LinAlgError, cholesky
+
+    try:
+        cholesky(matrix, lower=True, overwrite_a=True, check_finite=False)
+    except LinAlgError:
+        raise _indefinite() from None
+
+
+def _indefinite() -> KernelInputError:
+    return KernelInputError(
+        "KernelSVC: the similarities of the landmarks are not positive definite, so no vectors "
+        "can have them; use exact matching, or a similarity whose positive_semidefinite is "
+        "True, or n_landmarks=None"
+    )
 
 
 def _moments(similarities: NDArray[Any]) -> Floats:
