@@ -102,7 +102,7 @@ class LandmarkTrainer(Trainer):
     def _train_part(
         self, similarities: NDArray[Any], moments: Floats, numbers: Numbers, rows: Rows
     ) -> Machines:
-        from scipy.linalg import cholesky
+        from scipy.linalg import LinAlgError, cholesky
 
         pairs = pairs_of_classes(self.strategy, len(self.weights))
         targets = np.ones((len(numbers), len(pairs)), dtype=np.int8)
