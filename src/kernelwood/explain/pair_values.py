@@ -25,9 +25,9 @@ class PairValues:
     >>> one, other = [kw.Sequence(["a", "b"])], [kw.Sequence(["a"])]
     >>> kernel, values = kw.SubsequenceKernel(), PairValues()
     >>> round(float(values.of(kernel + 2 * kernel, one, other)[0]), 3)
-    1.838
+    1.846
     >>> values.known(kernel, one, other).round(3)
-    array([0.613])
+    array([0.615])
     """
 
     def __init__(self) -> None:
