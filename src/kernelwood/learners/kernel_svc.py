@@ -256,14 +256,14 @@ class KernelSVC(StructureClassifier):
         """
         from sklearn.base import clone
 
-        model = clone(self)
+        model: KernelSVC = clone(self)
         X = model._start(X)
         numbers = model._encode_labels(X, y)
         model._check_classes(numbers)
-        folds = model._check_folds(folds, numbers)
+        checked = model._check_folds(folds, numbers)
         with model._threads():
             trainer, similarities = model._compare(X, numbers, gram)
-            scores = trainer.held_out(similarities, numbers, folds)
+            scores = trainer.held_out(similarities, numbers, checked)
         return scores[:, 0] if len(model.classes_) == 2 else scores
 
     def _fit(self, X: Any, y: Any, folds: Any, gram: Any) -> Floats | None:

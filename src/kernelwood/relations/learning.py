@@ -210,7 +210,7 @@ def _memory_advice(learner: Any) -> Iterator[None]:
 
 
 def _fit_and_hold_out(
-    learner: Any, X: Any, y: NDArray[Any], folds: Indices | None, known: Mapping[str, Any]
+    learner: Any, X: Any, y: NDArray[Any], folds: Indices | None, matrix: Mapping[str, Any]
 ) -> Any:
     from sklearn.base import clone
 
@@ -218,7 +218,7 @@ def _fit_and_hold_out(
         learner.fit(X, y)
         return None
     if hasattr(learner, "fit_held_out"):
-        scores = learner.fit_held_out(X, y, folds, **known)
+        scores = learner.fit_held_out(X, y, folds, **matrix)
         return _columns(scores, len(learner.classes_))
     classes = np.unique(y)
     # A class that the other folds do not have has the lowest score.
