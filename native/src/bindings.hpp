@@ -13,6 +13,7 @@ void bind_information(nanobind::module_& m);
 void bind_parsing(nanobind::module_& m);
 void bind_similarity(nanobind::module_& m);
 void bind_svm(nanobind::module_& m);
+void bind_terms(nanobind::module_& m);
 void bind_vector_search(nanobind::module_& m);
 void bind_vectors(nanobind::module_& m);
 

@@ -40,10 +40,13 @@ from kernelwood.arrays import Batch, ForestBatch, SequenceBatch, TreeBatch
 __all__ = [
     "BitForest",
     "BudgetExceeded",
+    "CharacterTable",
     "ChartGrammar",
     "CodeSwaps",
     "ForestParameters",
     "SequenceParameters",
+    "TermAutomaton",
+    "TermPieces",
     "TreeKernel",
     "TreeParameters",
     "VectorChunk",
@@ -82,10 +85,13 @@ __all__ = [
 
 BitForest = _core.BitForest
 BudgetExceeded = _core.BudgetExceeded
+CharacterTable = _core.CharacterTable
 ChartGrammar = _core.ChartGrammar
 CodeSwaps = _core.CodeSwaps
 ForestParameters = _core.ForestParameters
 SequenceParameters = _core.SequenceParameters
+TermAutomaton = _core.TermAutomaton
+TermPieces = _core.TermPieces
 TreeKernel = _core.TreeKernel
 TreeParameters = _core.TreeParameters
 VectorChunk = _core.VectorChunk
