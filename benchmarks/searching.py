@@ -1,12 +1,15 @@
 """Speed and recall of searches by hashcodes and by vectors.
 
     python benchmarks/searching.py [--data DIR] [--size 1000000] [--repeats 5]
-                                   [--parts speed recall] [--json]
+                                   [--parts speed scan recall] [--json]
 
 Speed: random sequences of 3 to 12 words whose frequencies fall as in text, compared by the
 subsequence kernel. The scan reads all codes or vectors; a search compares the query with the
 references or landmarks first, and with re-ranking 100 structures by the kernel. Every figure is CPU
 time of one thread in milliseconds a query, the minimum of several repeats.
+
+Scan: random codes of 1,024 bits, the 10 nearest of each query, for several queries at once, beside
+``IndexBinaryFlat`` of faiss if it is installed, in turn.
 
 Recall: how many of the ten questions that are most similar to each test question by the partial
 tree kernel are found, of 5,452, when so many are compared by the kernel. A question that is as
@@ -20,6 +23,7 @@ import json
 import resource
 import time
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -37,6 +41,7 @@ N_QUERIES = 8  # of which each is measured by itself
 TOGETHER = 16
 K, RERANKED, LIMIT = 10, 100, 50.0
 TREE_KERNEL = kw.PartialTreeKernel(terminal_factor=5.0)
+PARTS = ("speed", "scan", "recall")
 N_RERANK = (10, 50, 100, 200)
 
 Row = dict[str, Any]
@@ -110,6 +115,31 @@ def speed_rows(size: int, repeats: int) -> Iterator[Row]:
         yield speed_row(name, structures, queries, repeats)
 
 
+def scan_rows(size: int, repeats: int) -> Iterator[Row]:
+    """Yield the times of searches for random codes, by ours and by faiss in turn."""
+    random = np.random.default_rng(0)
+    codes, asked = (random.integers(2**64, size=(n, 16), dtype=np.uint64) for n in (size, 100))
+    searches: dict[str, Callable[[Any], Any]] = {
+        "kernelwood": lambda queries: nearest_codes(queries, codes, K, n_jobs=1)[1]
+    }
+    if find_spec("faiss"):
+        import faiss
+
+        faiss.omp_set_num_threads(1)
+        index = faiss.IndexBinaryFlat(1024)
+        index.add(codes.view(np.uint8))
+        searches["faiss"] = lambda queries: index.search(queries.view(np.uint8), K)[0]
+    for n in (1, 10, 100):
+        best = dict.fromkeys(searches, float("inf"))
+        found = [search(asked[:n]) for search in searches.values()]
+        assert all((each == found[0]).all() for each in found)
+        for _ in range(repeats):
+            for name, search in searches.items():
+                best[name] = min(best[name], cpu_seconds(lambda: search(asked[:n]), 1))  # noqa: B023
+        row: Row = {"queries": n, **{name: 1000 / n * time for name, time in best.items()}}
+        yield row | ({"times faiss": best["faiss"] / best["kernelwood"]} if len(best) > 1 else {})
+
+
 def recall_rows(trees: list[kw.Tree], queries: list[kw.Tree]) -> Iterator[Row]:
     X, asked = kw.batch(trees), kw.batch(queries)
     similarities = TREE_KERNEL.cross(asked, X)
@@ -129,14 +159,14 @@ def main() -> None:
     parser.add_argument("--data", help="folder with the corpora (default: KERNELWOOD_DATA)")
     parser.add_argument("--size", type=int, default=1_000_000)
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument(
-        "--parts", nargs="+", choices=("speed", "recall"), default=["speed", "recall"]
-    )
+    parser.add_argument("--parts", nargs="+", choices=(*PARTS,), default=[*PARTS])
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     tables: dict[str, list[Row]] = {}
     if "speed" in options.parts:
         tables["speed"] = list(speed_rows(options.size, options.repeats))
+    if "scan" in options.parts:
+        tables["scan"] = list(scan_rows(options.size, options.repeats))
     if "recall" in options.parts:
         train, test = (require_data(name, options.data) for name in (QUESTIONS, TEST))
         trees, queries = (read_view(path, "grct", 10**6) for path in (train, test))
@@ -147,6 +177,7 @@ def main() -> None:
         return
     titles = {
         "speed": f"{options.size:,} sequences, CPU ms a query",
+        "scan": f"{options.size:,} codes of 1,024 bits, the {K} nearest, CPU ms a query",
         "recall": f"recall of the {K} most similar questions, %",
     }
     for part, rows in tables.items():

@@ -50,6 +50,9 @@ def codes():
             made = kw.KernelHasher(kernel, method=method, **options).fit(trees).codes(trees)
             yield made
     yield from nearest_codes(made, made, 9)
+    random = np.random.default_rng(0).integers(2**64, size=(2000, 19), dtype=np.uint64)
+    for n_queries in (2, 9):  # codes are turned for the second
+        yield from nearest_codes(random[:n_queries], random, 50)
 
 
 def vectors():

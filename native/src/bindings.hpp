@@ -17,6 +17,7 @@ void bind_similarity(nanobind::module_& m);
 void bind_svm(nanobind::module_& m);
 void bind_trees(nanobind::module_& m);
 void bind_transitions(nanobind::module_& m);
+void bind_terms(nanobind::module_& m);
 void bind_vector_search(nanobind::module_& m);
 void bind_vectors(nanobind::module_& m);
 

@@ -71,6 +71,7 @@ NB_MODULE(_core, m) {
 
   bind_similarity(m);
   bind_svm(m);
+  bind_terms(m);
   bind_matching<float>(m, "MatchingFloat32");
   bind_matching<double>(m, "MatchingFloat64");
   bind_trees(m);

@@ -115,8 +115,7 @@ void bind_hashing(nb::module_& m) {
   m.def(
       "nearest_codes",
       [](Matrix<const uint64_t> queries, Matrix<const uint64_t> codes, int64_t begin, int64_t end,
-         Matrix<int64_t> indices, Matrix<int32_t> distances,
-         Stop stop) {
+         Matrix<int64_t> indices, Matrix<int32_t> distances, Stop stop) {
         check_rows(begin, end, size_of(queries, 0));
         require(queries.shape(1) == codes.shape(1), "codes of different lengths");
         require(indices.shape(0) == queries.shape(0) && distances.shape(0) == queries.shape(0) &&

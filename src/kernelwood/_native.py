@@ -43,6 +43,7 @@ from kernelwood.arrays import Batch, ForestBatch, SequenceBatch, TreeBatch
 __all__ = [
     "BitForest",
     "BudgetExceeded",
+    "CharacterTable",
     "ChartGrammar",
     "CodeSwaps",
     "ForestParameters",
@@ -52,6 +53,8 @@ __all__ = [
     "SequenceParameters",
     "TransitionParser",
     "TransitionTreebank",
+    "TermAutomaton",
+    "TermPieces",
     "TreeKernel",
     "TreeParameters",
     "VectorChunk",
@@ -93,6 +96,7 @@ __all__ = [
 
 BitForest = _core.BitForest
 BudgetExceeded = _core.BudgetExceeded
+CharacterTable = _core.CharacterTable
 ChartGrammar = _core.ChartGrammar
 CodeSwaps = _core.CodeSwaps
 ForestParameters = _core.ForestParameters
@@ -102,6 +106,8 @@ PairTables = _core.PairTables
 SequenceParameters = _core.SequenceParameters
 TransitionParser = _core.TransitionParser
 TransitionTreebank = _core.TransitionTreebank
+TermAutomaton = _core.TermAutomaton
+TermPieces = _core.TermPieces
 TreeKernel = _core.TreeKernel
 TreeParameters = _core.TreeParameters
 VectorChunk = _core.VectorChunk

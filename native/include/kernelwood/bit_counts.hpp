@@ -124,8 +124,8 @@ KW_INLINE void turned_distances_impl(const uint64_t* query, const uint64_t* turn
 }
 
 KW_DISPATCH_WIDE(turned_distances,
-                 (const uint64_t* query, const uint64_t* turned, int64_t n_groups,
-                  int64_t n_words, int32_t* distances),
+                 (const uint64_t* query, const uint64_t* turned, int64_t n_groups, int64_t n_words,
+                  int32_t* distances),
                  (query, turned, n_groups, n_words, distances))
 
 }  // namespace kernelwood

@@ -110,8 +110,7 @@ class NearestCodes {
     for (const Found& each : found_) ++counts_[static_cast<size_t>(each.distance) + 1];
     for (size_t d = 1; d < counts_.size(); ++d) counts_[d] += counts_[d - 1];
     sorted_.resize(found_.size());
-    for (const Found& each : found_)
-      sorted_[counts_[static_cast<size_t>(each.distance)]++] = each;
+    for (const Found& each : found_) sorted_[counts_[static_cast<size_t>(each.distance)]++] = each;
     sorted_.resize(k_);
     found_.swap(sorted_);
     found_.reserve(room_);

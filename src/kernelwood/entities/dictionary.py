@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, TypeVar
 
 from kernelwood.arrays import Flag, Named, Schema, Strings, Text, Whole
 from kernelwood.entities.mentions import Mention, add_mentions, mention_entity
-from kernelwood.entities.pieces import Pieces, cut_pieces
+from kernelwood.entities.term_search import TermSearch
 from kernelwood.errors import StructureError
 from kernelwood.io import Line, Readable, Source, Tally, cycles_ignored
 from kernelwood.structures import check_label, share, shorten, show
-from kernelwood.text import Document, Entity, Sentence, Span, Token, is_frame, is_missing
+from kernelwood.text import Document, Entity, Sentence, Span, is_frame, is_missing
 
 _A = TypeVar("_A", bound="Document | Sentence")
 Case: TypeAlias = Literal["smart", "exact", "ignore"]
@@ -31,11 +30,6 @@ _FORMS = (
     "DataFrame with the columns term and type, or a Dictionary"
 )
 _FORM = "write term<TAB>type, or term<TAB>type<TAB>id"
-
-# A node of the prefix tree maps the folded text of a piece to the next node. If a term ends here,
-# the node also maps its written pieces, or None if case is ignored, to the number of the term; the
-# key "" marks nodes with terms of the first kind.
-_Node: TypeAlias = dict["str | tuple[str, ...] | None", Any]
 
 
 class Term(NamedTuple):
@@ -88,8 +82,9 @@ class Dictionary:
 
     Notes
     -----
-    Building takes time linear in the size of the terms. Searching takes time linear in the length
-    of the text times the number of words in the longest term that partly matches.
+    Terms are an automaton in the native core. Building takes time linear in the size of the terms.
+    Searching takes time linear in the length of the text times the number of words in the longest
+    term that partly matches.
 
     Examples
     --------
@@ -122,19 +117,16 @@ class Dictionary:
                 f"terms must be pairs of term and type, got {type(terms).__name__}",
                 hint="Dictionary.of(terms) takes a file, a mapping or a DataFrame, too",
             )
-        self._start: _Node = {}
-        kept: list[Term] = []
         refused: Counter[str] = Counter()
         with cycles_ignored():
-            for number, given in enumerate(terms):
-                term = _check_term(given, number)
-                node, key = self._place(term)
-                earlier = node.get(None, node.get(key))
-                if earlier is None:
-                    node[key] = len(kept)
-                    kept.append(term)
-                else:
-                    refused[_why_refused(term, kept[earlier])] += 1
+            rows = [_check_term(row, number) for number, row in enumerate(terms)]
+            names = [row.term for row in rows]
+            self._search = TermSearch(names, self._ignores_case, self.variants)
+            placed = self._search.placed
+            kept = [row for row, number in zip(rows, placed, strict=True) if number >= 0]
+            for row, number in zip(rows, placed, strict=True):
+                if number < 0:
+                    refused[_why_refused(row, kept[-1 - number])] += 1
         self.terms = tuple(kept)
         self.tally = _tally(len(kept), refused)
 
@@ -263,24 +255,9 @@ class Dictionary:
         """
         if not isinstance(text, str):
             raise StructureError(f"the text must be a string, got {type(text).__name__}")
-        yield from self._matches(text, taken)
-
-    def _matches(
-        self, text: str, taken: Iterable[Span] = (), tokens: Sequence[Token] | None = None
-    ) -> Iterator[Match]:
-        """Yield the terms in a text, the tokens of which may be known."""
-        cut = cut_pieces(text, self.variants, tokens)
-        room = _Room(taken, len(text))
-        place, n_pieces = 0, len(cut.pieces)
-        while place < n_pieces:
-            piece = cut.pieces[place]
-            if piece.begins and piece.folded in self._start:
-                end, term = self._longest(cut, place, room)
-                if term is not None:
-                    yield Match(*cut.span(place, end), term)
-                    place = end
-                    continue
-            place += 1
+        terms = self.terms
+        for start, end, number in self._search.find(text, taken):
+            yield Match(start, end, terms[number])
 
     def annotate(self, document: _A) -> _A:
         r"""Return a document or sentence with entities for the terms that overlap no entity.
@@ -318,20 +295,6 @@ class Dictionary:
             reference = f"{term.id}\t{term.term}" if term.id else ""
             yield Mention(start, end, term.type, None, reference)
 
-    def _place(self, term: Term) -> tuple[_Node, tuple[str, ...] | None]:
-        """Return the node at which a term ends, and its key there."""
-        node = self._start
-        pieces = cut_pieces(term.term, self.variants).pieces
-        for piece in pieces:
-            following = node.get(piece.folded)
-            if following is None:
-                following = node[piece.folded] = {}
-            node = following
-        if self._ignores_case(term.term):
-            return node, None
-        node[""] = True
-        return node, tuple([piece.written for piece in pieces])
-
     def _ignores_case(self, term: str) -> bool:
         if self.case != "smart":
             return self.case == "ignore"
@@ -340,25 +303,6 @@ class Dictionary:
         if term.isascii():
             return _INNER_CAPITAL.search(term) is None
         return not any(b.isupper() and a.isalpha() for a, b in pairwise(term))
-
-    def _longest(self, cut: Pieces, first: int, room: _Room) -> tuple[int, Term | None]:
-        """Return the end of the longest term that begins at a piece, and the term."""
-        limit = room.limit(cut.span(first, first + 1)[0])
-        node = self._start
-        ends: list[tuple[int, _Node]] = []
-        for place in range(first, len(cut.pieces)):
-            piece = cut.pieces[place]
-            if piece.folded not in node or cut.tokens[place] + piece.end > limit:
-                break
-            node = node[piece.folded]
-            if piece.ends and (None in node or "" in node):
-                ends.append((place + 1, node))
-        for end, node in reversed(ends):
-            written = tuple([piece.written for piece in cut.pieces[first:end]])
-            numbers = [node[key] for key in (None, written) if key in node]
-            if numbers:
-                return end, self.terms[min(numbers)]
-        return first, None
 
     def _to_saved(self) -> tuple[dict[str, Any], dict[str, list[str]], dict[str, Any]]:
         """Return parameters, the terms in columns, and no arrays."""
@@ -381,7 +325,7 @@ class Dictionary:
         return len(self.terms)
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Nodes may be nested too deeply for pickling and copying.
+        # The automaton is made again.
         return (Dictionary._from_saved, self._to_saved())
 
     def __repr__(self) -> str:
@@ -390,26 +334,6 @@ class Dictionary:
             f"<Dictionary: {len(self):,} term{'s' * (len(self) != 1)} of {n_types:,} "
             f"type{'s' * (n_types != 1)}>"
         )
-
-
-class _Room:
-    """The parts of a text between spans that are taken."""
-
-    def __init__(self, taken: Iterable[Span], length: int) -> None:
-        self._starts: list[int] = []
-        self._ends: list[int] = []
-        for start, end in sorted(taken):
-            if self._ends and start <= self._ends[-1]:
-                self._ends[-1] = max(self._ends[-1], end)
-            else:
-                self._starts.append(start)
-                self._ends.append(end)
-        self._length = length
-
-    def limit(self, place: int) -> int:
-        """Return the end of the free part that contains a place."""
-        following = bisect_right(self._ends, place)
-        return self._starts[following] if following < len(self._starts) else self._length
 
 
 def _why_refused(term: Term, earlier: Term) -> str:

@@ -40,7 +40,7 @@ _MICRO_SIGN, _MU = "\u00b5", "μ"
 _GREEK = re.compile(f"((?ai:{'|'.join(_GREEK_NAMES)})|[Α-Ωα-ω{_MICRO_SIGN}])(?![\u0300-\u036f])")
 
 _LATIN, _GREEK_LETTER, _DIGITS, _SIGN, _MARK = range(5)  # other alphabets count as Latin
-_MARKS = frozenset(["Mn", "Mc", "Me", "Cf"])
+MARKS = frozenset(["Mn", "Mc", "Me", "Cf"])
 
 
 class _Run(NamedTuple):
@@ -106,8 +106,8 @@ def cut_pieces(text: str, variants: bool, tokens: Sequence[Token] | None = None)
     """
     made = Pieces([], [])
     pieces, starts = made
-    if tokens is None or (variants and _hyphenated(text) != text):
-        tokens = tokenize(_hyphenated(text) if variants else text)
+    if tokens is None or (variants and hyphenated(text) != text):
+        tokens = tokenize(hyphenated(text) if variants else text)
     before = 0
     after_word = False
     for token in tokens:
@@ -143,7 +143,8 @@ def folded_name(text: str) -> str:
     return " ".join(piece.folded for piece in pieces if piece is not _BLANK)
 
 
-def _hyphenated(text: str) -> str:
+def hyphenated(text: str) -> str:
+    """Return a text with hyphens for the dashes that are used as such."""
     return text if text.isascii() else text.translate(_DASHES)
 
 
@@ -253,4 +254,4 @@ def _kind(character: str, kind_of_marks: int) -> int:
         return _LATIN
     if character.isalnum():
         return _DIGITS
-    return kind_of_marks if unicodedata.category(character) in _MARKS else _SIGN
+    return kind_of_marks if unicodedata.category(character) in MARKS else _SIGN

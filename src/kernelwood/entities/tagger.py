@@ -293,7 +293,7 @@ class EntityTagger(Parameterized):
         made = self._chain_model()
         with made.lock, cycles_ignored():
             model = made.model
-            listed = placed_terms(cut, self._listed(written, tokens))
+            listed = placed_terms(cut, self._listed(written))
             emissions = model.new_emissions(written, cut, listed)
             emissions[:, OUT] -= self.bias_
             found = [
@@ -317,12 +317,12 @@ class EntityTagger(Parameterized):
             return cut_text(text.text, [(0, len(text.text))], tokens)
         return cut_text(text if isinstance(text, str) else text.text, None, tokens)
 
-    def _listed(self, text: str, tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
+    def _listed(self, text: str) -> Iterator[tuple[int, int, str]]:
         """Yield the listed terms in a text, each with a feature."""
-        for start, end, term in self.terms_._matches(text, tokens=tokens):
+        for start, end, term in self.terms_.matches(text):
             yield start, end, feature_of(term.id, term.type)
         if self.dictionary is not None:
-            yield from dictionary_places(self.dictionary, text, tokens)
+            yield from dictionary_places(self.dictionary, text)
 
     def annotate(self, document: _A, dictionary: Dictionary | None = None) -> _A:
         r"""Return a document or sentence with the entities that overlap none of its own.

@@ -18,7 +18,7 @@ from kernelwood.entities.tagger_features import Pieces, cut_text, place_features
 from kernelwood.entities.terms import TermCounts
 from kernelwood.errors import KernelInputError
 from kernelwood.seeds import child_generator
-from kernelwood.text import Entity, Span, Token
+from kernelwood.text import Entity, Span
 
 _ORDER_SEED = 0  # documents are assigned to folds in an order that is always the same
 
@@ -192,11 +192,9 @@ class TaggerCorpus:
         )
 
 
-def dictionary_places(
-    dictionary: Dictionary, text: str, tokens: Sequence[Token] | None = None
-) -> Iterator[tuple[int, int, str]]:
+def dictionary_places(dictionary: Dictionary, text: str) -> Iterator[tuple[int, int, str]]:
     """Yield the terms of a dictionary in a text, each with a feature made of its type."""
-    for start, end, term in dictionary._matches(text, tokens=tokens):
+    for start, end, term in dictionary.matches(text):
         yield start, end, f"d{term.type}"
 
 

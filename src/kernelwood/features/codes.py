@@ -23,7 +23,8 @@ from kernelwood.threads import LOCK, n_forks
 Codes = NDArray[np.uint64]
 
 WORD = 64
-_SCAN_COST = 30  # of comparing one word, in pairs of nodes
+_SCAN_COST = 10  # of comparing one word, in pairs of nodes
+_TOGETHER = 64  # queries that codes are read for at once
 
 
 def n_words(n_bits: int) -> int:
@@ -115,13 +116,17 @@ def nearest_codes(
     queries, codes = np.ascontiguousarray(queries), np.ascontiguousarray(codes)
     indices = np.empty((len(queries), int(k)), dtype=np.int64)
     distances = np.empty(indices.shape, dtype=np.int32)
-    runner = Runner(n_jobs, 0).quiet()
+    # In groups, because reading codes takes as long as comparing them.
+    group = max(1, min(_TOGETHER, -(-len(queries) // resolve_jobs(n_jobs))))
 
     def scan(begin: int, end: int, stop: NDArray[np.int32]) -> None:
-        _native.nearest_codes(queries, codes, begin, end, indices, distances, stop)
+        some = begin * group, min(end * group, len(queries))
+        _native.nearest_codes(queries, codes, *some, indices, distances, stop)
 
+    runner = Runner(n_jobs, 0).quiet()
+    groups = -(-len(queries) // group)
     cost = _SCAN_COST * len(queries) * codes.size
-    runner.run(scan, len(queries), evaluations=0, cost=cost)
+    runner.run(scan, groups, evaluations=0, cost=cost, large=True)
     return indices, distances
 
 

@@ -166,7 +166,7 @@ class _AvailableIf:
     def __init__(self, check: Callable[[Any], bool], method: Callable[..., Any]) -> None:
         self._check = check
         self._method = method
-        update_wrapper(self, method)
+        update_wrapper(self, method)  # type: ignore[arg-type]
 
     def __get__(self, obj: Any, owner: type[Any]) -> Any:
         if obj is None:

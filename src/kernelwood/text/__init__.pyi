@@ -63,7 +63,7 @@ from .structure_objects import (
     to_networkx as to_networkx,
     to_nltk as to_nltk,
 )
-from .tokenizer import tokenize as tokenize
+from .tokenizer import shape_of as shape_of, tokenize as tokenize
 from .tree_dependencies import (
     NOUNS as NOUNS,
     base_label as base_label,

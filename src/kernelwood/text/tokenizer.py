@@ -116,11 +116,12 @@ class _Shapes(dict[int, int]):
     """Cached shapes of characters, by code point."""
 
     def __missing__(self, code: int) -> int:
-        shape = self[code] = ord(_shape(chr(code)))
+        shape = self[code] = ord(shape_of(chr(code)))
         return shape
 
 
-def _shape(character: str) -> str:
+def shape_of(character: str) -> str:
+    """Return the class of a character for the rules of `tokenize`."""
     if character.isspace():
         return " "
     if character.isdecimal():

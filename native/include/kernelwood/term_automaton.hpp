@@ -1,0 +1,185 @@
+// The terms of a dictionary as an automaton over pieces of text, and search for the longest.
+//
+// A state is a sequence of pieces, compared without case, with which terms begin. Where terms end,
+// the state knows the one whose case is ignored, and those that count only as they are written.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "kernelwood/term_pieces.hpp"
+
+namespace kernelwood {
+
+struct TermMatch {
+  int64_t start, end, term;
+};
+
+// Spans that terms must not overlap, merged, by rising start.
+struct TakenSpans {
+  const int64_t *starts, *ends;
+  int64_t n;
+
+  // The end of the free part that contains a place.
+  int64_t limit(int64_t place, int64_t length) const {
+    const int64_t following = std::upper_bound(ends, ends + n, place) - ends;
+    return following < n ? starts[following] : length;
+  }
+};
+
+class TermAutomaton {
+ public:
+  // Each line of the pieces is a term; `ignores` says whether its case is ignored. Of equal terms
+  // the first is kept: placed[i] is the number of term i, or -1 - the number of its equal.
+  TermAutomaton(const TermPieces& terms, const uint8_t* ignores, int64_t* placed) : states_(1) {
+    const auto& lines = terms.lines();
+    for (size_t i = 0; i + 1 < lines.size(); ++i) {
+      int32_t state = 0;
+      written_.clear();
+      for (size_t p = lines[i]; p < lines[i + 1]; ++p) {
+        const TermPiece& piece = terms.pieces()[p];
+        state = add_state(state, add_piece(terms, piece));
+        terms.append(piece, false, written_);
+      }
+      State& last = states_[static_cast<size_t>(state)];
+      const auto number = static_cast<int32_t>(n_terms_);
+      int64_t found = last.any_case;
+      if (found < 0 && ignores[i]) last.any_case = number;
+      if (found < 0 && !ignores[i]) {
+        const auto [at, is_new] = exact_.try_emplace(key(state, written_), number);
+        if (!is_new) found = at->second;
+        last.has_exact = true;
+      }
+      placed[i] = found < 0 ? number : -1 - found;
+      n_terms_ += found < 0;
+    }
+  }
+
+  int64_t n_terms() const { return n_terms_; }
+
+  // The terms in a text, from left to right the longest, not overlapping.
+  std::vector<TermMatch> find(const TermPieces& text, const TakenSpans& taken) const {
+    Search search{*this, text, taken, {}, {}, {}};
+    return search.run();
+  }
+
+ private:
+  struct State {
+    int32_t any_case = -1;
+    bool has_exact = false;
+  };
+
+  struct Search {
+    const TermAutomaton& terms;
+    const TermPieces& text;
+    const TakenSpans& taken;
+    std::u32string buffer;
+    std::vector<size_t> sizes;  // of what is written up to each piece
+    std::vector<std::pair<size_t, int32_t>> ends;
+
+    std::vector<TermMatch> run() {
+      std::vector<TermMatch> found;
+      const auto& pieces = text.pieces();
+      for (size_t place = 0; place < pieces.size();) {
+        size_t end = place;
+        if (pieces[place].begins) {
+          const int32_t term = longest(place, &end);
+          if (term >= 0) found.push_back({pieces[place].start, pieces[end - 1].end, term});
+        }
+        place = std::max(end, place + 1);
+      }
+      return found;
+    }
+
+    // The longest term that begins at a piece, or -1, and the end of its pieces.
+    int32_t longest(size_t first, size_t* end) {
+      const auto& pieces = text.pieces();
+      int32_t state = 0;
+      bool exact = false;
+      ends.clear();
+      int64_t limit = -1;
+      for (size_t place = first; place < pieces.size(); ++place) {
+        buffer.clear();
+        text.append(pieces[place], true, buffer);
+        state = terms.next(state, buffer);
+        if (state < 0) break;
+        if (place == first)
+          limit = taken.limit(pieces[first].start, static_cast<int64_t>(text.text().size()));
+        if (pieces[place].end > limit) break;
+        const State& here = terms.states_[static_cast<size_t>(state)];
+        if (!pieces[place].ends || (here.any_case < 0 && !here.has_exact)) continue;
+        ends.push_back({place + 1, state});
+        exact |= here.has_exact;
+      }
+      if (exact) write(first);
+      for (size_t i = ends.size(); i-- > 0;) {
+        const State& here = terms.states_[static_cast<size_t>(ends[i].second)];
+        int32_t term = here.any_case;
+        if (here.has_exact) {
+          buffer.resize(sizes[ends[i].first - first]);
+          const auto at = terms.exact_.find(terms.key(ends[i].second, buffer));
+          if (at != terms.exact_.end() && (term < 0 || at->second < term)) term = at->second;
+        }
+        if (term < 0) continue;
+        *end = ends[i].first;
+        return term;
+      }
+      return -1;
+    }
+
+    void write(size_t first) {
+      buffer.clear();
+      sizes.assign(1, 0);
+      for (size_t place = first; place < ends.back().first; ++place) {
+        text.append(text.pieces()[place], false, buffer);
+        sizes.push_back(buffer.size());
+      }
+    }
+  };
+
+  // The state, then what is written.
+  static std::u32string key(int32_t state, const std::u32string& written) {
+    std::u32string made;
+    made.reserve(written.size() + 1);
+    made += static_cast<char32_t>(state);
+    return made += written;
+  }
+
+  static uint64_t step(int32_t state, int32_t piece) {
+    return static_cast<uint64_t>(state) << 32 | static_cast<uint32_t>(piece);
+  }
+
+  int32_t next(int32_t state, const std::u32string& folded) const {
+    const auto piece = numbers_.find(folded);
+    if (piece == numbers_.end()) return -1;
+    const auto following = steps_.find(step(state, piece->second));
+    return following == steps_.end() ? -1 : following->second;
+  }
+
+  int32_t add_piece(const TermPieces& terms, const TermPiece& piece) {
+    buffer_.clear();
+    terms.append(piece, true, buffer_);
+    return numbers_.try_emplace(buffer_, static_cast<int32_t>(numbers_.size())).first->second;
+  }
+
+  int32_t add_state(int32_t state, int32_t piece) {
+    const auto [at, is_new] =
+        steps_.try_emplace(step(state, piece), static_cast<int32_t>(states_.size()));
+    if (is_new) states_.emplace_back();
+    return at->second;
+  }
+
+  std::vector<State> states_;
+  std::unordered_map<std::u32string, int32_t> numbers_;  // of pieces
+  std::unordered_map<uint64_t, int32_t> steps_;          // state and piece -> state
+  std::unordered_map<std::u32string, int32_t> exact_;    // state and what is written -> term
+  int64_t n_terms_ = 0;
+  std::u32string buffer_, written_;
+};
+
+}  // namespace kernelwood
