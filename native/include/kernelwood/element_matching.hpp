@@ -1,6 +1,7 @@
 // How well an element of a stream sequence matches one of a panel sequence: k of the kernel.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "kernelwood/buffer.hpp"
@@ -22,6 +23,11 @@ class ExactElements {
 
   bool gated() const { return !weights_.empty(); }
   double weight(int32_t name) const { return gated() ? weights_[static_cast<size_t>(name)] : 1.0; }
+  // The largest match of two elements, or 1.
+  double heaviest() const {
+    return weights_.empty() ? 1.0
+                            : std::max(1.0, *std::max_element(weights_.begin(), weights_.end()));
+  }
   // Whether a name can match anything.
   bool visible(int32_t name) const { return weight(name) != 0.0; }
 
@@ -40,6 +46,12 @@ class SoftElements {
       : labels_(labels), gates_(labels.template gates<double>(names)) {}
 
   const LabelMatching<Number>& labels() const { return labels_; }
+  // A bound of the matches of two elements, at least 1: similarities are at most 1.
+  double heaviest() const {
+    const double gate =
+        gates_.empty() ? 1.0 : std::max(1.0, *std::max_element(gates_.begin(), gates_.end()));
+    return gate * gate;
+  }
   bool visible(int32_t name) const {
     return gates_.empty() || gates_[static_cast<size_t>(name)] != 0.0;
   }
