@@ -39,10 +39,6 @@ class SequenceEngine {
         frequent_(soft ? FrequentNames(sides_.names(), this->stream()) : FrequentNames()) {
     split(this->panel(), short_, long_);
     split(this->stream(), short_stream_, long_stream_);
-    if (in_blocks())
-      std::stable_sort(long_.begin(), long_.end(), [&](int32_t a, int32_t b) {
-        return this->panel().span(a).size < this->panel().span(b).size;
-      });
     if constexpr (!soft)
       if (sides_.elements().gated())
         for (int32_t name = 0; name < sides_.names().size(); ++name)
@@ -56,8 +52,18 @@ class SequenceEngine {
   int64_t n_panel() const { return panel().size(); }
   int64_t n_stream() const { return stream().size(); }
 
+  // Where one of two sequences is long, that of the greater index is the stream sequence, as where
+  // a matrix is computed in parts.
   void gram(int64_t panel_begin, int64_t panel_end, Results<Real> out, StopFlag stop) const {
     Work work(*this, stop);
+    const auto put = [&](int32_t s, int32_t t, Number value) {
+      if (s > t) out.row(s)[t] = value;
+    };
+    const auto compare_later = [&](const Group& group, const Buffer<int32_t>& all) {
+      const int32_t first = *std::min_element(group.begin, group.begin + group.size);
+      const int64_t at = std::upper_bound(all.begin(), all.end(), first) - all.begin();
+      compare_group(work, group, all.data() + at, static_cast<int64_t>(all.size()) - at, put);
+    };
     for (int64_t p = panel_begin; p < panel_end && !stop.raised(); ++p) {
       if (p < n_windows()) {
         work.window.lay_out(short_, p);
@@ -65,22 +71,16 @@ class SequenceEngine {
         gram_inside(work, out);
         compare_window(work, short_.data() + work.window.end, n_short() - work.window.end, out, 0,
                        stop);
+        for_groups(work.window, [&](const Group& group) { compare_later(group, long_); });
         continue;
       }
       const Group group = group_of(p);
-      const auto put = [&](int32_t s, int32_t t, Number value) {
-        out.row(std::max(s, t))[std::min(s, t)] = value;
-      };
-      compare_group(work, group, short_.data(), n_short(), put);
-      compare_group(work, group, group.begin,
-                    long_.data() + static_cast<int64_t>(long_.size()) - group.begin,
-                    [&](int32_t s, int32_t t, Number value) {
-                      if (s != t) put(s, t, value);
-                    });
-      for (int k = 0; k < group.size && !stop.raised(); ++k) {
+      compare_later(group, short_);
+      compare_later(group, long_);
+      for (int64_t k = 0; k < group.size && !stop.raised(); ++k) {
         const int32_t t = group.begin[k];
         begin_long(work, t);
-        put(t, t, self_similarity(work, t));
+        out.row(t)[t] = self_similarity(work, t);
       }
     }
   }
@@ -106,10 +106,7 @@ class SequenceEngine {
         begin_window(work);
         compare_window(work, short_stream_.data() + (shorts.first - short_stream_.begin()),
                        shorts.second - shorts.first, out, stream_begin, stop);
-        const auto width = static_cast<int64_t>(work.window.sorted.size());
-        for (int64_t i = 0; i < width && longs.first != longs.second; i += group_size())
-          compare({work.window.sorted.data() + i, std::min(group_size(), width - i)}, longs,
-                  long_stream_);
+        for_groups(work.window, [&](const Group& group) { compare(group, longs, long_stream_); });
       } else {
         compare(group_of(p), shorts, short_stream_);
         compare(group_of(p), longs, long_stream_);
@@ -224,6 +221,13 @@ class SequenceEngine {
     const int64_t first = (p - n_windows()) * group_size();
     return {long_.data() + first,
             std::min(group_size(), static_cast<int64_t>(long_.size()) - first)};
+  }
+
+  template <class Visit>
+  void for_groups(const Window& window, Visit&& visit) const {
+    const auto width = static_cast<int64_t>(window.sorted.size());
+    for (int64_t i = 0; i < width; i += group_size())
+      visit(Group{window.sorted.data() + i, std::min(group_size(), width - i)});
   }
 
   // Calls put(s, t, value) for every s of n stream sequences and every t of a group.
