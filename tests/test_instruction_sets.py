@@ -41,6 +41,19 @@ def kernels():
             yield from (kernel.gram(X), kernel.cross(X, X[:9]), *kernel.neighbors(X[:9], X, 3))
 
 
+def long_sequences():
+    random = np.random.default_rng(0)
+    words = [f"w{i}" for i in range(30)]
+    lengths = [3, 129, 400, 64, 150, 33, 700, 200, 140]
+    X = [kw.Sequence([words[i] for i in random.integers(30, size=n)]) for n in lengths]
+    near = kw.similarity.Gaussian(kw.Vectors(words, random.normal(size=(30, 9))))
+    for similarity in (None, near):
+        for dtype in ("float64", "float32"):
+            for max_length in (None, 5):
+                options = {"similarity": similarity, "max_length": max_length, "dtype": dtype}
+                yield kw.SubsequenceKernel(**options).gram(X)
+
+
 def codes():
     trees = strategies.sample_trees(120, seed=1, max_nodes=15)
     for method in ("rknn", "rmm", "kulis"):
@@ -98,7 +111,7 @@ def charts():
     yield from (np.float64(forest.log_likelihood), forest.edge_p)
 
 
-COMPUTED = (kernels, codes, vectors, forests, information, machines, charts)
+COMPUTED = (kernels, long_sequences, codes, vectors, forests, information, machines, charts)
 
 
 def digests():

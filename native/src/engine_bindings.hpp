@@ -300,7 +300,8 @@ std::tuple<Result, Result, Result> compare_two(const Parameters& parameters, con
 // in rows, those of the engine's stream in columns. `alone` are the same structures with labels and
 // gates for comparing them with each other. With `scale`, the inverse roots of the stream's
 // self-similarities, values are normalized. Returns the number of self-similarities that are 0, and
-// -1 without values if one is outside the first two of `bounds`; the third is the largest value.
+// -1 without values if one is outside the first two of `bounds`, or if the engine does not serve for
+// these structures; the third bound is the largest value.
 template <class E, class Parameters, class Side, class Result>
 int64_t compare_new(const E& self, const Parameters& parameters, const Side& few, const Side& alone,
                     const Matching<Result>* matching, std::optional<Vector<Result>> scale,
@@ -315,6 +316,7 @@ int64_t compare_new(const E& self, const Parameters& parameters, const Side& few
   const auto [low, high, largest] = bounds;
   const auto engine = make_engine<E>(parameters, matching, Part<Side>{alone, 0, alone.size()},
                                      static_cast<const Part<Side>*>(nullptr), flag);
+  if (!self.compares_new(engine)) return -1;
   Buffer<Result> own(static_cast<size_t>(few.size()));
   engine.diagonal(own.data(), flag);
   int64_t n_zeros = 0;

@@ -33,7 +33,8 @@ void bind_sequences(nb::module_& m) {
   nb::class_<SequenceParameters>(m, "SequenceParameters")
       .def(nb::init<>())
       .def_rw("decay", &SequenceParameters::decay)
-      .def_rw("max_length", &SequenceParameters::max_length);
+      .def_rw("max_length", &SequenceParameters::max_length)
+      .def_rw("heaviest", &SequenceParameters::heaviest);
   bind_engines<SequenceEngine, SequenceParameters, Sequences>(m, "SequenceEngine");
 }
 

@@ -1,6 +1,7 @@
 // How well an element of a stream sequence matches one of a panel sequence: k of the kernel.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "kernelwood/buffer.hpp"

@@ -36,6 +36,12 @@ class Scaled {
   bool is_plain() const { return e_ == 0 || m_ == 0; }
   double plain() const { return m_; }
 
+  // The nearest double, infinite or 0 where there is none.
+  double rounded() const {
+    const int64_t by = e_ < -4 ? -4 : e_ > 4 ? 4 : e_;
+    return m_ == 0 ? 0.0 : std::ldexp(m_, static_cast<int>(by) * step_bits);
+  }
+
   static Scaled power(double base, double exponent) {
     const double bits = std::log2(base) * exponent;
     const double whole = std::floor(bits), by = std::floor(whole / step_bits);

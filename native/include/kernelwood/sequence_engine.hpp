@@ -1,8 +1,9 @@
 // Blocks of subsequence kernel values (SPEC: "subsequence / path kernel").
 //
 // Short sequences go through the vectorised prefix-sum form (sequence_panel.hpp). Where its
-// rescaling by decay^-(i+j) could overflow, and for extended range, pairs are computed one by one
-// with the plain recurrence. Which form a pair takes depends on the pair alone.
+// rescaling by decay^-(i+j) could overflow, and for extended range, the same sums are made in
+// blocks (sequence_tiles.hpp) or, with parameters for which these do not serve, pairs are computed
+// one by one with the plain recurrence. Which form a pair takes depends on the pair alone.
 //
 // Where labels match softly, similarities are made for a window of panel sequences and a chunk of
 // stream sequences at a time (similarity_block.hpp).
@@ -15,6 +16,7 @@
 
 #include "kernelwood/buffer.hpp"
 #include "kernelwood/engine.hpp"
+#include "kernelwood/sequence_tiles.hpp"
 #include "kernelwood/sequence_window.hpp"
 #include "kernelwood/soft_rows.hpp"
 
@@ -45,6 +47,12 @@ class SequenceEngine {
           weights_.push_back(static_cast<Number>(sides_.elements().weight(name)));
   }
 
+  // Whether `compare_new` serves for sequences that `alone` has as its panel. Weights for blocks are
+  // only there if the stream has long sequences itself.
+  bool compares_new(const SequenceEngine& alone) const {
+    return sides_.in_blocks() || alone.long_.empty();
+  }
+
   // Sequences that are not in the engine in rows, those of the stream in columns: the same values
   // as those of a panel. `alone` are the same sequences, compared with each other.
   void compare_new(const SequenceArrays& sequences, const SequenceEngine& alone,
@@ -60,13 +68,25 @@ class SequenceEngine {
     cross(panel_begin, panel_end, stream_begin, stream_end, {out.data, 1, out.stride}, stop);
   }
 
-  // Windows of short sequences first, then one unit for each long one.
-  int64_t n_panels() const { return n_windows() + static_cast<int64_t>(long_.size()); }
+  // Windows of short sequences first, then groups of long ones.
+  int64_t n_panels() const {
+    return n_windows() + (static_cast<int64_t>(long_.size()) + group_size() - 1) / group_size();
+  }
   int64_t n_panel() const { return panel().size(); }
   int64_t n_stream() const { return stream().size(); }
 
+  // Where one of two sequences is long, that of the greater index is the stream sequence, as where
+  // a matrix is computed in parts.
   void gram(int64_t panel_begin, int64_t panel_end, Results<Real> out, StopFlag stop) const {
     Work work(*this, stop);
+    const auto put = [&](int32_t s, int32_t t, Number value) {
+      if (s > t) out.row(s)[t] = value;
+    };
+    const auto compare_later = [&](const Group& group, const Buffer<int32_t>& all) {
+      const int32_t first = *std::min_element(group.begin, group.begin + group.size);
+      const int64_t at = std::upper_bound(all.begin(), all.end(), first) - all.begin();
+      compare_group(work, group, all.data() + at, static_cast<int64_t>(all.size()) - at, put);
+    };
     for (int64_t p = panel_begin; p < panel_end && !stop.raised(); ++p) {
       if (p < n_windows()) {
         work.window.lay_out(short_, p);
@@ -74,14 +94,17 @@ class SequenceEngine {
         gram_inside(work, out);
         compare_window(work, short_.data() + work.window.end, n_short() - work.window.end, out, 0,
                        stop);
+        for_groups(work.window, [&](const Group& group) { compare_later(group, long_); });
         continue;
       }
-      const auto at = static_cast<size_t>(p - n_windows());
-      const int32_t t = long_[at];
-      begin_long(work, t);
-      for (const int32_t s : short_) compare_plain(work, s, t, stop, out);
-      for (size_t later = at; later < long_.size(); ++later)
-        compare_plain(work, long_[later], t, stop, out);
+      const Group group = group_of(p);
+      compare_later(group, short_);
+      compare_later(group, long_);
+      for (int64_t k = 0; k < group.size && !stop.raised(); ++k) {
+        const int32_t t = group.begin[k];
+        begin_long(work, t);
+        out.row(t)[t] = self_similarity(work, t);
+      }
     }
   }
 
@@ -93,9 +116,12 @@ class SequenceEngine {
                             std::lower_bound(all.begin(), all.end(), stream_end));
     };
     const auto shorts = inside(short_stream()), longs = inside(long_stream());
-    const auto plain_pair = [&](int32_t s, int32_t t) {
-      if (!stop.raised())
-        out.at(s - stream_begin, t) = plain(work, stream().span(s), panel().span(t));
+    const auto put = [&](int32_t s, int32_t t, Number value) {
+      out.at(s - stream_begin, t) = value;
+    };
+    const auto compare = [&](const Group& group, const auto& range, const Buffer<int32_t>& all) {
+      compare_group(work, group, all.data() + (range.first - all.begin()),
+                    range.second - range.first, put);
     };
     for (int64_t p = panel_begin; p < panel_end && !stop.raised(); ++p) {
       if (p < n_windows()) {
@@ -103,16 +129,10 @@ class SequenceEngine {
         begin_window(work);
         compare_window(work, short_stream().data() + (shorts.first - short_stream().begin()),
                        shorts.second - shorts.first, out, stream_begin, stop);
-        if (longs.first == longs.second) continue;
-        for (int64_t i = work.window.begin; i < work.window.end; ++i) {
-          const int32_t t = short_[static_cast<size_t>(i)];
-          begin_long(work, t);
-          for (auto s = longs.first; s != longs.second; ++s) plain_pair(*s, t);
-        }
+        for_groups(work.window, [&](const Group& group) { compare(group, longs, long_stream()); });
       } else {
-        const int32_t t = long_[static_cast<size_t>(p - n_windows())];
-        begin_long(work, t);
-        for (int64_t s = stream_begin; s < stream_end; ++s) plain_pair(static_cast<int32_t>(s), t);
+        compare(group_of(p), shorts, short_stream());
+        compare(group_of(p), longs, long_stream());
       }
     }
   }
@@ -154,10 +174,11 @@ class SequenceEngine {
   };
   struct Work {
     Work(const SequenceEngine& engine, StopFlag stop)
-        : stop(stop), window(engine.sides_), similarities(engine),
-          present(static_cast<size_t>(Sides::longest_short) + 1) {}
+        : stop(stop), window(engine.sides_), tiles(engine.sides_, engine.parameters_.max_length),
+          similarities(engine), present(static_cast<size_t>(Sides::longest_short) + 1) {}
     StopFlag stop;
     Window window;
+    SequenceTiles<Real, Elements> tiles;
     std::conditional_t<soft, Similarities, Nothing> similarities;
     Buffer<int32_t> present;
     Buffer<Number> tables, values;
@@ -226,6 +247,58 @@ class SequenceEngine {
   int64_t n_short() const { return static_cast<int64_t>(short_.size()); }
   int64_t n_windows() const { return (n_panel() + Window::size - 1) / Window::size; }
 
+  // Panel sequences that are compared together where one of a pair is long.
+  struct Group {
+    const int32_t* begin;
+    int64_t size;
+  };
+  bool in_blocks() const { return sides_.scale().serves(); }
+  int64_t group_size() const { return in_blocks() ? block_lanes : 1; }
+  Group group_of(int64_t p) const {
+    const int64_t first = (p - n_windows()) * group_size();
+    return {long_.data() + first,
+            std::min(group_size(), static_cast<int64_t>(long_.size()) - first)};
+  }
+
+  template <class Visit>
+  void for_groups(const Window& window, Visit&& visit) const {
+    const auto width = static_cast<int64_t>(window.sorted.size());
+    for (int64_t i = 0; i < width; i += group_size())
+      visit(Group{window.sorted.data() + i, std::min(group_size(), width - i)});
+  }
+
+  // Calls put(s, t, value) for every s of n stream sequences and every t of a group.
+  template <class Put>
+  void compare_group(Work& work, const Group& group, const int32_t* visited, int64_t n,
+                     Put&& put) const {
+    if (n == 0 || work.stop.raised()) return;
+    if (!in_blocks()) {
+      for (int64_t i = 0; i < group.size; ++i) {
+        const int32_t t = group.begin[i];
+        begin_long(work, t);
+        for (int64_t k = 0; k < n && !work.stop.raised(); ++k)
+          put(visited[k], t, plain(work, stream().span(visited[k]), panel().span(t)));
+      }
+      return;
+    }
+    const auto put_block = [&](int64_t k, int lane, Scaled value) {
+      put(visited[k], group.begin[lane], from_scaled(value));
+    };
+    work.tiles.lay_out(group.begin, static_cast<int>(group.size));
+    if constexpr (soft)
+      work.tiles.compare_softly(work.similarities.block, frequent_, visited, n, work.stop,
+                                put_block);
+    else
+      work.tiles.compare(visited, n, work.stop, put_block);
+  }
+
+  static Number from_scaled(Scaled value) {
+    if constexpr (std::is_same_v<Real, Scaled>)
+      return value.log2();
+    else
+      return static_cast<Number>(value.rounded());
+  }
+
   static void split(const SequenceSide<Real>& side, Buffer<int32_t>& shorts,
                     Buffer<int32_t>& longs) {
     for (int64_t s = 0; s < side.size(); ++s)
@@ -254,11 +327,6 @@ class SequenceEngine {
                             : plain_bounded<Plain>(a, b, match, decay, parameters_.max_length,
                                                    work.table, work.stop);
     return static_cast<Output<Real>>(output(value));
-  }
-
-  void compare_plain(Work& work, int32_t s, int32_t t, StopFlag stop, Results<Real> out) const {
-    if (!stop.raised())
-      out.row(std::max(s, t))[std::min(s, t)] = plain(work, panel().span(s), panel().span(t));
   }
 
   SequencePanel<Number> job(Work& work, const Panel& panel, Buffer<Number>& tables) const {

@@ -14,9 +14,12 @@
 // and asks for one element at a time.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
+#include "kernelwood/buffer.hpp"
 #include "kernelwood/simd.hpp"
 
 namespace kernelwood {
@@ -28,6 +31,22 @@ inline constexpr int sequence_lanes = sizeof(Real) == 4 ? 32 : 16;
 struct ColumnRange {
   int32_t begin = 0, end = 0;
 };
+
+// The columns of all symbols of a panel, by (symbol, column) of its cells.
+inline void list_columns(Buffer<std::pair<int32_t, int32_t>>& cells, size_t n_symbols,
+                         Buffer<ColumnRange>& columns_of, Buffer<int32_t>& columns) {
+  std::sort(cells.begin(), cells.end());
+  cells.erase(std::unique(cells.begin(), cells.end()), cells.end());
+  columns.clear();
+  columns_of.assign(n_symbols, {});
+  for (const auto& cell : cells) {
+    ColumnRange& range = columns_of[static_cast<size_t>(cell.first)];
+    const auto at = static_cast<int32_t>(columns.size());
+    if (range.begin == range.end) range.begin = at;
+    range.end = at + 1;
+    columns.push_back(cell.second);
+  }
+}
 
 template <class Real>
 struct SequencePanel {
@@ -67,8 +86,10 @@ template <class Loop>
 struct ExactMeeting {
   using Panel = typename Loop::Panel;
   KW_INLINE ExactMeeting(const Panel& job, int64_t e)
+      : ExactMeeting(job, e, job.columns_of[job.stream_symbols[e]]) {}
+  KW_INLINE ExactMeeting(const Panel& job, int64_t e, ColumnRange range)
       : symbols(reinterpret_cast<const typename Loop::IntVector*>(job.symbols)),
-        symbol(job.stream_symbols[e]), range(job.columns_of[symbol]), columns(job.columns) {}
+        symbol(job.stream_symbols[e]), range(range), columns(job.columns) {}
   KW_INLINE int32_t begin() const { return range.begin; }
   KW_INLINE int32_t end() const { return range.end; }
   KW_INLINE typename Loop::Vector where(int32_t, int64_t at, int,
@@ -86,7 +107,9 @@ struct ExactMeeting {
 template <class Loop>
 struct GatedMeeting : ExactMeeting<Loop> {
   KW_INLINE GatedMeeting(const typename Loop::Panel& job, int64_t e)
-      : ExactMeeting<Loop>(job, e), weight(job.weights[job.stream_symbols[e]]) {}
+      : GatedMeeting(job, e, job.columns_of[job.stream_symbols[e]]) {}
+  KW_INLINE GatedMeeting(const typename Loop::Panel& job, int64_t e, ColumnRange range)
+      : ExactMeeting<Loop>(job, e, range), weight(job.weights[job.stream_symbols[e]]) {}
   KW_INLINE typename Loop::Vector where(int32_t c, int64_t at, int z,
                                         typename Loop::Vector value) const {
     return ExactMeeting<Loop>::where(c, at, z, value * weight);
@@ -119,6 +142,20 @@ struct SequenceLoop {
   using IntVector = typename VectorOf<Int, Bytes>::type;
   static constexpr int lanes = sequence_lanes<Real>;
   static constexpr int n = lanes / VectorOf<Real, Bytes>::lanes;
+
+  // Where the columns of a panel are one tile, nothing is carried to or from its neighbors.
+  struct WholePanel {
+    static constexpr bool carries = false;
+    Real unit;
+    int64_t first = 0;
+  };
+  template <class Edge>
+  static KW_INLINE auto unit(const Edge& edge, int z) {
+    if constexpr (Edge::carries)
+      return edge.unit[z];
+    else
+      return edge.unit;
+  }
 
   static KW_INLINE void add_between(Vector* table, int64_t from, int64_t to, const Vector* run) {
     for (int64_t j = from; j < to; ++j) {
@@ -156,24 +193,63 @@ struct SequenceLoop {
     for (int z = 0; z < n; ++z) total[z] += weighted[z] * job.stream_down[e];
   }
 
+  // The same for a tile of columns. Sums stay in the column of their last element, and are added up
+  // from the left where they are wanted: less is written where few columns match.
+  template <class Meeting, class Edge>
+  static KW_INLINE void all_lengths_of_tile(const Panel& job, const Meeting& meeting,
+                                            const Edge& edge, int64_t e, Vector* total) {
+    const auto* up = reinterpret_cast<const Vector*>(job.up);
+    const auto* down = reinterpret_cast<const Vector*>(job.down);
+    auto* table = reinterpret_cast<Vector*>(job.tables);
+    Vector before[n], added[n] = {}, weighted[n] = {};
+#pragma GCC unroll 8
+    for (int z = 0; z < n; ++z) before[z] = edge.start(0, z);
+    int64_t done = edge.first;
+    for (int32_t c = meeting.begin(); c < meeting.end(); ++c) {
+      const int64_t j = meeting.columns[c];
+      for (; done < j; ++done)
+#pragma GCC unroll 8
+        for (int z = 0; z < n; ++z) before[z] += table[done * n + z];
+      done = j + 1;
+#pragma GCC unroll 8
+      for (int z = 0; z < n; ++z) {
+        const int64_t at = j * n + z;
+        const Vector column = table[at];
+        const Vector sum = meeting.where(c, at, z, up[at] * edge.unit[z] + before[z]);
+        table[at] = column + sum;
+        before[z] += column;
+        added[z] += sum;
+        weighted[z] += sum * down[at];
+      }
+    }
+#pragma GCC unroll 8
+    for (int z = 0; z < n; ++z) {
+      edge.finish(0, z, added[z]);
+      total[z] += weighted[z] * job.stream_down[e];
+    }
+  }
+
   // The same for `count` lengths, of which `longest` is the greatest and 1 the smallest if they are
-  // the `shortest`. Sums stay in the column of their last element, and are added up from the left
-  // where the next longer ones want them: less is written than if every sum went to all columns
-  // behind it. Of the greatest length of all they are not kept, since nothing reads them.
-  template <int count, bool shortest, class Meeting>
-  static KW_INLINE void some_lengths(const Panel& job, const Meeting& meeting, int64_t e,
-                                     int64_t longest, Vector* total) {
+  // the `shortest`. Of the greatest length of all no sums are kept, since nothing reads them.
+  template <int count, bool shortest, class Meeting, class Edge>
+  static KW_INLINE void some_lengths(const Panel& job, const Meeting& meeting, const Edge& edge,
+                                     int64_t e, int64_t longest, Vector* total) {
     constexpr int n_shorter = shortest ? count - 1 : count;
     const auto* up = reinterpret_cast<const Vector*>(job.up);
     const auto* down = reinterpret_cast<const Vector*>(job.down);
     auto* tables = reinterpret_cast<Vector*>(job.tables);
     const int64_t size = job.length * n;
-    const Real up_i = job.stream_up[e];
     Vector* const top = longest < job.max_length ? tables + (longest - 1) * size : nullptr;
     Vector* shorter[count];  // the tables of the lengths below `longest`
     for (int k = 0; k < n_shorter; ++k) shorter[k] = tables + (longest - 2 - k) * size;
     Vector before[count][n] = {}, weighted[n] = {};
-    int64_t done = 0;
+    Vector added[Edge::carries ? count : 1][n] = {};
+    if constexpr (Edge::carries)
+#pragma GCC unroll 8
+      for (int k = 0; k < n_shorter; ++k)
+#pragma GCC unroll 8
+        for (int z = 0; z < n; ++z) before[k][z] = edge.start(longest - 2 - k, z);
+    int64_t done = edge.first;
     for (int32_t c = meeting.begin(); c < meeting.end(); ++c) {
       const int64_t j = meeting.columns[c];
       for (; n_shorter > 0 && done < j; ++done) {
@@ -189,8 +265,10 @@ struct SequenceLoop {
         Vector all{};
 #pragma GCC unroll 8
         for (int k = 0; k < count; ++k) {
-          const Vector sum = meeting.where(c, at, z, k < n_shorter ? before[k][z] : up[at] * up_i);
+          const Vector sum =
+              meeting.where(c, at, z, k < n_shorter ? before[k][z] : up[at] * unit(edge, z));
           all += sum;
+          if constexpr (Edge::carries) added[k][z] += sum;
           if (k > 0)
             shorter[k - 1][at] += sum;
           else if (top)
@@ -200,6 +278,11 @@ struct SequenceLoop {
         weighted[z] += all * down[at];
       }
     }
+    if constexpr (Edge::carries)
+#pragma GCC unroll 8
+      for (int k = top ? 0 : 1; k < count; ++k)
+#pragma GCC unroll 8
+        for (int z = 0; z < n; ++z) edge.finish(longest - 1 - k, z, added[k][z]);
 #pragma GCC unroll 8
     for (int z = 0; z < n; ++z) total[z] += weighted[z] * job.stream_down[e];
   }
@@ -207,22 +290,27 @@ struct SequenceLoop {
   // Lengths go from long to short, since each reads the sums of the next shorter one as they were
   // before this element. They go three by three, counted from the shortest: which of them are added
   // first must not depend on the longest that the panel has room for.
-  template <class Meeting>
-  static KW_INLINE void add_element(const Panel& job, const Meeting& meeting, int64_t e, bool last,
-                                    Vector* total) {
+  template <class Meeting, class Edge>
+  static KW_INLINE void add_element(const Panel& job, const Meeting& meeting, const Edge& edge,
+                                    int64_t e, bool last, Vector* total) {
     int64_t length = job.max_length;
-    if (length == 0) return all_lengths(job, meeting, e, last, total);
+    if (length == 0) {
+      if constexpr (Edge::carries)
+        return all_lengths_of_tile(job, meeting, edge, e, total);
+      else
+        return all_lengths(job, meeting, e, last, total);
+    }
     for (; length > 3; length = (length - 1) / 3 * 3) {
       if (length % 3 == 1)
-        some_lengths<1, false>(job, meeting, e, length, total);
+        some_lengths<1, false>(job, meeting, edge, e, length, total);
       else if (length % 3 == 2)
-        some_lengths<2, false>(job, meeting, e, length, total);
+        some_lengths<2, false>(job, meeting, edge, e, length, total);
       else
-        some_lengths<3, false>(job, meeting, e, length, total);
+        some_lengths<3, false>(job, meeting, edge, e, length, total);
     }
-    if (length == 1) return some_lengths<1, true>(job, meeting, e, length, total);
-    if (length == 2) return some_lengths<2, true>(job, meeting, e, length, total);
-    some_lengths<3, true>(job, meeting, e, length, total);
+    if (length == 1) return some_lengths<1, true>(job, meeting, edge, e, length, total);
+    if (length == 2) return some_lengths<2, true>(job, meeting, edge, e, length, total);
+    some_lengths<3, true>(job, meeting, edge, e, length, total);
   }
 
   static KW_INLINE void clear_tables(const Panel& job) {
@@ -245,7 +333,8 @@ struct SequenceLoop {
       Vector total[n] = {};
       for (int64_t i = 0; i < n_present; ++i) {
         const int64_t e = job.begin[s] + job.present[i];
-        add_element(job, Meeting(job, e), e, i + 1 == n_present, total);
+        add_element(job, Meeting(job, e), WholePanel{job.stream_up[e]}, e, i + 1 == n_present,
+                    total);
       }
       for (int z = 0; z < n; ++z)
         reinterpret_cast<Vector*>(job.out + k * job.out_stride)[z] = total[z];
@@ -261,7 +350,8 @@ struct SequenceLoop {
 
   // One element where labels match softly; `out` is what earlier elements of the sequence gave.
   static KW_INLINE void run_soft(const Panel& job, const SoftRow<Real>& row, int64_t e, Real* out) {
-    add_element(job, SoftMeeting<SequenceLoop>(row), e, false, reinterpret_cast<Vector*>(out));
+    add_element(job, SoftMeeting<SequenceLoop>(row), WholePanel{job.stream_up[e]}, e, false,
+                reinterpret_cast<Vector*>(out));
   }
 };
 

@@ -9,6 +9,7 @@
 #include "kernelwood/buffer.hpp"
 #include "kernelwood/element_matching.hpp"
 #include "kernelwood/engine.hpp"
+#include "kernelwood/sequence_blocks.hpp"
 #include "kernelwood/sequence_plain.hpp"
 
 namespace kernelwood {
@@ -23,6 +24,7 @@ struct SequenceArrays {
 struct SequenceParameters {
   double decay = 0.8;
   int64_t max_length = 0;  // 0: all lengths
+  double heaviest = 1.0;   // bound of the matches of two elements, whichever are compared
 };
 
 // Matches of two sequences where labels match exactly.
@@ -50,7 +52,9 @@ struct SequenceSide {
   using Weight = Output<Real>;
   Buffer<int64_t> begin{0}, kept_begin{0};
   Buffer<int32_t> names, kept;
-  Buffer<Weight> up, down;
+  Buffer<Weight> up, down;  // of the kept elements of short sequences
+  Buffer<int32_t> positions;            // of kept elements, and their weights in blocks; only if
+  Buffer<double> block_up, block_down;  // there are long sequences
   Buffer<uint8_t> is_long;
   Buffer<double> self;  // exact matching: all-lengths self-similarity of the short ones
 
@@ -73,17 +77,20 @@ class SequenceSides {
   SequenceSides(const SequenceParameters& parameters, const Matching& labels,
                 const SequenceArrays& panel, const SequenceArrays* stream, StopFlag stop)
       : decay_(parameters.decay), symmetric_(stream == nullptr), names_(labels.groups),
-        elements_((add(panel, panel_), stream ? add(*stream, other_) : void(), labels), names_) {
+        elements_((add(panel, panel_), stream ? add(*stream, other_) : void(), labels), names_),
+        scale_(decay_, parameters.max_length, parameters.heaviest) {
     measure(panel_, stop);
     if (stream) measure(other_, stop);
+    in_blocks_ = scale_.serves() && (has_long(panel_) || has_long(other_));
     keep_matching();
   }
 
   // A panel that came later, for the stream of `prepared`; `alone` has it as its own panel.
   SequenceSides(const SequenceSides& prepared, const SequenceArrays& panel,
                 const SequenceSides& alone)
-      : decay_(prepared.decay_), symmetric_(false), prepared_(&prepared), names_(&prepared.names_),
-        elements_(prepared.elements_) {
+      : decay_(prepared.decay_), symmetric_(false), in_blocks_(prepared.in_blocks_),
+        prepared_(&prepared), names_(&prepared.names_), elements_(prepared.elements_),
+        scale_(prepared.scale_) {
     add(panel, panel_);
     panel_.self = alone.panel_.self;
     panel_.is_long = alone.panel_.is_long;
@@ -98,9 +105,14 @@ class SequenceSides {
   }
   const NameTable& names() const { return names_; }
   const Elements& elements() const { return elements_; }
+  // Long sequences are compared in blocks, if these serve.
+  const BlockScale& scale() const { return scale_; }
+  // Whether elements have weights for blocks.
+  bool in_blocks() const { return in_blocks_; }
 
-  // Longer ones never take the vectorised form.
+  // Longer ones are never short. Blocks are as fast as one tile that fits a cache.
   static constexpr int64_t longest_short = Elements::soft ? 256 : 2048;
+  static constexpr int64_t longest_tile = 128;
 
  private:
   // log2 of what one side may contribute to a rescaled sum: two sides stay within the range.
@@ -123,7 +135,8 @@ class SequenceSides {
       if (stop.raised()) throw Stopped();
       const NameSpan span = side.span(s);
       double self = 0.0, bits = 0.0;
-      bool is_long = std::is_same_v<Real, Scaled> || span.size > longest_short;
+      bool is_long = std::is_same_v<Real, Scaled> ||
+                     span.size > (scale_.serves() ? longest_tile : longest_short);
       if (!is_long && span.size > 0) {
         if constexpr (!Elements::soft) {
           self = plain_all_lengths<double>(span, span, EqualNames<Elements>(elements_, span, span),
@@ -135,6 +148,10 @@ class SequenceSides {
       side.self.push_back(self);
       side.is_long.push_back(is_long);
     }
+  }
+
+  static bool has_long(const SequenceSide<Real>& side) {
+    return std::find(side.is_long.begin(), side.is_long.end(), 1) != side.is_long.end();
   }
 
   // An element is kept if another sequence (of the other side, or of the same) has its symbol, or
@@ -161,28 +178,37 @@ class SequenceSides {
     if (!symmetric_) weigh(other_, keep);
   }
 
-  void weigh(SequenceSide<Real>& side, const Buffer<uint8_t>& keep) const {
+  void weigh(SequenceSide<Real>& side, const Buffer<uint8_t>& keep) {
     Buffer<double> powers{1.0};
     for (int64_t s = 0; s < side.size(); ++s) {
       const NameSpan span = side.span(s);
-      for (int64_t i = 0; i < span.size && !side.is_long[static_cast<size_t>(s)]; ++i) {
+      const bool is_long = side.is_long[static_cast<size_t>(s)];
+      if (in_blocks_) scale_.reach(span.size);
+      for (int64_t i = 0; i < span.size && (in_blocks_ || !is_long); ++i) {
         const int32_t name = span.data[i];
         if (!keep[static_cast<size_t>(names_.symbol(name))] || !elements_.visible(name)) continue;
-        while (powers.size() <= static_cast<size_t>(i)) powers.push_back(powers.back() * decay_);
+        while (!is_long && powers.size() <= static_cast<size_t>(i))
+          powers.push_back(powers.back() * decay_);
+        const double power = is_long ? 1.0 : powers[static_cast<size_t>(i)];
         side.kept.push_back(name);
-        side.up.push_back(static_cast<Output<Real>>(1.0 / powers[static_cast<size_t>(i)]));
-        side.down.push_back(static_cast<Output<Real>>(powers[static_cast<size_t>(i)]));
+        side.up.push_back(static_cast<Output<Real>>(1.0 / power));
+        side.down.push_back(static_cast<Output<Real>>(power));
+        if (!in_blocks_) continue;
+        side.positions.push_back(static_cast<int32_t>(i));
+        side.block_up.push_back(scale_.up(i));
+        side.block_down.push_back(scale_.down(i));
       }
       side.kept_begin.push_back(static_cast<int64_t>(side.kept.size()));
     }
   }
 
   double decay_;
-  bool symmetric_;
+  bool symmetric_, in_blocks_ = false;
   const SequenceSides* prepared_ = nullptr;
   SequenceSide<Real> panel_, other_;
   NameTable names_;
   Elements elements_;
+  BlockScale scale_;
 };
 
 }  // namespace kernelwood

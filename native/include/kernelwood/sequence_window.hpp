@@ -85,22 +85,8 @@ class SequenceWindow {
         if (Elements::soft) panel.names[at] = name;
       }
     }
-    list_columns(panel);
-  }
-
-  // For each symbol of the panel, the columns in which some lane has it.
-  void list_columns(Panel& panel) {
-    std::sort(cells_.begin(), cells_.end());
-    cells_.erase(std::unique(cells_.begin(), cells_.end()), cells_.end());
-    panel.columns.clear();
-    panel.columns_of.assign(static_cast<size_t>(sides_.names().n_symbols()), {});
-    for (const auto& cell : cells_) {
-      ColumnRange& range = panel.columns_of[static_cast<size_t>(cell.first)];
-      const auto at = static_cast<int32_t>(panel.columns.size());
-      if (range.begin == range.end) range.begin = at;
-      range.end = at + 1;
-      panel.columns.push_back(cell.second);
-    }
+    list_columns(cells_, static_cast<size_t>(sides_.names().n_symbols()), panel.columns_of,
+                 panel.columns);
   }
 
   const Sides& sides_;

@@ -63,6 +63,7 @@ class TreeEngine : public PanelEngine<TreeEngine<Real, soft>, Real> {
   int64_t n_panel() const { return panel_.size(); }
   int64_t n_stream() const { return stream().size(); }
 
+  bool compares_new(const TreeEngine& /*alone*/) const { return true; }
   // Trees that are not in the engine in rows, those of the stream in columns: the same values as
   // those of a panel. `alone` are the same trees, compared with each other.
   void compare_new(const TreeArrays& trees, const TreeEngine& /*alone*/, Results<Real> out,

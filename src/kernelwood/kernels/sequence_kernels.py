@@ -8,15 +8,19 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+import numpy as np
 from numpy.typing import DTypeLike
 
 from kernelwood import _native
 from kernelwood.arrays import SequenceBatch
-from kernelwood.kernels.engine import EngineKernel
+from kernelwood.compute import Runner, StopFlag
+from kernelwood.kernels.engine import _NEXT, EngineKernel
+from kernelwood.kernels.kernel import Matrix
 from kernelwood.parameters import check_int
 from kernelwood.similarity import Similarity
 from kernelwood.structures import Sequence
 
+_LONG = 128  # elements of a sequence from which on the engine compares in blocks
 _PAIR = 4  # steps of a pair of elements, for each length
 
 
@@ -146,10 +150,60 @@ class SubsequenceKernel(EngineKernel):
     def _work(self, X: Any, index: int) -> _Length:
         return _Length(int(X.sizes[index]), self.max_length)
 
+    # Long sequences leave the range of a number type together. Values that all would be computed
+    # again in the next type are computed in that type at once, to the same bits.
+
+    def _holding(self, number: str, runner: Runner, *sides: Any) -> str:
+        """Return the first number type that holds a self-similarity of each side."""
+        if max(side.largest for side in sides) <= _LONG:
+            return number
+        while number != "log2" and any(self._own(side, number, runner)[1].all() for side in sides):
+            number = _NEXT[number]
+        return number
+
+    def _fill_gram_at_once(self, X: Any, out: Matrix, runner: Runner, number: str) -> None:
+        holding = self._holding(number, runner, X)
+        if holding == number:
+            return super()._fill_gram_at_once(X, out, runner, number)
+        values = out if out.dtype == np.float64 else np.empty(out.shape)
+        if holding == "log2":
+            self._fill_log2_gram(X, values, runner)
+        else:
+            super()._fill_gram_at_once(X, values, runner, holding)
+        if values is not out:
+            out[...] = self._fit(values, out.dtype)
+        self._check_finite(out)
+
+    def _fill_log2_gram(self, X: Any, out: Matrix, runner: Runner) -> None:
+        self._check_work(X, X, "log2")
+        self._check_work(X, None, "log2")
+        engine, _ = self._engine("log2", runner, X)
+
+        def block(begin: int, end: int, stop: StopFlag) -> None:
+            engine.gram(begin, end, out, stop)
+
+        n = len(X)
+        self._run(runner, block, engine.n_panels, n * (n + 1) // 2, X, X)
+        _native.mirror(out, 0, n, None, math.inf)
+        self._finish_log2(X, X, out, runner)
+        if self.normalize:
+            np.fill_diagonal(out, np.diagonal(out) != 0)
+
+    def _fill_cross_in(self, X: Any, Y: Any, out: Matrix, runner: Runner, number: str) -> None:
+        holding = self._holding(number, runner, X, Y)
+        if out.dtype == np.float64:
+            return super()._fill_cross_in(X, Y, out, runner, holding)
+        if holding == number:
+            return super()._fill_cross_in(X, Y, out, runner, number)
+        values = np.empty(out.shape)
+        super()._fill_cross_in(X, Y, values, runner, holding)
+        out[...] = self._fit(values, out.dtype)
+
     def _parameters(self) -> Any:
         parameters = _native.SequenceParameters()
         parameters.decay = float(self.decay)
         parameters.max_length = int(self.max_length or 0)
+        parameters.heaviest = max([1.0, *(float(gate) for gate in (self.gates or {}).values())]) ** 2
         return parameters
 
 
