@@ -8,6 +8,7 @@ probabilities and counts have single precision.
 
 from __future__ import annotations
 
+import atexit
 import copy
 import json
 import os
@@ -24,10 +25,10 @@ from kernelwood.errors import KernelInputError, ModelFormatError
 from kernelwood.parsing.parser import ForestParser
 
 # Name -> version, which is increased when the file changes.
-GRAMMARS = {"biomedical": "1"}
+GRAMMARS = {"biomedical": "2"}
 
 _FOLDER = Path(__file__).with_name("grammars")
-_FORMAT = 1
+_FORMAT = 2
 _HEADER = "header"
 _TEXTS = ("labels", "words", "word_classes")
 
@@ -75,7 +76,13 @@ def grammar_version(name: str = "biomedical") -> str:
 
 @lru_cache(maxsize=len(GRAMMARS))
 def _read_bundled(name: str) -> ForestParser:
-    return read_grammar(_FOLDER / f"{name}.npz")
+    parser = read_grammar(_FOLDER / f"{name}.npz")
+    parser._chart()  # shared by all copies
+    return parser
+
+
+# Native objects are freed before the core is.
+atexit.register(_read_bundled.cache_clear)
 
 
 def write_grammar(parser: ForestParser, file: str | os.PathLike[str] | IO[bytes]) -> None:
@@ -96,7 +103,9 @@ def write_grammar(parser: ForestParser, file: str | os.PathLike[str] | IO[bytes]
     header = {"format": _FORMAT, "parameters": parameters}
     members = {_HEADER: _encode(json.dumps(header, sort_keys=True))}
     members.update({name: _encode("\n".join(texts[name])) for name in _TEXTS})
-    members.update({name: _small(array) for name, array in sorted(arrays.items())})
+    for name, array in sorted(arrays.items()):
+        counts = name.startswith("boundary_")  # whole numbers
+        members[name] = _small(array.astype(np.int64) if counts else array)
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         for name, array in members.items():
             info = zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0))
@@ -161,6 +170,6 @@ def _small(array: NDArray[Any]) -> NDArray[Any]:
 
 def _full(name: str, array: NDArray[Any]) -> NDArray[Any]:
     """Return an array in the type that the parser uses."""
-    if array.dtype.kind == "f":
+    if array.dtype.kind == "f" or name.startswith("boundary_"):
         return array.astype(np.float64)
     return array.astype(np.int64 if name.endswith("_offsets") else np.int32)
