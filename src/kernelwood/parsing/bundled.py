@@ -65,7 +65,7 @@ def grammar_version(name: str = "biomedical") -> str:
     Examples
     --------
     >>> grammar_version("biomedical")
-    '1'
+    '2'
     """
     if name not in GRAMMARS:
         raise KernelInputError(

@@ -75,7 +75,7 @@ class ForestParser(Parameterized):
     boundary_threshold : float, default 14.0
         Constituents are not tried if the coarse grammar and the parts of speech beside them, as a
         Markov chain, give them a probability below ``exp(-boundary_threshold)``; infinity disables
-        this.
+        this, and with infinity `fit` does not count what it needs.
     n_jobs : int or None, default None
         Threads of `parse_batch`; None for the setting, -1 for all cores.
 
@@ -197,7 +197,8 @@ class ForestParser(Parameterized):
         )
         horizontal = None if self.horizontal is None else int(self.horizontal)
         grammar, numbers = estimate_grammar(productions, horizontal, float(self.smoothing))
-        grammar = replace(grammar, boundaries=count_boundaries(prepared, grammar.labels))
+        if self.boundary_threshold != math.inf:
+            grammar = replace(grammar, boundaries=count_boundaries(prepared, grammar.labels))
         lexicon = estimate_lexicon(productions.words, numbers, grammar.labels)
         self._learned(grammar, lexicon, len(prepared))
         return self
@@ -482,6 +483,10 @@ class ForestParser(Parameterized):
         parameters = self.get_params(deep=False)
         del parameters["n_jobs"]  # not part of the model
         texts, arrays = save_model(self.grammar_, self.lexicon_)
+        if self.grammar_.boundaries is None and self.boundary_threshold == math.inf:
+            for values, added in zip((parameters, texts, arrays), self._added(), strict=True):
+                for name in added:
+                    del values[name]  # type: ignore[attr-defined]
         return {**parameters, "n_trees": self.n_trees_}, texts, arrays
 
     @classmethod
