@@ -484,9 +484,9 @@ class ForestParser(Parameterized):
         del parameters["n_jobs"]  # not part of the model
         texts, arrays = save_model(self.grammar_, self.lexicon_)
         if self.grammar_.boundaries is None and self.boundary_threshold == math.inf:
-            for values, added in zip((parameters, texts, arrays), self._added(), strict=True):
-                for name in added:
-                    del values[name]  # type: ignore[attr-defined]
+            former, _, without = self._added()
+            parameters = {name: parameters[name] for name in parameters if name not in former}
+            arrays = {name: arrays[name] for name in arrays if name not in without}
         return {**parameters, "n_trees": self.n_trees_}, texts, arrays
 
     @classmethod
