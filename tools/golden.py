@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 import tempfile
 import zipfile
@@ -99,7 +100,8 @@ def _combined() -> Kernel:
 
 
 def _parser() -> kw.ForestParser:
-    return kw.ForestParser(vertical=1, threshold=4.0).fit(TREES)
+    former = {"coarse_threshold": 9.0, "boundary_threshold": math.inf}  # defaults
+    return kw.ForestParser(vertical=1, threshold=4.0, **former).fit(TREES)
 
 
 def _training() -> tuple[list[kw.Example], list[str]]:
@@ -193,6 +195,7 @@ MODELS: dict[str, Callable[[], Any]] = {
     "similarity-table": lambda: Table(WORDS[:2], np.array([[1, 0.5], [0.5, 1]])),
     "vectors": _vectors,
     "parser": _parser,
+    "parser-boundaries": lambda: kw.ForestParser(threshold=6.0, boundary_threshold=9.0).fit(TREES),
     "structures-sequences": lambda: kw.batch(SEQUENCES)[1:],
     "structures-trees": lambda: kw.batch([*TREES, kw.Tree("", [kw.Tree("(\n", edge="e")])]),
     "structures-forests": lambda: kw.batch(FORESTS),

@@ -86,13 +86,30 @@ ChartForest parse(const ChartGrammar& grammar, int32_t n_words, Vector<const int
                   Vector<const int32_t> tag_symbol, Vector<const double> tag_p,
                   Vector<const int32_t> root_symbol, Vector<const double> root_p,
                   double coarse_threshold, double threshold,
-                  std::optional<Vector<const int32_t>> stop, int64_t most_rules) {
-  require(coarse_threshold >= 0 && threshold >= 0, "thresholds must not be negative");
+                  std::optional<Vector<const int32_t>> stop, int64_t most_rules,
+                  double boundary_threshold) {
+  require(boundary_threshold >= 0 && coarse_threshold >= 0 && threshold >= 0,
+          "thresholds must not be negative");
   require(!stop || stop->size() > 0, "stop needs an element");
   const Sentence sentence =
       sentence_of(grammar.rules(), n_words, tag_position, tag_symbol, tag_p, root_symbol, root_p);
-  return grammar.parse(sentence, coarse_threshold, threshold, most_rules,
+  return grammar.parse(sentence, boundary_threshold, coarse_threshold, threshold, most_rules,
                        StopFlag(stop ? stop->data() : nullptr));
+}
+
+// Counts by row and side; there is one side more than there are labels.
+void set_boundaries(ChartGrammar& grammar, const Matrix<const double>& neighbors,
+                    const Matrix<const double>& before, const Matrix<const double>& after) {
+  require(neighbors.shape(0) > 0 && neighbors.shape(0) < INT32_MAX,
+          "the counts of boundaries do not fit the grammar");
+  for (const auto* counts : {&neighbors, &before, &after})
+    require(counts->shape(1) == neighbors.shape(0),
+            "the counts of boundaries do not fit the grammar");
+  const auto all = [](const Matrix<const double>& from) {
+    return std::vector<double>(from.data(), from.data() + from.size());
+  };
+  grammar.set_boundaries({static_cast<int32_t>(neighbors.shape(0)) - 1, all(neighbors),
+                          all(before), all(after)});
 }
 
 // A view of a vector of the forest, which stays alive as long as the view.
@@ -140,10 +157,13 @@ void bind_parsing(nb::module_& m) {
           "unary_p"_a.noconvert(), "output"_a.noconvert(), "max_unary"_a, "coarse"_a = nb::none(),
           "coarse_of"_a = nb::none())
       .def_prop_ro("n_symbols", &ChartGrammar::n_symbols)
+      .def("set_boundaries", &set_boundaries, "neighbors"_a.noconvert(), "before"_a.noconvert(),
+           "after"_a.noconvert())
       .def("parse", &parse, "n_words"_a, "tag_position"_a.noconvert(), "tag_symbol"_a.noconvert(),
            "tag_p"_a.noconvert(), "root_symbol"_a.noconvert(), "root_p"_a.noconvert(),
            "coarse_threshold"_a, "threshold"_a, "stop"_a = nb::none(),
-           "most_rules"_a = std::numeric_limits<int64_t>::max(), Released());
+           "most_rules"_a = std::numeric_limits<int64_t>::max(),
+           "boundary_threshold"_a = std::numeric_limits<double>::infinity(), Released());
 }
 
 }  // namespace kernelwood

@@ -107,7 +107,7 @@ def test_sentences_without_tokens_are_tokenized_once():
 def test_the_bundled_grammar_is_the_default():
     backend = load_backend()
     assert isinstance(backend, GrammarBackend)
-    assert (backend.name, backend.version) == ("biomedical", "1")
+    assert (backend.name, backend.version) == ("biomedical", "2")
 
 
 def test_a_backend_is_returned_as_it_is():

@@ -96,8 +96,7 @@ class ChartCells {
 
   bool can_be_left(Blocks blocks) const {
     return std::any_of(blocks.begin(), blocks.end(), [&](const Block& block) {
-      const auto bundles = grammar_.bundles_of(block.group);
-      return bundles.begin() != bundles.end();
+      return grammar_.pairs.has_left(block.group);
     });
   }
   size_t place(int32_t symbol) const {
@@ -129,25 +128,41 @@ class ChartCells {
   Buffer<Mass> total_;
 };
 
-// Where the blocks of one cell are, by group.
+// Where the blocks of a cell are, by group; for several cells side by side, each at its place.
 class BlockTable {
  public:
-  explicit BlockTable(int32_t n_groups) : at_(static_cast<size_t>(n_groups), none) {}
-  void show(ChartCells::Blocks blocks) {
-    for (const int32_t group : shown_) at_[static_cast<size_t>(group)] = none;
-    shown_.clear();
+  explicit BlockTable(int32_t n_groups, int32_t n_places = 1)
+      : n_groups_(static_cast<size_t>(n_groups)),
+        at_(n_groups_ * static_cast<size_t>(n_places), none),
+        shown_(static_cast<size_t>(n_places)), sets_(n_places, n_groups) {}
+
+  void show(ChartCells::Blocks blocks, int32_t place = 0) {
+    size_t* at = at_.data() + static_cast<size_t>(place) * n_groups_;
+    std::vector<int32_t>& shown = shown_[static_cast<size_t>(place)];
+    for (const int32_t group : shown) {
+      at[group] = none;
+      sets_.remove(place, group);
+    }
+    shown.clear();
     for (const ChartCells::Block& block : blocks) {
-      at_[static_cast<size_t>(block.group)] = block.at;
-      shown_.push_back(block.group);
+      at[block.group] = block.at;
+      sets_.add(place, block.group);
+      shown.push_back(block.group);
     }
   }
   bool has(int32_t group) const { return at_[static_cast<size_t>(group)] != none; }
   size_t operator[](int32_t group) const { return at_[static_cast<size_t>(group)]; }
+  const size_t* at(int32_t place) const {
+    return at_.data() + static_cast<size_t>(place) * n_groups_;
+  }
+  const uint64_t* groups(int32_t place = 0) const { return sets_.at(place); }
 
  private:
   static constexpr size_t none = static_cast<size_t>(-1);
+  size_t n_groups_;
   std::vector<size_t> at_;
-  std::vector<int32_t> shown_;
+  std::vector<std::vector<int32_t>> shown_;
+  PlacedSets sets_;
 };
 
 // The pairs of parts of a span that can be put together, with the power of two that turns a product

@@ -218,9 +218,11 @@ class Derivations {
     for (const Split& split : splits_.splits()) {
       right_.show(cells_.blocks(cell_of(split.at, end)));
       for (const ChartCells::Block& left : cells_.blocks(cell_of(start, split.at)))
-        for (const GroupedGrammar::Bundle& bundle : grammar_.bundles_of(left.group))
-          if (is_parent_[static_cast<size_t>(bundle.parent)] && right_.has(bundle.right))
-            try_rules(bundle, left, split, start, end);
+        grammar_.pairs.each(left.group, right_.groups(), [&](int32_t right, int32_t pair) {
+          for (const GroupedGrammar::Bundle& bundle : grammar_.bundles_of(pair))
+            if (is_parent_[static_cast<size_t>(bundle.parent)])
+              try_rules(bundle, left, {right, right_[right]}, split, start, end);
+        });
     }
     std::stable_sort(found_.begin(), found_.end(), [](const Found& a, const Found& b) {
       return a.item != b.item ? a.item < b.item : a.step.mq > b.step.mq;
@@ -234,14 +236,13 @@ class Derivations {
   }
 
   void try_rules(const GroupedGrammar::Bundle& bundle, const ChartCells::Block& left,
-                 const Split& split, int32_t start, int32_t end) {
-    const size_t right_at = right_[bundle.right];
+                 const ChartCells::Block& right, const Split& split, int32_t start, int32_t end) {
     for (const GroupedGrammar::Rule& rule : grammar_.rules_of(bundle)) {
       const Parent& parent =
           parents_[static_cast<size_t>(grammar_.first_of(bundle.parent) + rule.parent)];
       if (parent.item < 0) continue;
       const size_t l = left.at + static_cast<size_t>(rule.left);
-      const size_t h = right_at + static_cast<size_t>(rule.right);
+      const size_t h = right.at + static_cast<size_t>(rule.right);
       const Mass from = cells_.total(l), with = cells_.total(h);
       if (is_zero(from) || is_zero(with)) continue;
       const double mq = rule.p * from.best * with.best * split.best_scale / parent.value.best;
@@ -249,7 +250,7 @@ class Derivations {
       if (!is_kept(item.merit * mq)) continue;
       const double q = rule.p * from.sum * with.sum * split.sum_scale / parent.value.sum;
       const int32_t first = grammar_.first_of(left.group) + rule.left;
-      const int32_t second = grammar_.first_of(bundle.right) + rule.right;
+      const int32_t second = grammar_.first_of(right.group) + rule.right;
       const ChartStep step{ChartStep::Kind::binary, slot_at(l, first, start, split.at),
                            slot_at(h, second, split.at, end), q, mq};
       for (const int32_t child : {step.left, step.right}) {

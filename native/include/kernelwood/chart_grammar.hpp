@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "kernelwood/chart_pairs.hpp"
+
 namespace kernelwood {
 
 struct BinaryRule {
@@ -57,23 +59,6 @@ class ChartRules {
   std::vector<UnaryRule> unary;
   std::vector<int32_t> output;
   int32_t max_unary;
-};
-
-// Offsets of the groups of a list that is sorted by group.
-template <class Items, class Key>
-std::vector<int32_t> offsets_of(const Items& items, int32_t n_groups, Key key) {
-  std::vector<int32_t> begin(static_cast<size_t>(n_groups) + 1, 0);
-  for (const auto& item : items) ++begin[static_cast<size_t>(key(item)) + 1];
-  for (size_t g = 1; g < begin.size(); ++g) begin[g] += begin[g - 1];
-  return begin;
-}
-
-// A part of an array.
-template <class T>
-struct ListOf {
-  const T *first, *last;
-  const T* begin() const { return first; }
-  const T* end() const { return last; }
 };
 
 // Unary rules by child, for building upward, and by parent, for reading downward.
@@ -126,21 +111,19 @@ class GroupedGrammar {
     double p;
   };
   struct Bundle {
-    int32_t right, parent;  // groups; the left one is the index
+    int32_t parent;  // group
     int32_t first, last;  // rules
   };
 
   GroupedGrammar(const ChartRules& given, const std::vector<int32_t>& groups, int32_t group_count)
       : n_symbols(given.n_symbols()), n_groups(group_count), max_unary(given.max_unary),
-        number(groups.size()), unary(number_symbols(given, groups), n_symbols) {
-    std::vector<BinaryRule> binary = given.binary;
-    for (BinaryRule& rule : binary) rule = {of(rule.parent), of(rule.left), of(rule.right), rule.p};
-    bundle_rules(binary);
-  }
+        number(groups.size()), unary(number_symbols(given, groups), n_symbols),
+        pairs(bundle_rules(given.binary), n_groups) {}
 
-  ListOf<Bundle> bundles_of(int32_t left_group) const {
-    const auto group = static_cast<size_t>(left_group);
-    return {bundles.data() + bundle_begin[group], bundles.data() + bundle_begin[group + 1]};
+  // The bundles of a pair of groups.
+  ListOf<Bundle> bundles_of(int32_t pair) const {
+    const auto at = static_cast<size_t>(pair);
+    return {bundles.data() + bundle_begin[at], bundles.data() + bundle_begin[at + 1]};
   }
   ListOf<Rule> rules_of(const Bundle& bundle) const {
     return {rules.data() + bundle.first, rules.data() + bundle.last};
@@ -157,7 +140,8 @@ class GroupedGrammar {
   UnaryRules unary;
   std::vector<Rule> rules;
   std::vector<Bundle> bundles;
-  std::vector<int32_t> bundle_begin;  // by left group
+  std::vector<int32_t> bundle_begin;  // by pair of groups
+  PairIndex pairs;                    // of groups
 
  private:
   // Fills the numbering and returns the unary rules in it.
@@ -180,39 +164,42 @@ class GroupedGrammar {
     return result;
   }
 
-  // The symbols of a group are neighbors, so sorting by symbol within a bundle needs no more keys.
-  void bundle_rules(std::vector<BinaryRule>& binary) {
+  // Fills rules and bundles and returns the pairs of left and right groups. The symbols of a group
+  // are neighbors, so sorting by symbol within a bundle needs no more keys.
+  std::vector<PairIndex::Pair> bundle_rules(std::vector<BinaryRule> binary) {
+    for (BinaryRule& rule : binary) rule = {of(rule.parent), of(rule.left), of(rule.right), rule.p};
     const auto key = [&](const BinaryRule& r) {
       return std::array<int32_t, 6>{group(r.left), group(r.right), group(r.parent),
                                     r.left,        r.right,        r.parent};
     };
     std::stable_sort(binary.begin(), binary.end(),
                      [&](const BinaryRule& a, const BinaryRule& b) { return key(a) < key(b); });
-    std::vector<int32_t> left_groups;
+    std::vector<PairIndex::Pair> found;
     for (const BinaryRule& rule : binary) {
       const int32_t left = group(rule.left), right = group(rule.right), parent = group(rule.parent);
-      if (left_groups.empty() || left_groups.back() != left || bundles.back().right != right ||
-          bundles.back().parent != parent) {
+      const bool is_new =
+          found.empty() || found.back().left != left || found.back().right != right;
+      if (is_new) {
+        found.push_back({left, right});
+        bundle_begin.push_back(static_cast<int32_t>(bundles.size()));
+      }
+      if (is_new || bundles.back().parent != parent) {
         const auto at = static_cast<int32_t>(rules.size());
-        bundles.push_back({right, parent, at, at});
-        left_groups.push_back(left);
+        bundles.push_back({parent, at, at});
       }
       rules.push_back({rule.left - first_of(left), rule.right - first_of(right),
                        rule.parent - first_of(parent), rule.p});
       ++bundles.back().last;
     }
-    bundle_begin = offsets_of(left_groups, n_groups, [](int32_t group) { return group; });
+    bundle_begin.push_back(static_cast<int32_t>(bundles.size()));
+    return found;
   }
 };
 
-// The grammar of the coarse chart: rules by their pair of children, so that a pair is summed over
-// all split points once and then handed to all parents.
+// The grammar of the coarse chart: rules by their pair of children, so that a product of two items
+// is handed to all its parents at once.
 class PairedGrammar {
  public:
-  struct Pair {
-    int32_t right;  // row of the right child
-    int32_t first, last;  // parents
-  };
   struct Parent {
     int32_t symbol;
     double p;
@@ -220,43 +207,41 @@ class PairedGrammar {
 
   explicit PairedGrammar(const ChartRules& rules)
       : n_symbols(rules.n_symbols()), max_unary(rules.max_unary), unary(rules.unary, n_symbols),
-        left_row(rules.output.size(), -1), right_row(rules.output.size(), -1) {
-    std::vector<BinaryRule> binary = rules.binary;
+        pairs(pair_rules(rules.binary), n_symbols) {}
+
+  ListOf<Parent> parents_of(int32_t pair) const {
+    const auto at = static_cast<size_t>(pair);
+    return {parents_.data() + parent_begin_[at], parents_.data() + parent_begin_[at + 1]};
+  }
+
+  size_t n_pairs() const { return parent_begin_.size() - 1; }
+
+  int32_t n_symbols, max_unary;
+  UnaryRules unary;
+
+ private:
+  std::vector<PairIndex::Pair> pair_rules(std::vector<BinaryRule> binary) {
     std::stable_sort(binary.begin(), binary.end(), [](const BinaryRule& a, const BinaryRule& b) {
       if (a.left != b.left) return a.left < b.left;
       return a.right != b.right ? a.right < b.right : a.parent < b.parent;
     });
-    for (size_t r = 0; r < binary.size(); ++r) {
-      const BinaryRule& rule = binary[r];
-      const bool same_left = r > 0 && binary[r - 1].left == rule.left;
-      if (!same_left) {
-        left_row[static_cast<size_t>(rule.left)] = n_lefts++;
-        pair_begin.push_back(static_cast<int32_t>(pairs.size()));
+    std::vector<PairIndex::Pair> found;
+    for (const BinaryRule& rule : binary) {
+      if (found.empty() || found.back().left != rule.left || found.back().right != rule.right) {
+        found.push_back({rule.left, rule.right});
+        parent_begin_.push_back(static_cast<int32_t>(parents_.size()));
       }
-      int32_t& row = right_row[static_cast<size_t>(rule.right)];
-      if (row < 0) row = n_rights++;
-      const auto at = static_cast<int32_t>(r);
-      if (!same_left || binary[r - 1].right != rule.right) pairs.push_back({row, at, at});
-      ++pairs.back().last;
-      parents.push_back({rule.parent, rule.p});
+      parents_.push_back({rule.parent, rule.p});
     }
-    pair_begin.push_back(static_cast<int32_t>(pairs.size()));
+    parent_begin_.push_back(static_cast<int32_t>(parents_.size()));
+    return found;
   }
 
-  ListOf<Pair> pairs_of(int32_t left_row_number) const {
-    const auto row = static_cast<size_t>(left_row_number);
-    return {pairs.data() + pair_begin[row], pairs.data() + pair_begin[row + 1]};
-  }
-  ListOf<Parent> parents_of(const Pair& pair) const {
-    return {parents.data() + pair.first, parents.data() + pair.last};
-  }
+  std::vector<int32_t> parent_begin_;  // by pair
+  std::vector<Parent> parents_;
 
-  int32_t n_symbols, max_unary, n_lefts = 0, n_rights = 0;
-  UnaryRules unary;
-  std::vector<int32_t> left_row, right_row;  // of symbols that are left or right children, or -1
-  std::vector<int32_t> pair_begin;  // by left row
-  std::vector<Pair> pairs;
-  std::vector<Parent> parents;
+ public:
+  PairIndex pairs;
 };
 
 }  // namespace kernelwood

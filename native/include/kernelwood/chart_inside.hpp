@@ -15,7 +15,7 @@ class InsidePass {
   InsidePass(const GroupedGrammar& grammar, const Sentence& sentence, const SpanMask& mask,
              StopFlag stop, ChartCells& cells)
       : grammar_(grammar), sentence_(sentence), mask_(mask), stop_(stop), cells_(cells),
-        allowed_(mask), right_(grammar.n_groups),
+        allowed_(mask), right_(grammar.n_groups, sentence.n_words),
         layers_(grammar.unary, grammar.n_symbols, grammar.max_unary), splits_(cells),
         sums_(static_cast<size_t>(grammar.n_symbols)),
         is_touched_(static_cast<size_t>(grammar.n_groups), 0) {}
@@ -27,6 +27,7 @@ class InsidePass {
       for (int32_t start = end - 1; start >= 0; --start) {
         if (stop_.raised()) throw Stopped();
         fill(start, end);
+        right_.show(cells_.blocks(cell_of(start, end)), start);
         if (n_rules_ > most_rules) return false;
       }
     return true;
@@ -43,7 +44,7 @@ class InsidePass {
     if (is_word)
       add_tags(start);
     else
-      combine(start, end);
+      combine(start);
     layers_.close([&](int32_t symbol) { return allowed_[grammar_.group(symbol)]; });
     cells_.store(start, end, layers_, is_word ? 0 : splits_.sum_base(),
                  is_word ? 0 : splits_.best_base());
@@ -54,15 +55,17 @@ class InsidePass {
       if (allowed_[grammar_.group(tag.symbol)]) layers_.start(tag.symbol, {tag.p, tag.p});
   }
 
-  void combine(int32_t start, int32_t end) {
+  void combine(int32_t start) {
     for (const Split& split : splits_.splits()) {
-      right_.show(cells_.blocks(cell_of(split.at, end)));
+      const size_t* right = right_.at(split.at);
       for (const ChartCells::Block& left : cells_.blocks(cell_of(start, split.at)))
-        for (const GroupedGrammar::Bundle& bundle : grammar_.bundles_of(left.group)) {
-          if (!right_.has(bundle.right) || !allowed_[bundle.parent]) continue;
-          n_rules_ += static_cast<int64_t>(bundle.last - bundle.first);
-          apply(bundle, cells_.totals(left.at), cells_.totals(right_[bundle.right]), split);
-        }
+        grammar_.pairs.each(left.group, right_.groups(split.at), [&](int32_t group, int32_t pair) {
+          for (const GroupedGrammar::Bundle& bundle : grammar_.bundles_of(pair)) {
+            if (!allowed_[bundle.parent]) continue;
+            n_rules_ += static_cast<int64_t>(bundle.last - bundle.first);
+            apply(bundle, cells_.totals(left.at), cells_.totals(right[group]), split);
+          }
+        });
     }
     std::sort(touched_.begin(), touched_.end());  // sums must not depend on what came first
     for (const int32_t group : touched_) {
@@ -101,7 +104,7 @@ class InsidePass {
   StopFlag stop_;
   ChartCells& cells_;
   SpanMask::Table allowed_;
-  BlockTable right_;
+  BlockTable right_;  // the cells with one end, by start
   UnaryLayers<Mass> layers_;
   SplitList splits_;
   std::vector<Mass> sums_;  // by symbol

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <map>
 #include <optional>
@@ -28,27 +29,47 @@ class ChartGrammar {
       : rules_(std::move(rules)), coarse_of_(checked(std::move(coarse_of), rules_, coarse.rules_)),
         grammar_(rules_, coarse_of_, coarse.rules_.n_symbols()), coarse_(coarse.rules_) {}
 
+  // What coarse items are judged by before they are built into longer ones.
+  void set_boundaries(const BoundaryCounts& counts) {
+    ChartRules::require(has_coarse(), "the counts of boundaries need a coarse grammar");
+    boundaries_.emplace(counts, coarse_->n_symbols);
+  }
+
   bool has_coarse() const { return coarse_.has_value(); }
   int32_t n_symbols() const { return rules_.n_symbols(); }
   const ChartRules& rules() const { return rules_; }
 
-  // Symbols of the sentence are as given to the constructor. If nothing is found within the coarse
-  // threshold, tries twice the threshold, then none, unless that would take too long. A pruned
-  // chart in which more than `most_rules` rules apply, as in that of one word again and again, is
-  // given up: nothing is found.
-  ChartForest parse(const Sentence& sentence, double coarse_threshold, double threshold,
-                    int64_t most_rules, StopFlag stop) const {
+  // Symbols of the sentence are as given to the constructor. If nothing is found within the
+  // thresholds, tries twice the coarse threshold, then that without merits of boundaries, then no
+  // pruning at all, unless that would take too long. A pruned chart in which more than `most_rules`
+  // rules apply, as in that of one word again and again, is given up: nothing is found.
+  ChartForest parse(const Sentence& sentence, double boundary_threshold, double coarse_threshold,
+                    double threshold, int64_t most_rules, StopFlag stop) const {
+    constexpr double infinite = std::numeric_limits<double>::infinity();
     const Sentence fine = renamed(sentence, grammar_.number);
-    if (!coarse_ || coarse_threshold == std::numeric_limits<double>::infinity())
+    if (!coarse_ || coarse_threshold == infinite)
       return parse_within(fine, SpanMask(grammar_.n_groups), threshold, no_limit, stop).forest;
     const Sentence rough = renamed(sentence, coarse_of_);
-    CoarseChart chart(*coarse_, rough, stop);
-    if (chart.inside())
-      for (const double factor : {1.0, 2.0}) {
+    const auto try_chart = [&](const BoundaryMerits* merits, std::initializer_list<double> factors) {
+      CoarseChart chart(*coarse_, rough, merits, stop);
+      if (!chart.inside()) return Attempt();
+      for (const double factor : factors) {
         const SpanMask mask = chart.mask(coarse_threshold * factor);
         Attempt attempt = parse_within(fine, mask, threshold, most_rules, stop);
-        if (attempt.forest.found || attempt.given_up) return std::move(attempt.forest);
+        if (attempt.is_final()) return attempt;
       }
+      return Attempt();
+    };
+    Attempt attempt;
+    bool is_judged = false;
+    if (boundaries_ && boundary_threshold != infinite) {
+      const BoundaryMerits merits(*boundaries_, rough, boundary_threshold);
+      is_judged = merits.is_usable();
+      if (is_judged) attempt = try_chart(&merits, {1.0, 2.0});
+    }
+    if (!attempt.is_final())
+      attempt = is_judged ? try_chart(nullptr, {2.0}) : try_chart(nullptr, {1.0, 2.0});
+    if (attempt.is_final()) return std::move(attempt.forest);
     const double n = sentence.n_words;
     if (n * n * n / 6 * static_cast<double>(rules_.binary.size()) > most_work) return {};
     return parse_within(fine, SpanMask(grammar_.n_groups), threshold, no_limit, stop).forest;
@@ -59,6 +80,7 @@ class ChartGrammar {
   struct Attempt {
     ChartForest forest;
     bool given_up = false;
+    bool is_final() const { return forest.found || given_up; }
   };
 
   static GroupedGrammar ungrouped(const ChartRules& rules) {
@@ -134,6 +156,7 @@ class ChartGrammar {
   std::vector<int32_t> coarse_of_;
   GroupedGrammar grammar_;
   std::optional<PairedGrammar> coarse_;
+  std::optional<BoundaryModel> boundaries_;
 };
 
 }  // namespace kernelwood

@@ -144,7 +144,7 @@ def load_backend(
     --------
     >>> backend = load_backend()
     >>> backend.name, backend.version
-    ('biomedical', '1')
+    ('biomedical', '2')
     >>> [sentence] = backend.parse([Sentence("Raf binds Ras.")])
     >>> sentence.dependencies[0]
     Dependency(head=1, relation='nsubj', dependent=0)

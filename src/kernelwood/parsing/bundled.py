@@ -9,6 +9,7 @@ probabilities and counts have single precision.
 
 from __future__ import annotations
 
+import atexit
 import copy
 import json
 import os
@@ -27,11 +28,11 @@ from kernelwood.parsing.dependency_parser import DependencyParser
 from kernelwood.parsing.parser import ForestParser
 
 # Name -> version, which is increased when the file changes.
-GRAMMARS = {"biomedical": "1"}
+GRAMMARS = {"biomedical": "2"}
 PARSERS = {"biomedical-dependencies": "1"}
 
 _FOLDER = Path(__file__).with_name("grammars")
-_FORMAT = 1
+_GRAMMAR_FORMAT, _PARSER_FORMAT = 2, 1
 _HEADER = "header"
 _DEPENDENCIES = "dependencies"
 _TEXTS = ("labels", "words", "word_classes")
@@ -70,7 +71,7 @@ def grammar_version(name: str = "biomedical") -> str:
     Examples
     --------
     >>> grammar_version("biomedical")
-    '1'
+    '2'
     """
     if name not in GRAMMARS:
         raise KernelInputError(
@@ -114,7 +115,13 @@ def parser_version(name: str = "biomedical-dependencies") -> str:
 
 @lru_cache(maxsize=len(GRAMMARS))
 def _read_bundled(name: str) -> ForestParser:
-    return read_grammar(_FOLDER / f"{name}.npz")
+    parser = read_grammar(_FOLDER / f"{name}.npz")
+    parser._chart()  # shared by all copies
+    return parser
+
+
+# Native objects are freed before the core is.
+atexit.register(_read_bundled.cache_clear)
 
 
 @lru_cache(maxsize=len(PARSERS))
@@ -137,7 +144,11 @@ def write_grammar(parser: ForestParser, file: str | os.PathLike[str] | IO[bytes]
     True
     """
     parameters, texts, arrays = parser._to_saved()
-    _write(file, {"format": _FORMAT, "parameters": parameters}, texts, arrays)
+    whole = {  # counts
+        name: array.astype(np.int64) if name.startswith("boundary_") else array
+        for name, array in arrays.items()
+    }
+    _write(file, {"format": _GRAMMAR_FORMAT, "parameters": parameters}, texts, whole)
 
 
 def write_dependency_parser(
@@ -145,7 +156,7 @@ def write_dependency_parser(
 ) -> None:
     """Write the file of a dependency parser; equal parsers give equal bytes."""
     texts, arrays = parser._to_saved()
-    _write(file, {"format": _FORMAT, "kind": _DEPENDENCIES}, texts, arrays)
+    _write(file, {"format": _PARSER_FORMAT, "kind": _DEPENDENCIES}, texts, arrays)
 
 
 def _write(
@@ -174,7 +185,9 @@ def read_grammar(file: str | os.PathLike[str] | IO[bytes]) -> ForestParser:
     ModelFormatError
         If the file is not a grammar file.
     """
-    header, texts, members = _read(file, _TEXTS, "a grammar file", {"format", "parameters"})
+    header, texts, members = _read(
+        file, _TEXTS, "a grammar file", {"format", "parameters"}, _GRAMMAR_FORMAT
+    )
     arrays = {name: _full(name, array) for name, array in members.items()}
     parameters = header["parameters"]
     if not isinstance(parameters, dict):
@@ -192,7 +205,7 @@ def read_dependency_parser(file: str | os.PathLike[str] | IO[bytes]) -> Dependen
         If the file is not that of a dependency parser.
     """
     what = "the file of a dependency parser"
-    header, texts, arrays = _read(file, _PARSER_TEXTS, what, {"format", "kind"})
+    header, texts, arrays = _read(file, _PARSER_TEXTS, what, {"format", "kind"}, _PARSER_FORMAT)
     if header["kind"] != _DEPENDENCIES:
         raise _not_a_file(what, f"kind {header['kind']!r}")
     _check(DependencyParser._saved, {**texts, **arrays}, what)
@@ -200,7 +213,11 @@ def read_dependency_parser(file: str | os.PathLike[str] | IO[bytes]) -> Dependen
 
 
 def _read(
-    file: str | os.PathLike[str] | IO[bytes], names: tuple[str, ...], what: str, keys: set[str]
+    file: str | os.PathLike[str] | IO[bytes],
+    names: tuple[str, ...],
+    what: str,
+    keys: set[str],
+    expected: int,
 ) -> tuple[dict[str, Any], dict[str, list[str]], dict[str, NDArray[Any]]]:
     """Return header, lists of strings and arrays of a file."""
     try:
@@ -211,9 +228,9 @@ def _read(
         version = header["format"]
     except (AttributeError, KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise _not_a_file(what, error) from None
-    if version != _FORMAT:
+    if version != expected:
         raise ModelFormatError(
-            f"{what.removeprefix('a ')} has format {version!r}, expected {_FORMAT}",
+            f"{what.removeprefix('a ')} has format {version!r}, expected {expected}",
             hint="install kernelwood again",
         )
     if not keys <= header.keys():
@@ -256,6 +273,6 @@ def _small(array: NDArray[Any]) -> NDArray[Any]:
 
 def _full(name: str, array: NDArray[Any]) -> NDArray[Any]:
     """Return an array in the type that the parser uses."""
-    if array.dtype.kind == "f":
+    if array.dtype.kind == "f" or name.startswith("boundary_"):
         return array.astype(np.float64)
     return array.astype(np.int64 if name.endswith("_offsets") else np.int32)

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelwood.parsing.boundaries import Boundaries
 from kernelwood.parsing.treebank import Productions, Symbol
 
 Ints: TypeAlias = NDArray[np.int32]
@@ -63,6 +64,8 @@ class Grammar:
         Root symbols and their probabilities, most frequent first.
     fine, coarse : Rules
         Rules of both grammars.
+    boundaries : Boundaries or None
+        Parts of speech beside constituents; None if they were not counted.
     """
 
     labels: tuple[str, ...]
@@ -72,6 +75,7 @@ class Grammar:
     root_p: Floats
     fine: Rules
     coarse: Rules
+    boundaries: Boundaries | None = None
 
     @property
     def coarse_output(self) -> Ints:

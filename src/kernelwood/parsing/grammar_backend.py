@@ -22,7 +22,7 @@ from kernelwood.structures import Tree, make_node, words_and_tags
 from kernelwood.text import NOUNS, Sentence, Token, dependencies_of_tree
 
 _LOG = logging.getLogger(__name__)
-_BATCH = 256  # sentences whose forests are in memory at a time
+_BATCH = 256  # sentences that are parsed at a time
 _MOST_PARTS = 5  # of a sentence; longer sentences are chunked
 _CUTS = (frozenset(";:"), frozenset(","))  # where long sentences are cut, best first
 
@@ -108,18 +108,19 @@ class GrammarBackend:
         units = [find_units(sentence) for sentence in sentences]
         words = [unit_words(*pair) for pair in zip(sentences, units, strict=True)]
         cut = [self._parts(each) for each in words]
-        forests = iter(self._parser.parse_batch([part for parts in cut for part in parts]))
+        trees = iter(self._parser.parse_trees([part for parts in cut for part in parts]))
         for sentence, found, each, parts in zip(sentences, units, words, cut, strict=True):
             if not each:
                 yield None, ""
                 continue
-            own = [next(forests) for _ in parts]
-            if not own or any(forest.fallback for forest in own):
+            own = [next(trees) for _ in parts]
+            whole = [tree for tree in own if tree is not None]
+            if not own or len(whole) < len(own):
                 tree, fallback = self._chunks(each), "chunks"
             elif len(own) > 1:
-                tree, fallback = Tree("S", [forest.best_tree() for forest in own]), "pieces"
+                tree, fallback = Tree("S", whole), "pieces"
             else:
-                tree, fallback = own[0].best_tree(), ""
+                tree, fallback = whole[0], ""
             yield expand_tree(tree, found, sentence.tokens), fallback
 
     def _parts(self, words: list[str]) -> list[list[str]]:

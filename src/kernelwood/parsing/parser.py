@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence as Listing
+from collections.abc import Callable, Iterable, Sequence as Listing
+from dataclasses import replace
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,17 +16,21 @@ from kernelwood.arrays import Flag, Maybe, Plain, Schema, Whole
 from kernelwood.compute import Runner, StopFlag, check_budget, format_bytes
 from kernelwood.errors import KernelInputError, MemoryBudgetError, ModelFormatError
 from kernelwood.parameters import Parameterized
-from kernelwood.parsing.grammar import Grammar, Rules, estimate_grammar
+from kernelwood.parsing.boundaries import count_boundaries
+from kernelwood.parsing.grammar import Floats, Grammar, Ints, Rules, estimate_grammar
 from kernelwood.parsing.lexicon import Lexicon, estimate_lexicon
-from kernelwood.parsing.saved import SAVED, restore_model, save_model
+from kernelwood.parsing.saved import SAVED, no_boundaries, restore_model, save_model
 from kernelwood.parsing.treebank import count_productions, prepare_treebank
-from kernelwood.structures import Forest, Tree, shorten
+from kernelwood.structures import Forest, Tree, make_node, shorten
+
+_Result = TypeVar("_Result")
 
 _LONG = 60  # words; longer sentences may take seconds
 _LONGEST_CHAIN = 50  # largest max_unary
 # Applications of rules in the pruned chart of a sentence: some ten seconds. A sentence of 40 words
 # takes a few millions.
 _MOST_RULES = 8 * 10**8
+_MOST_WORDS = 50_000  # words whose symbols are kept
 _COST = 5 * 10**8  # cost of a sentence, in units of the runner
 _TOO_LONG = "Split it, or give longer sentences the fallback: ForestParser(max_length=200)"
 
@@ -64,9 +69,13 @@ class ForestParser(Parameterized):
     threshold : float, default 8.0
         Largest difference, in nats, between the best tree and the best tree with a hyper-edge;
         other hyper-edges are omitted.
-    coarse_threshold : float, default 9.0
+    coarse_threshold : float, default 8.0
         Constituents with a probability below ``exp(-coarse_threshold)`` under the coarse grammar
         are pruned; infinity disables pruning.
+    boundary_threshold : float, default 14.0
+        Constituents are not tried if the coarse grammar and the parts of speech beside them, as a
+        Markov chain, give them a probability below ``exp(-boundary_threshold)``; infinity disables
+        this, and with infinity `fit` does not count what it needs.
     n_jobs : int or None, default None
         Threads of `parse_batch`; None for the setting, -1 for all cores.
 
@@ -109,6 +118,8 @@ class ForestParser(Parameterized):
     n_trees_: int
     grammar_: Grammar
     lexicon_: Lexicon
+    _native_chart: tuple[int, Any] | None
+    _known_words: dict[tuple[str, bool, str | None], tuple[Ints, Floats]]
 
     _saved: ClassVar[Schema] = {
         "horizontal": Maybe(Whole()),
@@ -120,6 +131,7 @@ class ForestParser(Parameterized):
         "max_length": Maybe(Whole(1)),
         "threshold": Plain(),
         "coarse_threshold": Plain(),
+        "boundary_threshold": Plain(),
         "n_trees": Whole(1),
         **SAVED,
     }
@@ -135,7 +147,8 @@ class ForestParser(Parameterized):
         max_unary: int = 3,
         max_length: int | None = None,
         threshold: float = 8.0,
-        coarse_threshold: float = 9.0,
+        coarse_threshold: float = 8.0,
+        boundary_threshold: float = 14.0,
         n_jobs: int | None = None,
     ) -> None:
         self.horizontal = horizontal
@@ -147,6 +160,7 @@ class ForestParser(Parameterized):
         self.max_length = max_length
         self.threshold = threshold
         self.coarse_threshold = coarse_threshold
+        self.boundary_threshold = boundary_threshold
         self.n_jobs = n_jobs
 
     def fit(self, trees: Iterable[Tree], y: object = None) -> ForestParser:
@@ -183,6 +197,8 @@ class ForestParser(Parameterized):
         )
         horizontal = None if self.horizontal is None else int(self.horizontal)
         grammar, numbers = estimate_grammar(productions, horizontal, float(self.smoothing))
+        if self.boundary_threshold != math.inf:
+            grammar = replace(grammar, boundaries=count_boundaries(prepared, grammar.labels))
         lexicon = estimate_lexicon(productions.words, numbers, grammar.labels)
         self._learned(grammar, lexicon, len(prepared))
         return self
@@ -220,7 +236,7 @@ class ForestParser(Parameterized):
         self._check_ready()
         words = _check_sentence(tokens, "tokens")
         given = None if tags is None else _check_tags(tags, len(words), "tags")
-        return self._run([words], [given], Runner(1, 0).quiet())[0]
+        return self._run(self._parse_one, [words], [given], Runner(1, 0).quiet())[0]
 
     def parse_batch(
         self,
@@ -244,6 +260,36 @@ class ForestParser(Parameterized):
         >>> [forest.n_trees for forest in parser.parse_batch([["rain", "falls"], ["snow"]])]
         [1, 1]
         """
+        words, given = self._check_batch(sentences, tags)
+        return self._run(self._parse_one, words, given, Runner(self.n_jobs, len(words)))
+
+    def parse_trees(
+        self,
+        sentences: Iterable[Iterable[str]],
+        tags: Iterable[Iterable[str]] | None = None,
+    ) -> list[Tree | None]:
+        """Return the most probable tree of each of several sentences, faster than forests.
+
+        It is the best tree of the forest that a parser with ``threshold=0`` returns. Parameters
+        and threads are those of `parse_batch`.
+
+        Returns
+        -------
+        list of Tree or None
+            None where `parse` returns a fallback.
+
+        Examples
+        --------
+        >>> parser = ForestParser().fit([Tree.from_brackets("(S (NP (NN rain)) (VP (VBZ falls)))")])
+        >>> parser.parse_trees([["snow", "falls"], ["rain", "rain", "rain"]])
+        [Tree('(S (NP (NN snow)) (VP (VBZ falls)))'), None]
+        """
+        words, given = self._check_batch(sentences, tags)
+        return self._run(self._tree_of, words, given, Runner(self.n_jobs, len(words)))
+
+    def _check_batch(
+        self, sentences: Iterable[Iterable[str]], tags: Iterable[Iterable[str]] | None
+    ) -> tuple[list[list[str]], list[list[str] | None]]:
         self._check_ready()
         if isinstance(sentences, str):
             raise KernelInputError(
@@ -251,15 +297,15 @@ class ForestParser(Parameterized):
                 "    split it first: [text.split() for text in texts]"
             )
         words = [_check_sentence(each, f"sentence {i}") for i, each in enumerate(sentences)]
-        given = _check_tags_of_batch(tags, words)
-        return self._run(words, given, Runner(self.n_jobs, len(words)))
+        return words, _check_tags_of_batch(tags, words)
 
     def _run(
         self,
+        parse: Callable[[Any, list[str], list[str] | None, StopFlag], _Result],
         sentences: list[list[str]],
         tags: Listing[list[str] | None],
         runner: Runner,
-    ) -> list[Forest]:
+    ) -> list[_Result]:
         limit = math.inf if self.max_length is None else self.max_length
         longest = max((len(words) for words in sentences if len(words) <= limit), default=0)
         check_budget(
@@ -269,12 +315,12 @@ class ForestParser(Parameterized):
             _TOO_LONG,
         )
         chart = self._chart()
-        forests: list[Forest | None] = [None] * len(sentences)
+        results: list[Any] = [None] * len(sentences)
 
         def work(begin: int, end: int, stop: StopFlag) -> None:
             for i in range(begin, end):
                 if not stop[0]:
-                    forests[i] = self._parse_one(chart, sentences[i], tags[i], stop)
+                    results[i] = parse(chart, sentences[i], tags[i], stop)
 
         n = len(sentences)
         try:
@@ -284,20 +330,41 @@ class ForestParser(Parameterized):
                 f"the chart of a sentence needs more than {format_bytes(int(str(error)))}.\n"
                 f"    {_TOO_LONG}"
             ) from None
-        return [forest for forest in forests if forest is not None]
+        return results
 
     def _parse_one(
         self, chart: Any, words: list[str], tags: list[str] | None, stop: StopFlag
     ) -> Forest:
-        if self.max_length is not None and len(words) > self.max_length:
+        result = self._chart_result(chart, words, tags, float(self.threshold), stop)
+        if result is None:
             return self._fallback(words, tags)
+        return _as_forest(result, self.labels_, words)
+
+    def _tree_of(
+        self, chart: Any, words: list[str], tags: list[str] | None, stop: StopFlag
+    ) -> Tree | None:
+        result = self._chart_result(chart, words, tags, 0.0, stop)
+        return None if result is None else _as_tree(result, self.labels_, words)
+
+    def _chart_result(
+        self,
+        chart: Any,
+        words: list[str],
+        tags: list[str] | None,
+        threshold: float,
+        stop: StopFlag,
+    ) -> Any:
+        """Return the forest of the native parser, None if the sentence is not covered."""
+        if self.max_length is not None and len(words) > self.max_length:
+            return None
         opener = first_word(words)
         symbols, probabilities = [], []
         for position, word in enumerate(words):
-            tag = None if tags is None else self._label_number(tags[position])
-            found, p = self.lexicon_.look_up(word, position == opener, tag)
+            found, p = self._look_up(
+                word, position == opener, None if tags is None else tags[position]
+            )
             if not len(found):
-                return self._fallback(words, tags)
+                return None
             symbols.append(found)
             probabilities.append(p)
         positions = np.repeat(np.arange(len(words), dtype=np.int32), [len(row) for row in symbols])
@@ -309,13 +376,24 @@ class ForestParser(Parameterized):
             self.grammar_.root,
             self.grammar_.root_p,
             float(self.coarse_threshold),
-            float(self.threshold),
+            threshold,
             stop,
             _MOST_RULES,
+            float(self.boundary_threshold),
         )
-        if not result.found:
-            return self._fallback(words, tags)
-        return _as_forest(result, self.labels_, words)
+        return result if result.found else None
+
+    def _look_up(self, word: str, opener: bool, tag: str | None) -> tuple[Ints, Floats]:
+        """Return the symbols of a word, kept for the next time it occurs."""
+        key = word, opener, tag
+        found = self._known_words.get(key)
+        if found is None:
+            number = None if tag is None else self._label_number(tag)
+            found = self.lexicon_.look_up(word, opener, number)
+            if len(self._known_words) >= _MOST_WORDS:
+                self._known_words = {}
+            self._known_words[key] = found
+        return found
 
     def _label_number(self, label: str) -> int:
         """Return the number of a label, -1 if it is not in the treebank."""
@@ -345,7 +423,11 @@ class ForestParser(Parameterized):
         self.grammar_, self.lexicon_, self.n_trees_ = grammar, lexicon, n_trees
         self.labels_ = grammar.labels
         self.tags_ = tuple(grammar.labels[label] for label in lexicon.tags.tolist())
-        self._native_chart: tuple[int, Any] | None = None
+        self._forget()
+
+    def _forget(self) -> None:
+        self._native_chart = None
+        self._known_words = {}
 
     def _chart(self) -> Any:
         """Return the native grammar, rebuilt when ``max_unary`` has changed."""
@@ -371,20 +453,27 @@ class ForestParser(Parameterized):
         self._check_number("smoothing", 0.0, math.inf, "[0, inf)")
         self._check_choice("split_tags", (True, False))
         self._check_choice("split_categories", (True, False))
-        for name in ("threshold", "coarse_threshold"):
+        for name in ("threshold", "coarse_threshold", "boundary_threshold"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, Real) or not float(value) >= 0.0:
                 raise KernelInputError(
                     f"ForestParser: {name} must be a number of nats in [0, inf], got {value!r}"
                 )
 
+    def __copy__(self) -> ForestParser:
+        # What is derived from the grammar is shared: it does not change.
+        other = type(self).__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        return other
+
     def __getstate__(self) -> dict[str, Any]:
-        # The native grammar is rebuilt from the arrays.
-        return {name: value for name, value in self.__dict__.items() if name != "_native_chart"}
+        # The native grammar is rebuilt from the arrays, and words are looked up again.
+        derived = ("_native_chart", "_known_words")
+        return {name: value for name, value in self.__dict__.items() if name not in derived}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._native_chart = None
+        self._forget()
 
     def _to_saved(self) -> tuple[dict[str, Any], dict[str, list[str]], dict[str, NDArray[Any]]]:
         """Return parameters, lists of strings and arrays that describe a fitted parser."""
@@ -394,7 +483,16 @@ class ForestParser(Parameterized):
         parameters = self.get_params(deep=False)
         del parameters["n_jobs"]  # not part of the model
         texts, arrays = save_model(self.grammar_, self.lexicon_)
+        if self.grammar_.boundaries is None and self.boundary_threshold == math.inf:
+            former, _, without = self._added()
+            parameters = {name: parameters[name] for name in parameters if name not in former}
+            arrays = {name: arrays[name] for name in arrays if name not in without}
         return {**parameters, "n_trees": self.n_trees_}, texts, arrays
+
+    @classmethod
+    def _added(cls) -> tuple[dict[str, Any], dict[str, list[str]], dict[str, NDArray[Any]]]:
+        """Return what files of former versions do not have: there was no pruning by boundaries."""
+        return {"boundary_threshold": math.inf}, {}, no_boundaries()
 
     @classmethod
     def _from_saved(
@@ -434,7 +532,29 @@ def _build_chart(grammar: Grammar, max_unary: int) -> Any:
 
     make = _native.ChartGrammar
     coarse = make(*parts(grammar.coarse), grammar.coarse_output, max_unary)
-    return make(*parts(grammar.fine), grammar.output, max_unary, coarse, grammar.coarse_of)
+    chart = make(*parts(grammar.fine), grammar.output, max_unary, coarse, grammar.coarse_of)
+    counts = grammar.boundaries
+    if counts is not None:
+        chart.set_boundaries(counts.neighbors, counts.before, counts.after)
+    return chart
+
+
+def _as_tree(result: Any, labels: Listing[str], tokens: Listing[str]) -> Tree:
+    """Return the tree of the first hyper-edges; children come before heads."""
+    n_words = len(tokens)
+    numbers = result.node_label.tolist()
+    nodes = [make_node(token, (), "") for token in tokens]
+    nodes += nodes[:1] * (len(numbers) - n_words)
+    children = result.children.tolist()
+    begin, last = 0, -1
+    for head, count in zip(result.edge_head.tolist(), result.edge_n_children.tolist(), strict=True):
+        if head != last:
+            below = tuple([nodes[child] for child in children[begin : begin + count]])
+            nodes[head] = make_node(labels[numbers[head]], below, "")
+        last = head
+        begin += count
+    root: Tree = nodes[result.root]
+    return root
 
 
 def _as_forest(result: Any, labels: Listing[str], tokens: Listing[str]) -> Forest:

@@ -16,6 +16,7 @@ from kernelwood.arrays import (
     Strings,
 )
 from kernelwood.errors import ModelFormatError
+from kernelwood.parsing.boundaries import Boundaries
 from kernelwood.parsing.grammar import Grammar, Rules
 from kernelwood.parsing.lexicon import Lexicon, Table
 
@@ -48,7 +49,17 @@ SAVED: Schema = {
     "class_columns": ArrayOf("int32", "class counts", least=0, below="tags"),
     "class_counts": ArrayOf("float64", "class counts", above=0, most=LARGE),
     "class_offsets": Offsets("word_classes", "class_columns", filled=True),
+    "boundary_neighbors": ArrayOf("float64", "sides", "sides", least=0, most=LARGE),
+    "boundary_before": ArrayOf("float64", "coarse symbols", "sides", least=0, most=LARGE),
+    "boundary_after": ArrayOf("float64", "coarse symbols", "sides", least=0, most=LARGE),
 }
+
+_BOUNDARIES = ("boundary_neighbors", "boundary_before", "boundary_after")
+
+
+def no_boundaries() -> dict[str, NDArray[Any]]:
+    """Return the arrays of a grammar without counts of boundaries, as files had none before."""
+    return {name: np.zeros((0, 0)) for name in _BOUNDARIES}
 
 
 def save_model(
@@ -72,6 +83,10 @@ def save_model(
         "rare_shares": lexicon.rare_shares,
         "open_tags": lexicon.open_tags,
     }
+    arrays |= no_boundaries()
+    if grammar.boundaries is not None:
+        for name in _BOUNDARIES:
+            arrays[name] = getattr(grammar.boundaries, name.removeprefix("boundary_"))
     for name, rules in (("fine", grammar.fine), ("coarse", grammar.coarse)):
         for part in ("binary", "binary_p", "unary", "unary_p"):
             arrays[f"{name}_{part}"] = getattr(rules, part)
@@ -113,7 +128,19 @@ def _restore_grammar(labels: tuple[str, ...], arrays: Mapping[str, NDArray[Any]]
         root_p=arrays["root_p"],
         fine=_rules(arrays, "fine"),
         coarse=_rules(arrays, "coarse"),
+        boundaries=_restore_boundaries(arrays, len(labels)),
     )
+
+
+def _restore_boundaries(arrays: Mapping[str, NDArray[Any]], n_labels: int) -> Boundaries | None:
+    neighbors, before, after = (arrays[name] for name in _BOUNDARIES)
+    if not neighbors.size and not before.size:
+        return None
+    if len(neighbors) != n_labels + 1 or len(before) != 2 * n_labels or not neighbors.any():
+        raise ModelFormatError(
+            "the counts do not fit the labels, or there are none", member=_BOUNDARIES[0]
+        )
+    return Boundaries(neighbors, before, after)
 
 
 def _rules(arrays: Mapping[str, NDArray[Any]], name: str) -> Rules:

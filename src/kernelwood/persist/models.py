@@ -6,6 +6,8 @@ row to ``MODELS``. A class with state beyond the arguments of its constructor ha
 
 * ``_to_saved()``, which returns ``(parameters, texts, arrays)``, and
 * ``_saved``, which declares what each of these must be (:mod:`kernelwood.arrays.schema`), and
+* if later versions save more, a class method ``_added()``, which returns what files without these
+  values mean by that, as ``_to_saved`` does, and
 * a class method ``_from_saved(parameters, texts, arrays)``, which gets values that are as declared
   and raises ValueError unless they fit together.
 
@@ -78,6 +80,10 @@ def own_state(model: Any) -> State:
 
 def from_own_state(cls: Any, state: State) -> Any:
     """Return an object from the ``_from_saved`` of its class, once its state is as declared."""
+    if hasattr(cls, "_added"):
+        pairs = [(dict(a), dict(b)) for a, b in zip(cls._added(), state, strict=True)]
+        if all(added.keys().isdisjoint(own) for added, own in pairs):  # all of it, or nothing
+            state = State(*(added | own for added, own in pairs))
     check_state(cls, state)
     return cls._from_saved(*state)
 
