@@ -203,7 +203,9 @@ class SubsequenceKernel(EngineKernel):
         parameters = _native.SequenceParameters()
         parameters.decay = float(self.decay)
         parameters.max_length = int(self.max_length or 0)
-        parameters.heaviest = max([1.0, *(float(gate) for gate in (self.gates or {}).values())]) ** 2
+        parameters.heaviest = (
+            max([1.0, *(float(gate) for gate in (self.gates or {}).values())]) ** 2
+        )
         return parameters
 
 
