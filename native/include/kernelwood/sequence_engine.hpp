@@ -47,8 +47,8 @@ class SequenceEngine {
 
   // Sequences that are not in the engine in rows, those of the stream in columns: the same values
   // as those of a panel. `alone` are the same sequences, compared with each other.
-  void compare_new(const SequenceArrays& sequences, const SequenceEngine& alone,
-                   Results<Real> out, StopFlag stop) const {
+  void compare_new(const SequenceArrays& sequences, const SequenceEngine& alone, Results<Real> out,
+                   StopFlag stop) const {
     static_assert(prepares);
     const SequenceEngine later(*this, sequences, alone);
     later.cross_turned(0, later.n_panels(), 0, n_stream(), out, stop);
