@@ -121,11 +121,11 @@ def measure_extractor(repeats: int) -> dict[str, Any]:
     extractor = kw.RelationExtractor("svm", random_state=0, n_jobs=1)
     examples = load_interactions("train")
     extractor.fit(examples)
-    new = load_interactions("test")[:N_CALLS]
-    found = extractor.candidates(new)[:N_CALLS]
-    extractor.predict_candidates(found[:1])
+    candidates = kw.relations.pair_candidates(load_interactions("test"))
+    found = list(candidates.viewed(*extractor.views_).table[:N_CALLS])
+    extractor.class_probabilities(kw.batch(found[:1]))
     seconds = cpu_seconds(
-        lambda: [extractor.predict_candidates(found[i : i + 1]) for i in range(len(found))], repeats
+        lambda: [extractor.class_probabilities(kw.batch([one])) for one in found], repeats
     )
     return {
         "model": "RelationExtractor, one candidate",

@@ -14,6 +14,7 @@ import kernelwood as kw
 from kernelwood.arrays import ForestBatch
 from kernelwood.kernels import KERNELS
 from kernelwood.kernels.engine import EngineKernel
+from kernelwood.kernels.vector_kernel import _Prepared
 
 # Kernels that prepare: those that match labels exactly, except the kernel of forests.
 PREPARING = [
@@ -253,3 +254,20 @@ def test_a_saved_model_has_nothing_of_what_is_kept(tmp_path):
     assert model.supports_.prepared_nbytes > 0
     kw.save(model, tmp_path / "after.kwm")
     assert (tmp_path / "before.kwm").read_bytes() == (tmp_path / "after.kwm").read_bytes()
+
+
+@pytest.mark.parametrize("kind", ["cosine", "rbf"])
+@pytest.mark.parametrize("names", [True, False])
+def test_vectors_are_prepared_once(kind, names):
+    rows = np.random.default_rng(0).normal(size=(50, 6)) * (np.arange(6) % 2)
+    vectors = [{f"f{i}": float(x) for i, x in enumerate(row) if x} for row in rows]
+    few = [{**vectors[0], "new": 2.0}, {"f0": 0.5, "a": 1.0}] if names else rows[:2] + 1.0
+    many = kw.batch(vectors if names else rows)
+    kernel = kw.VectorKernel(kind, gamma=0.5)
+    right = kernel.cross(few, kw.batch(vectors if names else rows))
+    kernel.cross(few[1:], many)
+    prepared = _Prepared.of.__func__
+    assert count_calls(lambda: kernel.cross(few, many), prepared) == [0]
+    assert (kernel.cross(few, many) == right).all()
+    assert (right == kernel.cross(many, few).T).all()
+    assert many.prepared_nbytes > 0

@@ -55,8 +55,8 @@ class SequenceEngine {
 
   // Sequences that are not in the engine in rows, those of the stream in columns: the same values
   // as those of a panel. `alone` are the same sequences, compared with each other.
-  void compare_new(const SequenceArrays& sequences, const SequenceEngine& alone,
-                   Results<Real> out, StopFlag stop) const {
+  void compare_new(const SequenceArrays& sequences, const SequenceEngine& alone, Results<Real> out,
+                   StopFlag stop) const {
     static_assert(prepares);
     const SequenceEngine later(*this, sequences, alone);
     later.cross_turned(0, later.n_panels(), 0, n_stream(), out, stop);
@@ -443,12 +443,17 @@ class SequenceEngine {
     for (int64_t k0 = 0; k0 < n && !stop.raised(); k0 += n_chunk) {
       n_chunk = chunk_size(work, visited + k0, n - k0);
       compare_chunk(work, visited + k0, n_chunk, -1);
-      for (int64_t k = 0; k < n_chunk; ++k) {
-        const Number* values = work.values.data() + k * Window::size;
-        const int64_t row = visited[k0 + k] - first_row;
+      const auto write = [&](int64_t k, int64_t i) {
+        out.at(visited[k0 + k] - first_row, short_[static_cast<size_t>(work.window.begin + i)]) =
+            work.values[static_cast<size_t>(k * Window::size +
+                                            work.window.lane_of[static_cast<size_t>(i)])];
+      };
+      if (out.step == 1) {
+        for (int64_t k = 0; k < n_chunk; ++k)
+          for (int64_t i = 0; i < width; ++i) write(k, i);
+      } else {
         for (int64_t i = 0; i < width; ++i)
-          out.at(row, short_[static_cast<size_t>(work.window.begin + i)]) =
-              values[work.window.lane_of[static_cast<size_t>(i)]];
+          for (int64_t k = 0; k < n_chunk; ++k) write(k, i);
       }
     }
   }

@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 from kernelwood import _native
 from kernelwood.compute import Runner, StopFlag, budget, format_bytes
 from kernelwood.errors import KernelInputError, KernelOverflowError, MemoryBudgetError
-from kernelwood.kernels.kernel import FEW, TILE, Kernel, Matrix, warn_of_zeros
+from kernelwood.kernels.kernel import (
+    FEW,
+    PART_OF_BUDGET,
+    TILE,
+    Kernel,
+    Matrix,
+    warn_of_zeros,
+)
 from kernelwood.kernels.label_matching import (
     TABLE_BYTES,
     MatchedLabels,
@@ -37,9 +44,7 @@ _MOST_STEPS = 3 * 10**9
 _STEPS_OF_NUMBER = {"float32": 1, "float64": 1, "log2": 3}
 # Structures are prepared for being compared with others that have so many times fewer elements.
 _TIMES_AS_MANY = 8
-# What is prepared of a batch takes at most this part of the memory budget; more structures than
-# would fit, at so many bytes an element, are not tried.
-_PART_OF_BUDGET, _BYTES_AN_ELEMENT = 1 / 16, 100
+_BYTES_AN_ELEMENT = 100  # of prepared structures; more of them than would fit are not tried
 _SMALL_PAIR = 2**16  # pairs of elements of structures that are compared without an engine
 _PAIR_COST = 10**4  # of such a pair, about a microsecond
 # Parameters that ``_settings`` treats by itself, or on which values do not depend.
@@ -497,7 +502,7 @@ class EngineKernel(Kernel):
         """
         if len(few) > FEW or not self._prepares or self._matches_softly():
             return False
-        number, room = _NUMBER[out.dtype], int(budget() * _PART_OF_BUDGET)
+        number, room = _NUMBER[out.dtype], int(budget() * PART_OF_BUDGET)
         if not _TIMES_AS_MANY * few.n_elements <= many.n_elements <= room // _BYTES_AN_ELEMENT:
             return False
         if self._first_number(number) != number:
@@ -702,7 +707,7 @@ class EngineKernel(Kernel):
         return False
 
     def _intern(self, X: Any, runner: Runner) -> Interned | None:
-        room = int(budget() * _PART_OF_BUDGET)
+        room = int(budget() * PART_OF_BUDGET)
         if X.n_elements * _BYTES_AN_ELEMENT > room:
             return None
 

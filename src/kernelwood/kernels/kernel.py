@@ -23,6 +23,7 @@ Matrix = NDArray[np.floating[Any]]
 # multiple of the windows in which the native core sorts sequences: the order affects the last bit.
 TILE = 4096
 FEW = 64  # structures that are compared with many others at once, whatever the number of these
+PART_OF_BUDGET = 1 / 16  # of memory, at most, for what is kept with a batch
 _PAIRS_AT_ONCE = 16  # by kernels without pairs of their own
 _COST_IN_PYTHON = 10**5  # of a pair of structures, in pairs of nodes of a native kernel
 # Queries and searched structures compared at once: 64 MB of double similarities.

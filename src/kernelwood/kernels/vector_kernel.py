@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -12,9 +12,9 @@ from numpy.typing import DTypeLike, NDArray
 
 from kernelwood import _native
 from kernelwood.arrays import Ragged, SequenceBatch, VectorBatch, Vocabulary, is_sparse
-from kernelwood.compute import Runner, StopFlag
+from kernelwood.compute import Runner, StopFlag, budget
 from kernelwood.errors import KernelInputError, KernelOverflowError, StructureError
-from kernelwood.kernels.kernel import Kernel, Matrix
+from kernelwood.kernels.kernel import PART_OF_BUDGET, Kernel, Matrix
 from kernelwood.similarity import Gaussian
 from kernelwood.vectors import Vectors
 
@@ -179,13 +179,23 @@ class VectorKernel(Kernel):
         n = len(X)
         if n:
             rows = self._rows(X)
-            self._fill(rows, None, out, runner)
+            self._fill(rows, _Prepared.of(rows), out, runner, triangle=True)
             _native.mirror(out, 0, n, None, math.inf)
 
     def _fill_cross(self, X: Any, Y: Any, out: Matrix, runner: Runner) -> None:
         if len(X) and len(Y):
-            left, right = _aligned(self._rows(X), self._rows(Y))
-            self._fill(left, right, out, runner)
+            prepared = self._prepare(Y)
+            left, right = _aligned(self._rows(X), prepared.rows)
+            if right is not prepared.rows:
+                prepared = _Prepared.of(right)
+            self._fill(left, prepared, out, runner)
+
+    def _prepare(self, X: Any) -> _Prepared:
+        """Return the right side of products, which stays with the batch."""
+        key = ("prepared vectors", self.kind == "cosine", self.vectors)
+        room = int(budget() * PART_OF_BUDGET)
+        prepared: _Prepared = X.remember(key, lambda: _Prepared.of(self._rows(X)), room=room)
+        return prepared
 
     def _fill_diag(self, X: Any, out: Matrix, runner: Runner) -> None:
         if len(X):
@@ -201,19 +211,20 @@ class VectorKernel(Kernel):
         rows: VectorBatch = X if self.vectors is None else mean_vectors(X, self.vectors)
         return _scaled(rows) if self.kind == "cosine" else rows
 
-    def _fill(self, X: VectorBatch, Y: VectorBatch | None, out: Matrix, runner: Runner) -> None:
-        """Fill ``out``; without Y, the lower triangle and the blocks on the diagonal of X by X."""
+    def _fill(
+        self, X: VectorBatch, Y: _Prepared, out: Matrix, runner: Runner, *, triangle: bool = False
+    ) -> None:
+        """Fill ``out``, or the lower triangle and the blocks on the diagonal of X by X."""
         function = self._function(X)
-        x_squares = _squares(X)
-        y_squares = x_squares if Y is None else _squares(Y)
-        multiply = (_dense_product if X.is_dense else _sparse_product)(X, X if Y is None else Y)
-        n, n_columns = len(X), len(X) if Y is None else len(Y)
-        evaluations = n * (n + 1) // 2 if Y is None else n * n_columns
+        x_squares, y_squares = _squares(X), Y.squares
+        multiply = (_dense_product if X.is_dense else _sparse_product)(X, Y)
+        n, n_columns = len(X), len(Y.rows)
+        evaluations = n * (n + 1) // 2 if triangle else n * n_columns
 
         def block(begin: int, end: int, stop: StopFlag) -> None:
             for first in range(begin, end, _ROWS):
                 rows = slice(first, min(first + _ROWS, end))
-                for left in range(0, rows.stop if Y is None else n_columns, _COLUMNS):
+                for left in range(0, rows.stop if triangle else n_columns, _COLUMNS):
                     if stop[0]:
                         return
                     columns = slice(left, min(left + _COLUMNS, n_columns))
@@ -256,13 +267,17 @@ def _pair_cost(X: Any, width: int = 0) -> int:
 
 
 def _aligned(X: VectorBatch, Y: VectorBatch) -> tuple[VectorBatch, VectorBatch]:
-    """Return both with the same columns: by name if one has names, else dense if one is dense."""
+    """Return both with the same columns: by name if one has names, else dense if one is dense.
+
+    Names are numbered as in ``Y``. Products are added in the order of the columns of ``X``, which
+    is alphabetical.
+    """
     layout = Y if Y.width is None or Y.is_dense else X
     try:
         left, right = X.in_layout_of(layout), Y.in_layout_of(layout)
     except StructureError as error:
         raise KernelInputError(f"VectorKernel: {error}") from None
-    return left, right.in_vocabulary(left.vocabulary)
+    return left.in_vocabulary(right.vocabulary), right
 
 
 def _squares(rows: VectorBatch) -> Floats:
@@ -306,18 +321,66 @@ def _power(base: Floats, exponent: int) -> Floats:
         base = base * base
 
 
-def _dense_product(X: VectorBatch, Y: VectorBatch) -> Callable[[slice, slice], Floats]:
-    """Return a function that gives products of some rows of ``X`` with some of ``Y``."""
-    left, right = X.matrix(), Y.matrix()
+class _Prepared(NamedTuple):
+    """The right side of products.
+
+    Attributes
+    ----------
+    rows : VectorBatch
+    squares : ndarray
+        Squared lengths.
+    width : int
+        Number of columns.
+    panels : list
+        The matrix turned, so many rows at a time.
+    nbytes : int
+        Memory.
+    """
+
+    rows: VectorBatch
+    squares: Floats
+    width: int
+    panels: list[Any]
+    nbytes: int
+
+    @classmethod
+    def of(cls, rows: VectorBatch) -> _Prepared:
+        """Return vectors as the right side of products."""
+        squares = _squares(rows)
+        if rows.is_dense:
+            width, panels = rows.n_columns, _dense_panels(rows)
+            n_bytes = sum(panel.nbytes for panel in panels)
+        else:
+            width = 1 + int(rows.arrays[0][rows.parts[0].window].max(initial=0))
+            panels = _sparse_panels(rows, width)
+            arrays = [(one.data, one.indices, one.indptr) for one in panels]
+            n_bytes = sum(array.nbytes for three in arrays for array in three)
+        return cls(rows, squares, width, panels, n_bytes + squares.nbytes + rows.nbytes)
+
+
+def _sparse_panels(rows: VectorBatch, width: int) -> list[Any]:
+    matrix = rows.csr(width)
+    firsts = range(0, len(rows), _COLUMNS)
+    return [matrix[first : first + _COLUMNS].T.tocsr() for first in firsts]
+
+
+def _dense_panels(rows: VectorBatch) -> list[Any]:
+    matrix = rows.matrix()
     panels = []
-    for first in range(0, len(Y), _COLUMNS):
-        some = right[first : first + _COLUMNS]
+    for first in range(0, len(rows), _COLUMNS):
+        some = matrix[first : first + _COLUMNS]
         panel = np.zeros((some.shape[1], -(-len(some) // _LANES) * _LANES))
         panel[:, : len(some)] = some.T
         panels.append(panel)
+    return panels
+
+
+def _dense_product(X: VectorBatch, Y: _Prepared) -> Callable[[slice, slice], Floats]:
+    """Return a function that gives products of some rows of ``X`` with some of ``Y``."""
+    left = X.matrix()
 
     def multiply(rows: slice, columns: slice) -> Floats:
-        some, panel = left[rows], panels[columns.start // _COLUMNS]
+        some, panel = left[rows], Y.panels[columns.start // _COLUMNS]
         out = np.empty((len(some), panel.shape[1]))
         _native.ordered_product(some, panel, 0, len(some), out)
         return np.ascontiguousarray(out[:, : columns.stop - columns.start])
@@ -325,17 +388,25 @@ def _dense_product(X: VectorBatch, Y: VectorBatch) -> Callable[[slice, slice], F
     return multiply
 
 
-def _sparse_product(X: VectorBatch, Y: VectorBatch) -> Callable[[slice, slice], Floats]:
+def _sparse_product(X: VectorBatch, Y: _Prepared) -> Callable[[slice, slice], Floats]:
     """Return the same for sparse rows; scipy adds in the order of the columns of a row."""
-    width = 1 + max(int(side.arrays[0][side.parts[0].window].max(initial=0)) for side in (X, Y))
-    left, right = X.csr(width), Y.csr(width)
-    panels = [right[first : first + _COLUMNS].T.tocsr() for first in range(0, len(Y), _COLUMNS)]
+    left = _in_width(X, Y.width).csr(Y.width)
 
     def multiply(rows: slice, columns: slice) -> Floats:
-        products: Floats = (left[rows] @ panels[columns.start // _COLUMNS]).toarray()
+        products: Floats = (left[rows] @ Y.panels[columns.start // _COLUMNS]).toarray()
         return products
 
     return multiply
+
+
+def _in_width(X: VectorBatch, width: int) -> VectorBatch:
+    """Return sparse vectors without columns beyond a width, which the other side does not have."""
+    part = X.parts[0].alone()
+    kept = part.arrays[0] < width
+    if kept.all():
+        return X
+    counts = np.concatenate([[0], np.cumsum(kept)])[part.offsets]
+    return X._like((Ragged(counts, tuple(array[kept] for array in part.arrays)),))
 
 
 # The row of each label in word vectors (-1: none), for as many labels as were looked up.
