@@ -209,24 +209,25 @@ relations=['nsubj', 'root'])]
             _numbers(relation_numbers[name] for one in sentences for name in one.relations),
         )
         treebank = np.arange(n_treebank)
-        passes, *size = _TAGS
+        passes, places, cut = _TAGS
         tags = np.zeros(text.n_words, dtype=np.int32)
         # Found tags are what the parser sees, so they are found by taggers that have not seen them.
         bounds = np.linspace(0, n_treebank, _FOLDS + 1).astype(int).tolist()
         for fold, (begin, end) in enumerate(pairwise(bounds)):
             others = np.concatenate([treebank[:begin], treebank[end:]])
-            weights = native.learn_tags(_order(others, passes, fold), *size)
+            weights = native.learn_tags(_order(others, passes, fold), places, cut)
             self._tag(text, weights, begin, end, tags)
-        self.tag_weights_ = native.learn_tags(_order(treebank, passes, _FOLDS), *size)
+        order = _order(treebank, passes, _FOLDS)
+        self.tag_weights_ = native.learn_tags(order, places, cut)
         self._tag(text, self.tag_weights_, n_treebank, len(sentences), tags)
         rest = np.arange(n_treebank, len(sentences))
         often = np.concatenate([np.repeat(treebank, _TREEBANK_WEIGHT if len(rest) else 1), rest])
-        passes, *size = _HEADS
+        passes, places, cut = _HEADS
         order = _order(often, passes, _FOLDS + 1)
-        self.head_weights_ = native.learn_heads(order, *size, tags, len(often))
-        passes, *size = _LABELS
+        self.head_weights_ = native.learn_heads(order, places, cut, tags, len(often))
+        passes, places, cut = _LABELS
         order = _order(often, passes, _FOLDS + 2)
-        self.relation_weights_ = native.learn_labels(order, *size, tags)
+        self.relation_weights_ = native.learn_labels(order, places, cut, tags)
         self.__dict__.pop("_native", None)
 
     def _tag(self, text: _Text, weights: Weights, begin: int, end: int, tags: Numbers) -> None:
@@ -250,9 +251,10 @@ relations=['nsubj', 'root'])]
     ) -> DependencyParser:
         """Return the parser of parts that are as declared, the inverse of `_to_saved`."""
         parser = cls()
-        for name, value in {**texts, **arrays}.items():
-            made = tuple(value) if name in texts else np.ascontiguousarray(value)
-            setattr(parser, f"{name}_", made)
+        for name, lines in texts.items():
+            setattr(parser, f"{name}_", tuple(lines))
+        for name, array in arrays.items():
+            setattr(parser, f"{name}_", np.ascontiguousarray(array))
         for name in ("tags", "relations"):
             if not 0 < len(texts[name]) <= _MOST_CLASSES:
                 raise ModelFormatError("there are none, or too many", member=name)
