@@ -79,7 +79,7 @@ def add_gram(kernel: Kernel, X: Any, gram: Gram) -> None:
     Examples
     --------
     >>> import kernelwood as kw
-    >>> X = kw.batch([kw.Sequence("ab"), kw.Sequence("ac")])
+    >>> X = kw.batch([kw.Sequence(["a", "b"]), kw.Sequence(["a", "c"])])
     >>> one, two = (kw.SubsequenceKernel(max_length=n, dtype="float32") for n in (1, 2))
     >>> gram = compute_gram(one, X)
     >>> add_gram(two, X, gram)
