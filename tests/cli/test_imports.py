@@ -21,7 +21,7 @@ OTHERS += ["pyarrow", "faiss", "urllib.request"]
 COMMANDS = {
     "inspect": (["extractor.kw"], LEARNING + NUMBERS + OTHERS),
     "convert": (["in.jsonl", "out.json", "--to", "jsonl"], LEARNING + NUMBERS + OTHERS),
-    "explain": (["extractor.kw", "in.jsonl", "d05.s0"], LEARNING + OTHERS),
+    "explain": (["extractor.kw", "in.jsonl", "d05.s0", "--all"], LEARNING + OTHERS),
     "extract": (["extractor.kw", "in.txt", "--entities", "terms.tsv"], LEARNING + OTHERS),
     "predict": (["extractor.kw", "in.jsonl"], LEARNING + OTHERS),
     "embed": (

@@ -10,7 +10,7 @@ MADE = [
     "import sys",
     "import kernelwood as kw",
     "svc = kw.KernelSVC(kw.SubsetTreeKernel(), C=2.0)",
-    "hasher = kw.KernelHasher(kw.SubsetTreeKernel())",
+    "hasher = kw.KernelHasher(kw.SubsetTreeKernel(), n_references=6)",
     "assert 'sklearn' not in sys.modules",
 ]
 TREES = "[kw.Tree(label, [kw.Tree('b')]) for label in 'xyzxyz']"

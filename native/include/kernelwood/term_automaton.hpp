@@ -8,10 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "kernelwood/flat_tables.hpp"
 #include "kernelwood/term_pieces.hpp"
 
 namespace kernelwood {
@@ -40,20 +40,26 @@ class TermAutomaton {
     const auto& lines = terms.lines();
     for (size_t i = 0; i + 1 < lines.size(); ++i) {
       int32_t state = 0;
-      written_.clear();
+      buffer_.assign(1, 0);
       for (size_t p = lines[i]; p < lines[i + 1]; ++p) {
         const TermPiece& piece = terms.pieces()[p];
         state = add_state(state, add_piece(terms, piece));
-        terms.append(piece, false, written_);
+        terms.append(piece, false, buffer_);
       }
+      buffer_[0] = static_cast<char32_t>(state);
       State& last = states_[static_cast<size_t>(state)];
       const auto number = static_cast<int32_t>(n_terms_);
       int64_t found = last.any_case;
       if (found < 0 && ignores[i]) last.any_case = number;
       if (found < 0 && !ignores[i]) {
-        const auto [at, is_new] = exact_.try_emplace(key(state, written_), number);
-        if (!is_new) found = at->second;
-        last.has_exact = true;
+        const int32_t at = exact_.find(buffer_);
+        if (at >= 0) {
+          found = exact_terms_[static_cast<size_t>(at)];
+        } else {
+          exact_.add(buffer_);
+          exact_terms_.push_back(number);
+          last.has_exact = true;
+        }
       }
       placed[i] = found < 0 ? number : -1 - found;
       n_terms_ += found < 0;
@@ -64,7 +70,7 @@ class TermAutomaton {
 
   // The terms in a text, from left to right the longest, not overlapping.
   std::vector<TermMatch> find(const TermPieces& text, const TakenSpans& taken) const {
-    Search search{*this, text, taken, {}, {}, {}};
+    Search search{*this, text, taken, {}, {}, {}, {}};
     return search.run();
   }
 
@@ -79,12 +85,14 @@ class TermAutomaton {
     const TermPieces& text;
     const TakenSpans& taken;
     std::u32string buffer;
-    std::vector<size_t> sizes;  // of what is written up to each piece
+    std::vector<int32_t> numbers;  // of pieces, once they are known
+    std::vector<size_t> sizes;     // of what is written up to each piece
     std::vector<std::pair<size_t, int32_t>> ends;
 
     std::vector<TermMatch> run() {
       std::vector<TermMatch> found;
       const auto& pieces = text.pieces();
+      numbers.assign(pieces.size(), kUnknown);
       for (size_t place = 0; place < pieces.size();) {
         size_t end = place;
         if (pieces[place].begins) {
@@ -104,9 +112,7 @@ class TermAutomaton {
       ends.clear();
       int64_t limit = -1;
       for (size_t place = first; place < pieces.size(); ++place) {
-        buffer.clear();
-        text.append(pieces[place], true, buffer);
-        state = terms.next(state, buffer);
+        state = terms.next(state, number_of(place));
         if (state < 0) break;
         if (place == first)
           limit = taken.limit(pieces[first].start, static_cast<int64_t>(text.text().size()));
@@ -121,9 +127,12 @@ class TermAutomaton {
         const State& here = terms.states_[static_cast<size_t>(ends[i].second)];
         int32_t term = here.any_case;
         if (here.has_exact) {
-          buffer.resize(sizes[ends[i].first - first]);
-          const auto at = terms.exact_.find(terms.key(ends[i].second, buffer));
-          if (at != terms.exact_.end() && (term < 0 || at->second < term)) term = at->second;
+          buffer[0] = static_cast<char32_t>(ends[i].second);
+          const int32_t at = terms.exact_.find({buffer.data(), sizes[ends[i].first - first]});
+          if (at >= 0) {
+            const int32_t exactly = terms.exact_terms_[static_cast<size_t>(at)];
+            if (term < 0 || exactly < term) term = exactly;
+          }
         }
         if (term < 0) continue;
         *end = ends[i].first;
@@ -132,9 +141,20 @@ class TermAutomaton {
       return -1;
     }
 
+    int32_t number_of(size_t place) {
+      int32_t& number = numbers[place];
+      if (number == kUnknown) {
+        buffer.clear();
+        text.append(text.pieces()[place], true, buffer);
+        number = terms.numbers_.find(buffer);
+      }
+      return number;
+    }
+
+    // What is written, after one character for the state.
     void write(size_t first) {
-      buffer.clear();
-      sizes.assign(1, 0);
+      buffer.assign(1, 0);
+      sizes.assign(1, 1);
       for (size_t place = first; place < ends.back().first; ++place) {
         text.append(text.pieces()[place], false, buffer);
         sizes.push_back(buffer.size());
@@ -142,44 +162,38 @@ class TermAutomaton {
     }
   };
 
-  // The state, then what is written.
-  static std::u32string key(int32_t state, const std::u32string& written) {
-    std::u32string made;
-    made.reserve(written.size() + 1);
-    made += static_cast<char32_t>(state);
-    return made += written;
-  }
-
   static uint64_t step(int32_t state, int32_t piece) {
     return static_cast<uint64_t>(state) << 32 | static_cast<uint32_t>(piece);
   }
 
-  int32_t next(int32_t state, const std::u32string& folded) const {
-    const auto piece = numbers_.find(folded);
-    if (piece == numbers_.end()) return -1;
-    const auto following = steps_.find(step(state, piece->second));
-    return following == steps_.end() ? -1 : following->second;
+  int32_t next(int32_t state, int32_t piece) const {
+    return piece < 0 ? -1 : steps_.find(step(state, piece));
   }
 
   int32_t add_piece(const TermPieces& terms, const TermPiece& piece) {
-    buffer_.clear();
-    terms.append(piece, true, buffer_);
-    return numbers_.try_emplace(buffer_, static_cast<int32_t>(numbers_.size())).first->second;
+    folded_.clear();
+    terms.append(piece, true, folded_);
+    const int32_t number = numbers_.find(folded_);
+    return number >= 0 ? number : numbers_.add(folded_);
   }
 
   int32_t add_state(int32_t state, int32_t piece) {
-    const auto [at, is_new] =
-        steps_.try_emplace(step(state, piece), static_cast<int32_t>(states_.size()));
-    if (is_new) states_.emplace_back();
-    return at->second;
+    const int32_t found = steps_.find(step(state, piece));
+    if (found >= 0) return found;
+    const auto made = static_cast<int32_t>(states_.size());
+    steps_.add(step(state, piece), made);
+    states_.emplace_back();
+    return made;
   }
 
+  static constexpr int32_t kUnknown = -2;
   std::vector<State> states_;
-  std::unordered_map<std::u32string, int32_t> numbers_;  // of pieces
-  std::unordered_map<uint64_t, int32_t> steps_;          // state and piece -> state
-  std::unordered_map<std::u32string, int32_t> exact_;    // state and what is written -> term
+  StringTable numbers_;  // of pieces
+  NumberTable steps_;    // state and piece -> state
+  StringTable exact_;    // state and what is written
+  std::vector<int32_t> exact_terms_;
   int64_t n_terms_ = 0;
-  std::u32string buffer_, written_;
+  std::u32string buffer_, folded_;
 };
 
 }  // namespace kernelwood

@@ -22,6 +22,7 @@ Case: TypeAlias = Literal["smart", "exact", "ignore"]
 
 _CASES = ("smart", "exact", "ignore")
 _MANY_LETTERS = 4  # shorter terms are often other words in another case
+_MANY_ASCII = re.compile(f"(?:[^A-Za-z]*[A-Za-z]){{{_MANY_LETTERS}}}")
 _INNER_CAPITAL = re.compile("[A-Za-z][A-Z]")
 _SAVED_COLUMNS = ("terms", "types", "ids")
 _COLUMNS = ("term", "type", "id")
@@ -298,10 +299,10 @@ class Dictionary:
     def _ignores_case(self, term: str) -> bool:
         if self.case != "smart":
             return self.case == "ignore"
+        if term.isascii():
+            return _MANY_ASCII.match(term) is not None and _INNER_CAPITAL.search(term) is None
         if sum(map(str.isalpha, term)) < _MANY_LETTERS:
             return False
-        if term.isascii():
-            return _INNER_CAPITAL.search(term) is None
         return not any(b.isupper() and a.isalpha() for a, b in pairwise(term))
 
     def _to_saved(self) -> tuple[dict[str, Any], dict[str, list[str]], dict[str, Any]]:
@@ -356,11 +357,15 @@ def _read_terms(source: Source) -> Iterator[Term]:
             raise line.problem
         if line.text.startswith("#") or not line.text.strip():
             continue
-        columns = tuple(column.strip() for column in line.text.rstrip(" \t").split("\t"))
-        names = tuple(column.lower() for column in columns)
-        if not (first and len(names) > 1 and names == _COLUMNS[: len(names)]):
+        columns = tuple([column.strip() for column in line.text.rstrip(" \t").split("\t")])
+        if not (first and _is_header(columns)):
             yield _term(source, line, columns)
         first = False
+
+
+def _is_header(columns: tuple[str, ...]) -> bool:
+    names = tuple(column.lower() for column in columns)
+    return len(names) > 1 and names == _COLUMNS[: len(names)]
 
 
 def _term(source: Source, line: Line, columns: tuple[str, ...]) -> Term:
@@ -429,10 +434,11 @@ def _check_term(given: object, number: int) -> Term:
         if type(part) is not str:
             check_label(part, f"the {name} in row {number} of the terms")
     # Line ends and repeated blanks become single blanks.
-    columns = [" ".join(part.split()) for part in row]
+    columns = [part if part.isalnum() else " ".join(part.split()) for part in row]
     if not (columns[0] and columns[1]):
         raise _bad_row(given, number)
-    return Term(columns[0], share(columns[1]), *columns[2:])
+    columns[1] = share(columns[1])
+    return Term(*columns)
 
 
 def _bad_row(given: object, number: int) -> StructureError:

@@ -19,7 +19,7 @@ from importlib.machinery import ModuleSpec
 from inspect import signature
 from threading import RLock
 from types import MethodType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 _BASE = "sklearn.base"
 _LOCK = RLock()  # of the change of bases; nothing is imported while it is held
@@ -70,6 +70,10 @@ class _Deferred:
 
 class Estimator(_Deferred):
     """Stands in for ``BaseEstimator``."""
+
+    if TYPE_CHECKING:  # each has arguments of its own
+
+        def __init__(self, *arguments: Any, **options: Any) -> None: ...
 
 
 class _Mixed:
