@@ -134,8 +134,10 @@ def chosen(n, m, longest, weight=1):
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("max_length", [None, 4, 8, 16, 17])
-@pytest.mark.parametrize(("n", "m"), [(700, 650), (1500, 40), (1300, 1200)])
+@pytest.mark.parametrize(
+    ("n", "m", "max_length"),
+    [(700, 650, None), (1500, 40, None), (600, 500, 8), (200, 190, 16), (200, 190, 17)],
+)
 def test_equal_elements_are_counted_right(n, m, max_length, dtype):
     kernel = SubsequenceKernel(decay=1.0, max_length=max_length, dtype=dtype)
     counts = [chosen(x, y, min(max_length or x, x, y)) for x, y in ((n, m), (n, n), (m, m))]
@@ -204,7 +206,7 @@ def test_partners_threads_and_verbs_change_no_bit(options, max_length, dtype, mi
     is_long = X.sizes > LONG
     either = np.tril(is_long[:, None] | is_long, -1)
     np.testing.assert_array_equal(kernel.cross(X, X)[either], matrix[either])
-    for i, j in np.argwhere(either)[::7].tolist():
+    for i, j in np.argwhere(either)[::20].tolist():
         assert kernel.gram(X[[j, i]])[1, 0] == matrix[i, j]
         assert kernel.cross(X[[i]], X[[j]])[0, 0] == matrix[i, j]
 
