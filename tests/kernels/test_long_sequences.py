@@ -1,4 +1,4 @@
-"""Subsequence kernels of long sequences, which the core compares in blocks of 32 positions."""
+"""Subsequence kernels of long sequences, which the core compares in blocks of positions."""
 
 import math
 import random
@@ -16,8 +16,8 @@ from kernelwood.similarity import Lexical
 from kernelwood.structures import Sequence
 from kernelwood.vectors import Vectors
 
-BLOCK, LONG = 32, 128
-EDGES = [1, BLOCK - 1, BLOCK, BLOCK + 1, LONG - 1, LONG, LONG + 1, 5 * BLOCK, 5 * BLOCK + 1, 200]
+BLOCK, LONG = 23, 128  # with the default decay
+EDGES = [1, BLOCK - 1, BLOCK, BLOCK + 1, LONG - 1, LONG, LONG + 1, 6 * BLOCK, 6 * BLOCK + 1, 200]
 GATES = {"b": 0.0, "c": 0.5, "d": 3.0}
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*self-similarity 0:RuntimeWarning")
