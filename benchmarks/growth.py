@@ -5,13 +5,13 @@
 
 Sequences are drawn from 2,000 words with Zipf's distribution (seed 0); soft matching compares them
 by the Gaussian similarity of random vectors of 100 dimensions. A figure is the CPU time of one
-thread for a Gram matrix of at least 32 sequences of one length, building included, in ns per pair
+thread for a Gram matrix of at least 64 sequences of one length, building included, in ns per pair
 of tokens: divided by the number of pairs of the upper triangle and by the square of the length. It
 would be the same for all lengths if the time grew quadratically; "growth" is the largest figure
 divided by that of the shortest length.
 
 Trees are chains of nodes with one label, and nodes with equal leaves; figures are in us per pair of
-a Gram matrix of 8 trees of almost one size, and in ns per pair of nodes.
+a Gram matrix of 4 trees of almost one size, and in ns per pair of nodes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NODES = (10, 30, 100, 300, 1_000, 3_000)
 NUMBERS = ("float32", "float64")
 MAX_LENGTHS = (None, 3, 4, 8)
 DECAYS = {"exact": (0.8, 0.05, 1.0), "soft": (0.8,), "soft, floor": (0.8,)}
-MOST_TOKENS = 6_000  # of the sequences of a matrix, but at least 32 sequences
+MOST_TOKENS = 6_000  # of the sequences of a matrix, but at least 64 sequences
 TREES = {
     "subset tree": kw.SubsetTreeKernel,
     "partial tree": kw.PartialTreeKernel,
@@ -41,7 +41,7 @@ TREES = {
 def sequences(length: int) -> list[kw.Sequence]:
     """Return random sequences of one length."""
     weights = 1 / np.arange(1, WORDS + 1)
-    count = max(32, MOST_TOKENS // length)
+    count = max(64, MOST_TOKENS // length)
     words = np.random.default_rng(0).choice(WORDS, (count, length), p=weights / weights.sum())
     return [kw.Sequence([f"w{word}" for word in row]) for row in words.tolist()]
 
@@ -97,9 +97,9 @@ def measure_trees(repeats: int) -> list[dict[str, object]]:
         for name, kind in TREES.items():
             row: dict[str, object] = {"shape": shape, "kernel": name}
             for n in NODES:
-                trees = [make(n + i) for i in range(8)]
+                trees = [make(n + i) for i in range(4)]
                 batches = iter([kw.batch(trees) for _ in range(repeats)])
-                seconds = cpu_seconds(lambda b=batches, k=kind: k().gram(next(b)), repeats) / 36
+                seconds = cpu_seconds(lambda b=batches, k=kind: k().gram(next(b)), repeats) / 10
                 row |= {f"{n}, us": seconds * 1e6, f"{n}, ns": seconds / n**2 * 1e9}
             found.append(row)
     return found

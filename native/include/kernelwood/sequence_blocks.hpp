@@ -33,10 +33,12 @@ class BlockScale {
   // `heaviest` is a bound of how much two elements match. The width is such that no value of a
   // block can leave the range of double, nor one that matters be lost beside a larger one.
   BlockScale(double decay, int64_t max_length, double heaviest) : decay_(decay) {
-    const double step = -std::log2(decay), weight = std::log2(std::max(1.0, heaviest));
+    // Blocks are cut alike with all usual gates, whichever of them occur in a call.
+    const double step = -std::log2(decay);
+    const double weight = std::max(usual_weight_bits, std::log2(std::max(1.0, heaviest)));
     const double column = position_bits + weight + step;
     if (static_cast<double>(max_length - 1) * (position_bits + column) > spread_bits) return;
-    const double growth = std::log2(1.0 + std::sqrt(std::max(1.0, heaviest)));
+    const double growth = std::log2(1.0 + std::exp2(0.5 * weight));
     double width = std::min(growth_bits / growth, spread_bits / column);
     if (step > 0.0) width = std::min(width, decay_bits / step);
     width_ = static_cast<int64_t>(std::min(width, double{widest}));
@@ -62,6 +64,7 @@ class BlockScale {
  private:
   static constexpr int64_t widest = 32;
   static constexpr double decay_bits = 100.0, growth_bits = 150.0, spread_bits = 700.0;
+  static constexpr double usual_weight_bits = 8.0;  // gates of at most 16
   static constexpr double position_bits = 21.0;  // of the length of a sequence
 
   void add_position() {

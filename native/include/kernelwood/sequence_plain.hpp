@@ -72,33 +72,39 @@ Real plain_all_lengths(NameSpan a, NameSpan b, Match&& match, Real decay, Buffer
   return total;
 }
 
-// The same by layers of subsequence length.
+// The same by subsequence length. All lengths of a cell are computed together, since each sum along
+// a line waits for the one before; they are added to the total line by line and length by length.
 template <class Real, class Match>
 Real plain_bounded(NameSpan a, NameSpan b, Match&& match, Real decay, int64_t max_length,
                    Buffer<Real>& table, StopFlag stop) {
   const int64_t layers = std::min(max_length, std::min(a.size, b.size));
   table.assign(static_cast<size_t>(layers * b.size), Real(0.0));
+  Buffer<Real> values(table.size()), run(static_cast<size_t>(layers)), diagonal(run.size());
   const Real squared = decay * decay;
   Real total(0.0);
   for (int64_t i = 0; i < a.size && !stop.raised(); ++i) {
     match.begin_row(i);
-    for (int64_t l = layers - 1; l >= 0; --l) {
-      Real* line = table.data() + l * b.size;
-      const Real* below = line - b.size;
-      Real run(0.0);
-      for (int64_t j = 0; j < b.size; ++j) {
-        const Real matched(match(j));
-        run *= decay;
-        if (matched != Real(0.0)) {
-          const Real value = matched * (l == 0   ? Real(1.0)
-                                        : j == 0 ? Real(0.0)
-                                                 : squared * below[j - 1]);
-          run += value;
-          total += value;
-        }
-        line[j] = decay * line[j] + run;
+    std::fill(run.begin(), run.end(), Real(0.0));
+    std::fill(diagonal.begin(), diagonal.end(), Real(0.0));
+    Real *const runs = run.data(), *const before = diagonal.data(), *const all = values.data();
+    int64_t n_matched = 0;
+    for (int64_t j = 0; j < b.size; ++j) {
+      const Real matched(match(j));
+      for (int64_t l = 0; l < layers; ++l) runs[l] *= decay;
+      if (matched != Real(0.0)) {
+        Real* value = all + n_matched++ * layers;
+        value[0] = matched;
+        for (int64_t l = 1; l < layers; ++l) value[l] = matched * (squared * before[l - 1]);
+        for (int64_t l = 0; l < layers; ++l) runs[l] += value[l];
+      }
+      Real* sums = table.data() + j * layers;
+      for (int64_t l = 0; l < layers; ++l) {
+        before[l] = sums[l];
+        sums[l] = decay * before[l] + runs[l];
       }
     }
+    for (int64_t l = layers - 1; l >= 0; --l)
+      for (int64_t k = 0; k < n_matched; ++k) total += all[k * layers + l];
   }
   return total;
 }
