@@ -23,9 +23,9 @@ class Grammar:
     output: list[int]
     max_unary: int = 2
 
-    def native(self, coarse=None, coarse_of=None):
+    def native(self, coarse=None, coarse_of=None, boundaries=None):
         """Return the same grammar in the native core."""
-        return _core.ChartGrammar(
+        native = _core.ChartGrammar(
             np.array([rule[:3] for rule in self.binary], np.int32).reshape(-1, 3),
             np.array([rule[3] for rule in self.binary], np.float64),
             np.array([rule[:2] for rule in self.unary], np.int32).reshape(-1, 2),
@@ -35,6 +35,9 @@ class Grammar:
             coarse,
             None if coarse_of is None else np.array(coarse_of, np.int32),
         )
+        if boundaries is not None:
+            native.set_boundaries(boundaries.neighbors, boundaries.before, boundaries.after)
+        return native
 
 
 @dataclasses.dataclass
@@ -126,9 +129,10 @@ class Chart:
             for (head, left, right, p), k in self._splits(start, end):
                 if self.inside[head, start, end, 0]:
                     outside = p * self.outside[head, start, end, 0]
+                    before, after = self.total(left, start, k), self.total(right, k, end)
                     for layer in self.layers:
-                        self.outside[left, start, k, layer] += outside * self.total(right, k, end)
-                        self.outside[right, k, end, layer] += outside * self.total(left, start, k)
+                        self.outside[left, start, k, layer] += outside * after * (before > 0)
+                        self.outside[right, k, end, layer] += outside * before * (after > 0)
 
     def posterior(self, symbol, start, end):
         """Return the expected number of times that a symbol covers a span."""
@@ -165,6 +169,76 @@ class Chart:
             yield from self.expansions(item)
 
 
+@dataclasses.dataclass
+class Boundaries:
+    """Counts of adjacent sides, and of the sides before and after symbols; the last is no tag."""
+
+    neighbors: np.ndarray
+    before: np.ndarray
+    after: np.ndarray
+
+    def next(self, left, right):
+        """Return the probability of a side after another."""
+        prior = self.neighbors[:, right].sum() / self.neighbors.sum()
+        return (self.neighbors[left, right] + prior) / (self.neighbors[left].sum() + 1)
+
+    def begin(self, side, symbol):
+        """Return the expected number of constituents that begin after a side."""
+        prior = self.after[symbol].sum() / self.neighbors.sum()
+        return (self.before[symbol, side] + prior) / (self.neighbors[side].sum() + 1)
+
+    def follow(self, symbol, side):
+        """Return the probability of a side after a constituent."""
+        prior = self.neighbors[:, side].sum() / self.neighbors.sum()
+        return (self.after[symbol, side] + prior) / (self.after[symbol].sum() + 1)
+
+    def chains(self, tags, left):
+        """Yield the last side and the probability of every sequence of tags after a side."""
+        known = [[tag for tag in here.items() if tag[0] < len(self.neighbors) - 1] for here in tags]
+        for sequence in itertools.product(*known):
+            p, last = 1.0, left
+            for side, weight in sequence:
+                p *= self.next(last, side) * weight
+                last = side
+            yield last, p
+
+    def merit(self, chart, symbol, start, end):
+        """Return the merit of an item of a chart, None if the chain has no tags for a word."""
+        beyond, tags = len(self.neighbors) - 1, chart.sentence.tags
+        whole = sum(p * self.next(last, beyond) for last, p in self.chains(tags, beyond))
+        before = sum(p * self.begin(t, symbol) for t, p in self.chains(tags[:start], beyond))
+        if end == len(tags):
+            after = self.follow(symbol, beyond)
+        else:
+            after = sum(
+                self.follow(symbol, side) * weight * p * self.next(last, beyond)
+                for side, weight in tags[end].items()
+                if side < beyond
+                for last, p in self.chains(tags[end + 1 :], side)
+            )
+        inside = Chart.total(chart, symbol, start, end)
+        return before * inside * after / whole if whole else None
+
+
+class JudgedChart(Chart):
+    """A chart in which items below a merit are no parts of longer ones."""
+
+    def __init__(self, grammar, sentence, boundaries, threshold):
+        self.boundaries, self.least = boundaries, math.exp(-threshold)
+        self.merits = {}
+        super().__init__(grammar, sentence)
+
+    def total(self, symbol, start, end):
+        """Return the inside probability of a symbol over a span, 0 if it is judged too low."""
+        if end - start < self.n:
+            key = symbol, start, end
+            if key not in self.merits:
+                self.merits[key] = self.boundaries.merit(self, symbol, start, end)
+            if self.merits[key] is not None and self.merits[key] < self.least:
+                return 0.0
+        return super().total(symbol, start, end)
+
+
 def best_root(grammar, chart):
     """Return the roots that show the likeliest label."""
     by_label = collections.Counter()
@@ -195,18 +269,27 @@ def expected_counts(grammar, chart):
     return counts
 
 
-def coarse_to_fine(grammar, coarse, coarse_of, sentence, threshold):
-    """Return the chart that the coarse parse leaves, after up to two retries."""
-    guide = Chart(coarse, sentence.coarse(coarse_of))
-    if guide.likelihood > 0:
-        guide.run_outside(guide.sentence.roots)
-        for factor in (1, 2):
-            least = math.exp(-threshold * factor)
+def coarse_to_fine(grammar, coarse, coarse_of, sentence, threshold, boundaries=None, merit=None):
+    """Return the chart that the coarse parse leaves, after up to two retries.
 
-            def allowed(symbol, start, end, least=least):
-                return guide.posterior(coarse_of[symbol], start, end) >= least
+    With boundaries and the threshold of merits, up to three.
+    """
+    rough = sentence.coarse(coarse_of)
+    guides = [(Chart(coarse, rough), (1, 2))]
+    if boundaries is not None:
+        judged = JudgedChart(coarse, rough, boundaries, merit)
+        if any(p for _, p in boundaries.chains(rough.tags, len(boundaries.neighbors) - 1)):
+            guides = [(judged, (1, 2)), (guides[0][0], (2,))]
+    for guide, factors in guides:
+        if guide.likelihood > 0:
+            guide.run_outside(guide.sentence.roots)
+            for factor in factors:
+                least = math.exp(-threshold * factor)
 
-            chart = Chart(grammar, sentence, allowed)
-            if chart.likelihood > 0:
-                return chart
+                def allowed(symbol, start, end, guide=guide, least=least):
+                    return guide.posterior(coarse_of[symbol], start, end) >= least
+
+                chart = Chart(grammar, sentence, allowed)
+                if chart.likelihood > 0:
+                    return chart
     return Chart(grammar, sentence)

@@ -9,6 +9,7 @@ from work import count_calls
 from kernelwood.errors import KernelInputError
 from kernelwood.parsing import BACKENDS, Backend, PreparsedBackend, analyze, load_backend
 from kernelwood.parsing.grammar_backend import GrammarBackend
+from kernelwood.parsing.neural import LOADED
 from kernelwood.text import Argument, Document, Entity, Relation, Sentence, tokenize
 
 
@@ -143,6 +144,7 @@ def test_what_is_no_backend_is_refused(thing):
 
 @pytest.mark.parametrize("name", ["spacy", "stanza", "spacy:xx_no_such_model"])
 def test_a_missing_package_or_model_is_named_with_the_way_to_install_it(name, monkeypatch):
+    LOADED.clear()
     monkeypatch.setitem(__import__("sys").modules, name.partition(":")[0], None)
     with pytest.raises(KernelInputError, match=r"not installed\n    install it: pip install"):
         load_backend(name)

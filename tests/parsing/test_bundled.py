@@ -44,6 +44,10 @@ def test_bundled_grammars_are_read_once():
     assert n_read == 1
 
 
+def test_the_native_chart_of_a_bundled_grammar_is_made_once():
+    assert load_grammar()._chart() is load_grammar()._chart()
+
+
 def test_an_unknown_grammar_is_refused_with_those_there_are():
     with pytest.raises(KernelInputError, match=r"no bundled grammar 'klingon'\n.*biomedical"):
         load_grammar("klingon")

@@ -7,7 +7,14 @@ import math
 import numpy as np
 import pytest
 from hypothesis import assume, example, given, settings, strategies as st
-from parsing.chart_reference import Chart, Grammar, Sentence, coarse_to_fine, expected_counts
+from parsing.chart_reference import (
+    Boundaries,
+    Chart,
+    Grammar,
+    Sentence,
+    coarse_to_fine,
+    expected_counts,
+)
 
 INFINITE = math.inf
 probabilities = st.sampled_from([1.0, 0.5, 0.3, 0.25, 0.1, 0.01])
@@ -227,6 +234,79 @@ def test_coarse_parse_prunes_the_items_it_finds_unlikely(case, coarse, data, thr
     if forest.found:
         assert forest.log_likelihood == pytest.approx(math.log(chart.likelihood), abs=1e-9)
         assert close(counts_of(forest, len(sentence.tags)), expected_counts(grammar, chart))
+
+
+@st.composite
+def judged(draw):
+    """A grammar with a coarse one and counts of boundaries, its coarse symbols, and a sentence."""
+    grammar, sentence = draw(parsable())
+    coarse = draw(grammars(max_symbols=3))
+    n = len(coarse.output)
+    n_sides = draw(st.integers(0, n)) + 1
+    counts = st.integers(0, 5)
+
+    def table(n_rows):
+        rows = st.lists(counts, min_size=n_sides, max_size=n_sides)
+        return np.array(draw(st.lists(rows, min_size=n_rows, max_size=n_rows)), np.float64)
+
+    neighbors = table(n_sides)
+    neighbors[0, 0] += 1
+    coarse_of = [draw(st.integers(0, n - 1)) for _ in grammar.output]
+    return grammar, coarse, coarse_of, Boundaries(neighbors, table(n), table(n)), sentence
+
+
+def parse_judged(case, coarse_threshold, boundary_threshold):
+    """Parse by the native chart, judged by boundaries."""
+    grammar, coarse, coarse_of, boundaries, sentence = case
+    native = grammar.native(coarse.native(), coarse_of, boundaries)
+    limits = coarse_threshold, INFINITE
+    return native.parse(*sentence.native(), *limits, boundary_threshold=boundary_threshold)
+
+
+@given(judged(), st.sampled_from([0.0, 0.7, 2.0, 5.0]), st.sampled_from([1.0, 3.0, 9.0]))
+def test_items_of_low_merit_are_not_built_into_longer_ones(case, merit, threshold):
+    grammar, coarse, coarse_of, boundaries, sentence = case
+    charts = [
+        coarse_to_fine(grammar, coarse, coarse_of, sentence, t, boundaries, m)
+        for t, m in ((threshold + 0.1, merit + 1e-7), (threshold - 0.1, merit - 1e-7))
+    ]
+    assume(charts[0].inside == charts[1].inside)
+    forest = parse_judged(case, threshold, merit)
+    assert forest.found == (charts[0].likelihood > 0)
+    if forest.found:
+        assert forest.log_likelihood == pytest.approx(math.log(charts[0].likelihood), abs=1e-9)
+
+
+@given(judged())
+def test_merits_never_remove_the_only_parse(case):
+    grammar, *_, sentence = case
+    forest = parse_judged(case, 0.0, 0.0)
+    assert forest.found == parse(grammar, sentence).found
+
+
+@given(judged(), st.sampled_from([0.5, 4.0]))
+def test_infinite_boundary_threshold_judges_nothing(case, threshold):
+    grammar, coarse, coarse_of, _, sentence = case
+    unjudged = grammar.native(coarse.native(), coarse_of)
+    assert edges_of(parse_judged(case, threshold, INFINITE)) == edges_of(
+        parse(unjudged, sentence, coarse_threshold=threshold)
+    )
+
+
+@pytest.mark.parametrize(
+    ("neighbors", "before"),
+    [
+        (np.zeros((2, 2)), np.zeros((1, 2))),  # no counts
+        (np.ones((2, 2)), np.ones((2, 2))),  # other symbols
+        (np.ones((3, 3)), np.ones((1, 3))),  # more labels than symbols
+        (np.full((2, 2), -1.0), np.ones((1, 2))),
+        (np.full((2, 2), np.nan), np.ones((1, 2))),
+    ],
+)
+def test_counts_of_boundaries_must_fit(neighbors, before):
+    grammar = Grammar([], [], [0])
+    with pytest.raises(ValueError, match="boundaries"):
+        grammar.native(grammar.native(), [0], Boundaries(neighbors, before, before))
 
 
 @given(parsable(), grammars(max_symbols=2))

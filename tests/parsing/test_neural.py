@@ -8,10 +8,11 @@ from types import SimpleNamespace as Thing
 import pytest
 from hypothesis import example, given, strategies as st
 from parsing.stanza_stand_in import Pipeline, node
+from together import in_threads
 
 from kernelwood.errors import KernelInputError
 from kernelwood.parsing import analyze, load_backend
-from kernelwood.parsing.neural import cut_text
+from kernelwood.parsing.neural import LOADED, cut_text
 from kernelwood.structures import Tree
 from kernelwood.text import (
     ROOT,
@@ -163,7 +164,34 @@ def stanza(monkeypatch):
         return Pipeline()
 
     monkeypatch.setitem(sys.modules, "stanza", Thing(Pipeline=make, __version__="9.9"))
-    return calls
+    LOADED.clear()
+    yield calls
+    LOADED.clear()
+
+
+def test_a_named_pipeline_is_loaded_once(stanza):
+    first, second = load_backend("stanza:de"), load_backend("stanza:de")
+    assert len(stanza) == 1
+    assert first._pipeline is second._pipeline
+
+
+def test_threads_share_a_pipeline_that_one_of_them_loads(stanza):
+    results = in_threads(lambda _: load_backend("stanza:de")._pipeline, 4)
+    assert len(stanza) == 1
+    assert all(result is results[0] for result in results)
+
+
+def test_pipelines_in_memory_are_bounded(stanza):
+    for language in ("de", "fr", "it", "nl", "pt", "de"):
+        load_backend(f"stanza:{language}")
+    assert [language for language, _ in stanza] == ["de", "fr", "it", "nl", "pt", "de"]
+
+
+def test_a_pipeline_that_cannot_be_loaded_is_tried_again(stanza):
+    for _ in range(2):
+        with pytest.raises(KernelInputError):
+            load_backend("stanza:xx")
+    assert len(stanza) == 2
 
 
 def test_english_is_the_default_and_nothing_is_downloaded(stanza):

@@ -6,7 +6,7 @@ import pytest
 
 from kernelwood.errors import KernelInputError
 from kernelwood.parsing import analyze, load_backend
-from kernelwood.parsing.neural import MODELS, SpacyBackend
+from kernelwood.parsing.neural import LOADED, MODELS, SpacyBackend
 from kernelwood.text import ROOT, Document, Entity, Sentence
 
 spacy = pytest.importorskip("spacy", reason="spaCy is an extra: pip install 'kernelwood[spacy]'")
@@ -40,6 +40,31 @@ def test_sentences_have_exact_offsets(backend):
         assert TEXT[sentence.start :].startswith(sentence.text)
         for token in sentence.tokens:
             assert sentence.text[token.start : token.end] == token.text
+
+
+def test_a_call_hands_all_its_sentences_to_one_pipe():
+    backend = blank("sentencizer")
+    calls = []
+
+    class Counting:
+        meta, pipe_names = backend._model.meta, backend._model.pipe_names
+
+        def pipe(self, texts, **options):
+            calls.append(list(texts))
+            return backend._model.pipe(calls[-1], **options)
+
+    counted = load_backend(Counting())
+    counted.parse([Sentence("Raf binds Ras."), Sentence("It is active.")])
+    assert calls == [["Raf binds Ras.", "It is active."]]
+
+
+def test_a_named_model_is_loaded_once(monkeypatch, backend):
+    loaded = []
+    load = spacy.load
+    monkeypatch.setattr(spacy, "load", lambda name: loaded.append(name) or load(name))
+    LOADED.clear()
+    assert load_backend("spacy")._model is load_backend("spacy")._model
+    assert len(loaded) == 1
 
 
 def test_blanks_are_no_tokens(backend):

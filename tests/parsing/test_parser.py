@@ -290,6 +290,51 @@ def test_batches_equal_single_sentences_for_any_number_of_threads(n_jobs):
     assert parser.parse_batch(MANY) == [PARSER.parse(sentence) for sentence in MANY]
 
 
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_trees_are_those_of_forests_without_a_threshold(n_jobs):
+    parser = ForestParser(n_jobs=n_jobs).fit(TREEBANK)
+    narrow = ForestParser(threshold=0.0).fit(TREEBANK)
+    assert parser.parse_trees(MANY) == [narrow.parse(sentence).best_tree() for sentence in MANY]
+
+
+def test_there_is_no_tree_where_there_is_a_fallback():
+    parser = ForestParser(max_length=2).fit(TREEBANK)
+    assert parser.parse_trees([["birds", "sing", "."]]) == [None]
+
+
+def test_words_are_looked_up_once(monkeypatch):
+    parser = ForestParser().fit(TREEBANK)
+    asked = []
+    look_up = type(parser.lexicon_).look_up
+    monkeypatch.setattr(
+        type(parser.lexicon_), "look_up", lambda *args: asked.append(args[1:]) or look_up(*args)
+    )
+    first, second = (parser.parse(["birds", "sing", "."]) for _ in range(2))
+    assert first == second
+    assert len(asked) == 3
+
+
+def test_words_that_are_kept_are_bounded(monkeypatch):
+    monkeypatch.setattr("kernelwood.parsing.parser._MOST_WORDS", 2)
+    parser = ForestParser().fit(TREEBANK)
+    assert parser.parse_batch(MANY) == PARSER.parse_batch(MANY)
+    assert len(parser._known_words) <= 2
+
+
+def test_learning_again_forgets_the_words_before():
+    parser = ForestParser().fit(UNAMBIGUOUS)
+    parser.parse(["birds", "sing", "."])
+    assert parser.fit(TREEBANK).parse(["birds", "sing", "."]) == PARSER.parse(
+        ["birds", "sing", "."]
+    )
+
+
+def test_counts_of_boundaries_are_not_made_for_an_infinite_threshold():
+    parser = ForestParser(boundary_threshold=float("inf")).fit(TREEBANK)
+    assert parser.grammar_.boundaries is None
+    assert PARSER.grammar_.boundaries is not None
+
+
 def test_batches_take_tags():
     forests = PARSER.parse_batch(MANY, [tags(tree) for tree in TREEBANK] * 2)
     assert [tags(forest.best_tree()) for forest in forests] == [tags(tree) for tree in TREEBANK] * 2

@@ -68,6 +68,14 @@ class PairIndex {
       }
       chunks_.back().bits |= uint64_t{1} << (pair.right & 63);
     }
+    ranks_.assign(chunks_.size() * 64, 0);
+    for (size_t c = 0; c < chunks_.size(); ++c) {
+      uint8_t rank = 0;
+      for (size_t b = 0; b < 64; ++b) {
+        ranks_[64 * c + b] = rank;
+        if ((chunks_[c].bits >> b) & 1) ++rank;
+      }
+    }
     begin_ = offsets_of(lefts, n_left, [](int32_t left) { return left; });
   }
 
@@ -83,8 +91,8 @@ class PairIndex {
     for (const Chunk* chunk = chunks_.data() + begin_[l]; chunk != last; ++chunk)
       for (uint64_t bits = chunk->bits & rights[chunk->word]; bits != 0; bits &= bits - 1) {
         const int32_t lowest = __builtin_ctzll(bits);
-        const int32_t below = n_bits(chunk->bits & ((uint64_t{1} << lowest) - 1));
-        use(64 * chunk->word + lowest, chunk->first + below);
+        const auto at = static_cast<size_t>(chunk - chunks_.data()) * 64;
+        use(64 * chunk->word + lowest, chunk->first + ranks_[at + static_cast<size_t>(lowest)]);
       }
   }
 
@@ -93,15 +101,9 @@ class PairIndex {
     uint64_t bits;
     int32_t word, first;  // first: number of the first pair
   };
-  static int32_t n_bits(uint64_t word) {
-    word -= (word >> 1) & 0x5555555555555555u;
-    word = (word & 0x3333333333333333u) + ((word >> 2) & 0x3333333333333333u);
-    word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0fu;
-    return static_cast<int32_t>((word * 0x0101010101010101u) >> 56);
-  }
-
   std::vector<int32_t> begin_;  // of chunks, by left number
   std::vector<Chunk> chunks_;
+  std::vector<uint8_t> ranks_;  // by chunk and bit: how many bits of the chunk are below
 };
 
 }  // namespace kernelwood
