@@ -34,7 +34,7 @@ def test_they_get_what_scikit_learn_adds_to_subclasses(run_python):
         *MADE,
         "from sklearn.base import clone, is_classifier",
         "hasher.set_output(transform='pandas')",
-        f"made = hasher.fit_transform({TREES})",
+        f"made = hasher.fit({TREES}).transform({TREES})",
         "print(type(made).__name__, is_classifier(svc), clone(svc).C)",
     ]
     pytest.importorskip("pandas")
