@@ -108,8 +108,8 @@ void set_boundaries(ChartGrammar& grammar, const Matrix<const double>& neighbors
   const auto all = [](const Matrix<const double>& from) {
     return std::vector<double>(from.data(), from.data() + from.size());
   };
-  grammar.set_boundaries({static_cast<int32_t>(neighbors.shape(0)) - 1, all(neighbors),
-                          all(before), all(after)});
+  grammar.set_boundaries(
+      {static_cast<int32_t>(neighbors.shape(0)) - 1, all(neighbors), all(before), all(after)});
 }
 
 // A view of a vector of the forest, which stays alive as long as the view.

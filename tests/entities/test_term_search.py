@@ -25,7 +25,7 @@ PARTS = [
     *"αβΑΒσςΣΩωάΆϐµμΩÅ\u0301\u0308\u0327\u20d7\u0345\u034f",
     *"жЖ中文字あア한글ᄒ\u1161\u11abक\u093f\u09be\u09c7١²½Ⅷ①",
     *"😀𝔸𝛼\U00016d67\U00016d63\U0001f1e9\U0010ffff",
-    *["alpha", "ALPHA", "Beta", "gamma", "lambda", "theta", "zeta", "alph", "betas", "omegA"],
+    *["alpha", "ALPHA", "Beta", "gamma", "lambda", "theta", "zeta", "alp", "betas", "omegA"],
     *["n't", "'s", "'re", "U.S.", "e.g.", "a.b.c", "1,250.5", "IL", "il", "TNF", "Ras", "raf"],
     *["kinase", "Kinase", "mTOR", "2a", "p53"],
     "\ud800",

@@ -2,7 +2,8 @@
 //
 // A treebank is counted: which parts of speech follow each other, and which stand directly before
 // and after the constituents of each symbol. In a sentence,
-//   merit(A, i, j) = sum over t, u of forward(t, i) P(A | t) inside(A, i, j) P(u | A) backward(u, j)
+//   merit(A, i, j) = sum over t, u of forward(t, i) P(A | t) inside(A, i, j) P(u | A) backward(u,
+//   j)
 // relative to the probability of all words, with the parts of speech as a Markov chain. It is the
 // posterior that the item would have if everything around it were that chain: the boundary figure
 // of merit of Caraballo and Charniak (1998). For a part of speech it is the posterior of the chain.
@@ -23,7 +24,7 @@ namespace kernelwood {
 // Counts of a treebank. A side is a label as part of speech, or `n_labels`: beyond the sentence.
 struct BoundaryCounts {
   int32_t n_labels = 0;
-  std::vector<double> neighbors;      // by left side and right side
+  std::vector<double> neighbors;  // by left side and right side
   std::vector<double> before, after;  // by symbol and side
 };
 
@@ -70,8 +71,7 @@ class BoundaryModel {
       for (size_t u = 0; u < sides; ++u) n += counts.after[s * sides + u];
       for (size_t t = 0; t < sides; ++t) {
         begin_[t * symbols + s] = smoothed(counts.before[s * sides + t], as_left[t], n / total);
-        follow_[t * symbols + s] =
-            smoothed(counts.after[s * sides + t], n, as_right[t] / total);
+        follow_[t * symbols + s] = smoothed(counts.after[s * sides + t], n, as_right[t] / total);
       }
     }
   }
@@ -143,8 +143,7 @@ class BoundaryMerits {
     int32_t exponent = 0;
     for (int32_t place = 0;; ++place) {
       left_exponent_[static_cast<size_t>(place)] = exponent;
-      for (const Weighed& side : here)
-        add(left_, place, side.p, model_.begin(side.symbol));
+      for (const Weighed& side : here) add(left_, place, side.p, model_.begin(side.symbol));
       if (place == n_) break;
       after.clear();
       for (const Weighed& tag : tags(sentence, place)) {
@@ -166,8 +165,7 @@ class BoundaryMerits {
     int32_t exponent = 0;
     for (int32_t place = n_;; --place) {
       right_exponent_[static_cast<size_t>(place)] = exponent;
-      for (const Weighed& side : here)
-        add(right_, place, side.p, model_.follow(side.symbol));
+      for (const Weighed& side : here) add(right_, place, side.p, model_.follow(side.symbol));
       if (place == 0) break;
       before.clear();
       for (const Weighed& tag : tags(sentence, place - 1)) {
@@ -183,11 +181,10 @@ class BoundaryMerits {
   // A tag that is no label has no counts.
   Chain tags(const Sentence& sentence, int32_t position) const {
     Chain known = sentence.tags[static_cast<size_t>(position)];
-    known.erase(std::remove_if(known.begin(), known.end(),
-                               [&](const Weighed& tag) {
-                                 return tag.symbol >= model_.n_sides - 1;
-                               }),
-                known.end());
+    known.erase(
+        std::remove_if(known.begin(), known.end(),
+                       [&](const Weighed& tag) { return tag.symbol >= model_.n_sides - 1; }),
+        known.end());
     return known;
   }
 

@@ -95,9 +95,8 @@ class ChartCells {
   };
 
   bool can_be_left(Blocks blocks) const {
-    return std::any_of(blocks.begin(), blocks.end(), [&](const Block& block) {
-      return grammar_.pairs.has_left(block.group);
-    });
+    return std::any_of(blocks.begin(), blocks.end(),
+                       [&](const Block& block) { return grammar_.pairs.has_left(block.group); });
   }
   size_t place(int32_t symbol) const {
     const int32_t group = grammar_.group(symbol);
@@ -133,8 +132,8 @@ class BlockTable {
  public:
   explicit BlockTable(int32_t n_groups, int32_t n_places = 1)
       : n_groups_(static_cast<size_t>(n_groups)),
-        at_(n_groups_ * static_cast<size_t>(n_places), none),
-        shown_(static_cast<size_t>(n_places)), sets_(n_places, n_groups) {}
+        at_(n_groups_ * static_cast<size_t>(n_places), none), shown_(static_cast<size_t>(n_places)),
+        sets_(n_places, n_groups) {}
 
   void show(ChartCells::Blocks blocks, int32_t place = 0) {
     size_t* at = at_.data() + static_cast<size_t>(place) * n_groups_;

@@ -30,8 +30,7 @@ class CoarseChart {
         n_(sentence.n_words), layers_(grammar.unary, grammar.n_symbols, grammar.max_unary),
         roots_(static_cast<size_t>(grammar.n_symbols), 0.0),
         posterior_(static_cast<size_t>(grammar.n_symbols), 0.0),
-        sums_(static_cast<size_t>(grammar.n_symbols), 0.0),
-        pair_sums_(grammar.n_pairs(), 0.0),
+        sums_(static_cast<size_t>(grammar.n_symbols), 0.0), pair_sums_(grammar.n_pairs(), 0.0),
         parts_(static_cast<size_t>(n_)), right_set_(n_, grammar.n_symbols) {
     check_chart_size(n_cells(n_), sizeof(Cell));
     check_chart_size(static_cast<size_t>(n_), static_cast<size_t>(grammar.n_symbols) * 4);
@@ -158,12 +157,12 @@ class CoarseChart {
       const Cell& left = cell_at(start, split);
       for (size_t at = left.first; at < left.last; ++at) {
         const double from = items_[at].value * scale;
-        grammar_.pairs.each(
-            items_[at].symbol, right_set_.at(split), [&](int32_t symbol, int32_t pair) {
-              double& sum = pair_sums_[static_cast<size_t>(pair)];
-              if (sum == 0) found_.push_back(pair);
-              sum += from * items_[static_cast<size_t>(right[symbol])].value;
-            });
+        grammar_.pairs.each(items_[at].symbol, right_set_.at(split),
+                            [&](int32_t symbol, int32_t pair) {
+                              double& sum = pair_sums_[static_cast<size_t>(pair)];
+                              if (sum == 0) found_.push_back(pair);
+                              sum += from * items_[static_cast<size_t>(right[symbol])].value;
+                            });
       }
     });
     for (const int32_t pair : found_) {
@@ -253,14 +252,14 @@ class CoarseChart {
       const Cell& left = cell_at(start, split);
       for (size_t at = left.first; at < left.last; ++at) {
         double to_left = 0;
-        grammar_.pairs.each(
-            items_[at].symbol, right_set_.at(split), [&](int32_t symbol, int32_t pair) {
-              const double outside = from_parents(pair) * scale;
-              if (outside == 0) return;
-              const auto with = static_cast<size_t>(right[symbol]);
-              to_left += outside * items_[with].value;
-              outside_of_[with] += outside * items_[at].value;
-            });
+        grammar_.pairs.each(items_[at].symbol, right_set_.at(split),
+                            [&](int32_t symbol, int32_t pair) {
+                              const double outside = from_parents(pair) * scale;
+                              if (outside == 0) return;
+                              const auto with = static_cast<size_t>(right[symbol]);
+                              to_left += outside * items_[with].value;
+                              outside_of_[with] += outside * items_[at].value;
+                            });
         outside_of_[at] += to_left;
       }
     });
@@ -289,7 +288,7 @@ class CoarseChart {
     for (int32_t l = layers_.n_layers() - 1; l >= 0; --l)
       for (const int32_t symbol : layers_.layer(l).symbols()) {
         const auto s = static_cast<size_t>(symbol);
-        double outside = is_whole                ? roots_[s] / z_
+        double outside = is_whole                 ? roots_[s] / z_
                          : places[symbol] != none ? outside_of_[static_cast<size_t>(places[symbol])]
                                                   : 0.0;
         if (l + 1 < layers_.n_layers()) outside += from_above(symbol, l + 1);

@@ -141,7 +141,7 @@ class GroupedGrammar {
   std::vector<Rule> rules;
   std::vector<Bundle> bundles;
   std::vector<int32_t> bundle_begin;  // by pair of groups
-  PairIndex pairs;                    // of groups
+  PairIndex pairs;  // of groups
 
  private:
   // Fills the numbering and returns the unary rules in it.
@@ -177,8 +177,7 @@ class GroupedGrammar {
     std::vector<PairIndex::Pair> found;
     for (const BinaryRule& rule : binary) {
       const int32_t left = group(rule.left), right = group(rule.right), parent = group(rule.parent);
-      const bool is_new =
-          found.empty() || found.back().left != left || found.back().right != right;
+      const bool is_new = found.empty() || found.back().left != left || found.back().right != right;
       if (is_new) {
         found.push_back({left, right});
         bundle_begin.push_back(static_cast<int32_t>(bundles.size()));

@@ -50,7 +50,8 @@ class ChartGrammar {
     if (!coarse_ || coarse_threshold == infinite)
       return parse_within(fine, SpanMask(grammar_.n_groups), threshold, no_limit, stop).forest;
     const Sentence rough = renamed(sentence, coarse_of_);
-    const auto try_chart = [&](const BoundaryMerits* merits, std::initializer_list<double> factors) {
+    const auto try_chart = [&](const BoundaryMerits* merits,
+                               std::initializer_list<double> factors) {
       CoarseChart chart(*coarse_, rough, merits, stop);
       if (!chart.inside()) return Attempt();
       for (const double factor : factors) {

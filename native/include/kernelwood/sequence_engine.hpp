@@ -47,8 +47,8 @@ class SequenceEngine {
           weights_.push_back(static_cast<Number>(sides_.elements().weight(name)));
   }
 
-  // Whether `compare_new` serves for sequences that `alone` has as its panel. Weights for blocks are
-  // only there if the stream has long sequences itself.
+  // Whether `compare_new` serves for sequences that `alone` has as its panel. Weights for blocks
+  // are only there if the stream has long sequences itself.
   bool compares_new(const SequenceEngine& alone) const {
     return sides_.in_blocks() || alone.long_.empty();
   }

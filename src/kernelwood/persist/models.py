@@ -17,7 +17,7 @@ Estimators have common functions; see :mod:`kernelwood.persist.estimators`.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,7 +81,8 @@ def own_state(model: Any) -> State:
 def from_own_state(cls: Any, state: State) -> Any:
     """Return an object from the ``_from_saved`` of its class, once its state is as declared."""
     if hasattr(cls, "_added"):
-        pairs = [(dict(a), dict(b)) for a, b in zip(cls._added(), state, strict=True)]
+        parts: tuple[Mapping[str, Any], ...] = state
+        pairs = [(dict(a), dict(b)) for a, b in zip(cls._added(), parts, strict=True)]
         if all(added.keys().isdisjoint(own) for added, own in pairs):  # all of it, or nothing
             state = State(*(added | own for added, own in pairs))
     check_state(cls, state)
