@@ -14,7 +14,8 @@ import kernelwood as kw
 from kernelwood import evaluate
 from kernelwood.errors import KernelInputError
 from kernelwood.evaluate.class_labels import encode_groups
-from kernelwood.evaluate.splits import _GroupFolds, check_splits, join_structures, split_examples
+from kernelwood.evaluate.group_folds import GroupFolds
+from kernelwood.evaluate.splits import check_splits, join_structures, split_examples
 
 GROUPS = st.lists(st.sampled_from("abcdefgh"), min_size=6, max_size=60).filter(
     lambda groups: len(set(groups)) >= 3
@@ -115,7 +116,7 @@ def test_stratified_folds_of_groups_are_those_of_scikit_learn(seed, n_splits, n_
                 np.zeros((len(y), 1)), y, groups
             )
         ]
-        for folds in (StratifiedGroupKFold, _GroupFolds)
+        for folds in (StratifiedGroupKFold, GroupFolds)
     )
     assert found == expected
 

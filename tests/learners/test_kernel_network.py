@@ -250,7 +250,7 @@ def test_probabilities_are_those_of_scikit_learn(activation, n_classes, hidden, 
         made.append(MLPClassifier(*args, **options))
         return made[-1]
 
-    monkeypatch.setattr("kernelwood.learners.kernel_network.MLPClassifier", make)
+    monkeypatch.setattr("sklearn.neural_network.MLPClassifier", make)
     vectors, numbers = points(n_classes=n_classes)
     setting = trainer(hidden=hidden, activation=activation, n_classes=n_classes)
     trained = setting.train(vectors, numbers, 0, nothing)

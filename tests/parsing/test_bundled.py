@@ -104,7 +104,7 @@ def test_what_is_no_grammar_is_refused(content):
 
 
 def test_another_format_is_refused(parser, monkeypatch):
-    monkeypatch.setattr(bundled, "_FORMAT", 99)
+    monkeypatch.setattr(bundled, "_GRAMMAR_FORMAT", 99)
     newer = as_bytes(parser)
     monkeypatch.undo()
     with pytest.raises(ModelFormatError, match="format 99"):

@@ -173,13 +173,13 @@ def test_the_work_for_a_text_without_sentences_is_linear(backend):
 @pytest.mark.parametrize("n_words", [80, 81, 400, 401])
 def test_no_more_than_80_words_are_parsed_at_once(n_words, monkeypatch):
     backend = GrammarBackend()
-    parse_batch, lengths = backend._parser.parse_batch, []
+    parse_trees, lengths = backend._parser.parse_trees, []
 
     def recorded(sentences):
         lengths.extend(map(len, sentences))
-        return parse_batch(sentences)
+        return parse_trees(sentences)
 
-    monkeypatch.setattr(backend._parser, "parse_batch", recorded)
+    monkeypatch.setattr(backend._parser, "parse_trees", recorded)
     backend.parse([Sentence("protein " * n_words)])
     assert max(lengths, default=0) <= 80
     assert sum(lengths) == (n_words if n_words <= 400 else 0)

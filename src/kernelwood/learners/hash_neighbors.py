@@ -381,7 +381,9 @@ class HashNeighborsClassifier(HashCollection, NeighborsClassifier):
         positions = np.empty(total, dtype=np.int64)
         similarities = np.empty(total, dtype=found.similarities.dtype)
         for group, members in candidates.blocks(queries):
-            values = self.kernel_.cross(rows.take(members), X[group], progress=progress.within)
+            some, asked = rows.take(members), X[group]
+            values = np.empty((len(some), len(asked)), dtype=similarities.dtype)
+            self.kernel_._below(some, asked, values, progress.within)  # as `neighbors` does
             into = free[group] + np.arange(len(values))[:, None]
             positions[into], similarities[into] = members[:, None], values
             free[group] += len(values)
