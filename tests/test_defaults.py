@@ -249,6 +249,7 @@ def test_every_class_has_a_row():
         kw.Kernel,
         kw.kernels.CombinedKernel,
         kw.similarity.Similarity,
+        kw.features.Estimator,
         kw.features.StructureEstimator,
         kw.features.HashingEstimator,
         kw.features.HashCollection,

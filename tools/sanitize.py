@@ -28,6 +28,8 @@ MODULE = "kernelwood._core"
 TESTS = (
     "tests/arrays",
     "tests/entities/test_chains.py",
+    "tests/entities/test_term_search.py",
+    "tests/explain",
     "tests/features",
     "tests/information",
     "tests/kernels",

@@ -780,5 +780,5 @@ def test_stored_json_cannot_be_a_bomb(path):
 
 def test_settings_hold_facts_about_building(project):
     facts = project.settings()["building"]
-    assert facts["parser"] == "biomedical" and facts["n_candidates"] == 9
+    assert facts["parser"] == "biomedical-dependencies" and facts["n_candidates"] == 9
     assert json.dumps(facts)
