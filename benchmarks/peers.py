@@ -304,8 +304,8 @@ S # kernel parameter -W
 KINDS = {"sst": 1, "ptk": 3}
 
 
-def svm_light_tk(options: Options, name: str, kernel: kw.Kernel) -> Peer:
-    """Return SVM-light-TK, with a kernel that has the raw values of ours."""
+def svm_light_tk(options: Options, name: str, kernel: kw.Kernel, pairs: float) -> Peer:
+    """Return SVM-light-TK, with a kernel that has the raw values of ours, for so many pairs."""
     trees = options.trees["grct"]
 
     def lines(n: int) -> str:
@@ -332,7 +332,7 @@ def svm_light_tk(options: Options, name: str, kernel: kw.Kernel) -> Peer:
         def run() -> tuple[float, Any]:
             reading = classify(1, N) + classify(N, 1) - classify(1, 1)
             seconds = classify(N, N) - reading
-            return seconds / N**2 * 1e9 / a_pair(), np.loadtxt(found)
+            return seconds / N**2 * pairs, np.loadtxt(found)
 
         return run
 
@@ -352,7 +352,10 @@ def tree_tasks(options: Options) -> Iterator[Task]:
             "ns a pair",
             a_pair(),
             gram_runs(kernel, trees),
-            [svm_light_tk(options, name, kernel), kelp(options, name, kernel, trees)],
+            [
+                svm_light_tk(options, name, kernel, 1e9 / a_pair()),
+                kelp(options, name, kernel, trees),
+            ],
         )
     yield Task(
         f"wl: SubtreeKernel beside Weisfeiler-Lehman (3 rounds), {N:,} questions",
@@ -398,7 +401,7 @@ def single_tasks(options: Options) -> Iterator[Task]:
             "ns a pair",
             1e9 / (ONE_BY_ONE * N),
             {number: ours(kernel, number) for number in ("float32", "float64")},
-            [svm_light_tk(options, name, kernel)],  # by the figure of all against all
+            [svm_light_tk(options, name, kernel, ONE_BY_ONE * N)],  # all against all
         )
 
 
