@@ -17,7 +17,7 @@ from kernelwood.persist import read_model
 
 # Training, whose cost is that of parameters; constructors, which no file reaches; and writing.
 LEFT_OUT = frozenset({
-    "fit", "fit_batches", "fit_candidates", "fit_held_out", "refit", "cross_validate",
+    "fit", "fit_batches", "fit_candidates", "fit_held_out", "held_out", "refit", "cross_validate",
     "learning_curve", "from_arrays", "from_pairs", "load", "of", "read", "save", "sptk", "csptk",
 })  # fmt: skip
 _SPECIAL = frozenset({"__contains__", "__eq__", "__getitem__", "__hash__", "__iter__", "__len__"})

@@ -1,7 +1,7 @@
 """Use of a loaded model: its public methods, each with suitable input.
 
-Training is left out (``fit``, ``fit_held_out``, ``fit_batches``, ``refit``, ``cross_validate`` and
-``learning_curve``): its cost depends on parameters that may be large in honest models, too.
+Training is left out (``fit``, ``fit_held_out``, ``held_out``, ``fit_batches``, ``refit``,
+``cross_validate`` and ``learning_curve``): its cost depends on parameters that may be large in honest models, too.
 """
 
 from __future__ import annotations
@@ -88,6 +88,7 @@ def _batch(batch: Batch, use: Use) -> None:
     everything = use(list, batch)
     n = len(batch)
     use(lambda: (batch.sizes, batch.largest, batch.n_elements, batch.shape, batch.ndim))
+    use(lambda: (batch.prepared_nbytes, batch.forget()))
     if isinstance(batch, ForestBatch):
         use(lambda: batch.edges)
     use(lambda: batch[:1])
@@ -109,6 +110,7 @@ def _examples(batch: ExampleBatch, use: Use) -> None:
     everything = use(list, batch)
     n = len(batch)
     use(lambda: (batch.ids, batch.groups, batch.origins, batch.shape, batch.ndim))
+    use(lambda: (batch.prepared_nbytes, batch.forget()))
     use(lambda: list(batch.only([])))
     for name in list(batch.views):
         column = use(batch.column, name)
@@ -125,6 +127,7 @@ def _parser(parser: kw.ForestParser, use: Use) -> None:
     forest = use(parser.parse, words)
     use(parser.parse, ["the", "owl"], ["DT", "NN"])
     use(parser.parse_batch, [words, words[:2]])
+    use(parser.parse_trees, [words, words[:2]])
     if forest is not None:
         use(lambda: (forest.best_tree(), forest.n_trees))
     _parameterized(parser, use)
