@@ -1,7 +1,8 @@
 """Use of a loaded model: its public methods, each with suitable input.
 
 Training is left out (``fit``, ``fit_held_out``, ``held_out``, ``fit_batches``, ``refit``,
-``cross_validate`` and ``learning_curve``): its cost depends on parameters that may be large in honest models, too.
+``cross_validate`` and ``learning_curve``): its cost depends on parameters that may be large in
+honest models, too.
 """
 
 from __future__ import annotations
