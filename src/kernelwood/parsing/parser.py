@@ -491,7 +491,7 @@ class ForestParser(Parameterized):
 
     @classmethod
     def _added(cls) -> tuple[dict[str, Any], dict[str, list[str]], dict[str, NDArray[Any]]]:
-        """Return what files of former versions do not have: there was no pruning by boundaries."""
+        """Return the parameters and arrays that files of earlier versions lack."""
         return {"boundary_threshold": math.inf}, {}, no_boundaries()
 
     @classmethod
