@@ -171,7 +171,7 @@ class Chart:
 
 @dataclasses.dataclass
 class Boundaries:
-    """Counts of adjacent sides, and of the sides before and after symbols; the last is no tag."""
+    """Counts of adjacent sides, and of the sides before and after symbols; the last stands for no tag."""
 
     neighbors: np.ndarray
     before: np.ndarray
@@ -221,7 +221,7 @@ class Boundaries:
 
 
 class JudgedChart(Chart):
-    """A chart in which items below a merit are no parts of longer ones."""
+    """A chart in which items below a merit do not take part in longer ones."""
 
     def __init__(self, grammar, sentence, boundaries, threshold):
         self.boundaries, self.least = boundaries, math.exp(-threshold)
