@@ -171,7 +171,7 @@ class Chart:
 
 @dataclasses.dataclass
 class Boundaries:
-    """Counts of adjacent sides, and of the sides before and after symbols; the last stands for no tag."""
+    """Counts of adjacent sides and of sides around symbols; the last index stands for no tag."""
 
     neighbors: np.ndarray
     before: np.ndarray
