@@ -661,6 +661,7 @@ class Queue {
   // Earlier decisions.
 
   async look(step) {
+    await this.undoing; // an undo on its way shows its candidate, and would take the page back
     const leaving = this.trail.live ? this.current : null;
     const id = this.trail.move(step);
     if (id === undefined) return;
