@@ -10,8 +10,7 @@ from cli.interactions import a_sentence, some_documents
 from cli.running import answer, invoke, wrong_data
 
 import kernelwood as kw
-from kernelwood.cli.commands.crossval import crossval
-from kernelwood.cli.commands.train import train
+from kernelwood.cli.app import main
 from kernelwood.relations import RelationExtractor
 
 run = partial(invoke, "crossval")
@@ -106,6 +105,7 @@ def test_settings_come_from_a_file(corpus, tmp_path):
 
 
 def test_options_are_those_of_train_but_for_files():
+    train, crossval = (main.get_command(None, name) for name in ("train", "crossval"))
     names = {param.name for param in train.params} ^ {param.name for param in crossval.params}
     assert names == {
         "out", "save_config", "learn_entities", "folds", "curve", "plot", "end_to_end", "report",

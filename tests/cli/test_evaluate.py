@@ -101,6 +101,12 @@ def test_the_table_has_intervals_and_ranking(model, test_set):
     assert "binds" in shown and "AUC" in shown and "average precision" in shown
 
 
+def test_the_audit_has_measures_at_other_thresholds(model, test_set):
+    short, long = (run(model, test_set, *extra).stdout for extra in ([], ["--audit"]))
+    assert "F1 by threshold: in use" in short and "called relations  precision" not in short
+    assert long.startswith(short) and "called relations  precision" in long
+
+
 def test_several_corpora_are_judged_together(model, test_set, tmp_path):
     more = written(tmp_path / "more.jsonl", some_documents(1, start=20))
     assert evaluated(model, test_set, more)["candidates"] == 24

@@ -5,6 +5,7 @@ from .adaptation import (
     Estimate as Estimate,
     Rating as Rating,
 )
+from .audit import Audit as Audit, OperatingPoint as OperatingPoint
 from .brat_folder import BratFolder as BratFolder
 from .calibration import (
     Calibration as Calibration,
@@ -95,6 +96,7 @@ from .scores import (
     RelationScores as RelationScores,
     RelationValidation as RelationValidation,
 )
+from .shared_sentences import NearSentence as NearSentence, SharedSentences as SharedSentences
 from .verification import (
     Verdict as Verdict,
     iter_verdicts as iter_verdicts,

@@ -33,6 +33,7 @@ from kernelwood.relations.guards import corpus_remarks
 from kernelwood.relations.predictions import Predictions
 from kernelwood.relations.relation_classes import RelationClasses, type_of
 from kernelwood.relations.scores import RelationScores, RelationValidation, score_predictions
+from kernelwood.relations.shared_sentences import SharedSentences
 from kernelwood.seeds import resolve_seed
 from kernelwood.text import Example
 
@@ -136,8 +137,17 @@ class Folds:
         # All candidates, then the events that none of them stands for.
         both = [row[: len(part)] for row, part in zip(seen, found, strict=True)]
         both += [row[len(part) :] for row, part in zip(seen, found, strict=True)]
+        n_relations, n_candidates = (
+            sum(sizes) for sizes in zip(*(r[-2:] for r in results), strict=True)
+        )
         scores = score_predictions(
-            pooled, sorted(known), dropped, n_bootstrap=n_bootstrap, seen=np.concatenate(both)
+            pooled,
+            sorted(known),
+            dropped,
+            n_bootstrap=n_bootstrap,
+            seen=np.concatenate(both),
+            training_rate=n_relations / n_candidates,
+            shared=sum((result.shared for result in results), SharedSentences()),
         )
         kept = tuple(found) if predictions else ()
         scores = replace(scores, end_to_end=found_too)
@@ -179,6 +189,9 @@ class FoldResult(NamedTuple):
     scores: RelationScores
     names: list[str]
     end_to_end: EndToEnd
+    shared: SharedSentences
+    n_relations: int  # among the training candidates
+    n_candidates: int  # for training
 
 
 def _run_fold(folds: Folds, fraction: float, model: bool, fold: int) -> FoldResult:
@@ -200,11 +213,22 @@ def _run_fold(folds: Folds, fraction: float, model: bool, fold: int) -> FoldResu
             tested = {folds.sentences.documents[row] for row in test}
             examples = [one for one in folds.examples if one.id in tested]
             found_too = score_end_to_end(part, examples, found)
-    seen = part._text_hashes().find(found.candidates.with_missed())[0]
-    scores = score_predictions(found, part._names(), found.tally.reasons, n_bootstrap=0, seen=seen)
+    candidates = found.candidates.with_missed()
+    seen = part._text_hashes().find(candidates)[0]
+    shared = SharedSentences.of(candidates, seen, part.case_sentences_)
+    scores = score_predictions(
+        found,
+        part._names(),
+        found.tally.reasons,
+        n_bootstrap=0,
+        seen=seen,
+        training_rate=part.positive_rate_,
+        shared=shared,
+    )
     if not model:
         found._explain = None
-    return FoldResult(found, seen, scores, part._names(), found_too)
+    sizes = part.n_relations_, part.n_candidates_
+    return FoldResult(found, seen, scores, part._names(), found_too, shared, *sizes)
 
 
 def _remarks(scores: RelationScores) -> list[str]:

@@ -118,6 +118,7 @@ from kernelwood.relations.recipes import (
 from kernelwood.relations.relation_classes import EVENT, RELATION, RelationClasses, type_of
 from kernelwood.relations.scores import RelationScores, RelationValidation, score_predictions
 from kernelwood.relations.sentence_list import SentenceList
+from kernelwood.relations.shared_sentences import SharedSentences
 from kernelwood.relations.signatures import Signatures
 from kernelwood.relations.triggers import find_triggers, learn_forms, learn_triggers
 from kernelwood.relations.verification import Verdict, verify
@@ -1229,7 +1230,8 @@ class RelationExtractor(ChecksParameters, Estimator):
         return curve
 
     def _scored(self, predictions: Predictions, n_bootstrap: int) -> RelationScores:
-        seen, same_id = self._text_hashes().find(predictions.candidates.with_missed())
+        candidates = predictions.candidates.with_missed()
+        seen, same_id = self._text_hashes().find(candidates)
         return score_predictions(
             predictions,
             self._names(),
@@ -1237,6 +1239,8 @@ class RelationExtractor(ChecksParameters, Estimator):
             n_bootstrap=n_bootstrap,
             seen=seen,
             same_id=same_id,
+            training_rate=self.positive_rate_,
+            shared=SharedSentences.of(candidates, seen, self.case_sentences_),
         )
 
     # Fitted attributes that follow from others.

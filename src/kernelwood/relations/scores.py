@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood.evaluate import Reliability, Scores, reliability, score
+from kernelwood.relations.audit import Audit, operating_points
 from kernelwood.relations.calibration import ranking
 from kernelwood.relations.candidates import NONE
 from kernelwood.relations.end_to_end import EndToEnd
 from kernelwood.relations.predictions import Predictions
 from kernelwood.relations.relation_classes import type_of
+from kernelwood.relations.shared_sentences import SharedSentences
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +79,8 @@ class RelationScores:
     end_to_end : EndToEnd or None
         Measures of relations with found entities, if asked for; all others are with annotated
         entities.
+    audit : Audit or None
+        Measures at other thresholds, rates, and sentences shared with the training corpus.
     """
 
     scores: Scores
@@ -89,6 +93,7 @@ class RelationScores:
     reliability: Reliability | None = None
     overlap: Overlap | None = None
     end_to_end: EndToEnd | None = None
+    audit: Audit | None = None
 
     @property
     def precision(self) -> float:
@@ -126,6 +131,7 @@ class RelationScores:
             "unknown": dict(self.unknown),
             "overlap": None if self.overlap is None else self.overlap.to_dict(),
             "end_to_end": None if self.end_to_end is None else self.end_to_end.to_dict(),
+            "audit": None if self.audit is None else self.audit.to_dict(),
             "scores": self.scores.to_dict(),
         }
 
@@ -148,6 +154,8 @@ class RelationScores:
         ]
         lines += [f"{n} without prediction: {reason}" for reason, n in self.unreachable.items()]
         lines += self._overlap_lines()
+        if self.audit is not None:
+            lines += ["", self.audit.summary()]
         if self.end_to_end is not None:
             lines += ["", str(self.end_to_end)]
         return "\n".join(lines)
@@ -236,6 +244,8 @@ def score_predictions(
     n_bootstrap: int = 1000,
     seen: NDArray[np.bool_] | None = None,
     same_id: Collection[str] = (),
+    training_rate: float | None = None,
+    shared: SharedSentences | None = None,
 ) -> RelationScores:
     """Return the measures of predictions that have labels.
 
@@ -253,6 +263,10 @@ def score_predictions(
         Which of ``predictions.candidates.with_missed()`` are in sentences of the training corpus.
     same_id : collection of str
         Other documents with the id of a training document.
+    training_rate : float, optional
+        Fraction of the training candidates that are relations.
+    shared : SharedSentences, optional
+        Sentences that are in the training corpus.
     """
     annotated, n_predicted = predictions.candidates.with_missed(), len(predictions)
     n_missed = len(annotated) - n_predicted
@@ -265,16 +279,38 @@ def score_predictions(
     groups = annotated.groups()
     unknown = Counter(type_of(name) for name in true if name not in {NONE, *known})
     related = np.append(predictions.related, np.zeros(n_missed))
-    auc, precision = ranking(np.array([label != NONE for label in true]), related)
+    is_relation = np.array([label != NONE for label in true])
+    auc, precision = ranking(is_relation, related)
+    scores = score(
+        true,
+        given,
+        classes=[*relations, NONE],
+        positive=relations,
+        groups=groups if len(set(groups)) > 1 else None,
+        n_bootstrap=n_bootstrap,
+    )
+    audit = None
+    if n_predicted:
+        best = zip(predictions.classes, true[:n_predicted], strict=True)
+        rate = float(is_relation[:n_predicted].mean())
+        points = operating_points(
+            predictions.probability,
+            predictions.thresholds,
+            np.array([name == label for name, label in best], dtype=bool),
+            int(is_relation.sum()),
+            rate,
+            training_rate,
+        )
+        audit = Audit(
+            points,
+            rate,
+            training_rate,
+            float(scores.macro.f1),
+            float(scores.accuracy),
+            shared or SharedSentences(),
+        )
     return RelationScores(
-        score(
-            true,
-            given,
-            classes=[*relations, NONE],
-            positive=relations,
-            groups=groups if len(set(groups)) > 1 else None,
-            n_bootstrap=n_bootstrap,
-        ),
+        scores,
         auc,
         precision,
         len(set(groups)),
@@ -284,7 +320,8 @@ def score_predictions(
         reliability(
             predictions.probability[predictions.positive], right[:n_predicted][predictions.positive]
         ),
-        _overlap(predictions, known, groups, seen, same_id, n_bootstrap=n_bootstrap),
+        _overlap(predictions, known, groups, seen, same_id, training_rate, shared, n_bootstrap),
+        audit=audit,
     )
 
 
@@ -294,7 +331,8 @@ def _overlap(
     groups: Sequence[str],
     seen: NDArray[np.bool_] | None,
     same_id: Collection[str],
-    *,
+    training_rate: float | None,
+    shared: SharedSentences | None,
     n_bootstrap: int,
 ) -> Overlap | None:
     if seen is None or not (seen.any() or same_id):
@@ -305,6 +343,13 @@ def _overlap(
         others = predictions.take(np.flatnonzero(~seen[:n]).tolist())
         if missed:
             others.candidates.missed = missed.take(np.flatnonzero(~seen[n:]).tolist())
-        rest = score_predictions(others, known, {}, n_bootstrap=n_bootstrap)
+        rest = score_predictions(
+            others,
+            known,
+            {},
+            n_bootstrap=n_bootstrap,
+            training_rate=training_rate,
+            shared=None if shared is None else shared.rest(),
+        )
     documents = {group for group, is_seen in zip(groups, seen.tolist(), strict=True) if is_seen}
     return Overlap(len(documents), int(seen[:n].sum()), len(same_id), rest)

@@ -35,6 +35,7 @@ _EPILOG = """\b
 Examples:
   kernelwood evaluate model.kw corpus.xml
   kernelwood evaluate model.kw brat/ --errors-out errors.jsonl
+  kernelwood evaluate model.kw corpus.xml --audit
   kernelwood evaluate model.kw corpus.xml --report report.html
   kernelwood evaluate model.kw brat/ --end-to-end
 """
@@ -48,6 +49,10 @@ Examples:
 @click.option(
     "--errors-out", metavar="FILE.jsonl",
     help="Output file of false positives and negatives with evidence.",
+)  # fmt: skip
+@click.option(
+    "--audit", is_flag=True,
+    help="Also show measures at other thresholds, and nearly equal training sentences.",
 )  # fmt: skip
 @report_option
 @end_to_end_option
@@ -103,6 +108,8 @@ def evaluate(model: str, test: tuple[str, ...], as_json: bool, **options: Any) -
         write_json({**report, "seconds": round(time.perf_counter() - started, 3)})
         return
     say(scores)
+    if options["audit"] and scores.audit is not None:
+        say(f"\n{scores.audit.details()}")
     if errors is not None:
         shown = ", ".join(counted(n, kind) for kind, n in errors.items())
         note(f"{one_name(options['errors_out'])}: {shown}")
