@@ -85,6 +85,12 @@ def test_diag_and_pairs_are_combined(kernel, formula):
 
 
 @every_combination
+def test_a_value_is_that_of_pairs(kernel, formula):
+    expected = kernel.pairs(TREES, TREES[::-1])
+    assert [kernel.value(*pair) for pair in zip(TREES, TREES[::-1], strict=True)] == list(expected)
+
+
+@every_combination
 def test_neighbors_of_a_combination_are_those_of_its_cross(kernel, formula):
     indices, values = kernel.neighbors(TREES[:4], TREES, 25)
     np.testing.assert_allclose(

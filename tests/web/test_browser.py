@@ -275,8 +275,10 @@ def test_teaching_by_keyboard(fresh, corpus, new_page):
 
         # Undo, twice, and look at earlier decisions.
         for left in (29, 28):
+            before = ready(page)
             page.keyboard.press("u")
             expect_labels(page, left)
+            expect(page.locator("#queue .card")).not_to_have_attribute("data-candidate", before)
         shown = ready(page)
         page.keyboard.press("ArrowLeft")
         expect(page.locator("#place")).to_contain_text("Earlier decision 28 of 28")

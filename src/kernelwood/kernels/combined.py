@@ -77,6 +77,9 @@ class CombinedKernel(Kernel):
     def _fill_pairs(self, X: Any, Y: Any, out: Matrix, runner: Runner) -> None:
         _SharedParts(self).fill("_fill_pairs", (X, Y), out, runner)
 
+    def _fill_value(self, both: Any, out: Matrix, runner: Runner) -> None:
+        _SharedParts(self).fill("_fill_value", (both,), out, runner)
+
     def _fill_diag(self, X: Any, out: Matrix, runner: Runner) -> None:
         _SharedParts(self).fill("_fill_diag", (X,), out, runner)
 
@@ -332,8 +335,8 @@ class Request(NamedTuple):
     ----------
     part : Kernel
         The part.
-    how : {"_fill_gram", "_fill_cross", "_fill_below", "_fill_pairs", "_fill_diag"}
-        Method that computes the values.
+    how : str
+        Name of the method that computes the values, such as ``"_fill_cross"``.
     data : tuple of batches
         Its first arguments.
     out : ndarray
@@ -631,7 +634,12 @@ class Normalized(CombinedKernel):
             for side, selves in zip(data, sides, strict=True):
                 yield self._selves(side, selves, runner)
         roots = [self._roots(selves) for selves in sides]
-        out /= roots[0] * roots[1] if how == "_fill_pairs" else roots[0][:, None] * roots[-1]
+        if how == "_fill_value":
+            out /= roots[0][:1] * roots[0][1:]
+        elif how == "_fill_pairs":
+            out /= roots[0] * roots[1]
+        else:
+            out /= roots[0][:, None] * roots[-1]
         if shared.is_definite(self.kernel):
             np.clip(out, -1.0, 1.0, out=out)
         if how == "_fill_gram":

@@ -554,18 +554,12 @@ class EngineKernel(Kernel):
 
     # Pairs.
 
-    def value(self, a: Any, b: Any) -> float:
-        """Return the similarity of two structures."""
-        both = self._batch([a, b])
-        dtype = self._dtype(None)
-        runner = Runner(self.n_jobs, 1)
-        value = self._compare_two(both, _NUMBER[dtype], runner)
+    def _fill_value(self, both: Any, out: Matrix, runner: Runner) -> None:
+        value = self._compare_two(both, _NUMBER[out.dtype], runner)
         if value is None:
-            out = np.empty(1, dtype=dtype)
-            self._fill_pairs(both[:1], both[1:], out, runner)
-            value = float(out[0])
-        runner.finish()
-        return value
+            super()._fill_value(both, out, runner)
+        else:
+            out[0] = value
 
     def _compare_two(self, both: Any, number: str, runner: Runner) -> float | None:
         """Return the value of two ordinary structures by a single native call, otherwise None.

@@ -103,6 +103,10 @@ class Kernel(Parameterized):
             out[some] = block.diagonal()
             runner.advance(some.stop - begin)
 
+    def _fill_value(self, both: Any, out: Matrix, runner: Runner) -> None:
+        """Fill ``out``, of shape (1,), with the value of two structures in one batch."""
+        self._fill_pairs(both[:1], both[1:], out, runner)
+
     def _fill_diag(self, X: Any, out: Matrix, runner: Runner) -> None:
         out[:] = [self._reference_value(a, a) for a in X]
         runner.advance(len(X))
@@ -120,7 +124,12 @@ class Kernel(Parameterized):
 
     def value(self, a: Any, b: Any) -> float:
         """Return the similarity of two structures."""
-        return float(self.pairs([a], [b])[0])
+        both = self._batch([a, b])
+        out = np.empty(1, dtype=self._dtype(None))
+        runner = Runner(self.n_jobs, 1)
+        self._fill_value(both, out, runner)
+        runner.finish()
+        return float(out[0])
 
     def gram(
         self,
