@@ -3,6 +3,7 @@
 import math
 import random
 from fractions import Fraction
+from itertools import accumulate
 
 import numpy as np
 import pytest
@@ -34,11 +35,17 @@ def recurrence(kernel, a, b):
     kinds, rows, columns = kinds_of(a, b)
     k = np.array([[kernel._element_match(x, y) for y in kinds] for x in kinds])[rows][:, columns]
     decay, total = kernel.decay, 0.0
-    powers = decay ** np.abs(np.subtract.outer(np.arange(len(b)), np.arange(len(b))))
-    spread = np.triu(powers)  # sums with decay from the left
+
+    def spread(row):
+        """Return sums with decay from the left."""
+        return list(accumulate(row, lambda before, value: decay * before + value))
+
     n_layers = 1 if kernel.max_length is None else min(kernel.max_length, len(a), len(b))
     tables = np.zeros((n_layers, len(b)))  # sums over all earlier pairs, by length
     for row in k:
+        if not row.any():
+            tables = decay * tables
+            continue
         before = np.zeros_like(tables)
         before[:, 1:] = decay**2 * tables[:, :-1]
         if kernel.max_length is None:
@@ -46,7 +53,7 @@ def recurrence(kernel, a, b):
         else:
             found = np.vstack([row, row * before[:-1]])
         total += found.sum()
-        tables = decay * tables + found @ spread
+        tables = decay * tables + [spread(each) for each in found.tolist()]
     return total
 
 
@@ -129,8 +136,12 @@ def test_random_sequences(n, m, alphabet, decay, max_length, options, seed):
 
 def chosen(n, m, longest, weight=1):
     """Return the value of n and m equal elements without decay, counted by length."""
-    pairs = (math.comb(n, k) * math.comb(m, k) * weight**k for k in range(1, longest + 1))
-    return sum(pairs)
+    up, down = Fraction(weight).as_integer_ratio()
+    pairs = (
+        math.comb(n, k) * math.comb(m, k) * up**k * down ** (longest - k)
+        for k in range(1, longest + 1)
+    )
+    return Fraction(sum(pairs), down**longest)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
