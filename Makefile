@@ -11,7 +11,7 @@ CORE_STUB := src/kernelwood/_core.pyi
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-all lint types contracts check-stubs unit mutants fuzz sanitize bench \
-	docs develop format stubs wheel sdist lock audit clean
+	papers docs develop format stubs wheel sdist lock audit clean
 
 help:
 	@echo "make demo      learn relations, find some in a new text, write a report"
@@ -21,6 +21,7 @@ help:
 	@echo "make fuzz      crafted models, files, folders and requests (MINUTES=10 SEED=0)"
 	@echo "make sanitize  tests of the native core and crafted models with ASan and UBSan"
 	@echo "make bench     measure the kernels on this machine"
+	@echo "make papers    repeat the published tables and write docs/results.md (hours)"
 	@echo "make docs      build the documentation into docs/_build/html"
 	@echo "make develop   the package and all tools in $(VENV)"
 	@echo "make format    rewrite Python and C++ in the house style"
@@ -100,6 +101,10 @@ bench: $(VENV)/.package
 	$(BIN)/python benchmarks/streaming.py
 	$(BIN)/python benchmarks/serving.py
 	$(BIN)/python benchmarks/vectors.py
+
+# Resumes after an interruption. Options: make papers PAPERS="--only ppi --data corpora"
+papers: $(VENV)/.dev
+	$(BIN)/python benchmarks/papers/run.py $(PAPERS)
 
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
