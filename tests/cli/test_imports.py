@@ -28,6 +28,8 @@ COMMANDS = {
         ["questions.jsonl", "--model", "embedder.kw", "--view", "tree", "-o", "out.npz"],
         LEARNING + OTHERS,
     ),
+    # Support vector machines are solved by the native core, calibration by scipy.optimize.
+    "train": (["train.jsonl", "-o", "new.kw"], ["sklearn", "pandas", "scipy.stats", *OTHERS]),
 }
 PROGRAM = """
 import json, sys
@@ -47,6 +49,7 @@ def folder(tmp_path_factory):
     for name, file in (("relation-extractor", "extractor.kw"), ("nystrom-embedder", "embedder.kw")):
         (made / file).write_bytes((MODELS / f"{name}.kw").read_bytes())
     kw.write(load_interactions("test")[:3], made / "in.jsonl")
+    kw.write(load_interactions("train")[:60], made / "train.jsonl")
     kw.write(load_questions()[:3], made / "questions.jsonl")
     (made / "in.txt").write_text("Raf binds MEK1.\n")
     (made / "terms.tsv").write_text("Raf\tProtein\nMEK1\tProtein\n")

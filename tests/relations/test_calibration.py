@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from scipy.special import softmax
+from sklearn.metrics import average_precision_score
 
 from kernelwood.relations import positive_rate_threshold
 from kernelwood.relations.calibration import (
@@ -212,7 +213,7 @@ def test_ranking_is_the_share_of_pairs_in_order(rows):
     pairs = [(a, b) for a in numbers[positive] for b in numbers[~positive]]
     expected = np.mean([1.0 if a > b else 0.5 if a == b else 0.0 for a, b in pairs])
     assert auc == pytest.approx(expected)
-    assert 0 < precision <= 1
+    assert precision == pytest.approx(average_precision_score(positive, numbers))
 
 
 def test_one_class_has_no_ranking():

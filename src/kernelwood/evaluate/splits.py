@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from kernelwood.arrays import OneDimensional, batch
 from kernelwood.errors import KernelInputError
 from kernelwood.evaluate.class_labels import Groups, encode, encode_groups, labels_of, show
+from kernelwood.evaluate.group_folds import even_folds, stratified_folds
 from kernelwood.parameters import check_int
 from kernelwood.seeds import resolve_seed, sklearn_seed
 from kernelwood.text import Candidate, Document, Example, Origin, Sentence
@@ -146,40 +147,37 @@ def _check_indices(part: NDArray[Any], name: str, number: int, n_examples: int) 
 
 
 def _cut_groups(groups: Groups, y: Indices | None, n_splits: Any, seed: int) -> list[Split]:
-    from sklearn.model_selection import GroupKFold
-
-    from kernelwood.evaluate.group_folds import GroupFolds
-
     _check_number(n_splits, groups.n_groups, "groups")
-    nothing = np.zeros((len(groups.codes), 1))
     if y is None:
-        # GroupKFold assigns groups of equal size in the order of their numbers: shuffle these.
+        # Groups of equal size are assigned in the order of their numbers: shuffle these.
         shuffled = np.random.default_rng(seed).permutation(groups.n_groups)[groups.codes]
-        return list(GroupKFold(n_splits).split(nothing, groups=shuffled))
-    splitter = GroupFolds(n_splits, shuffle=True, random_state=sklearn_seed(seed))
-    return _stratified(splitter, nothing, y, groups.codes)
+        folds = even_folds(shuffled, n_splits)
+    else:
+        _check_largest_class(y, n_splits)
+        folds = stratified_folds(y, groups.codes, n_splits, sklearn_seed(seed))
+    return [
+        (np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in range(n_splits)
+    ]
 
 
 def _cut_examples(y: Indices, n_splits: Any, seed: int) -> list[Split]:
     from sklearn.model_selection import StratifiedKFold
 
     _check_number(n_splits, len(y), "examples")
+    _check_largest_class(y, n_splits)
     splitter = StratifiedKFold(n_splits, shuffle=True, random_state=sklearn_seed(seed))
-    return _stratified(splitter, np.zeros((len(y), 1)), y, None)
-
-
-def _stratified(
-    splitter: Any, nothing: NDArray[np.float64], y: Indices, groups: Indices | None
-) -> list[Split]:
-    largest = int(np.bincount(y).max())
-    if largest < splitter.n_splits:
-        raise KernelInputError(
-            f"the largest class has {largest} examples, too few for {splitter.n_splits} folds; "
-            "use fewer folds, or pass a list of splits"
-        )
     # A rare class is in as many folds as it has examples.
     with ignored_warnings("The least populated class", UserWarning):
-        return list(splitter.split(nothing, y, groups))
+        return list(splitter.split(np.zeros((len(y), 1)), y))
+
+
+def _check_largest_class(y: Indices, n_splits: int) -> None:
+    largest = int(np.bincount(y).max())
+    if largest < n_splits:
+        raise KernelInputError(
+            f"the largest class has {largest} examples, too few for {n_splits} folds; "
+            "use fewer folds, or pass a list of splits"
+        )
 
 
 def _check_number(n_splits: Any, available: int, what: str) -> None:

@@ -254,9 +254,7 @@ class KernelSVC(StructureClassifier):
         This saves the machines of all structures. Parameters and scores are those of
         :meth:`fit_held_out`.
         """
-        from sklearn.base import clone
-
-        model: KernelSVC = clone(self)
+        model = type(self)(**self.get_params(deep=False))
         X = model._start(X)
         numbers = model._encode_labels(X, y)
         model._check_classes(numbers)

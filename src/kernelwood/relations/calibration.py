@@ -370,14 +370,17 @@ def ranking(positive: NDArray[np.bool_], scores: Floats) -> tuple[float | None, 
     >>> ranking(np.array([False, True]), np.array([0.2, 0.7]))
     (1.0, 1.0)
     """
-    from sklearn.metrics import average_precision_score, roc_auc_score
-
     if not positive.any() or positive.all():
         return None, None
-    return (
-        float(roc_auc_score(positive, scores)),
-        float(average_precision_score(positive, scores)),
-    )
+    places = np.unique(-scores, return_inverse=True)[1]  # equal scores have one place
+    right = np.bincount(places, weights=positive)
+    found = np.cumsum(np.bincount(places))
+    held = np.cumsum(right)
+    # Pairs of a positive and a negative in the right order; equal scores count half.
+    wrong = np.bincount(places) - right
+    ordered = np.sum(wrong * (held - right / 2))
+    area = ordered / (held[-1] * (len(scores) - held[-1]))
+    return float(area), float(np.sum(right * held / found) / held[-1])
 
 
 def _curve(held: Held) -> tuple[Floats, Floats]:

@@ -212,14 +212,14 @@ def _memory_advice(learner: Any) -> Iterator[None]:
 def _fit_and_hold_out(
     learner: Any, X: Any, y: NDArray[Any], folds: Indices | None, matrix: Mapping[str, Any]
 ) -> Any:
-    from sklearn.base import clone
-
     if folds is None:
         learner.fit(X, y)
         return None
     if hasattr(learner, "fit_held_out"):
         scores = learner.fit_held_out(X, y, folds, **matrix)
         return _columns(scores, len(learner.classes_))
+    from sklearn.base import clone
+
     classes = np.unique(y)
     # A class that the other folds do not have has the lowest score.
     scores = np.full((len(y), len(classes)), np.log(_SMALLEST))

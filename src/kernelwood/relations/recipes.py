@@ -161,7 +161,9 @@ def make_learner(
         if n_references < 4:
             settings["subset_size"] = 1
     learner = LEARNERS[recipe.learner](kernel, **settings)
-    return learner.set_params(random_state=seed) if hasattr(learner, "random_state") else learner
+    if hasattr(learner, "random_state"):
+        learner.random_state = seed  # set_params would import scikit-learn
+    return learner
 
 
 def kernel_on(views: tuple[str, ...], vectors: Any = None) -> Kernel:
