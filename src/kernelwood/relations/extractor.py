@@ -1473,6 +1473,8 @@ def _check_fitted(model: Any) -> None:
     model._document_sums().check()
     if (model.curve_[:2] < 0).any():
         raise ValueError("curve_ must not fall")
+    if model.n_relations_ > model.n_candidates_:
+        raise ValueError("n_relations_ must be at most n_candidates_")
     wanted = EntityTagger if model.entities == LEARN else type(model.entities)
     if type(model.tagger_) is not wanted:
         raise ValueError("tagger_ must be what entities asks for")
