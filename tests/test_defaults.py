@@ -120,6 +120,10 @@ def _gram(kernel):
     return kernel.gram(STRUCTURES[kernel._accepts()]())
 
 
+def _pair_gram(kernel):
+    return kernel.gram([(trees()[i], trees()[i + 1]) for i in range(6)])
+
+
 def _search(index):
     return index.search(trees()[:4])
 
@@ -162,6 +166,7 @@ ROWS = {
     **{kernel: Row(_gram) for kernel in KERNELS.values()},
     kw.OnView: Row(_gram, lambda: ("tree", kw.SubtreeKernel())),
     kw.Normalized: Row(_gram, lambda: (kw.SubtreeKernel(normalize=False),)),
+    kw.PairKernel: Row(_pair_gram, lambda: (kw.SubtreeKernel(),)),
     Sum: Row(_gram, _halves),
     Product: Row(_gram, _halves),
     Scaled: Row(_gram, lambda: (kw.SubtreeKernel(), 0.5)),

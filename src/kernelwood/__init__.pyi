@@ -44,6 +44,7 @@ from .kernels import (
     Kernel as Kernel,
     Normalized as Normalized,
     OnView as OnView,
+    PairKernel as PairKernel,
     PartialTreeKernel as PartialTreeKernel,
     RootedTreeKernel as RootedTreeKernel,
     SubsequenceKernel as SubsequenceKernel,
