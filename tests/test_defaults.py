@@ -178,6 +178,11 @@ ROWS = {
         lambda made: [made.words, made.matrix], lambda: (["what", "is"], [[1.0, 2.0], [0.0, 3.0]])
     ),
     **{learner: Row(_predict, **LABELED) for learner in LEARNERS.values()},
+    kw.KernelRanker: Row(
+        lambda made: made.predict(trees()[:9]),
+        lambda: (kw.SubsetTreeKernel(),),
+        lambda: (trees(), [len(label) for label in labels()]),
+    ),
     kw.KernelHasher: Row(lambda made: made.transform(trees()[:9]), **LABELED),
     kw.NystromEmbedder: Row(lambda made: made.transform(trees()[:9]), **LABELED),
     kw.HashIndex: Row(_search, **LABELED),

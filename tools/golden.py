@@ -276,6 +276,9 @@ MODELS: dict[str, Callable[[], Any]] = {
     "kernel-neighbors": lambda: _fitted(
         kw.KernelNeighborsClassifier, _combined(), n_neighbors=2, class_weight={"still": 2.0}
     ),
+    "kernel-ranker": lambda: kw.KernelRanker(_combined(), C=2.0).fit(
+        _training()[0], [len(label) for label in _training()[1]]
+    ),
     "kernel-ridge": lambda: _fitted(
         kw.KernelRidgeClassifier, _combined(), ridge=0.5, class_weight="balanced", probability=True
     ),

@@ -57,6 +57,7 @@ from .learners import (
     HashNeighborsClassifier as HashNeighborsClassifier,
     KernelNeighborsClassifier as KernelNeighborsClassifier,
     KernelNetworkClassifier as KernelNetworkClassifier,
+    KernelRanker as KernelRanker,
     KernelRidgeClassifier as KernelRidgeClassifier,
     KernelSVC as KernelSVC,
     LandmarkRidgeClassifier as LandmarkRidgeClassifier,

@@ -198,6 +198,7 @@ _ROWS = (
             ("learner", "hash-forest", "learners:HashForestClassifier"),
             ("learner", "hash-neighbors", "learners:HashNeighborsClassifier"),
             ("learner", "kernel-neighbors", "learners:KernelNeighborsClassifier"),
+            ("learner", "kernel-ranker", "learners:KernelRanker"),
             ("learner", "kernel-ridge", "learners:KernelRidgeClassifier"),
             ("learner", "kernel-svc", "learners:KernelSVC"),
             ("learner", "landmark-ridge", "learners:LandmarkRidgeClassifier"),
