@@ -95,6 +95,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "extractor-events": _events,
     "kernel-sum": lambda: kw.SubtreeKernel() + 0.5 * kw.SubsetTreeKernel(),
     "kernel-product": lambda: kw.Normalized(kw.SubtreeKernel() * kw.PartialTreeKernel()),
+    "kernel-preference": lambda: kw.PairKernel(kw.SubtreeKernel(), mode="preference"),
     "kernel-power": lambda: kw.SubsetTreeKernel() ** 3,
     "kernel-deep": lambda: sum(
         (kw.SubtreeKernel(decay=0.5) for _ in range(40)), start=kw.SubtreeKernel()

@@ -120,6 +120,10 @@ def _gram(kernel):
     return kernel.gram(STRUCTURES[kernel._accepts()]())
 
 
+def _pair_gram(kernel):
+    return kernel.gram([(trees()[i], trees()[i + 1]) for i in range(6)])
+
+
 def _search(index):
     return index.search(trees()[:4])
 
@@ -162,6 +166,7 @@ ROWS = {
     **{kernel: Row(_gram) for kernel in KERNELS.values()},
     kw.OnView: Row(_gram, lambda: ("tree", kw.SubtreeKernel())),
     kw.Normalized: Row(_gram, lambda: (kw.SubtreeKernel(normalize=False),)),
+    kw.PairKernel: Row(_pair_gram, lambda: (kw.SubtreeKernel(),)),
     Sum: Row(_gram, _halves),
     Product: Row(_gram, _halves),
     Scaled: Row(_gram, lambda: (kw.SubtreeKernel(), 0.5)),
@@ -173,6 +178,11 @@ ROWS = {
         lambda made: [made.words, made.matrix], lambda: (["what", "is"], [[1.0, 2.0], [0.0, 3.0]])
     ),
     **{learner: Row(_predict, **LABELED) for learner in LEARNERS.values()},
+    kw.KernelRanker: Row(
+        lambda made: made.predict(trees()[:9]),
+        lambda: (kw.SubsetTreeKernel(),),
+        lambda: (trees(), [len(label) for label in labels()]),
+    ),
     kw.KernelHasher: Row(lambda made: made.transform(trees()[:9]), **LABELED),
     kw.NystromEmbedder: Row(lambda made: made.transform(trees()[:9]), **LABELED),
     kw.HashIndex: Row(_search, **LABELED),

@@ -75,6 +75,11 @@ EXAMPLES = [
     kw.Example("b", 7, {"words": SEQUENCES[1], "tree": TREES[1]}, kw.text.Origin("b.mrg", end=9)),
     kw.Example("c", -0.5, {"tree": TREES[2], "words": SEQUENCES[2], "more": FORESTS[0]}),
 ]
+PAIRS = [
+    kw.Example.pair("a", EXAMPLES[0], EXAMPLES[1]),
+    kw.Example.pair("b", EXAMPLES[1], EXAMPLES[2]),
+    kw.Example.pair("c", EXAMPLES[1], EXAMPLES[0]),
+]
 FEATURES = [{"w=owl": 1.0, "length": 0.75}, {"length": -2.5, "w=mouse": 1.0}, {}]
 SAMPLES: dict[type[Any], list[Any]] = {
     SequenceBatch: SEQUENCES,
@@ -191,6 +196,9 @@ MODELS: dict[str, Callable[[], Any]] = {
     "kernel-vector": lambda: kw.VectorKernel("polynomial", degree=3, gamma=0.5, coef0=0.25),
     "kernel-vector-words": lambda: kw.VectorKernel("cosine", vectors=_vectors()),
     "kernel-combined": _combined,
+    "kernel-pair": lambda: kw.PairKernel(
+        kw.OnView("words", kw.SubsequenceKernel(decay=0.5)), mode="best", sharpness=2
+    ),
     "similarity-lexical": lambda: Lexical(_vectors(), weight=0.5, floor=0.125),
     "similarity-table": lambda: Table(WORDS[:2], np.array([[1, 0.5], [0.5, 1]])),
     "vectors": _vectors,
@@ -268,6 +276,9 @@ MODELS: dict[str, Callable[[], Any]] = {
     "kernel-neighbors": lambda: _fitted(
         kw.KernelNeighborsClassifier, _combined(), n_neighbors=2, class_weight={"still": 2.0}
     ),
+    "kernel-ranker": lambda: kw.KernelRanker(_combined(), C=2.0).fit(
+        _training()[0], [len(label) for label in _training()[1]]
+    ),
     "kernel-ridge": lambda: _fitted(
         kw.KernelRidgeClassifier, _combined(), ridge=0.5, class_weight="balanced", probability=True
     ),
@@ -293,7 +304,8 @@ MODELS: dict[str, Callable[[], Any]] = {
 def results(model: Any) -> dict[str, Any]:
     """Return what a model gives, as JSON in which no bit is lost."""
     if isinstance(model, Kernel):
-        return {"gram": plain(model.gram(SAMPLES[model._accepts()]))}
+        of_pairs = isinstance(model, kw.PairKernel)
+        return {"gram": plain(model.gram(PAIRS if of_pairs else SAMPLES[model._accepts()]))}
     if isinstance(model, Similarity):
         return {"table": plain(model.table([*WORDS, "fog"], [*WORDS, "fog"]))}
     if isinstance(model, kw.Vectors):

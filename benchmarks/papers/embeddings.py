@@ -32,6 +32,7 @@ from embedding_models.question_clusters import (
     read_questions,
 )
 from embedding_models.sts import FACTORS, FOREIGN_SIZES, GRID, Sts
+from embedding_models.supervised import N_FOLDS, supervised_rows
 from embedding_models.transformer import HOW_TO_INSTALL, NAME, load_transformer
 from rich.console import Console
 from rich.progress import Progress
@@ -80,6 +81,9 @@ def run_sts(options: argparse.Namespace, progress: Progress) -> dict[str, list[R
         f"landmarks among the {len(texts)} sentences, {options.seeds} seeds": own,
         f"landmarks among {len(known):,} other questions, {options.seeds} seeds": foreign,
         "Pearson after a change of the trees": list(sts.variant_rows()),
+        f"kernel ridge regression on pairs, {N_FOLDS} folds that share no question": list(
+            supervised_rows(pairs, sts.vectors, sts.agreement)
+        ),
     }
 
 

@@ -37,6 +37,7 @@ from embedding_models.similarity_models import (
     trees,
 )
 from embedding_models.sts import Sts, best_factor
+from embedding_models.supervised import held_out, linked_folds, supervised_rows
 from embedding_models.transformer import Transformer
 
 VECTORS = kw.Vectors(["bake", "cook", "bread", "fish"], [[1, 0.1], [1, 0.3], [0.1, 1], [0.3, 1]])
@@ -276,3 +277,27 @@ def test_curves_have_mean_and_deviation_over_seeds() -> None:
         for seed, purity in enumerate([0.4, 0.6])
     ]
     assert curve_rows(rows, "purity") == [{"K": 6, "m": "50.0 ± 14.1"}]
+
+
+def test_pairs_that_share_a_question_are_in_one_fold() -> None:
+    texts = ["a", "b", "c", "d", "b", "e", "f", "g", "e", "h"]
+    folds = linked_folds(texts, n_folds=2)
+    assert folds[0] == folds[2] == folds[4] != folds[1] == folds[3]
+
+
+def test_regression_predicts_pairs_from_the_other_folds() -> None:
+    gold, gram = np.arange(8.0), np.eye(8)
+    folds = np.arange(8) % 4
+    # Nothing is similar to anything else: the mean of the other folds is predicted.
+    expected = [gold[folds != fold].mean() for fold in folds]
+    assert held_out(gram, gold, folds) == pytest.approx(expected)
+
+
+def test_regressions_on_kernels_of_pairs_are_compared() -> None:
+    asked = [question(VERBS[i % 3 == 0], f"{NOUNS[i % 2]}{i}") for i in range(12)]
+    some = Pairs(np.arange(6.0), asked)
+    rows = list(supervised_rows(some, VECTORS, Agreement(some.gold, n_resamples=20)))
+    assert [row["regression on"] for row in rows][:3] == [
+        "SPTK itself, without learning", "PairKernel, sum", "PairKernel, product",
+    ]  # fmt: skip
+    assert all(-1 <= row["Pearson"] <= 1 for row in rows)

@@ -134,6 +134,15 @@ def test_labels_inside_a_pair_are_kept():
     assert (example.views["left.label"], example.views["right.label"]) == ("a b", "score:1")
 
 
+def test_pairs_are_compared_and_written_as_they_were_read():
+    line = "{} |<| |BT:t| (A{}) |ET| |,| |BT:t| (A(C)) |ET| |>|\n"
+    pairs = parse(line.format("yes", "(B)") + line.format("no", "(C)"))
+    kernel = kw.PairKernel(kw.OnView("t", kw.SubsetTreeKernel()), mode="product")
+    np.testing.assert_allclose(kernel.gram(pairs), [[1, 0], [0, 2]], rtol=1e-14)
+    again = parse(written(*pairs))
+    assert [(pair.label, pair.views) for pair in again] == [(p.label, p.views) for p in pairs]
+
+
 def test_pairs_may_be_nested():
     (example,) = parse("|<| |<| |BT| (A) |ET| |,| |BT| (B) |ET| |>| |,| |BT| (C) |ET| |>|")
     assert list(example.views) == ["left.left.0", "left.right.0", "right.0"]

@@ -150,6 +150,12 @@ def test_combinations_have_the_same_bits(round_trip):
     assert round_trip(kernel).gram(EXAMPLES).tobytes() == kernel.gram(EXAMPLES).tobytes()
 
 
+@pytest.mark.parametrize("options", [{"mode": "preference"}, {"symmetric": False}], ids=repr)
+def test_kernels_of_pairs_come_back_as_they_were(options, round_trip):
+    kernel = kw.PairKernel(kw.OnView("tree", kw.SubtreeKernel()), **options)
+    assert round_trip(kernel) == kernel
+
+
 def test_what_is_shared_stays_shared(round_trip):
     leaf = kw.SubtreeKernel()
     again = round_trip(leaf + leaf)

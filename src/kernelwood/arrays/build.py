@@ -52,7 +52,8 @@ def batch(
         All of one kind. A vector is a list, tuple or array of numbers, a mapping of names to
         numbers, or a sparse row; a matrix, dense or sparse, is read row by row. A tree may be one
         of NLTK. A column of a DataFrame is a list; a DataFrame with one column is that column, with
-        several columns it is examples with a view for each.
+        several columns it is examples with a view for each. A tuple of two structures or examples
+        is a pair, see `Example.pair`; its id is its position.
     vocabulary : Vocabulary, optional
         Number labels as another batch does; new labels are added to it. By default a new one.
     kind : type, optional
@@ -72,6 +73,11 @@ def batch(
     if kind in (None, VectorBatch) and is_matrix(structures):
         return VectorBatch.from_matrix(structures)
     structures = _as_list(structures)
+    if tuple in {*map(type, structures)}:
+        structures = [
+            Example.pair(str(row), *structure) if _is_pair(structure) else structure
+            for row, structure in enumerate(structures)
+        ]
     types = {*map(type, structures)}
     if any(map(adaptable, types)):
         structures = [adapt(structure) for structure in structures]
@@ -140,6 +146,14 @@ def _kind_of(structures: list[Any]) -> Any:
 
 def _kind_of_one(structure: object) -> Any:
     return KINDS.get(type(structure)) or (VectorBatch if is_vector(structure) else None)
+
+
+def _is_pair(structure: object) -> bool:
+    return (
+        type(structure) is tuple
+        and len(structure) == 2
+        and all(_kind_of_one(part) or adaptable(type(part)) for part in structure)
+    )
 
 
 def _wrong_kind(structure: object, position: int, wanted: Any) -> StructureError:

@@ -15,7 +15,7 @@ from kernelwood.arrays.vector_rows import RowError, VectorBatch, is_matrix
 from kernelwood.arrays.vocabulary import Vocabulary
 from kernelwood.errors import StructureError
 from kernelwood.structures import shorten
-from kernelwood.text import Example, Label, Origin
+from kernelwood.text import SIDES, Example, Label, Origin
 
 Indices = NDArray[np.int64]
 
@@ -107,6 +107,7 @@ class ExampleBatch(OneDimensional):
             for name, view in (views or {}).items()
         }
         self._vocabulary: Vocabulary | None = None
+        self._parts: dict[str, ExampleBatch] = {}
         # The table these rows were taken from, and which ones; not kept alive by them.
         self._source: tuple[weakref.ref[ExampleBatch], Indices] | None = None
 
@@ -175,6 +176,36 @@ class ExampleBatch(OneDimensional):
         batched = self.column(name).structures
         assert isinstance(batched, Batch)
         return batched
+
+    def part(self, side: str) -> ExampleBatch:
+        """Return one part of every pair, as examples whose views share memory with those of pairs.
+
+        Parameters
+        ----------
+        side : {"left", "right"}
+            The views are those whose names begin with ``left.`` or ``right.``.
+
+        Examples
+        --------
+        >>> pairs = ExampleBatch(["1"], views={"left.text": ["we go"], "right.text": ["they went"]})
+        >>> pairs.part("left")[0].view("text")
+        'we go'
+        """
+        if side not in SIDES:
+            raise StructureError(
+                f"a pair has the parts 'left' and 'right', not {shorten(repr(side))}"
+            )
+        if side not in self._parts:
+            prefix = f"{side}."
+            columns = {
+                name[len(prefix) :]: column
+                for name, column in self._columns.items()
+                if name.startswith(prefix)
+            }
+            made = ExampleBatch(self.ids, None, columns, groups=self.groups, origins=self.origins)
+            made._vocabulary = self._vocabulary = self._vocabulary or Vocabulary()
+            self._parts[side] = made
+        return self._parts[side]
 
     def only(self, names: Iterable[str]) -> ExampleBatch:
         """Return the examples with these views alone, which all of them must have."""
@@ -280,7 +311,7 @@ class ExampleBatch(OneDimensional):
         return Example._trusted(self.ids[row], self.labels[row], views, origin)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_source": None}
+        return {**self.__dict__, "_source": None, "_parts": {}}
 
 
 def _structures(view: Any) -> Any:

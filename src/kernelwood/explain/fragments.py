@@ -36,6 +36,7 @@ from kernelwood.kernels import (
     Kernel,
     Normalized,
     OnView,
+    PairKernel,
     PartialTreeKernel,
     RootedTreeKernel,
     Scaled,
@@ -455,6 +456,12 @@ def _raw_values(kernel: Kernel, X: Any, Y: Any) -> Floats:
 
 def _unsupported(kernel: Kernel) -> KernelInputError:
     names = ", ".join(kind.__name__ for kind in _EXPLAINERS)
+    if isinstance(kernel, PairKernel):
+        return KernelInputError(
+            "shared_fragments cannot explain PairKernel; explain parts of the pairs: "
+            "shared_fragments(kernel.kernel, a.part('left'), b.part('left')), or a.view('left') "
+            "if parts are structures"
+        )
     return KernelInputError(
         f"shared_fragments cannot explain {type(kernel).__name__}: supported kernels are "
         f"{names}, alone or inside OnView, Normalized, sums (k1 + k2) and multiples (0.3 * k)"

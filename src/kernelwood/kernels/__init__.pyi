@@ -18,6 +18,7 @@ from .gram_folder import (
     write_gram as write_gram,
 )
 from .kernel import TILE as TILE, Kernel as Kernel
+from .pair_kernel import PairKernel as PairKernel
 from .registry import KERNELS as KERNELS
 from .sequence_kernels import SubsequenceKernel as SubsequenceKernel
 from .tree_kernels import (

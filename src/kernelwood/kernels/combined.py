@@ -22,7 +22,7 @@ Steps: TypeAlias = "Iterator[Request]"
 # A kernel that is inside several others is represented and copied as often as it occurs.
 _MOST_SHOWN = 50_000
 _MOST_COPIES = 200_000
-_LARGEST_EXPONENT = 2**53  # all up to it are exact floats
+LARGEST_EXPONENT = 2**53  # all up to it are exact floats
 _ALWAYS = 2**62  # number of uses of values that are kept to the end
 
 
@@ -33,6 +33,7 @@ class CombinedKernel(Kernel):
     """
 
     _inside: ClassVar[tuple[str, ...]] = ("kernel",)
+    _reads_examples: ClassVar[bool] = False  # whatever is compared by the kernels inside
 
     def _parts(self) -> list[Kernel]:
         """Return the kernels it is made of."""
@@ -41,6 +42,10 @@ class CombinedKernel(Kernel):
     def _combine(self, values: list[Matrix]) -> Matrix:
         """Return the combination; may overwrite the first of ``values``."""
         raise NotImplementedError
+
+    def _views_inside(self, view: str | None) -> tuple[str | None, ...]:
+        """Return the views that the kernels inside read, given the one that this kernel reads."""
+        return (view,)
 
     def _check_own(self) -> None:
         """Raise KernelInputError if a parameter is invalid, whatever the parts are like."""
@@ -66,25 +71,25 @@ class CombinedKernel(Kernel):
     # Filling matrices.
 
     def _fill_gram(self, X: Any, out: Matrix, runner: Runner) -> None:
-        _SharedParts(self).fill("_fill_gram", (X,), out, runner)
+        SharedParts(self).fill("_fill_gram", (X,), out, runner)
 
     def _fill_cross(self, X: Any, Y: Any, out: Matrix, runner: Runner) -> None:
-        _SharedParts(self).fill("_fill_cross", (X, Y), out, runner)
+        SharedParts(self).fill("_fill_cross", (X, Y), out, runner)
 
     def _fill_below(self, X: Any, Y: Any, out: Matrix, runner: Runner) -> None:
-        _SharedParts(self).fill("_fill_below", (X, Y), out, runner)
+        SharedParts(self).fill("_fill_below", (X, Y), out, runner)
 
     def _fill_pairs(self, X: Any, Y: Any, out: Matrix, runner: Runner) -> None:
-        _SharedParts(self).fill("_fill_pairs", (X, Y), out, runner)
+        SharedParts(self).fill("_fill_pairs", (X, Y), out, runner)
 
     def _fill_value(self, both: Any, out: Matrix, runner: Runner) -> None:
-        _SharedParts(self).fill("_fill_value", (both,), out, runner)
+        SharedParts(self).fill("_fill_value", (both,), out, runner)
 
     def _fill_diag(self, X: Any, out: Matrix, runner: Runner) -> None:
-        _SharedParts(self).fill("_fill_diag", (X,), out, runner)
+        SharedParts(self).fill("_fill_diag", (X,), out, runner)
 
     def _steps(
-        self, how: str, data: Data, out: Matrix, runner: Runner, shared: _SharedParts
+        self, how: str, data: Data, out: Matrix, runner: Runner, shared: SharedParts
     ) -> Steps:
         """Fill ``out`` by the method named ``how``; yield the parts to be filled first."""
         values: list[Matrix] = []
@@ -96,6 +101,9 @@ class CombinedKernel(Kernel):
             combined = self._combine(values)
         if combined is not out:
             out[...] = combined
+        self._check_finite(out, shared)
+
+    def _check_finite(self, out: Matrix, shared: SharedParts) -> None:
         # Sums and products of values that are not finite are not finite: one check is enough.
         outermost = self is shared.kernel
         if (outermost or not shared.keep_overflow) and not np.isfinite(out).all():
@@ -108,7 +116,7 @@ class CombinedKernel(Kernel):
 
     def _check_params(self) -> None:
         of_examples: set[int] = set()
-        for part in _inside_first(self):
+        for part in inside_first(self):
             if not isinstance(part, CombinedKernel):
                 if isinstance(part, Kernel):  # otherwise refused by the kernel it is inside of
                     part._check_params()
@@ -122,7 +130,7 @@ class CombinedKernel(Kernel):
                     f"OnView({part.name!r}, ...): the kernel inside compares examples, but views "
                     "hold structures; do not nest OnView"
                 )
-            if nested or isinstance(part, OnView):
+            if nested or part._reads_examples:
                 of_examples.add(id(part))
 
     def _warm(self, X: Any) -> None:
@@ -143,7 +151,7 @@ class CombinedKernel(Kernel):
         return kinds.pop()
 
     def _is_definite(self) -> bool:
-        return id(self) in _definite(_inside_first(self))
+        return id(self) in _definite(inside_first(self))
 
     @property
     def n_jobs(self) -> int | None:  # type: ignore[override]
@@ -227,7 +235,7 @@ class CombinedKernel(Kernel):
         return copied
 
     def __reduce__(self) -> tuple[Any, ...]:
-        combined = [part for part in _inside_first(self) if isinstance(part, CombinedKernel)]
+        combined = [part for part in inside_first(self) if isinstance(part, CombinedKernel)]
         numbers = {id(part): number for number, part in enumerate(combined)}
         rows = []
         for part in combined:
@@ -266,7 +274,7 @@ def _from_rows(rows: list[tuple[Any, dict[str, Any], dict[str, int]]]) -> Combin
     return made[-1]
 
 
-def _inside_first(kernel: Kernel) -> list[Kernel]:
+def inside_first(kernel: Kernel) -> list[Kernel]:
     """Return a kernel and those inside it, each object once, a kernel after its parts.
 
     Raises
@@ -300,7 +308,7 @@ def _inside_first(kernel: Kernel) -> list[Kernel]:
 
 
 def _outside_views(kernel: CombinedKernel) -> list[Kernel]:
-    """Return the kernels that are not combinations, and the views, but not what is in views."""
+    """Return the kernels that are not combinations, and those of examples, but not their parts."""
     found: list[Kernel] = []
     waiting: list[Kernel] = kernel._parts()[::-1]
     seen: set[int] = set()
@@ -309,7 +317,7 @@ def _outside_views(kernel: CombinedKernel) -> list[Kernel]:
         if id(current) in seen:
             continue
         seen.add(id(current))
-        if isinstance(current, CombinedKernel) and not isinstance(current, OnView):
+        if isinstance(current, CombinedKernel) and not current._reads_examples:
             waiting.extend(reversed(current._parts()))
         else:
             found.append(current)
@@ -352,7 +360,7 @@ class Request(NamedTuple):
     runner: Runner
 
 
-class _SharedParts:
+class SharedParts:
     """The matrices of kernels that occur more than once in a combination, each computed once.
 
     Parameters
@@ -363,7 +371,7 @@ class _SharedParts:
 
     def __init__(self, kernel: CombinedKernel) -> None:
         self.kernel = kernel
-        parts = _inside_first(kernel)
+        parts = inside_first(kernel)
         self._numbers = _number(parts)
         self._uses = {self._numbers[id(kernel)]: 1}
         self._held: dict[int, int] = {}  # matrices held at once while a part is filled
@@ -567,7 +575,7 @@ class Power(CombinedKernel):
 
     def _check_own(self) -> None:
         super()._check_own()
-        check_int("Power: exponent", self.exponent, 1, _LARGEST_EXPONENT)
+        check_int("Power: exponent", self.exponent, 1, LARGEST_EXPONENT)
 
     def _pieces(self) -> Pieces:
         return [*_grouped(self.kernel), f" ** {self.exponent!r}"]
@@ -613,7 +621,7 @@ class Normalized(CombinedKernel):
         return None
 
     def _steps(
-        self, how: str, data: Data, out: Matrix, runner: Runner, shared: _SharedParts
+        self, how: str, data: Data, out: Matrix, runner: Runner, shared: SharedParts
     ) -> Steps:
         inner = self._inner()
         if inner is not None:
@@ -677,6 +685,7 @@ class OnView(CombinedKernel):
     """
 
     accepts = ExampleBatch
+    _reads_examples = True
 
     def __init__(self, name: str, kernel: Kernel) -> None:
         self.name = name
@@ -687,7 +696,7 @@ class OnView(CombinedKernel):
         return self.kernel.value(a.view(self.name), b.view(self.name))
 
     def _steps(
-        self, how: str, data: Data, out: Matrix, runner: Runner, shared: _SharedParts
+        self, how: str, data: Data, out: Matrix, runner: Runner, shared: SharedParts
     ) -> Steps:
         yield Request(self.kernel, how, tuple(map(self._view, data)), out, runner)
 
@@ -698,6 +707,9 @@ class OnView(CombinedKernel):
 
     def _accepts(self) -> type[Any]:
         return ExampleBatch
+
+    def _views_inside(self, view: str | None) -> tuple[str | None, ...]:
+        return (self.name if view is None else f"{view}.{self.name}",)
 
     def _warm(self, X: Any) -> None:
         self._view(X)
@@ -746,19 +758,23 @@ def needed_views(kernel: Kernel) -> tuple[str, ...] | None:
     ('words', 'tree')
     """
     names: dict[str, None] = {}
-    waiting = [kernel]
-    seen: set[int] = set()  # k + k contains one kernel twice
+    waiting: list[tuple[Kernel, str | None]] = [(kernel, None)]
+    seen: set[tuple[int, str | None]] = set()  # k + k contains one kernel twice
     while waiting:
-        current = waiting.pop()
-        if id(current) in seen:
+        current, view = waiting.pop()
+        if (id(current), view) in seen:
             continue
-        seen.add(id(current))
+        seen.add((id(current), view))
         if isinstance(current, OnView):
-            names[current.name] = None
+            names.update(dict.fromkeys(map(str, current._views_inside(view))))
         elif isinstance(current, CombinedKernel):
-            waiting.extend(reversed(current._parts()))
+            views = current._views_inside(view)
+            inside = [(part, one) for one in views for part in current._parts()]
+            waiting.extend(reversed(inside))
         elif current._accepts() is ExampleBatch:
             return None
+        elif view is not None:
+            names[view] = None
     return tuple(names)
 
 

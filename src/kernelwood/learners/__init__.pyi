@@ -9,6 +9,7 @@ from .hash_forest import HashForestClassifier as HashForestClassifier
 from .hash_neighbors import HashNeighborsClassifier as HashNeighborsClassifier
 from .kernel_neighbors import KernelNeighborsClassifier as KernelNeighborsClassifier
 from .kernel_network import KernelNetworkClassifier as KernelNetworkClassifier
+from .kernel_ranker import KernelRanker as KernelRanker
 from .kernel_ridge import (
     GrowingFactor as GrowingFactor,
     KernelRidgeClassifier as KernelRidgeClassifier,

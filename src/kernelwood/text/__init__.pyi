@@ -24,6 +24,7 @@ from .displacy import (
 )
 from .document import Cut as Cut, Document as Document
 from .example import (
+    SIDES as SIDES,
     Example as Example,
     Label as Label,
     Origin as Origin,

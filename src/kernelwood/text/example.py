@@ -20,6 +20,8 @@ Annotated: TypeAlias = Sentence | Document
 View: TypeAlias = Structure | Annotated | str | tuple[float, ...] | Mapping[str, float]
 Label: TypeAlias = str | float | tuple[str | float, ...] | None
 
+SIDES = ("left", "right")  # the parts of a pair, and the beginnings of the names of their views
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:
@@ -174,6 +176,57 @@ class Example(Frozen):
         """
         return Example(self.id, self.label, {**self.views, **views}, self.origin)
 
+    @classmethod
+    def pair(
+        cls, id: str, left: object, right: object, label: Label = None, origin: Origin | None = None
+    ) -> Example:
+        """Return an example with two parts, such as two texts that are compared.
+
+        Parameters
+        ----------
+        id, label, origin
+            Of the pair.
+        left, right : Example, or structure
+            The parts. Views of an example are called ``left.name`` and ``right.name``, a structure
+            ``left`` or ``right``; ids and labels of the parts are not kept.
+
+        Examples
+        --------
+        >>> words = [Sequence(text.split()) for text in ("who is it", "who are you")]
+        >>> Example.pair("1", *words, label="no")
+        Example('1', 'no', views: left, right)
+        >>> one, two = (Example(text.nodes[-1], views={"words": text}) for text in words)
+        >>> Example.pair("1", one, two)
+        Example('1', None, views: left.words, right.words)
+        """
+        views: dict[str, Any] = {}
+        for side, part in zip(SIDES, (left, right), strict=True):
+            if isinstance(part, Example):
+                views.update({f"{side}.{name}": view for name, view in part.views.items()})
+            else:
+                views[side] = part
+        return cls(id, label, views, origin)
+
+    def part(self, side: str) -> Example:
+        """Return one part of a pair, an example with the id of the pair.
+
+        Parameters
+        ----------
+        side : {"left", "right"}
+            Its views are those whose names begin with ``left.`` or ``right.``.
+
+        Examples
+        --------
+        >>> pair = Example("1", views={"left.text": "we go", "right.text": "they went"})
+        >>> pair.part("right").view("text")
+        'they went'
+        """
+        prefix = f"{_check_side(side)}."
+        views = {
+            name[len(prefix) :]: v for name, v in self.views.items() if name.startswith(prefix)
+        }
+        return Example._trusted(self.id, None, views, self.origin)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Example):
             return NotImplemented
@@ -204,6 +257,12 @@ class Example(Frozen):
             for name, view in self.views.items()
         }
         return (Example, (self.id, self.label, views, self.origin))
+
+
+def _check_side(side: str) -> str:
+    if side not in SIDES:
+        raise StructureError(f"a pair has the parts 'left' and 'right', not {shorten(repr(side))}")
+    return side
 
 
 def _check_views(views: object, id: str) -> dict[str, View]:

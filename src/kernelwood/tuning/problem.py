@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood.errors import KernelInputError
-from kernelwood.kernels import CombinedKernel, Kernel, OnView
+from kernelwood.kernels import CombinedKernel, Kernel
 from kernelwood.parameters import is_number
 from kernelwood.threads import ignored_warnings
 
@@ -91,9 +91,10 @@ def find_gated(kernel: Kernel) -> list[GatedPart]:
     while waiting:
         path, view, current = waiting.pop()
         if isinstance(current, CombinedKernel):
-            view = current.name if isinstance(current, OnView) else view
+            views = current._views_inside(view)
             parts = zip(current._inside, current._parts(), strict=True)
-            waiting.extend(reversed([GatedPart(f"{path}{n}__", view, k) for n, k in parts]))
+            inside = [GatedPart(f"{path}{n}__", one, k) for n, k in parts for one in views]
+            waiting.extend(reversed(inside))
         elif {"gates", "gate_on"} <= set(current._parameter_names()):
             found.append(GatedPart(path, view, current))
     if not found:
