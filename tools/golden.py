@@ -75,7 +75,10 @@ GRAPHS = [
         [("h", "nsubj", "o"), ("h", "obj", 7), (7, "path", "h"), ("o", "", "o")],
         root="h",
     ),
-    kw.Graph(["owl", "mouse", "(né) \n\0\ud800"], [(0, "path", 1), (0, "obj", 1), (1, "", 2)]),
+    kw.Graph(
+        ["owl", "mouse", "hears", "(né) \n\0\ud800"],
+        [(0, "path", 1), (0, "obj", 1), (1, "", 3), (1, "path", 2), (2, "obj", 1)],
+    ),
 ]
 EXAMPLES = [
     kw.Example(
@@ -371,6 +374,8 @@ def _structure(structure: Any) -> Any:
         return list(structure.flatten())
     if isinstance(structure, kw.Forest):
         return structure.to_json()
+    if isinstance(structure, kw.Graph):
+        return plain([list(structure.nodes.values()), structure.edges, structure.root])
     if isinstance(structure, tuple):
         return plain(structure)
     if isinstance(structure, Mapping):

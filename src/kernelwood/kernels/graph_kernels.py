@@ -21,6 +21,7 @@ from kernelwood.structures import Graph, NodeId
 
 Floats = NDArray[np.float64]
 
+_COST_OF_ROW = 10**4  # of the features of a node or an edge, in pairs of nodes
 _LANES = 16  # structures of a panel of the native comparison, see panel_product.hpp
 _MOST_STEPS = 3 * 10**9  # of summing the paths of a graph, some ten seconds
 _LARGEST_WEIGHT = 1e100
@@ -65,9 +66,14 @@ class GraphKernel(Kernel):
     gate_on = "node"
     _intersects = False  # whether features add the smaller of two values instead of their product
 
-    def _make_features(self, graphs: Any, base: Any, stop: StopFlag, X: Any) -> Any:
-        """Return native features, whose numbers continue those of ``base``."""
+    _native_features: Any  # class of the native core
+
+    def _parameters(self) -> Any:
+        """Return the parameters of native features."""
         raise NotImplementedError
+
+    def _check_features(self, features: Any, X: Any) -> None:
+        """Raise KernelInputError if no features can be made of one of the graphs."""
 
     def _check_params(self) -> None:
         self._check_choice("normalize", (False, True))
@@ -119,11 +125,13 @@ class GraphKernel(Kernel):
         vocabulary = X.vocabulary if base is None else base.vocabulary
         part = X.in_vocabulary(vocabulary).parts[0].alone()
         graphs = _native.Graphs(part.offsets, *part.arrays, weights)
-        other = None if base is None else base.features
+        parameters, other = self._parameters(), None if base is None else base.features
         with self._budget_errors():
             features = runner.call(
-                lambda stop: self._make_features(graphs, other, stop, X), cost=X.n_elements**2
+                lambda stop: self._native_features(parameters, graphs, other, stop),
+                cost=_COST_OF_ROW * X.n_elements,
             )
+        self._check_features(features, X)
         selves = np.empty(len(X))
         features.selves(self._intersects, selves)
         if not np.isfinite(selves).all():
@@ -406,15 +414,19 @@ class AllPathsGraphKernel(GraphKernel):
     def _edge_weights_of(self, vocabulary: Vocabulary) -> Floats:
         return _by_label(vocabulary, self._listed_weights(), float(self.edge_weight))
 
-    def _make_features(self, graphs: Any, base: Any, stop: StopFlag, X: Any) -> Any:
+    _native_features = _native.PathFeatures
+
+    def _parameters(self) -> Any:
         parameters = _native.PathParameters()
         parameters.best = self.variant == "max"
         parameters.to_unit_range = self._to_unit_range()
         parameters.max_bytes = budget()
         parameters.max_steps = _MOST_STEPS
-        features = _native.PathFeatures(parameters, graphs, base, stop)
+        return parameters
+
+    def _check_features(self, features: Any, X: Any) -> None:
         if features.problem == _native.PathProblem.none:
-            return features
+            return
         index = features.problem_graph
         size = f"graph {index} ({X.sizes[index]:,} {X.unit})"
         if features.problem == _native.PathProblem.too_many_steps:
@@ -538,9 +550,11 @@ class WeisfeilerLehmanKernel(GraphKernel):
         self._check_count("n_iterations", 0)
         self._check_choice("base", ("histogram", "assignment"))
 
-    def _make_features(self, graphs: Any, base: Any, stop: StopFlag, X: Any) -> Any:
+    _native_features = _native.ColorFeatures
+
+    def _parameters(self) -> Any:
         parameters = _native.ColorParameters()
         parameters.n_iterations = int(self.n_iterations)
         parameters.to_unit_range = self._to_unit_range()
         parameters.max_bytes = budget()
-        return _native.ColorFeatures(parameters, graphs, base, stop)
+        return parameters
