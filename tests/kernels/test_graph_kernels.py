@@ -194,7 +194,9 @@ def test_large_weights_are_fine_without_cycles():
 
 
 def test_graphs_that_take_minutes_are_refused_at_once():
-    with pytest.raises(KernelInputError, match=r"paths of graph 0 .* more than 3,000,000,000 steps"):
+    with pytest.raises(
+        KernelInputError, match=r"paths of graph 0 .* more than 3,000,000,000 steps"
+    ):
         PATHS.gram([chain(60_000)])
     with pytest.raises(KernelInputError, match=r"more than 3,000,000,000 steps"):
         PATHS.gram([ring(2_000)])
@@ -298,3 +300,35 @@ def test_labels_that_a_batch_learns_later_do_not_match_unknown_ones(kernel):
     vocabulary.add_all(["z", "y", "x"])
     np.testing.assert_array_equal(kernel.cross([ring(3, "xyz".__getitem__)], kept), first)
     assert first == 0
+
+
+# What takes kernels.
+
+
+@every_kind
+def test_models_of_graphs_are_saved_and_loaded(kernel, tmp_path):
+    graphs = sample_graphs(24, seed=9)
+    labels = ["many" if len(graph.nodes) > 4 else "few" for graph in graphs]
+    normalized = kernel.clone().set_params(normalize=True)
+    for model, use in (
+        (kw.KernelSVC(normalized), "decision_function"),
+        (kw.KernelHasher(normalized, n_references=8, n_bits=16, random_state=1), "transform"),
+        (kw.NystromEmbedder(normalized, n_landmarks=8, random_state=1), "transform"),
+        (kw.KernelNeighborsClassifier(normalized, n_neighbors=3), "predict_proba"),
+    ):
+        model.fit(graphs, labels)
+        kw.save(model, tmp_path / "model.kw")
+        again = kw.load(tmp_path / "model.kw")
+        for one, other in zip(
+            getattr(model, use)(graphs), getattr(again, use)(graphs), strict=True
+        ):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_an_extractor_learns_from_graphs_and_explains():
+    documents = list(kw.datasets.load_interactions("train"))[:60]
+    kernel = kw.OnView("all-paths-graph", kw.AllPathsGraphKernel())
+    model = kw.RelationExtractor(kernel=kernel, random_state=1).fit(documents)
+    found = model.predict(documents[:5], all=True)
+    case = found[0].evidence[0]
+    assert " … " in case.fragments[0].text and case.fragments[0].view == "all-paths-graph"
