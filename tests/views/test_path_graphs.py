@@ -100,16 +100,26 @@ def test_pairs_in_a_row_have_the_graphs_they_have_alone():
         assert make_view("all-paths-graph", candidate) == tuple(alone)
 
 
-def test_the_kernel_weighs_paths_as_published():
+@pytest.mark.parametrize("tags", [False, True])
+def test_the_kernel_weighs_paths_as_published(tags):
     """Airola et al. 2008: 0.9 on the shortest path and in the order of words, 0.3 elsewhere."""
-    graph = all_paths_graph(SENTENCE, RAF, RAS).graph
-    place = {node: number for number, node in enumerate(graph.nodes)}
-    matrix = np.zeros((len(place), len(place)))
+    tagged = Sentence.from_words(
+        WORDS, tags=[*"NN VBZ NN CC NN".split(), ""], dependencies=SENTENCE.dependencies,
+        entities=ENTITIES,
+    )  # fmt: skip
+    graph = all_paths_graph(tagged, RAF, RAS).graph
+    matrix = np.zeros((len(graph.nodes), len(graph.nodes)))
     for source, label, target in graph.edges:
-        matrix[place[source], place[target]] = 0.3 if label == "" else 0.9
-    labels = sorted(set(graph.nodes.values()))
-    allocation = np.array([[label == own for label in labels] for own in graph.nodes.values()])
-    walks = np.linalg.inv(np.eye(len(place)) - matrix) - np.eye(len(place))
-    weights = allocation.T.astype(float) @ walks @ allocation
+        matrix[source, target] = 0.3 if label == "" else 0.9
+    own = [{label} for label in graph.nodes.values()]
+    for first in (0, len(own) - len(WORDS)):  # where the tokens of both parts begin
+        for at, token in enumerate(tagged.tokens if tags else ()):
+            _, slash, ending = graph.nodes[first + at].partition("/")
+            own[first + at] |= {token.tag + slash + ending} if token.tag else set()
+    labels = sorted(set().union(*own))
+    allocation = np.array([[float(label in some) for label in labels] for some in own])
+    walks = np.linalg.inv(np.eye(len(own)) - matrix) - np.eye(len(own))
+    weights = allocation.T @ walks @ allocation
     kernel = kw.AllPathsGraphKernel(normalize=False)
-    assert kernel.value(graph, graph) == pytest.approx((weights**2).sum(), rel=1e-12)
+    compared = all_paths_graph(tagged, RAF, RAS, tags=tags).graph
+    assert kernel.value(compared, compared) == pytest.approx((weights**2).sum(), rel=1e-12)

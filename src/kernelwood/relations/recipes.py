@@ -271,7 +271,7 @@ _KERNELS: Mapping[str, Callable[[Any], Kernel]] = {
     **dict.fromkeys(("amr-tree", "trigger-tree"), _rooted),
     **dict.fromkeys(_OF_PAIR, _labels),
     **dict.fromkeys((ENTITY_VIEW, SOFT_ENTITY_VIEW), _entity_words),
-    "all-paths-graph": _paths,
+    **dict.fromkeys(("all-paths-graph", "tagged-all-paths-graph"), _paths),
     "sentence-words": _bag,
     "between-words": _mean_vector,
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from kernelwood.structures import Graph
 from kernelwood.text import ROOT, Dependency, Entity, Sentence, dependencies_of
@@ -39,6 +39,7 @@ def all_paths_graph(
     lowercase: bool = True,
     blind: tuple[str, str] | None = BLIND,
     others: str | None = OTHERS,
+    tags: bool = False,
 ) -> PathGraph:
     """Return the graph of a sentence in which the shortest path of two entities is marked.
 
@@ -59,6 +60,9 @@ def all_paths_graph(
         As in `kernelwood.views.shortest_path`.
     blind : (str, str) or None
         Labels of all tokens of the two entities; None for their own words.
+    tags : bool
+        Whether tokens have their part of speech as a second label, for which a token has two nodes
+        more: one where paths begin, and one where they end.
 
     Returns
     -------
@@ -72,8 +76,8 @@ def all_paths_graph(
 
     Notes
     -----
-    This is the graph of [1]_, except that a token has one label; there, it also has its part of
-    speech. Edges from the root are left out.
+    With ``tags``, this is the graph of [1]_, in which paths join words and parts of speech. Edges
+    from the root are left out.
 
     References
     ----------
@@ -97,7 +101,9 @@ def all_paths_graph(
     >>> graph.edges[:3]
     ((2, 'path', 4), (4, 'path', 0), (2, '', 5))
     """
-    graphs = PathGraphs(sentence, labels=labels, lowercase=lowercase, blind=blind, others=others)
+    graphs = PathGraphs(
+        sentence, labels=labels, lowercase=lowercase, blind=blind, others=others, tags=tags
+    )
     return graphs.between(first, second)
 
 
@@ -106,7 +112,7 @@ class PathGraphs:
 
     Parameters
     ----------
-    sentence, labels, lowercase, blind, others
+    sentence, labels, lowercase, blind, others, tags
         As in `all_paths_graph`.
 
     Examples
@@ -119,7 +125,7 @@ class PathGraphs:
     Graph(8 nodes, 6 edges)
     """
 
-    __slots__ = ("_blind", "_dependencies", "_n_tokens", "_paths")
+    __slots__ = ("_blind", "_dependencies", "_paths", "_tags")
 
     def __init__(
         self,
@@ -129,11 +135,13 @@ class PathGraphs:
         lowercase: bool = True,
         blind: tuple[str, str] | None = BLIND,
         others: str | None = OTHERS,
+        tags: bool = False,
     ) -> None:
         options: Any = {"labels": labels, "lowercase": lowercase, "blind": blind, "others": others}
         self._paths = DependencyPaths(sentence, **options)
         self._blind = blind
-        self._n_tokens = len(sentence.tokens)
+        named = [token.tag or token.pos for token in sentence.tokens]
+        self._tags = named if tags else [""] * len(named)
         self._dependencies: list[Dependency] = [
             Dependency(*each) for each in dependencies_of(sentence) if each[0] != ROOT
         ]
@@ -142,44 +150,79 @@ class PathGraphs:
         """Return the graph for a pair of entities; see `all_paths_graph`."""
         path = self._paths.between(first, second)
         ends = [self._paths.mentions.tokens_of(entity) for entity in (first, second)]
-        words = [self._word(token, ends) for token in range(self._n_tokens)]
+        words = [self._word(token, ends) for token in range(len(self._tags))]
         follows = path.fallback is None
         marked = set(path.tokens if follows else path.tokens[:1] + path.tokens[-1:])
         links = {frozenset(link) for link in pairwise(path.tokens)} if follows else set()
 
-        labels = [word + _ON_PATH if at in marked else word for at, word in enumerate(words)]
-        edges: list[tuple[int, str, int]] = []
+        graph = _Drawing()
+        tokens = graph.add_tokens(
+            words, self._tags, [_ON_PATH * (at in marked) for at in self._all]
+        )
         for head, relation, dependent in self._dependencies:
             on_path = frozenset((head, dependent)) in links
-            edge = PATH_EDGE if on_path else OTHER_EDGE
-            edges += [(head, edge, len(labels)), (len(labels), edge, dependent)]
-            labels.append(relation + _ON_PATH if on_path else relation)
-        start = len(labels)
-        labels += self._in_order(words, *ends)
-        edges += [(at, NEXT_EDGE, at + 1) for at in range(start, len(labels) - 1)]
-        nodes = dict(enumerate(labels))
-        return PathGraph(Graph._trusted(nodes, tuple(edges), None), path.fallback)
+            label, edge = (relation + _ON_PATH, PATH_EDGE) if on_path else (relation, OTHER_EDGE)
+            between = graph.add(label)
+            graph.join(tokens[head], edge, between)
+            graph.join(between, edge, tokens[dependent])
+        in_order = graph.add_tokens(words, self._tags, self._places({*ends[0], *ends[1]}))
+        for one, other in pairwise(in_order):
+            graph.join(one, NEXT_EDGE, other)
+        return PathGraph(graph.made(), path.fallback)
+
+    @property
+    def _all(self) -> range:
+        return range(len(self._tags))
 
     def _word(self, token: int, ends: list[tuple[int, ...]]) -> str:
         """Return the label of a token: of the two entities by role, else as in other views."""
+        mentions = self._paths.mentions
         for role, tokens in enumerate(ends):
             if token in tokens:
-                return (
-                    self._paths.mentions.word(token) if self._blind is None else self._blind[role]
-                )
-        return self._paths.mentions.label(token)
+                return mentions.word(token) if self._blind is None else self._blind[role]
+        return mentions.label(token)
 
-    def _in_order(
-        self, words: list[str], first: tuple[int, ...], second: tuple[int, ...]
-    ) -> list[str]:
-        """Return the labels of the tokens in order, with their places relative to the entities."""
-        own = {*first, *second}
-        if not own:
-            return [word + _MIDDLE for word in words]
-        low, high = min(own), max(own)
+    def _places(self, own: set[int]) -> list[str]:
+        """Return what tells where each token is, relative to those of the entities."""
+        low, high = min(own, default=-1), max(own, default=len(self._tags))
         return [
-            word
-            if at in own
-            else word + (_BEFORE if at < low else _AFTER if at > high else _MIDDLE)
-            for at, word in enumerate(words)
+            "" if at in own else _BEFORE if at < low else _AFTER if at > high else _MIDDLE
+            for at in self._all
         ]
+
+
+# The nodes of a vertex that edges leave, and those that edges enter.
+_Vertex: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+class _Drawing:
+    """A graph that is being made."""
+
+    def __init__(self) -> None:
+        self._labels: list[str] = []
+        self._edges: list[tuple[int, str, int]] = []
+
+    def add(self, *labels: str) -> _Vertex:
+        """Add a vertex with one label or two.
+
+        The second one has two nodes, where paths begin and where they end, so that all paths that
+        begin or end at the vertex have both labels, and those through it are not doubled.
+        """
+        at = len(self._labels)
+        self._labels += [*labels, *labels[1:]]
+        return ((at, at + 1), (at, at + 2)) if len(labels) > 1 else ((at,), (at,))
+
+    def add_tokens(self, words: list[str], tags: list[str], endings: list[str]) -> list[_Vertex]:
+        """Add a vertex for each token, labeled by its word and, unless it is "", its tag."""
+        return [
+            self.add(word + ending, tag + ending) if tag else self.add(word + ending)
+            for word, tag, ending in zip(words, tags, endings, strict=True)
+        ]
+
+    def join(self, source: _Vertex, label: str, target: _Vertex) -> None:
+        """Add an edge between two vertices."""
+        self._edges += [(begin, label, end) for begin in source[0] for end in target[1]]
+
+    def made(self) -> Graph:
+        """Return the graph."""
+        return Graph._trusted(dict(enumerate(self._labels)), tuple(self._edges), None)

@@ -183,9 +183,12 @@ def _path_tree(sentence: Sentence) -> _Maker:
     return lambda candidate: trees.between(*_two(candidate))
 
 
-def _path_graph(sentence: Sentence) -> _Maker:
-    graphs = PathGraphs(sentence)
-    return lambda candidate: graphs.between(*_two(candidate))
+def _path_graph(*, tags: bool) -> _Prepare:
+    def prepare(sentence: Sentence) -> _Maker:
+        graphs = PathGraphs(sentence, tags=tags)
+        return lambda candidate: graphs.between(*_two(candidate))
+
+    return prepare
 
 
 def _context(labels: Labels) -> _Prepare:
@@ -322,7 +325,16 @@ _ROWS: tuple[ViewRow, ...] = (
     _pair("steps", "words and relations in turn along the shortest path", _steps("text")),
     _pair("stem-steps", "steps, with words cut to stems", _steps("stem")),
     _pair("path-tree", "shortest path with its dependents", _path_tree),
-    _pair("all-paths-graph", "sentence as a graph with the shortest path marked", _path_graph),
+    _pair(
+        "all-paths-graph",
+        "sentence as a graph with the shortest path marked",
+        _path_graph(tags=False),
+    ),
+    _pair(
+        "tagged-all-paths-graph",
+        "all-paths-graph with words and their parts of speech",
+        _path_graph(tags=True),
+    ),
     _pair("context", "words before, between and after two entities", _context("text"), "words"),
     _pair("stem-context", "context, with words cut to stems", _context("stem"), "words"),
     _pair("names", "relation of the names of two entities", _names, "words"),
