@@ -1,4 +1,9 @@
 // Bindings of the kernels of graphs.
+#include <nanobind/stl/vector.h>
+
+#include <tuple>
+#include <vector>
+
 #include "bindings.hpp"
 #include "engine_bindings.hpp"
 #include "kernelwood/graph_colors.hpp"
@@ -61,12 +66,12 @@ void bind_features(nb::class_<Features>& features) {
 }
 
 // The features of one graph: first label, second label, value.
-nb::list row_of(const PathFeatures& self, int64_t row) {
+std::vector<std::tuple<int32_t, int32_t, double>> row_of(const PathFeatures& self, int64_t row) {
   require(0 <= row && row < self.rows().size(), "no such row");
-  nb::list found;
+  std::vector<std::tuple<int32_t, int32_t, double>> found;
   for (int64_t at = self.rows().begin(row); at < self.rows().end(row); ++at) {
     const int32_t id = self.rows().id(at);
-    found.append(nb::make_tuple(self.first_label(id), self.second_label(id), self.rows().value(at)));
+    found.emplace_back(self.first_label(id), self.second_label(id), self.rows().value(at));
   }
   return found;
 }
