@@ -145,6 +145,8 @@ def test_gates_multiply_the_weights_of_paths_through_a_node():
     gated = PATHS.clone().set_params(gates={"y": 0.5})
     other = Graph(["x", "z"], [(0, "", 1)])
     assert gated.value(graph, other) == 0.5 * 0.25**2 * 0.25
+    ends = PATHS.clone().set_params(gates={"x": 0.5, "z": 4.0})
+    assert ends.value(graph, other) == (2 * 0.25**2) * (2 * 0.25)
 
 
 def test_a_ring_has_the_sum_of_a_geometric_series():
