@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
@@ -124,7 +125,8 @@ class GraphKernel(Kernel):
         weights = self._weights(X)
         vocabulary = X.vocabulary if base is None else base.vocabulary
         part = X.in_vocabulary(vocabulary).parts[0].alone()
-        graphs = _native.Graphs(part.offsets, *part.arrays, weights)
+        labels, edges, sources, targets = part.arrays
+        graphs = _native.Graphs(part.offsets, labels, edges, sources, targets, weights)
         parameters, other = self._parameters(), None if base is None else base.features
         with self._budget_errors():
             features = runner.call(
@@ -525,7 +527,7 @@ class WeisfeilerLehmanKernel(GraphKernel):
 
     def reference(self, a: Graph, b: Graph) -> float:
         """Return the raw value by refining colors, which are written out as nested tuples."""
-        combine = min if self.base == "assignment" else lambda x, y: x * y
+        combine: Any = min if self.base == "assignment" else operator.mul
         left, right = self._colors(a), self._colors(b)
         return math.fsum(combine(left[c], right[c]) for c in left if c in right)
 
