@@ -9,7 +9,6 @@ from cases import NearLetters, every_kernel, every_variant, every_variant_withou
 
 from kernelwood.errors import KernelInputError
 
-
 NUMBERS = {"AllPathsGraphKernel": "edge_weight", "WeisfeilerLehmanKernel": "n_iterations"}
 
 
