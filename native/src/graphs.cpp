@@ -25,12 +25,15 @@ struct Graphs {
     check_offsets(offsets, n);
     require(edges.size() == n && sources.size() == n && targets.size() == n && weights.size() == n,
             "arrays of graphs differ in length");
-    for (size_t g = 0; g + 1 < offsets.size(); ++g)
-      check(offsets.data()[g], offsets.data()[g + 1]);
+    for (size_t g = 0; g + 1 < offsets.size(); ++g) check(offsets.data()[g], offsets.data()[g + 1]);
   }
   GraphArrays arrays() const {
     return {static_cast<int64_t>(offsets.size()) - 1,
-            offsets.data(), labels.data(), edges.data(), sources.data(), targets.data(),
+            offsets.data(),
+            labels.data(),
+            edges.data(),
+            sources.data(),
+            targets.data(),
             weights.data()};
   }
 
@@ -88,18 +91,20 @@ void compare(const Features& panel, const Features& stream, bool intersect, int6
   const auto size = [](const Features& side) { return static_cast<size_t>(side.rows().size()); };
   require(out.shape(0) == size(stream) && out.shape(1) == size(panel), "wrong shape of results");
   require(panel_scale.has_value() == stream_scale.has_value(), "scales of both sides or of none");
-  require(!panel_scale || (panel_scale->size() == size(panel) &&
-                           stream_scale->size() == size(stream)), "wrong number of scales");
+  require(
+      !panel_scale || (panel_scale->size() == size(panel) && stream_scale->size() == size(stream)),
+      "wrong number of scales");
   require(0 <= panel_begin && panel_begin <= panel_end &&
-              panel_end <= static_cast<int64_t>(size(panel)), "range outside the panel");
+              panel_end <= static_cast<int64_t>(size(panel)),
+          "range outside the panel");
   RowComparison rows(panel.rows(), stream.rows(), stream.n_features(), intersect);
   for (int64_t p = panel_begin; p < panel_end && !flag.raised(); p += RowComparison::lanes)
     rows.run(p, std::min(p + RowComparison::lanes, panel_end), lower ? p : 0, flag,
              [&](int64_t s, int64_t t, double value) {
                if (lower && t > s) return;
                if (panel_scale)
-                 value = std::min(
-                     value * (panel_scale->data()[t] * stream_scale->data()[s]), largest);
+                 value =
+                     std::min(value * (panel_scale->data()[t] * stream_scale->data()[s]), largest);
                out.data()[s * out.stride(0) + t * out.stride(1)] = static_cast<Result>(value);
              });
 }
@@ -118,9 +123,8 @@ template <class Features>
 void bind_comparison(nb::module_& m) {
   const auto bind = [&](auto result) {
     m.def("compare_features", &compare<Features, decltype(result)>, "panel"_a, "stream"_a,
-          "intersect"_a, "panel_begin"_a, "panel_end"_a, "lower"_a, "out"_a,
-          "panel_scale"_a.none(), "stream_scale"_a.none(), "largest"_a, "stop"_a.none(),
-          Released());
+          "intersect"_a, "panel_begin"_a, "panel_end"_a, "lower"_a, "out"_a, "panel_scale"_a.none(),
+          "stream_scale"_a.none(), "largest"_a, "stop"_a.none(), Released());
   };
   bind(float());
   bind(double());

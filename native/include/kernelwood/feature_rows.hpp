@@ -118,9 +118,9 @@ class RowComparison {
     for (int64_t s = stream_begin; s < stream_.size() && !stop.raised(); s += at_once) {
       const int64_t n = std::min(at_once, stream_.size() - s);
       gather(s, n);
-      const PanelProduct<double> job{table_.data(),  ids_.data(), counts_.data(),
-                                     begin_.data(),  0,           n,
-                                     static_cast<int>(lanes), block, lanes};
+      const PanelProduct<double> job{table_.data(),           ids_.data(), counts_.data(),
+                                     begin_.data(),           0,           n,
+                                     static_cast<int>(lanes), block,       lanes};
       if (intersect_)
         intersect_f64(job);
       else

@@ -1,7 +1,7 @@
 // Graphs as counts of colors, for the Weisfeiler-Lehman kernels (Shervashidze et al. 2011): the
-// first color of a node is its label, the next one is its color with the sorted list of (edge label,
-// direction, color) of its neighbors. Equal lists get one number by comparison, not by hash alone.
-// A node adds its gate to the count of each of its colors.
+// first color of a node is its label, the next one is its color with the sorted list of (edge
+// label, direction, color) of its neighbors. Equal lists get one number by comparison, not by hash
+// alone. A node adds its gate to the count of each of its colors.
 #pragma once
 
 #include <algorithm>

@@ -172,7 +172,8 @@ class PathFeatures {
       ++nodes_of_label_[at(known_[label]) + 1];
     }
     for (const int32_t label : distinct_) known_[at(label)] = -1;
-    for (size_t i = 1; i < nodes_of_label_.size(); ++i) nodes_of_label_[i] += nodes_of_label_[i - 1];
+    for (size_t i = 1; i < nodes_of_label_.size(); ++i)
+      nodes_of_label_[i] += nodes_of_label_[i - 1];
     next_.assign(nodes_of_label_.begin(), nodes_of_label_.end());
     by_label_.resize(at(n));
     for (int32_t v = 0; v < n; ++v) by_label_[at(next_[at(label_of_[at(v)])]++)] = v;
@@ -186,8 +187,8 @@ class PathFeatures {
       for (int32_t k = nodes_of_label_[i]; k < nodes_of_label_[i + 1]; ++k)
         follow(by_label_[at(k)]);
       for (const int32_t j : touched_) {
-        const uint64_t key = static_cast<uint64_t>(distinct_[i]) << 32 |
-                             static_cast<uint32_t>(distinct_[at(j)]);
+        const uint64_t key =
+            static_cast<uint64_t>(distinct_[i]) << 32 | static_cast<uint32_t>(distinct_[at(j)]);
         rows_.add(numbers_.number(key), sums_[at(j)]);
         sums_[at(j)] = 0;
       }
@@ -199,7 +200,8 @@ class PathFeatures {
   void follow(int32_t source) {
     const int32_t own = components_.place(source);
     const int32_t first = components_.of_place(own), last = reach_[at(first)];
-    for (int32_t e = begin_[at(own)]; e < begin_[at(own) + 1]; ++e) arrive(to_[at(e)], weight_[at(e)]);
+    for (int32_t e = begin_[at(own)]; e < begin_[at(own) + 1]; ++e)
+      arrive(to_[at(e)], weight_[at(e)]);
     for (int32_t c = first; c <= last; ++c) {
       const int32_t begin = components_.start(c), end = components_.start(c + 1);
       if (matrix_begin_[at(c)] >= 0) go_around(c, begin, end - begin);
