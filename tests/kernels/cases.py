@@ -154,6 +154,14 @@ def is_definite(kernel):
     return kernel.similarity is None or kernel.similarity.positive_semidefinite
 
 
+_NUMBERS = {"AllPathsGraphKernel": "edge_weight", "WeisfeilerLehmanKernel": "n_iterations"}
+
+
+def number_of(kernel):
+    """Return the name of a parameter that is a number."""
+    return _NUMBERS.get(type(kernel).__name__, "decay")
+
+
 def matches_exactly(kernel):
     """Whether labels match if they are equal, and all count alike."""
     return kernel.similarity is None and kernel.gates is None

@@ -5,16 +5,16 @@ import pickle
 
 import numpy as np
 import pytest
-from cases import NearLetters, every_kernel, every_variant, every_variant_without_vectors, sample
+from cases import (
+    NearLetters,
+    every_kernel,
+    every_variant,
+    every_variant_without_vectors,
+    number_of,
+    sample,
+)
 
 from kernelwood.errors import KernelInputError
-
-NUMBERS = {"AllPathsGraphKernel": "edge_weight", "WeisfeilerLehmanKernel": "n_iterations"}
-
-
-def number_of(kernel):
-    """Return the name of a parameter that is a number."""
-    return NUMBERS.get(type(kernel).__name__, "decay")
 
 
 @every_variant
