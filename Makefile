@@ -83,6 +83,7 @@ bench: $(VENV)/.package
 	$(BIN)/python benchmarks/exact_kernels.py
 	$(BIN)/python benchmarks/soft_kernels.py
 	$(BIN)/python benchmarks/forest_kernels.py
+	$(BIN)/python benchmarks/graph_kernels.py
 	$(BIN)/python benchmarks/single_calls.py
 	$(BIN)/python benchmarks/hashing.py
 	$(BIN)/python benchmarks/embeddings.py --parts speed

@@ -157,5 +157,6 @@ def kernels_of(batch: Batch) -> list[Any]:
         "sequence": [kw.SubsequenceKernel(), kw.SubsequenceKernel(max_length=2)],
         "tree": [kw.SubsetTreeKernel(), kw.PartialTreeKernel(), kw.RootedTreeKernel()],
         "forest": [kw.ForestKernel()],
+        "graph": [kw.AllPathsGraphKernel(edge_weight=0.01), kw.WeisfeilerLehmanKernel()],
         "vector": [kw.VectorKernel("cosine"), kw.VectorKernel("rbf", gamma=1.0)],
     }[batch.kind]

@@ -8,7 +8,7 @@ from functools import cache, wraps
 
 from hypothesis import assume, strategies as st
 
-from kernelwood.structures import Forest, Sequence, Tree
+from kernelwood.structures import Forest, Graph, Sequence, Tree
 
 # Few labels, so that much matches; some that a careless program would trip over.
 LABELS = ["a", "b", "c", "", "né", "名 詞", "(", "0"]
@@ -120,6 +120,39 @@ def sample_forests(n, *, seed=0, max_inner=8, alphabet=("a", "b", "c"), max_chil
     """Return ``n`` random forests of 1 to ``max_inner`` inner nodes, always the same ones."""
     rng = random.Random(seed)
     return [random_forest(rng, rng.randint(1, max_inner), alphabet, max_children) for _ in range(n)]
+
+
+def random_graph(rng, n_nodes, alphabet=("a", "b", "c"), max_edges=3):
+    """Return a graph with at least one edge, and at most so many that leave a node.
+
+    Loops, cycles and several edges between two nodes are frequent.
+    """
+    counts = [rng.choice((0, 1, 1, 2, max_edges)) for _ in range(n_nodes)]
+    counts[0] = max(counts[0], 1)
+    edges = [
+        (source, rng.choice(("", "", "e")), rng.randrange(n_nodes))
+        for source, count in enumerate(counts)
+        for _ in range(count)
+    ]
+    root = rng.choice((None, 0))
+    return Graph([rng.choice(alphabet) for _ in range(n_nodes)], edges, root)
+
+
+def small_graphs(*, max_nodes=6, of=labels):
+    """Small graphs with labels from ``of``."""
+    return st.builds(
+        random_graph,
+        st.randoms(use_true_random=False),
+        st.integers(1, max_nodes),
+        st.lists(of, min_size=1, max_size=3),
+    )
+
+
+@_drawn_once
+def sample_graphs(n, *, seed=0, max_nodes=9, alphabet=("a", "b", "c"), max_edges=3):
+    """Return ``n`` random graphs of 1 to ``max_nodes`` nodes, always the same ones."""
+    rng = random.Random(seed)
+    return [random_graph(rng, rng.randint(1, max_nodes), alphabet, max_edges) for _ in range(n)]
 
 
 def sample_features(n, *, seed=0, max_features=5, alphabet=("a", "b", "c")):

@@ -159,6 +159,7 @@ STRUCTURES = {
     kw.arrays.SequenceBatch: lambda: [question.view("words") for question in questions()[:6]],
     kw.arrays.TreeBatch: lambda: trees()[:6],
     kw.arrays.ForestBatch: forests,
+    kw.arrays.GraphBatch: lambda: [d.view("sentence").dependency_graph() for d in documents()[:6]],
     kw.arrays.VectorBatch: lambda: [[1.0, 0.5], [0.25, -2.0]],
     kw.arrays.ExampleBatch: lambda: questions()[:6],
 }

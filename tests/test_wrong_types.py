@@ -64,8 +64,8 @@ WRONG = {
     "polars frame": lambda: pl.DataFrame({"a": ["x"], "b": [1]}),
     "lazy frame": lambda: pl.LazyFrame({"a": [1]}),
     "span": lambda: doc()[:2],
-    "graph": lambda: [networkx.DiGraph([(1, 2)])],
 }
+GRAPH = {"graph": lambda: [networkx.DiGraph([(1, 2)])]}  # a structure
 STRING = {"str": lambda: "Raf binds Ras.", "strs": lambda: ["Raf binds Ras."]}
 PARSED = {"doc": doc, "docs": lambda: [doc()]}
 NLTK = {"tree": lambda: nltk.Tree("S", ["we"]), "trees": lambda: [nltk.Tree("S", ["we"])]}
@@ -142,7 +142,7 @@ def kinds(value):
     return found | {"shape", "a set", "column"}
 
 
-@cases(DOCUMENTS, WRONG, NLTK)
+@cases(DOCUMENTS, WRONG, GRAPH, NLTK)
 def test_what_is_not_a_document_is_named(call, make):
     value = make()
     message = refused(call, value)
@@ -154,7 +154,7 @@ def test_a_string_is_not_a_document(call, make):
     assert "does not exist" in refused(call, make())
 
 
-@cases({"extract": lambda X: extractor().extract(X)}, WRONG, NLTK)
+@cases({"extract": lambda X: extractor().extract(X)}, WRONG, GRAPH, NLTK)
 def test_what_is_not_a_text_is_named(call, make):
     assert refused(call, make()).startswith("extract: ")
 
@@ -164,7 +164,7 @@ def test_no_documents_are_refused(call, make):
     assert "no " in refused(call, make())
 
 
-@cases(NAMED, WRONG, STRING, PARSED, NLTK)
+@cases(NAMED, WRONG, GRAPH, STRING, PARSED, NLTK)
 def test_what_is_not_a_claim_a_prediction_or_an_example_is_refused(call, make):
     assert refused(call, make())
 

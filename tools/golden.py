@@ -35,6 +35,7 @@ from kernelwood.arrays import (
     Batch,
     ExampleBatch,
     ForestBatch,
+    GraphBatch,
     SequenceBatch,
     TreeBatch,
     VectorBatch,
@@ -68,6 +69,17 @@ FORESTS = [
     ),
     kw.Forest(["NP", "owls"], [(0, (1,), 1.0)], 0, [(0, 1), (0, 1)], fallback=True),
 ]
+GRAPHS = [
+    kw.Graph(
+        {"h": "hears", "o": "owl", 7: "mouse"},
+        [("h", "nsubj", "o"), ("h", "obj", 7), (7, "path", "h"), ("o", "", "o")],
+        root="h",
+    ),
+    kw.Graph(
+        ["owl", "mouse", "hears", "(né) \n\0\ud800"],
+        [(0, "path", 1), (0, "obj", 1), (1, "", 3), (1, "path", 2), (2, "obj", 1)],
+    ),
+]
 EXAMPLES = [
     kw.Example(
         "a", "bird", {"tree": TREES[0], "words": SEQUENCES[0]}, kw.text.Origin("a.mrg", line=3)
@@ -85,6 +97,7 @@ SAMPLES: dict[type[Any], list[Any]] = {
     SequenceBatch: SEQUENCES,
     TreeBatch: TREES,
     ForestBatch: FORESTS,
+    GraphBatch: GRAPHS,
     ExampleBatch: EXAMPLES,
     VectorBatch: FEATURES,
 }
@@ -193,6 +206,12 @@ MODELS: dict[str, Callable[[], Any]] = {
     "kernel-subset-tree": lambda: kw.SubsetTreeKernel(decay=0.5, count_leaves=True),
     "kernel-partial-tree": lambda: kw.PartialTreeKernel(decay=0.5, depth_decay=0.5),
     "kernel-forest": lambda: kw.ForestKernel(decay=0.5, normalize=False),
+    "kernel-all-paths-graph": lambda: kw.AllPathsGraphKernel(
+        edge_weight=0.25, edge_weights={"obj": 0.5}, variant="max", gates={"owl": 0.5}
+    ),
+    "kernel-weisfeiler-lehman": lambda: kw.WeisfeilerLehmanKernel(
+        n_iterations=2, base="assignment", gates={"mouse": 0.25}
+    ),
     "kernel-vector": lambda: kw.VectorKernel("polynomial", degree=3, gamma=0.5, coef0=0.25),
     "kernel-vector-words": lambda: kw.VectorKernel("cosine", vectors=_vectors()),
     "kernel-combined": _combined,
@@ -207,6 +226,7 @@ MODELS: dict[str, Callable[[], Any]] = {
     "structures-sequences": lambda: kw.batch(SEQUENCES)[1:],
     "structures-trees": lambda: kw.batch([*TREES, kw.Tree("", [kw.Tree("(\n", edge="e")])]),
     "structures-forests": lambda: kw.batch(FORESTS),
+    "structures-graphs": lambda: kw.batch(GRAPHS)[1:],
     "structures-vectors-dense": lambda: kw.batch([[0.5, -1.25], [0.0, 3.0], [1e-300, 7.0]])[1:],
     "structures-vectors-sparse": lambda: kw.batch(
         csr_matrix(([0.5, 2.0, -1.0], [0, 7, 3], [0, 2, 2, 3]), (3, 9))
@@ -366,6 +386,8 @@ def _structure(structure: Any) -> Any:
         return list(structure.flatten())
     if isinstance(structure, kw.Forest):
         return structure.to_json()
+    if isinstance(structure, kw.Graph):
+        return plain([list(structure.nodes.values()), structure.edges, structure.root])
     if isinstance(structure, tuple):
         return plain(structure)
     if isinstance(structure, Mapping):

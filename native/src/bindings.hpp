@@ -8,6 +8,7 @@ namespace kernelwood {
 void bind_chains(nanobind::module_& m);
 void bind_forests(nanobind::module_& m);
 void bind_fragments(nanobind::module_& m);
+void bind_graphs(nanobind::module_& m);
 void bind_hash_forest(nanobind::module_& m);
 void bind_hashing(nanobind::module_& m);
 void bind_information(nanobind::module_& m);

@@ -79,6 +79,7 @@ NB_MODULE(_core, m) {
   bind_chains(m);
   bind_forests(m);
   bind_fragments(m);
+  bind_graphs(m);
   bind_reductions<float>(m);
   bind_reductions<double>(m);
   bind_vector_search(m);

@@ -40,6 +40,7 @@ from .features import (
 )
 from .io import read as read, write as write
 from .kernels import (
+    AllPathsGraphKernel as AllPathsGraphKernel,
     ForestKernel as ForestKernel,
     Kernel as Kernel,
     Normalized as Normalized,
@@ -51,6 +52,7 @@ from .kernels import (
     SubsetTreeKernel as SubsetTreeKernel,
     SubtreeKernel as SubtreeKernel,
     VectorKernel as VectorKernel,
+    WeisfeilerLehmanKernel as WeisfeilerLehmanKernel,
 )
 from .learners import (
     HashForestClassifier as HashForestClassifier,

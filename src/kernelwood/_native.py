@@ -13,6 +13,8 @@ from kernelwood._core import (
     add_word_blocks,
     buffer_bytes,
     build_info,
+    compare_feature_pairs,
+    compare_features,
     decode_chains,
     english_stem,
     explain_codes,
@@ -46,10 +48,16 @@ __all__ = [
     "CharacterTable",
     "ChartGrammar",
     "CodeSwaps",
+    "ColorFeatures",
+    "ColorParameters",
     "ForestParameters",
+    "Graphs",
     "InternedTrees",
     "PairSide",
     "PairTables",
+    "PathFeatures",
+    "PathParameters",
+    "PathProblem",
     "SequenceParameters",
     "TermAutomaton",
     "TermPieces",
@@ -64,6 +72,8 @@ __all__ = [
     "add_word_blocks",
     "buffer_bytes",
     "build_info",
+    "compare_feature_pairs",
+    "compare_features",
     "decode_chains",
     "engine_class",
     "english_stem",
@@ -99,10 +109,16 @@ BudgetExceeded = _core.BudgetExceeded
 CharacterTable = _core.CharacterTable
 ChartGrammar = _core.ChartGrammar
 CodeSwaps = _core.CodeSwaps
+ColorFeatures = _core.ColorFeatures
+ColorParameters = _core.ColorParameters
 ForestParameters = _core.ForestParameters
+Graphs = _core.Graphs
 InternedTrees = _core.InternedTrees
 PairSide = _core.PairSide
 PairTables = _core.PairTables
+PathFeatures = _core.PathFeatures
+PathParameters = _core.PathParameters
+PathProblem = _core.PathProblem
 SequenceParameters = _core.SequenceParameters
 TransitionParser = _core.TransitionParser
 TransitionTreebank = _core.TransitionTreebank

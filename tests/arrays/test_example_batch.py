@@ -78,7 +78,7 @@ def test_a_view_of_mixed_kinds_is_named():
         mixed.view("v")
 
 
-@pytest.mark.parametrize("view", ["some text", kw.Graph({"b": "bind"})])
+@pytest.mark.parametrize("view", ["some text", kw.Sentence("We go.")])
 def test_a_view_that_is_no_structure_is_named(view):
     with pytest.raises(StructureError, match="view 'v': structure 0"):
         kw.batch([kw.Example("1", views={"v": view})]).view("v")

@@ -156,7 +156,6 @@ def test_what_is_not_a_column_of_structures_is_refused(frame, message):
     [
         (kw.Document("We go."), "document.sentences"),
         (kw.Sentence("We go."), "make_view"),
-        (kw.Graph({"a": "x"}), "kernels compare sequences"),
     ],
 )
 def test_what_no_kernel_compares_is_refused_with_a_hint(thing, hint):

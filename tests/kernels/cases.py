@@ -7,9 +7,9 @@ import pytest
 import strategies
 
 from kernelwood import kernels
-from kernelwood.arrays import ForestBatch, SequenceBatch, TreeBatch, VectorBatch
+from kernelwood.arrays import ForestBatch, GraphBatch, SequenceBatch, TreeBatch, VectorBatch
 from kernelwood.similarity import Exponential, Gaussian, Lexical, Similarity
-from kernelwood.structures import Forest, Sequence, Tree
+from kernelwood.structures import Forest, Graph, Sequence, Tree
 from kernelwood.vectors import Vectors
 
 # Kernels of structures; that of vectors has tests of its own.
@@ -51,6 +51,18 @@ VARIANTS = {
         {"sharpness": 0},
         {"sharpness": 0.5, "decay": 1.0},
         {"sharpness": 3.5},
+    ],
+    "all-paths-graph": [
+        {"variant": "max", "edge_weight": 0.75},
+        {"edge_weight": 1e-3, "edge_weights": {"e": 0.3}},
+        {"gates": {"a": 0.5, "b": 0.25, "": 1.5}, "edge_weight": 0.1},
+        {"variant": "max", "edge_weights": {"e": 0.5}, "gates": {"b": 0.5}},
+    ],
+    "weisfeiler-lehman": [
+        {"base": "assignment"},
+        {"n_iterations": 0},
+        {"n_iterations": 1, "gates": {"a": 0.5, "b": 0.25, "": 1.5}},
+        {"n_iterations": 2, "base": "assignment", "gates": {"a": 0.5, "b": 0.25}},
     ],
 }
 
@@ -113,11 +125,13 @@ _STRATEGIES = {
     SequenceBatch: strategies.sequences,
     TreeBatch: strategies.trees,
     ForestBatch: strategies.small_forests,
+    GraphBatch: strategies.small_graphs,
 }
 _SAMPLES = {
     SequenceBatch: strategies.sample_sequences,
     TreeBatch: strategies.sample_trees,
     ForestBatch: strategies.sample_forests,
+    GraphBatch: strategies.sample_graphs,
 }
 
 
@@ -138,6 +152,14 @@ def is_definite(kernel):
     if isinstance(kernel.similarity, NearLetters):
         return True
     return kernel.similarity is None or kernel.similarity.positive_semidefinite
+
+
+_NUMBERS = {"AllPathsGraphKernel": "edge_weight", "WeisfeilerLehmanKernel": "n_iterations"}
+
+
+def number_of(kernel):
+    """Return the name of a parameter that is a number."""
+    return _NUMBERS.get(type(kernel).__name__, "decay")
 
 
 def matches_exactly(kernel):
@@ -161,14 +183,18 @@ every_engine = pytest.mark.parametrize(
         KERNELS[name](**parameters)
         for name in KERNELS
         for parameters in (
-            *({}, {"decay": 1e-3}),
+            *({}, *([{"decay": 1e-3}] if "decay" in KERNELS[name]().get_params() else [])),
             *((MATCHINGS["gaussian"], MATCHINGS["few"]) if name in MATCHABLE else ()),
         )
     ],
     ids=[
         f"{name}-{how}"
         for name in KERNELS
-        for how in ("default", "tiny", *(("gaussian", "few") if name in MATCHABLE else ()))
+        for how in (
+            "default",
+            *(("tiny",) if "decay" in KERNELS[name]().get_params() else ()),
+            *(("gaussian", "few") if name in MATCHABLE else ()),
+        )
     ],
 )
 every_definite_variant = _each(is_definite)
@@ -186,5 +212,8 @@ def with_labels(structure, rename):
     if isinstance(structure, Forest):
         labels = [rename(label) for label in structure.labels]
         return Forest(labels, structure.edges, structure.root, structure.spans)
+    if isinstance(structure, Graph):
+        nodes = {node: rename(label) for node, label in structure.nodes.items()}
+        return Graph(nodes, structure.edges, structure.root)
     labels, edges, n_children = structure.flatten()
     return Tree.from_postorder([rename(label) for label in labels], edges, n_children)

@@ -13,12 +13,14 @@ from fractions import Fraction
 import numpy as np
 
 from kernelwood.kernels import (
+    AllPathsGraphKernel,
     ForestKernel,
     PartialTreeKernel,
     RootedTreeKernel,
     SubsequenceKernel,
     SubsetTreeKernel,
     SubtreeKernel,
+    WeisfeilerLehmanKernel,
 )
 from kernelwood.similarity import Similarity
 
@@ -77,6 +79,11 @@ def exact_value(kernel, a, b, **numbers):
         }
     if isinstance(kernel, ForestKernel):
         return _forests(a, b, parameters)
+    if isinstance(kernel, AllPathsGraphKernel):
+        left, right = (_paths(kernel, graph) for graph in (a, b))
+        return sum(weight * right[pair] for pair, weight in left.items())
+    if isinstance(kernel, WeisfeilerLehmanKernel):
+        return kernel.reference(a, b)
     matching = _Matching(kernel, exact=bool(numbers))
     if isinstance(kernel, SubsequenceKernel):
         return _subsequences(a.elements, b.elements, matching, parameters)
@@ -90,6 +97,28 @@ def exact_value(kernel, a, b, **numbers):
                 delta[u, v] = rule(u, v, delta, matching, parameters)
                 total += n_u * n_v * counts(u, v, delta[u, v], matching, parameters)
     return delta.get((a, b), 0) if isinstance(kernel, RootedTreeKernel) else total
+
+
+def _paths(kernel, graph):
+    """Return the weights of label pairs: all paths by the inverse of a matrix, or the best ones."""
+    place = {node: number for number, node in enumerate(graph.nodes)}
+    gates = np.array([kernel._gate(label) for label in graph.nodes.values()])
+    matrix = np.zeros((len(place), len(place)))
+    best = kernel.variant == "max"
+    for source, label, target in graph.edges:
+        at, weight = (place[source], place[target]), kernel._edge_weight_of(label)
+        matrix[at] = max(matrix[at], weight) if best else matrix[at] + weight
+    matrix *= (gates > 0)[:, None] * gates
+    if best:
+        for k in range(len(place)):
+            matrix = np.maximum(matrix, np.outer(matrix[:, k], matrix[k]))
+    else:
+        matrix = matrix @ np.linalg.inv(np.eye(len(place)) - matrix)
+    found = Counter()
+    for source, i in place.items():
+        for target, j in place.items():
+            found[graph.nodes[source], graph.nodes[target]] += gates[i] * matrix[i, j]
+    return found
 
 
 class _Matching:

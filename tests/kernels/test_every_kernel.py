@@ -19,7 +19,7 @@ from cases import (
 from hypothesis import given, settings, strategies as st
 
 import kernelwood as kw
-from kernelwood.structures import Forest, Sequence, Tree
+from kernelwood.structures import Forest, Graph, Sequence, Tree
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*self-similarity 0:RuntimeWarning")
 
@@ -29,6 +29,7 @@ def single(kernel, label):
     make = {
         kw.arrays.SequenceBatch: lambda x: Sequence([x]),
         kw.arrays.ForestBatch: lambda x: Forest([x], [], 0),
+        kw.arrays.GraphBatch: lambda x: Graph([x]),
     }
     return make.get(kernel.accepts, Tree)(label)
 

@@ -13,6 +13,8 @@ from kernelwood.structures import Sequence, Tree
 @every_kernel
 @pytest.mark.parametrize("decay", [0, -0.5, 1.5, float("nan"), float("inf"), "0.4", None, True, 1j])
 def test_a_bad_decay_is_named(kernel, decay):
+    if "decay" not in kernel.get_params():
+        pytest.skip("this kernel has no decay")
     kernel = kernel.clone().set_params(decay=decay)
     with pytest.raises(KernelInputError) as caught:
         kernel.gram(sample(kernel, 2))
@@ -62,6 +64,8 @@ def test_a_bad_normalize_is_named(kernel, normalize):
     ],
 )
 def test_what_is_no_structure_is_named(kernel, structures, complaint):
+    if complaint.endswith("Graph") and kernel.accepts is kw.arrays.GraphBatch:
+        pytest.skip("this kernel reads graphs")
     with pytest.raises(KernelInputError, match=f"{type(kernel).__name__}.*{complaint}"):
         kernel.gram(structures)
 

@@ -20,7 +20,9 @@ from kernelwood.kernels.vector_kernel import _Prepared
 PREPARING = [
     (name, parameters)
     for name, parameters in cases.CASES
-    if KERNELS[name].accepts is not ForestBatch and "similarity" not in parameters
+    if issubclass(KERNELS[name], EngineKernel)
+    and KERNELS[name].accepts is not ForestBatch
+    and "similarity" not in parameters
 ]
 IDS = [
     identifier for identifier, case in zip(cases.IDS, cases.CASES, strict=True) if case in PREPARING

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from cases import every_variant
+from cases import every_variant, number_of
 from sklearn.base import clone
 from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
 from sklearn.model_selection import (
@@ -103,7 +103,7 @@ def test_views_of_examples_are_classified():
 
 @every_variant
 def test_kernels_are_cloned(kernel):
-    kernel = kernel.clone().set_params(decay=0.3)
+    kernel = kernel.clone().set_params(**{number_of(kernel): 0.3})
     assert clone(kernel) == kernel and clone(kernel) is not kernel
 
 

@@ -353,6 +353,7 @@ class User:
             "sequence": kw.SubsequenceKernel(),
             "tree": kw.PartialTreeKernel(),
             "forest": kw.ForestKernel(),
+            "graph": kw.AllPathsGraphKernel(edge_weight=0.01),
         }
         batch.distinct()
         return kernels.get(batch.kind, kw.VectorKernel("linear")).gram(batch)

@@ -159,7 +159,6 @@ def test_a_label_of_another_kind_is_refused_with_a_hint(label, tmp_path):
     [
         "text",
         (1.0, math.nan),
-        kw.Graph({"b": "bind"}),
         kw.Sentence("we", [kw.text.Token("we", 0, 2)]),
     ],
     ids=lambda view: type(view).__name__,

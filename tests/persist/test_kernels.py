@@ -7,7 +7,7 @@ import pytest
 import strategies
 
 import kernelwood as kw
-from kernelwood.arrays import ForestBatch, SequenceBatch, TreeBatch, VectorBatch
+from kernelwood.arrays import ForestBatch, GraphBatch, SequenceBatch, TreeBatch, VectorBatch
 from kernelwood.errors import KernelInputError, ModelFormatError
 from kernelwood.kernels import KERNELS, Power, Product, Scaled, Sum
 from kernelwood.persist import MODELS, Row, load, save
@@ -25,6 +25,7 @@ SAMPLES = {
     SequenceBatch: SEQUENCES,
     TreeBatch: TREES,
     ForestBatch: strategies.sample_forests(6),
+    GraphBatch: strategies.sample_graphs(6),
     VectorBatch: [[1.0, 2.0, 0.5], [0.0, -1.5, 0.25]],
 }
 
@@ -34,6 +35,10 @@ OTHER = {
     "degree": 3,
     "gamma": 0.75,
     "max_length": 3,
+    "n_iterations": 2,
+    "base": "assignment",
+    "variant": "max",
+    "edge_weights": {"e": 0.75, "é\n|`": 0},
     "decay_over": "span",
     "gate_on": "node",
     "gates": {"a": 0.5, "kind": 0, "é\n|`": 2.5},

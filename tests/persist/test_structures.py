@@ -10,7 +10,14 @@ from scipy.sparse import csr_matrix
 from sizes import DEPTH
 
 import kernelwood as kw
-from kernelwood.arrays import ForestBatch, SequenceBatch, TreeBatch, VectorBatch, Vocabulary
+from kernelwood.arrays import (
+    ForestBatch,
+    GraphBatch,
+    SequenceBatch,
+    TreeBatch,
+    VectorBatch,
+    Vocabulary,
+)
 from kernelwood.errors import ModelFormatError
 from kernelwood.persist import MODELS, load, save
 from kernelwood.persist.archive import array_chunks, dump_text
@@ -28,6 +35,7 @@ KINDS = {
     "sequences": (SequenceBatch, kw.SubsequenceKernel(), strategies.sample_sequences),
     "trees": (TreeBatch, kw.PartialTreeKernel(), strategies.sample_trees),
     "forests": (ForestBatch, kw.ForestKernel(), strategies.sample_forests),
+    "graphs": (GraphBatch, kw.WeisfeilerLehmanKernel(), strategies.sample_graphs),
     "vectors": (VectorBatch, kw.VectorKernel(), strategies.sample_features),
 }
 every_kind = pytest.mark.parametrize("name", KINDS)
@@ -56,6 +64,11 @@ def test_any_trees_come_back_equal(trees):
 @given(st.lists(strategies.forests(), max_size=4))
 def test_any_forests_come_back_equal(forests):
     assert list(through_state(kw.batch(forests, kind=ForestBatch))) == forests
+
+
+@given(st.lists(strategies.small_graphs(of=_any_label), max_size=4))
+def test_any_graphs_come_back_equal(graphs):
+    assert list(through_state(kw.batch(graphs, kind=GraphBatch))) == graphs
 
 
 @given(st.lists(st.dictionaries(_any_label, st.floats(-9, 9)), max_size=4))

@@ -619,7 +619,7 @@ def test_training_makes_no_examples(monkeypatch):
         ("curve_", -np.ones(3), "curve_ must not fall"),
         ("n_candidates_", -1, "n_candidates_ must be a whole number"),
         ("n_relations_", 1.0, "n_relations_ must be a whole number"),
-        ("n_candidates_", 1, "n_relations_ must be at most n_candidates_"),
+        ("n_candidates_", 1, "n_relations_ must not exceed n_candidates_"),
         ("seed_", None, "seed_ must be a whole number"),
         ("views_", [1], "views_ must be strings"),
         ("parser_", None, "parser_ must be a string"),

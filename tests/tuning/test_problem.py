@@ -85,6 +85,16 @@ def test_gates_on_edges_and_on_nodes_cannot_be_shared():
         find_gated(kernel)
 
 
+def test_graphs_have_gates_on_nodes():
+    graphs = [kw.Graph(["x", "y"], [(0, "e", 1)]), kw.Graph(["x", ""], [(0, "x", 1), (1, "y", 1)])]
+    table = tabulate_labels(kw.WeisfeilerLehmanKernel(), kw.batch(graphs))
+    assert dict(zip(table.labels, table.occurrences.tolist(), strict=True)) == {
+        "x": 2,
+        "y": 1,
+        "": 1,
+    }
+
+
 def test_deep_combinations_need_no_recursion():
     kernel = kw.SubsequenceKernel()
     for _ in range(3000):

@@ -1,5 +1,6 @@
 // Sparse stream vectors times a panel of dense columns, one panel lane per vector lane:
-// out[s][lane] = sum over features f of tree s of count(f) * values[f][lane].
+// out[s][lane] = sum over features f of tree s of count(f) * values[f][lane], or of the smaller of
+// both.
 #pragma once
 
 #include <algorithm>
@@ -54,7 +55,22 @@ inline void multiply_one(const PanelProduct<Real>& job) {
   }
 }
 
-template <int Bytes, class Real>
+// What a feature adds.
+struct Times {
+  template <class Vector, class Real>
+  static KW_INLINE Vector of(Vector values, Real count) {
+    return values * count;
+  }
+};
+struct Least {
+  template <class Vector, class Real>
+  static KW_INLINE Vector of(Vector values, Real count) {
+    const Vector counts = count - Vector{};  // in every lane
+    return values < counts ? values : counts;
+  }
+};
+
+template <int Bytes, class Real, class Term = Times>
 class PanelLoop {
  public:
   using Vector = typename VectorOf<Real, Bytes>::type;
@@ -68,7 +84,7 @@ class PanelLoop {
         const auto* values =
             reinterpret_cast<const Vector*>(job.values + static_cast<int64_t>(job.ids[q]) * lanes);
 #pragma GCC unroll 16
-        for (int i = 0; i < n; ++i) sums[i] += values[i] * job.counts[q];
+        for (int i = 0; i < n; ++i) sums[i] += Term::of(values[i], job.counts[q]);
       }
       store(job.out + (s - job.stream_begin) * job.stride, job.width, sums);
     }
@@ -94,8 +110,13 @@ template <int Bytes>
 KW_INLINE void multiply_f64_impl(const PanelProduct<double>& job) {
   PanelLoop<Bytes, double>::run(job);
 }
+template <int Bytes>
+KW_INLINE void intersect_f64_impl(const PanelProduct<double>& job) {
+  PanelLoop<Bytes, double, Least>::run(job);
+}
 KW_DISPATCH(multiply_f32, (const PanelProduct<float>& job), (job))
 KW_DISPATCH(multiply_f64, (const PanelProduct<double>& job), (job))
+KW_DISPATCH(intersect_f64, (const PanelProduct<double>& job), (job))
 
 inline void multiply_panel(const PanelProduct<float>& job) { multiply_f32(job); }
 inline void multiply_panel(const PanelProduct<double>& job) { multiply_f64(job); }

@@ -8,6 +8,7 @@ from .build import as_batch as as_batch, batch as batch
 from .example_batch import ExampleBatch as ExampleBatch, ViewColumn as ViewColumn
 from .forests import ForestBatch as ForestBatch
 from .frames import as_rows as as_rows
+from .graphs import GraphBatch as GraphBatch
 from .onedim import OneDimensional as OneDimensional
 from .ragged import Ragged as Ragged, rises as rises
 from .schema import (

@@ -11,6 +11,7 @@ from kernelwood.arrays.batches import Batch, SequenceBatch, TreeBatch
 from kernelwood.arrays.example_batch import ExampleBatch
 from kernelwood.arrays.forests import ForestBatch, flatten_forests
 from kernelwood.arrays.frames import as_rows
+from kernelwood.arrays.graphs import GraphBatch, flatten_graphs
 from kernelwood.arrays.ragged import Ragged
 from kernelwood.arrays.vector_rows import VectorBatch, flatten_vectors, is_matrix, is_vector
 from kernelwood.arrays.vocabulary import Vocabulary
@@ -24,12 +25,14 @@ KINDS: dict[type, type[Batch] | type[ExampleBatch]] = {
     Sequence: SequenceBatch,
     Tree: TreeBatch,
     Forest: ForestBatch,
+    Graph: GraphBatch,
     Example: ExampleBatch,
 }
 _ARTICLES = {
     "sequence": "a sequence",
     "tree": "a tree",
     "forest": "a forest",
+    "graph": "a graph",
     "example": "an example",
     "vector": "a vector",
 }
@@ -48,7 +51,7 @@ def batch(
 
     Parameters
     ----------
-    structures : iterable of Sequence, Tree, Forest, Example or vector
+    structures : iterable of Sequence, Tree, Forest, Graph, Example or vector
         All of one kind. A vector is a list, tuple or array of numbers, a mapping of names to
         numbers, or a sparse row; a matrix, dense or sparse, is read row by row. A tree may be one
         of NLTK. A column of a DataFrame is a list; a DataFrame with one column is that column, with
@@ -61,7 +64,7 @@ def batch(
 
     Returns
     -------
-    SequenceBatch, TreeBatch, ForestBatch, VectorBatch or ExampleBatch
+    SequenceBatch, TreeBatch, ForestBatch, GraphBatch, VectorBatch or ExampleBatch
 
     Examples
     --------
@@ -157,7 +160,9 @@ def _is_pair(structure: object) -> bool:
 
 
 def _wrong_kind(structure: object, position: int, wanted: Any) -> StructureError:
-    expected = _ARTICLES[wanted.kind] if wanted else "a Sequence, Tree, Forest, Example or vector"
+    expected = (
+        _ARTICLES[wanted.kind] if wanted else "a Sequence, Tree, Forest, Graph, Example or vector"
+    )
     hint = None
     if isinstance(structure, str):
         hint = "parse it first: kw.Tree.from_brackets(text) or kw.Sequence(text.split())"
@@ -174,7 +179,7 @@ def _wrong_kind(structure: object, position: int, wanted: Any) -> StructureError
     elif isinstance(structure, Document):
         hint = "make structures of document.sentences(): kw.views.make_view('lct', sentence)[0]"
     elif isinstance(structure, Graph):
-        hint = "kernels compare sequences, trees, forests and vectors"
+        hint = "compare graphs by kw.AllPathsGraphKernel() or kw.WeisfeilerLehmanKernel()"
     elif given := adapting_hint(structure):
         hint = given
     elif wanted is VectorBatch:
@@ -234,5 +239,6 @@ _FLATTEN: dict[Any, Callable[[list[Any], Vocabulary], Batch]] = {
     SequenceBatch: _flatten_sequences,
     TreeBatch: _flatten_trees,
     ForestBatch: flatten_forests,
+    GraphBatch: flatten_graphs,
     VectorBatch: flatten_vectors,
 }

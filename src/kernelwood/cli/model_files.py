@@ -29,6 +29,7 @@ _DEFAULTS = {
     "sequence": "subsequence",
     "tree": "partial-tree",
     "forest": "forest",
+    "graph": "weisfeiler-lehman",
     "vector": "vector",
 }
 
@@ -289,7 +290,7 @@ def _kernel(chosen: str | None, view: str, batch: Batch, given: dict[str, Any]) 
         raise click.UsageError(
             f"the kernel {name} of the view {view!r} matches labels exactly; leave out --vectors"
         )
-    if "decay" in given and name == "vector":
+    if "decay" in given and "decay" not in kind._parameter_names():
         raise click.UsageError(f"the kernel of the view {view!r} has no decay; leave out --decay")
     kernel: Kernel = kind(**given)
     return kernel

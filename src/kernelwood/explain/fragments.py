@@ -18,6 +18,7 @@ from kernelwood.explain.forest_fragments import (
     largest_forest_fragments,
 )
 from kernelwood.explain.found import Found, Part, Request, Shared, one_by_one
+from kernelwood.explain.graph_fragments import explain_colors, explain_paths
 from kernelwood.explain.pair_values import PairValues
 from kernelwood.explain.pairing import Classes, Matching, Shapes, Steps, Weighted
 from kernelwood.explain.sequence_fragments import explain_subsequences
@@ -32,6 +33,7 @@ from kernelwood.explain.tree_fragments import (
 from kernelwood.explain.tree_pairs import largest_trees
 from kernelwood.explain.vector_fragments import explain_vectors
 from kernelwood.kernels import (
+    AllPathsGraphKernel,
     ForestKernel,
     Kernel,
     Normalized,
@@ -45,6 +47,7 @@ from kernelwood.kernels import (
     SubtreeKernel,
     Sum,
     VectorKernel,
+    WeisfeilerLehmanKernel,
 )
 from kernelwood.structures import Forest, Sequence, Tree
 from kernelwood.text import Example
@@ -59,7 +62,8 @@ class Fragment:
     """A part that two structures share, and its contribution to their similarity.
 
     Of vectors, a fragment is a feature that both have, if the kernel is linear or the cosine and
-    features have names; otherwise the only fragment is the value of the kernel.
+    features have names; otherwise the only fragment is the value of the kernel. Of graphs, it is a
+    pair of labels that paths join, or a node with its neighborhood, written as text only.
 
     Attributes
     ----------
@@ -67,16 +71,17 @@ class Fragment:
         Readable form: bracket notation for trees, with a bare label for a node without its
         children, ``(NP (DT the) NN)``; words for sequences, with ``…`` for gaps. Different labels
         that match are written with their similarity, ``dog~cat (0.80)``. The name of a feature,
-        or the kind of the kernel of vectors.
+        or the kind of the kernel of vectors. ``first … last`` for paths of a graph; for a
+        neighborhood the label of the node, then edges and neighbors, ``met (obj: cat)``.
     weight : float
         Contribution to the raw value of the kernel.
     share : float
         ``weight`` divided by the raw value.
     count_a, count_b : int or float
         Number of occurrences in each structure; in a forest, the expected number over its trees;
-        the values of a feature.
+        the values of a feature; the weight of all paths; the sum of the gates of nodes.
     structure : Tree, Sequence or None
-        The fragment with the labels of the first structure; None for vectors.
+        The fragment with the labels of the first structure; None for vectors and graphs.
     covers : float or None
         Fraction of the raw value contributed by the fragment and all its parts in the same places;
         None if fragments are ordered by weight, where parts are listed separately.
@@ -104,7 +109,7 @@ class Fragment:
 
     @property
     def size(self) -> int:
-        """Number of nodes of a tree, or of elements of a sequence; 1 for vectors."""
+        """Number of nodes of a tree, or of elements of a sequence; 1 for vectors and graphs."""
         if self.structure is None:
             return 1
         return self.structure.n_nodes if isinstance(self.structure, Tree) else len(self.structure)
@@ -124,9 +129,9 @@ def shared_fragments(
     Parameters
     ----------
     kernel : Kernel
-        A subset tree, subtree, partial tree, rooted tree, subsequence, forest or vector kernel; or
-        one of these in ``OnView``, ``Normalized``, sums and multiples.
-    a, b : Tree, Sequence, Forest, vector or Example
+        A subset tree, subtree, partial tree, rooted tree, subsequence, forest, graph or vector
+        kernel; or one of these in ``OnView``, ``Normalized``, sums and multiples.
+    a, b : Tree, Sequence, Forest, Graph, vector or Example
         The structures to compare.
     top : int or None
         Maximum number of fragments, None for all.
@@ -172,6 +177,10 @@ def shared_fragments(
       most nodes match. ``count_a`` and ``count_b`` are the numbers of these nodes.
     * Rooted tree kernel: likewise, with the pairs reached from the roots. A pair adds the product
       of the factors on the path to it, so that all pairs sum to the raw value.
+    * All-paths graph kernel: a pair of labels that paths join in both graphs, with the product of
+      the weights of the paths. Weisfeiler-Lehman kernel: a node with its neighbors up to some
+      distance, with what its color adds to the value; those of a larger distance come first by
+      size. All fragments sum to the raw value, and ``covers`` is the share of each.
     * Vector kernel, linear or cosine, with named features: each feature that both have, with its
       part of the sum. Otherwise there is one fragment, with the value of the kernel.
 
@@ -558,6 +567,8 @@ _EXPLAINERS: dict[type[Kernel], Any] = {
     RootedTreeKernel: _of_trees(_explain_rooted_trees),
     SubsequenceKernel: explain_subsequences,
     ForestKernel: one_by_one(_explain_forests),
+    AllPathsGraphKernel: explain_paths,
+    WeisfeilerLehmanKernel: explain_colors,
     VectorKernel: explain_vectors,
 }
 

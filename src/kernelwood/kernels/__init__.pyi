@@ -17,6 +17,10 @@ from .gram_folder import (
     open_gram as open_gram,
     write_gram as write_gram,
 )
+from .graph_kernels import (
+    AllPathsGraphKernel as AllPathsGraphKernel,
+    WeisfeilerLehmanKernel as WeisfeilerLehmanKernel,
+)
 from .kernel import TILE as TILE, Kernel as Kernel
 from .pair_kernel import PairKernel as PairKernel
 from .registry import KERNELS as KERNELS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kernelwood.kernels.forest_kernels import ForestKernel
+from kernelwood.kernels.graph_kernels import AllPathsGraphKernel, WeisfeilerLehmanKernel
 from kernelwood.kernels.kernel import Kernel
 from kernelwood.kernels.sequence_kernels import SubsequenceKernel
 from kernelwood.kernels.tree_kernels import (
@@ -20,5 +21,7 @@ KERNELS: dict[str, type[Kernel]] = {
     "subset-tree": SubsetTreeKernel,
     "partial-tree": PartialTreeKernel,
     "forest": ForestKernel,
+    "all-paths-graph": AllPathsGraphKernel,
+    "weisfeiler-lehman": WeisfeilerLehmanKernel,
     "vector": VectorKernel,
 }

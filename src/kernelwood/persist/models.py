@@ -23,7 +23,14 @@ from typing import Any
 
 import numpy as np
 
-from kernelwood.arrays import ExampleBatch, ForestBatch, SequenceBatch, TreeBatch, VectorBatch
+from kernelwood.arrays import (
+    ExampleBatch,
+    ForestBatch,
+    GraphBatch,
+    SequenceBatch,
+    TreeBatch,
+    VectorBatch,
+)
 from kernelwood.errors import ModelFormatError
 from kernelwood.kernels import (
     KERNELS,
@@ -172,6 +179,7 @@ _ROWS = (
     Row("vectors", "vectors", Vectors, vectors_state, restore_vectors),
     Row("structures", "sequences", SequenceBatch, flat_state, restore_flat),
     Row("structures", "trees", TreeBatch, flat_state, restore_flat),
+    Row("structures", "graphs", GraphBatch, flat_state, restore_flat),
     Row("structures", "forests", ForestBatch, forest_state, restore_forests),
     Row("structures", "vector-rows", VectorBatch, vector_state, restore_vector_rows),
     Row("structures", "examples", ExampleBatch, example_state, restore_examples),

@@ -17,6 +17,7 @@ from kernelwood.arrays import (
     ExampleBatch,
     FlatBatch,
     ForestBatch,
+    GraphBatch,
     Ragged,
     SequenceBatch,
     TreeBatch,
@@ -44,13 +45,17 @@ _ROOTS = ("roots", "fallbacks")
 
 _PLACES = ("line", "start", "end")  # of an origin
 _UNKNOWN = -1  # a missing place, or the path of an example without an origin
-_FLAT: dict[str, type[FlatBatch]] = {"sequence": SequenceBatch, "tree": TreeBatch}
+_FLAT: dict[str, type[FlatBatch]] = {
+    "sequence": SequenceBatch,
+    "tree": TreeBatch,
+    "graph": GraphBatch,
+}
 
 F = TypeVar("F", bound=FlatBatch)
 
 
 def flat_state(structures: FlatBatch) -> State:
-    """Return sequences or trees as arrays and a vocabulary.
+    """Return sequences, trees or graphs as arrays and a vocabulary.
 
     Examples
     --------
@@ -68,7 +73,7 @@ def flat_state(structures: FlatBatch) -> State:
 
 
 def restore_flat(cls: type[F], state: State) -> F:
-    """Return sequences or trees from arrays of an untrusted file."""
+    """Return sequences, trees or graphs from arrays of an untrusted file."""
     state.check(texts=[_VOCABULARY], arrays=[_OFFSETS, *cls.fields])
     arrays = (state.arrays[name] for name in cls.fields)
     return cls.from_arrays(
@@ -179,8 +184,8 @@ def vocabulary_of(labels: list[str]) -> Vocabulary:
 def example_state(examples: ExampleBatch) -> State:
     """Return the columns of a table.
 
-    Sequences and trees of all views share one vocabulary. Edge labels are omitted if all are
-    empty. Forests and vectors are stored as separate parts.
+    Sequences, trees and graphs of all views share one vocabulary. Edge labels are omitted if all
+    are empty. Forests and vectors are stored as separate parts.
 
     Raises
     ------
@@ -341,8 +346,8 @@ def _column(examples: ExampleBatch, name: str) -> tuple[Batch, NDArray[np.int64]
         problem = error.problem.removeprefix(f"view {name!r}: ")
         raise ModelFormatError(
             f"the view {shorten(repr(name))} of examples cannot be saved: {problem}",
-            hint="a view can be saved if all its structures are sequences, all are trees, all are "
-            "forests or all are vectors; leave out other views, which no kernel reads",
+            hint="a view can be saved if all its structures are sequences, trees, forests, graphs "
+            "or vectors, of one kind; leave out other views, which no kernel reads",
         ) from error
     assert isinstance(column.structures, Batch)
     return column.structures[:], column.rows  # a separate batch, even if two views share one

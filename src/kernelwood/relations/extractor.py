@@ -1471,10 +1471,10 @@ def _check_fitted(model: Any) -> None:
     model._check_views()
     model._case_texts().check(len(model.cases_))
     model._document_sums().check()
+    if model.n_relations_ > model.n_candidates_:
+        raise ValueError("n_relations_ must not exceed n_candidates_")
     if (model.curve_[:2] < 0).any():
         raise ValueError("curve_ must not fall")
-    if model.n_relations_ > model.n_candidates_:
-        raise ValueError("n_relations_ must be at most n_candidates_")
     wanted = EntityTagger if model.entities == LEARN else type(model.entities)
     if type(model.tagger_) is not wanted:
         raise ValueError("tagger_ must be what entities asks for")

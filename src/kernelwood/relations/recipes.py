@@ -10,6 +10,7 @@ from typing import Any
 
 from kernelwood.errors import KernelInputError
 from kernelwood.kernels import (
+    AllPathsGraphKernel,
     Kernel,
     OnView,
     PartialTreeKernel,
@@ -257,6 +258,10 @@ def _partial(vectors: Any) -> Kernel:
     return PartialTreeKernel(dtype=_DTYPE)
 
 
+def _paths(vectors: Any) -> Kernel:
+    return AllPathsGraphKernel(dtype=_DTYPE)
+
+
 def _rooted(vectors: Any) -> Kernel:
     return RootedTreeKernel(dtype=_DTYPE)
 
@@ -268,6 +273,7 @@ _KERNELS: Mapping[str, Callable[[Any], Kernel]] = {
     **dict.fromkeys(("amr-tree", "trigger-tree"), _rooted),
     **dict.fromkeys(_OF_PAIR, _labels),
     **dict.fromkeys((ENTITY_VIEW, SOFT_ENTITY_VIEW), _entity_words),
+    **dict.fromkeys(("all-paths-graph", "tagged-all-paths-graph"), _paths),
     "sentence-words": _bag,
     "between-words": _mean_vector,
 }

@@ -13,6 +13,7 @@ from kernelwood.arrays import (
     Batch,
     ExampleBatch,
     ForestBatch,
+    GraphBatch,
     SequenceBatch,
     TreeBatch,
     VectorBatch,
@@ -25,9 +26,10 @@ from kernelwood.kernels import (
     PartialTreeKernel,
     SubsequenceKernel,
     SubsetTreeKernel,
+    WeisfeilerLehmanKernel,
     needed_views,
 )
-from kernelwood.structures import Forest, Sequence, Tree, shorten, show
+from kernelwood.structures import Forest, Graph, Sequence, Tree, shorten, show
 from kernelwood.text import (
     Candidate,
     Document,
@@ -40,15 +42,17 @@ from kernelwood.text import (
 )
 from kernelwood.views import VIEWS, view_maker
 
-Input: TypeAlias = Sentence | Candidate | Example | Sequence | Tree | Forest
+Input: TypeAlias = Sentence | Candidate | Example | Sequence | Tree | Forest | Graph
 
-_INPUTS = (Sentence, Candidate, Example, Sequence, Tree, Forest)
-_STRUCTURES = (Sequence, Tree, Forest)
+_INPUTS = (Sentence, Candidate, Example, Sequence, Tree, Forest, Graph)
+_STRUCTURES = (Sequence, Tree, Forest, Graph)
+_WITHOUT_KERNEL = (Sequence, Tree, Forest)  # views that are compared if no kernel is given
 _VECTORS = (tuple, Mapping)
 _BATCHES: dict[Any, tuple[type[Any], ...]] = {
     SequenceBatch: (Sequence,),
     TreeBatch: (Tree,),
     ForestBatch: (Forest,),
+    GraphBatch: (Graph,),
     VectorBatch: _VECTORS,
 }
 
@@ -113,7 +117,7 @@ def as_input(item: Any, owner: str) -> Input:
     hint = adapting_hint(item)
     raise KernelInputError(
         f"{owner} is {show(item)} of type {type(item).__name__}; give sentences (kw.Sentence), "
-        f"examples, sequences, trees or forests{'; ' + hint if hint else ''}"
+        f"examples, sequences, trees, forests or graphs{'; ' + hint if hint else ''}"
     )
 
 
@@ -139,7 +143,7 @@ def choose_view(inputs: Any, kernel: Kernel | None, owner: str) -> str | None:
         return None
     if isinstance(inputs[0], _STRUCTURES):
         return None
-    kinds = _STRUCTURES if kernel is None else _BATCHES[kernel._accepts()]
+    kinds = _WITHOUT_KERNEL if kernel is None else _BATCHES[kernel._accepts()]
     sentences = [found for item in inputs if (found := _sentence(item)) is not None]
     for name, (kind, is_made_of) in _CHOICES.items():
         if kind in kinds and any(map(is_made_of, sentences)):
@@ -184,6 +188,8 @@ def choose_kernel(structure: Any, view: str | None) -> Kernel:
         return SubsequenceKernel()
     if isinstance(structure, Forest):
         return ForestKernel()
+    if isinstance(structure, Graph):
+        return WeisfeilerLehmanKernel()
     return SubsetTreeKernel() if view in _CONSTITUENTS else PartialTreeKernel()
 
 

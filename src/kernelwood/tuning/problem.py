@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelwood.arrays import GraphBatch
 from kernelwood.errors import KernelInputError
 from kernelwood.kernels import CombinedKernel, Kernel
 from kernelwood.parameters import is_number
@@ -95,11 +96,12 @@ def find_gated(kernel: Kernel) -> list[GatedPart]:
             parts = zip(current._inside, current._parts(), strict=True)
             inside = [GatedPart(f"{path}{n}__", one, k) for n, k in parts for one in views]
             waiting.extend(reversed(inside))
-        elif {"gates", "gate_on"} <= set(current._parameter_names()):
+        elif "gates" in current._parameter_names():
             found.append(GatedPart(path, view, current))
     if not found:
         raise KernelInputError(
-            f"{kernel!r} has no gates to learn; SubsequenceKernel and the tree kernels have"
+            f"{kernel!r} has no gates to learn; SubsequenceKernel, the tree kernels and the "
+            "graph kernels have"
         )
     kinds = {part.kernel.gate_on for part in found}
     if len(kinds) > 1:
@@ -144,10 +146,13 @@ def tabulate_labels(kernel: Kernel, X: Any) -> LabelTable:
         batch = X if view is None else X.view(view)
         field = _FIELDS[parts[0].kernel.gate_on]
         ids = batch.arrays[field][batch.parts[0].window]
+        of = np.repeat(np.arange(len(batch)), batch.sizes)
+        if isinstance(batch, GraphBatch):
+            ids, of = ids[batch.is_node], of[batch.is_node]
         used, inverse = np.unique(ids, return_inverse=True)
         names = batch.vocabulary.labels(used.astype(np.int32))
         places = np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=int)
-        rows.append(np.repeat(np.arange(len(batch)), batch.sizes))
+        rows.append(of)
         columns.append(places[inverse.reshape(-1)] if len(used) else np.empty(0, dtype=int))
     return _table(list(numbers), np.concatenate(rows), np.concatenate(columns))
 

@@ -41,6 +41,11 @@ from .interaction_graphs import (
     trigger_path as trigger_path,
     trigger_tree as trigger_tree,
 )
+from .path_graphs import (
+    PathGraph as PathGraph,
+    PathGraphs as PathGraphs,
+    all_paths_graph as all_paths_graph,
+)
 from .view_table import (
     VIEWS as VIEWS,
     ViewRow as ViewRow,

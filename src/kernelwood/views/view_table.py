@@ -21,6 +21,7 @@ from kernelwood.views.dependency_paths import NO_TOKEN, DependencyPaths, Negatio
 from kernelwood.views.dependency_trees import cgrct, clct, grct, lct, loct
 from kernelwood.views.entity_names import EntityWords, entity_types, names
 from kernelwood.views.interaction_graphs import InteractionPaths, trigger_path, trigger_tree
+from kernelwood.views.path_graphs import PathGraphs
 from kernelwood.views.word_sequences import Contexts, Labels, words
 
 _Subject: TypeAlias = Literal["sentence", "pair", "interaction"]
@@ -182,6 +183,14 @@ def _path_tree(sentence: Sentence) -> _Maker:
     return lambda candidate: trees.between(*_two(candidate))
 
 
+def _path_graph(*, tags: bool) -> _Prepare:
+    def prepare(sentence: Sentence) -> _Maker:
+        graphs = PathGraphs(sentence, tags=tags)
+        return lambda candidate: graphs.between(*_two(candidate))
+
+    return prepare
+
+
 def _context(labels: Labels) -> _Prepare:
     def prepare(sentence: Sentence) -> _Maker:
         contexts = Contexts(sentence, labels=labels)
@@ -316,6 +325,16 @@ _ROWS: tuple[ViewRow, ...] = (
     _pair("steps", "words and relations in turn along the shortest path", _steps("text")),
     _pair("stem-steps", "steps, with words cut to stems", _steps("stem")),
     _pair("path-tree", "shortest path with its dependents", _path_tree),
+    _pair(
+        "all-paths-graph",
+        "sentence as a graph with the shortest path marked",
+        _path_graph(tags=False),
+    ),
+    _pair(
+        "tagged-all-paths-graph",
+        "all-paths-graph with words and their parts of speech",
+        _path_graph(tags=True),
+    ),
     _pair("context", "words before, between and after two entities", _context("text"), "words"),
     _pair("stem-context", "context, with words cut to stems", _context("stem"), "words"),
     _pair("names", "relation of the names of two entities", _names, "words"),

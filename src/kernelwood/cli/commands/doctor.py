@@ -48,6 +48,12 @@ _READINGS = (
     (("(VP (VB saw) (NP (NN dog)))", 2), ("(NP (NN saw) (NN dog))", 1)),
 )
 _SEQUENCES = ("the cat saw a dog", "a dog saw the cat", "the the the", "cat", "no match here")
+_GRAPHS: tuple[tuple[str, tuple[tuple[int, str, int], ...]], ...] = (
+    ("saw cat dog", ((0, "nsubj", 1), (0, "obj", 2))),
+    ("saw dog cat the", ((0, "nsubj", 1), (0, "obj", 2), (2, "det", 3))),
+    ("cat saw dog saw", ((1, "nsubj", 0), (1, "obj", 2), (2, "of", 3), (3, "of", 1))),
+    ("saw cat", ((0, "nsubj", 1), (0, "obj", 1), (1, "same", 1))),
+)
 _FEATURES: tuple[dict[str, float], ...] = (
     {"cat": 1.0, "dog": 2.0},
     {"dog": 0.5},
@@ -208,12 +214,14 @@ def _test_soft_matching() -> dict[str, Any]:
 
 
 def _small_structures(kernel: Any) -> list[Any]:
-    from kernelwood import Forest, Sequence, Tree
+    from kernelwood import Forest, Graph, Sequence, Tree
 
     if kernel.accepts.kind == "sequence":
         return [Sequence(text.split()) for text in _SEQUENCES]
     if kernel.accepts.kind == "tree":
         return [Tree.from_brackets(text) for text in _TREES]
+    if kernel.accepts.kind == "graph":
+        return [Graph(labels.split(), edges) for labels, edges in _GRAPHS]
     if kernel.accepts.kind == "vector":
         return list(_FEATURES)
     readings = [[(Tree.from_brackets(text), weight) for text, weight in row] for row in _READINGS]
@@ -235,7 +243,7 @@ def _largest_difference(kernel: Any, structures: list[Any]) -> float:
 
 def _generated_structures(kernel: Any, n: int = 400) -> list[Any]:
     """Return random structures of the size of a sentence, with a fixed seed."""
-    from kernelwood import Forest, Sequence
+    from kernelwood import Forest, Graph, Sequence
 
     draw = random.Random(0)
     words = [f"w{i}" for i in range(50)]
@@ -245,6 +253,11 @@ def _generated_structures(kernel: Any, n: int = 400) -> list[Any]:
         return [_generated_tree(draw, draw.choices(words, k=10)) for _ in range(n)]
     if kernel.accepts.kind == "vector":
         return [[draw.random() for _ in range(100)] for _ in range(n)]
+    if kernel.accepts.kind == "graph":
+        return [
+            Graph(draw.choices(words, k=10), [(draw.randrange(i), "", i) for i in range(1, 10)])
+            for _ in range(n)
+        ]
     sentences = [draw.choices(words, k=10) for _ in range(n)]
     readings = ([(_generated_tree(draw, s), w) for w in (3, 2, 1)] for s in sentences)
     return [Forest.from_trees(weighted) for weighted in readings]
