@@ -73,6 +73,7 @@ class Corpus:
 
     @property
     def measure(self) -> str:
+        """What is called F1 in tables."""
         return "macro F1" if self.name in MACRO else "F1"
 
 
@@ -166,7 +167,9 @@ def ordered(corpus: Corpus, test: NDArray[np.bool_], smallest: int, seed: int) -
         n_none = int((corpus.classes[first] == NONE).sum())
         if 0 < n_none < len(first) and len(set(corpus.documents[first].tolist())) > 1:
             return order
-    raise ValueError(f"{corpus.name}: {smallest} candidates never have both kinds; use larger sizes")
+    raise ValueError(
+        f"{corpus.name}: {smallest} candidates never have both kinds; use larger sizes"
+    )
 
 
 def f1(corpus: Corpus, true: NDArray[np.str_], predicted: NDArray[np.str_]) -> float:

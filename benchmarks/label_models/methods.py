@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,15 @@ from kernelwood.relations import NONE
 from kernelwood.relations.calibration import best_relation, calibrate, rates
 from kernelwood.relations.learning import assign_folds
 
-__all__ = ["RECIPES", "Method", "marked_words", "recipe_method", "text_method", "vector_method"]
+__all__ = [
+    "RECIPES",
+    "Method",
+    "marked_words",
+    "most_frequent",
+    "recipe_method",
+    "text_method",
+    "vector_method",
+]
 
 RECIPES = ("svm", "ridge", "klsh-rf", "nystrom")
 TEXT_STRENGTHS = (1.0, 10.0, 100.0)  # C on vectors of length 1
@@ -50,6 +58,13 @@ def recipe_method(recipe: str) -> Method:
         return decide(probabilities, names, extractor.threshold_)
 
     return predict
+
+
+def most_frequent(corpus: Corpus, train: Rows, test: Rows, seed: int) -> Classes:
+    """Predict the most frequent relation of the sample everywhere."""
+    names, counts = np.unique(corpus.classes[train], return_counts=True)
+    related = names != NONE
+    return np.full(len(test), names[related][counts[related].argmax()])
 
 
 def decide(probabilities: NDArray[np.float64], names: Classes, threshold: float) -> Classes:
@@ -141,7 +156,7 @@ def text_method() -> Method:
     def features(corpus: Corpus) -> NDArray[Any]:
         return np.array([marked_words(words) for words in corpus.words], dtype=object)
 
-    return Regression(make, TEXT_STRENGTHS, features)
+    return Regression(make, TEXT_STRENGTHS, cache(features))
 
 
 def vector_method(vectors: Callable[[Corpus], NDArray[Any]]) -> Method:
@@ -151,4 +166,4 @@ def vector_method(vectors: Callable[[Corpus], NDArray[Any]]) -> Method:
         one = LogisticRegression(C=strength, class_weight="balanced", max_iter=1000)
         return make_pipeline(StandardScaler(), one)
 
-    return Regression(make, VECTOR_STRENGTHS, vectors)
+    return Regression(make, VECTOR_STRENGTHS, cache(vectors))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import kernelwood as kw
 
-__all__ = ["glove_vectors", "load_wordllama", "marked_vectors", "segments", "static_vectors"]
+__all__ = ["glove_vectors", "marked_vectors", "segments"]
 
 Floats = NDArray[np.float32]
 OTHER = "ENTITY"  # in place of further entities
@@ -30,47 +30,18 @@ def parts(words: Words) -> list[list[str]]:
     return [*around, *words.entities]
 
 
-def static_vectors(corpus: Corpus, mean: Callable[[list[str]], Floats]) -> Floats:
-    """Return the mean vectors of the parts of each candidate, one after the other."""
-    return np.stack([np.concatenate([mean(part) for part in parts(w)]) for w in corpus.words])
-
-
 def glove_vectors(corpus: Corpus, vectors: kw.Vectors) -> Floats:
-    """Return mean word vectors of the parts; words without a vector are left out."""
+    """Return the mean word vectors of the parts of each candidate, one after the other.
+
+    Words without a vector are left out; a part without words is a zero vector.
+    """
 
     def mean(words: list[str]) -> Floats:
         rows = [row for row in vectors.rows(words).tolist() if row >= 0]
         made: Floats = np.zeros(vectors.dim, np.float32)
         return vectors.matrix[rows].mean(axis=0).astype(np.float32) if rows else made
 
-    return static_vectors(corpus, mean)
-
-
-def load_wordllama() -> Callable[[list[str]], Floats] | None:
-    """Return a function from words to the mean vector of their tokens; None if not installed."""
-    from importlib.util import find_spec
-
-    spec = find_spec("wordllama")
-    try:
-        from safetensors.numpy import load_file
-        from tokenizers import Tokenizer
-    except ImportError:
-        return None
-    if spec is None or spec.origin is None:
-        return None
-    folder = Path(spec.origin).parent  # the files are in the wheel; its loader asks the network
-    tokenizer: Any = Tokenizer.from_file(
-        str(folder / "tokenizers" / "l2_supercat_tokenizer_config.json")
-    )
-    tokenizer.no_padding()
-    [matrix] = load_file(folder / "weights" / "l2_supercat_256.safetensors").values()
-
-    def mean(words: list[str]) -> Floats:
-        tokens = tokenizer.encode(" ".join(words), add_special_tokens=False).ids
-        made: Floats = np.zeros(matrix.shape[1], np.float32)
-        return matrix[tokens].astype(np.float32).mean(axis=0) if tokens else made
-
-    return mean
+    return np.stack([np.concatenate([mean(part) for part in parts(w)]) for w in corpus.words])
 
 
 def segments(words: Words) -> Iterator[tuple[int, str]]:
@@ -121,6 +92,8 @@ def marked_vector(transformer: Any, text: list[tuple[int, str]]) -> Floats:
     with threadpool_limits(1):
         states = transformer.states([*tokens, last])
     marked = [np.flatnonzero(np.array([*kinds, 0]) == kind) for kind in (1, 2)]
-    means = [states[rows].mean(axis=0) if len(rows) else np.zeros_like(states[0]) for rows in marked]
+    means = [
+        states[rows].mean(axis=0) if len(rows) else np.zeros_like(states[0]) for rows in marked
+    ]
     made: Floats = np.concatenate([states.mean(axis=0), *means]).astype(np.float32)
     return made
