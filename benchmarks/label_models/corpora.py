@@ -138,11 +138,14 @@ def words_of(candidate: kw.text.Candidate, shown: bool) -> Words:
     """Return the words around a pair."""
     pair = [entity for _, entity in candidate.participants]
     parts = context(candidate.sentence, *pair, window=WINDOW, blind=BLIND)
-    own = tuple(
-        [] if not shown or entity.type == "Protein" else entity.text.lower().split()
-        for entity in pair
-    )
-    return Words(*([str(node) for node in part.nodes] for part in parts), own)
+    text = candidate.sentence.text
+    own = []
+    for entity in pair:
+        named = shown and entity.type != "Protein"
+        own.append([w for start, end in entity.spans if named for w in text[start:end].split()])
+    first, second = ([word.lower() for word in words] for words in own)
+    around = ([str(node) for node in part.nodes] for part in parts)
+    return Words(*around, (first, second))
 
 
 def held_out(corpus: Corpus, share: float = TEST_SHARE) -> NDArray[np.bool_]:
@@ -168,7 +171,8 @@ def ordered(corpus: Corpus, test: NDArray[np.bool_], smallest: int, seed: int) -
         if 0 < n_none < len(first) and len(set(corpus.documents[first].tolist())) > 1:
             return order
     raise ValueError(
-        f"{corpus.name}: {smallest} candidates never have both kinds; use larger sizes"
+        f"{corpus.name}: no sample of {smallest} candidates has relations and others, of two "
+        "documents or more; use larger --sizes"
     )
 
 
