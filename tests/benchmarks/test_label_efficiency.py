@@ -138,20 +138,45 @@ def test_methods_see_the_labels_of_their_sample_only(corpus: Corpus, split: Any)
         assert found[0] == found[1]
 
 
-def test_a_regression_without_a_class_in_a_fold_still_predicts(corpus: Corpus, split: Any) -> None:
+class Signed:
+    """A model whose scores are the features times its strength."""
+
+    def __init__(self, strength: float) -> None:
+        self.strength = strength
+
+    def fit(self, X: Any, y: Any) -> Signed:
+        return self
+
+    def decision_function(self, X: Any) -> Any:
+        return self.strength * X
+
+
+def known_classes(corpus: Corpus) -> Any:
+    """Return a number that tells the class."""
+    return np.where(corpus.classes == "none", -1.0, 1.0)
+
+
+@pytest.mark.parametrize("strengths", [(-1.0, 1.0), (1.0, -1.0)])
+def test_a_regression_takes_the_strength_with_the_best_held_out_f1(
+    corpus: Corpus, split: Any, strengths: tuple[float, float]
+) -> None:
+    order, test = split
+    chosen = Regression(Signed, strengths, known_classes)
+    assert f1(corpus, corpus.classes[test], chosen(corpus, order[:40], test, 0)) == 1.0
+
+
+def test_a_regression_scores_classes_that_a_fold_lacks_lowest(corpus: Corpus, split: Any) -> None:
     order, test = split
     one = [row for row in order.tolist() if corpus.classes[row] == "relation"][:1]
     none = [row for row in order.tolist() if corpus.classes[row] == "none"][:6]
+    method = Regression(Signed, (1.0,), known_classes)
+    names, X = np.array(["none", "relation"]), np.array([1.0, -1.0])
+    alone = method._scores(1.0, X, np.array(["none", "none"]), names, X)
+    assert alone.tolist() == [[0.0, -20.0], [0.0, -20.0]]
+    both = method._scores(1.0, X, names, names, X)
+    assert both.tolist() == [[-0.5, 0.5], [0.5, -0.5]]
     found = text_method()(corpus, np.array(one + none), test, 0)
     assert set(found.tolist()) <= {"relation", "none"}
-
-
-def test_a_regression_chooses_its_strength_in_the_sample(corpus: Corpus, split: Any) -> None:
-    order, test = split
-    chosen = text_method()
-    assert isinstance(chosen, Regression)
-    hopeless = Regression(chosen.make, (1e-9, 10.0), chosen.features)
-    assert f1(corpus, corpus.classes[test], hopeless(corpus, order[:40], test, 0)) == 1.0
 
 
 def test_the_most_frequent_relation_is_predicted_everywhere(corpus: Corpus, split: Any) -> None:
