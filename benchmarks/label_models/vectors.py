@@ -18,6 +18,7 @@ __all__ = ["glove_vectors", "marked_vectors", "segments"]
 Floats = NDArray[np.float32]
 OTHER = "ENTITY"  # in place of further entities
 NAME = "protein"  # in place of blinded entities, for the transformer
+LONGEST = 511  # tokens, without the last one
 MARKS = ("@", "#")  # around the first and the second entity
 
 
@@ -89,6 +90,7 @@ def marked_vector(transformer: Any, text: list[tuple[int, str]]) -> Floats:
         some = transformer.tokenize(segment)[1:-1]
         tokens += some
         kinds += [kind] * len(some)
+    tokens, kinds = tokens[:LONGEST], kinds[:LONGEST]
     with threadpool_limits(1):
         states = transformer.states([*tokens, last])
     marked = [np.flatnonzero(np.array([*kinds, 0]) == kind) for kind in (1, 2)]

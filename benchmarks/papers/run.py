@@ -76,6 +76,7 @@ def run(table: Table, data: str | None) -> dict[str, Any]:
         cwd=ROOT,
         stdout=subprocess.PIPE,
         encoding="utf-8",
+        errors="replace",
         check=False,
         env={**os.environ, "PYTHONWARNINGS": "ignore", "PYTHONIOENCODING": "utf-8"},
     )
