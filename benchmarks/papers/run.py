@@ -3,11 +3,12 @@
     python benchmarks/papers/run.py [--data DIR] [--only NAME ...] [--again NAME ...] [--list]
     python benchmarks/papers/run.py --page
 
-Every table is one program (`tables/`), run in a process of its own. What has finished is kept in
-build/papers: after an interruption the next run does the rest; `--again` repeats a table, `make
-clean` forgets all. Tables whose data are missing are named and left out. At the end the figures are
-stored in benchmarks/papers/results and the page is written; `--page` does only that, from the
-stored figures.
+Every table is one program (`tables/`), run in a process of its own. What a program printed is kept
+in build/papers: after an interruption or a failure the next run does the rest, and programs whose
+command has changed; `--again` repeats a table, `make clean` forgets all. Tables whose data are
+missing are named and left out. Figures are stored in benchmarks/papers/results as soon as a table
+has finished, and at the end the page is written from all that are stored; `--page` does only that.
+The exit code is 1 if a table failed.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ import argparse
 import json
 import os
 import resource
+import shlex
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -46,10 +49,10 @@ on the computer that the figures were made on.
 """
 
 
-def command(table: Table) -> list[str]:
+def command(table: Table) -> str:
     """Return the command as it is shown, from the folder of the repository."""
     program = (HERE / table.program).resolve().relative_to(ROOT.resolve())
-    return ["python", program.as_posix(), *table.arguments]
+    return shlex.join(["python", program.as_posix(), *table.arguments])
 
 
 def missing(table: Table, data: str | None) -> list[str]:
@@ -58,26 +61,71 @@ def missing(table: Table, data: str | None) -> list[str]:
 
 
 def run(table: Table, data: str | None) -> dict[str, Any]:
-    """Run the program of a table and return what is stored."""
-    options = ["--json", *(["--data", data] if data else [])]
+    """Run the program of a table and return what it printed, with its command and CPU time.
+
+    Raises
+    ------
+    RuntimeError
+        If the program fails, or prints something else than JSON.
+    """
+    folder = find_data(data=data)  # absolute: the program runs in the folder of the repository
+    options = ["--json", *(["--data", str(folder)] if folder else [])]
     before = _child_seconds()
     done = subprocess.run(
-        [sys.executable, *command(table)[1:], *options],
+        [sys.executable, str(HERE / table.program), *table.arguments, *options],
         cwd=ROOT,
         stdout=subprocess.PIPE,
-        text=True,
+        encoding="utf-8",
+        errors="replace",
         check=False,
-        env={**os.environ, "PYTHONWARNINGS": "ignore"},
+        env={**os.environ, "PYTHONWARNINGS": "ignore", "PYTHONIOENCODING": "utf-8"},
     )
-    if done.returncode != 0:
-        raise RuntimeError(f"{table.name}: exit code {done.returncode}")
+    if done.returncode < 0:
+        raise RuntimeError(f"the program was ended by signal {-done.returncode}")
+    if done.returncode:
+        raise RuntimeError(f"the program ended with exit code {done.returncode}")
+    try:
+        output = json.loads(done.stdout)
+    except ValueError as error:
+        raise RuntimeError(f"the program printed something else than JSON: {error}") from error
     return {
         "name": table.name,
-        "command": " ".join(command(table)),
+        "command": command(table),
         "version": kw.__version__,
         "minutes": round((_child_seconds() - before) / 60, 1),
-        "rows": [asdict(row) for row in table.rows(json.loads(done.stdout))],
+        "output": output,
     }
+
+
+def figures(table: Table, finished: dict[str, Any]) -> dict[str, Any]:
+    """Return what is stored: the rows of the table instead of the output of the program.
+
+    Raises
+    ------
+    RuntimeError
+        If the table cannot read the output.
+    """
+    try:
+        rows = [asdict(row) for row in table.rows(finished["output"])]
+    except Exception as error:
+        raise RuntimeError(
+            f"tables/ cannot read what the program printed, kept in {kept(table)}: {error!r}"
+        ) from error
+    return {**{name: finished[name] for name in finished if name != "output"}, "rows": rows}
+
+
+def kept(table: Table) -> Path:
+    """Return the file that keeps what the program of a table printed."""
+    return FINISHED / f"{table.name}.json"
+
+
+def is_finished(table: Table) -> bool:
+    """Return whether there is output of the present command."""
+    try:
+        found = json.loads(kept(table).read_text(encoding="utf-8"))
+        return bool(found["command"] == command(table) and "output" in found)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
 
 
 def _child_seconds() -> float:
@@ -91,39 +139,26 @@ def read_stored() -> dict[str, dict[str, Any]]:
     return {one["name"]: one for one in found}
 
 
-def write_json(folder: Path, stored: dict[str, Any]) -> None:
-    """Write the figures of a table, all or nothing."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{stored['name']}.json"
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps(stored, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    part.replace(path)
+def write_json(path: Path, value: dict[str, Any]) -> None:
+    """Write a file of figures, all or nothing."""
+    write_text(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file, all or nothing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def render(tables: list[Table], stored: dict[str, dict[str, Any]]) -> str:
     """Return the page: an overview, then all rows of every table."""
     tables = [table for table in tables if table.name in stored]
-    parts = [INTRODUCTION]
-    parts.append(
-        "| paper | table | topic | figure: published | ours | minutes |\n|---|---|---|---|---|---|"
-    )
-    for table in tables:
-        rows = [Row(**row) for row in stored[table.name]["rows"]]
-        shown = [row for row in rows if row.headline] or rows[:1]
-        parts[-1] += (
-            "\n| "
-            + " | ".join(
-                (
-                    PAPERS[table.paper][0],
-                    table.number,
-                    f"[{table.topic}](#{table.name})",
-                    "<br>".join(f"{_figure(row)}: {row.published or '–'}" for row in shown),
-                    "<br>".join(row.ours for row in shown),
-                    f"{stored[table.name]['minutes']:.1f}",
-                )
-            )
-            + " |"
-        )
+    parts = [INTRODUCTION, _overview(tables, stored) if tables else "No table has been run yet."]
     for key, (authors, title) in PAPERS.items():
         mine = [table for table in tables if table.paper == key]
         if mine:
@@ -132,8 +167,27 @@ def render(tables: list[Table], stored: dict[str, dict[str, Any]]) -> str:
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 
-def _figure(row: Row) -> str:
-    return f"{row.setting}, {row.measure}"
+def _overview(tables: list[Table], stored: dict[str, dict[str, Any]]) -> str:
+    lines = ["| paper | table | topic | figure: published | ours | minutes |"]
+    lines.append("|---|---|---|---|---|---|")
+    for table in tables:
+        rows = [Row(**row) for row in stored[table.name]["rows"]]
+        shown = [row for row in rows if row.headline] or rows[:1]
+        figures = (f"{row.setting}, {row.measure}: {row.published or '–'}" for row in shown)
+        cells = (
+            PAPERS[table.paper][0],
+            table.number,
+            f"[{table.topic}](#{table.name})",
+            "<br>".join(figures),
+            "<br>".join(row.ours for row in shown),
+            f"{stored[table.name]['minutes']:.1f}",
+        )
+        lines.append(_line(cells))
+    return "\n".join(lines)
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 
 def _section(table: Table, stored: dict[str, Any]) -> str:
@@ -143,7 +197,7 @@ def _section(table: Table, stored: dict[str, Any]) -> str:
     lines += [f"`{stored['command']}`, {stored['minutes']:.1f} minutes.{more}", ""]
     lines += ["| setting | measure | published | ours |", "|---|---|---|---|"]
     for row in (Row(**row) for row in stored["rows"]):
-        lines.append(f"| {row.setting} | {row.measure} | {row.published} | {row.ours} |")
+        lines.append(_line((row.setting, row.measure, row.published, row.ours)))
     return "\n".join(lines)
 
 
@@ -161,38 +215,46 @@ def main() -> None:
     options = parser.parse_args()
     if options.list:
         for table in tables:
-            print(f"{table.name}: {' '.join(command(table))} [{', '.join(table.data)}]")
+            print(f"{table.name}: {command(table)} [{', '.join(table.data)}]")
         return
-    failed = [] if options.page else run_all(tables, options)
-    PAGE.write_text(render(tables, read_stored()), encoding="utf-8")
+    failed: list[str] = []
+    stopped = False
+    if not options.page:
+        try:
+            run_all(tables, options, failed)
+        except KeyboardInterrupt:
+            stopped = True
+    write_text(PAGE, render(tables, read_stored()))
     print(PAGE.relative_to(ROOT))
     if failed:
-        sys.exit(f"failed: {', '.join(failed)}")
+        print(f"failed: {', '.join(failed)}", file=sys.stderr)
+    if stopped:
+        print("interrupted: what has finished is kept, the next run does the rest", file=sys.stderr)
+        sys.exit(130)
+    if failed:
+        sys.exit(1)
 
 
-def run_all(tables: list[Table], options: argparse.Namespace) -> list[str]:
-    """Run what is not finished; return the names of tables whose program failed."""
-    failed = []
+def run_all(tables: list[Table], options: argparse.Namespace, failed: list[str]) -> None:
+    """Run what is not finished; append the names of tables that failed."""
     for number, table in enumerate(tables, 1):
         if options.only and table.name not in options.only:
             continue
         said = f"{number} of {len(tables)}: {table.name}"
-        finished = FINISHED / f"{table.name}.json"
         if absent := missing(table, options.data):
             print(f"{said}: left out, data missing: {', '.join(absent)}", file=sys.stderr)
             continue
-        if not finished.exists() or table.name in options.again:
-            print(f"{said}: {' '.join(command(table))}", file=sys.stderr)
-            started = time.perf_counter()
-            try:
-                write_json(FINISHED, run(table, options.data))
-            except (RuntimeError, ValueError, KeyError) as error:
-                print(f"{said}: failed: {error}", file=sys.stderr)
-                failed.append(table.name)
-                continue
-            print(f"{said}: {time.perf_counter() - started:.0f} s", file=sys.stderr)
-        write_json(STORED, json.loads(finished.read_text(encoding="utf-8")))
-    return failed
+        try:
+            if not is_finished(table) or table.name in options.again:
+                print(f"{said}: {command(table)}", file=sys.stderr)
+                started = time.perf_counter()
+                write_json(kept(table), run(table, options.data))
+                print(f"{said}: {time.perf_counter() - started:.0f} s", file=sys.stderr)
+            finished = json.loads(kept(table).read_text(encoding="utf-8"))
+            write_json(STORED / f"{table.name}.json", figures(table, finished))
+        except RuntimeError as error:
+            print(f"{said}: failed: {error}", file=sys.stderr)
+            failed.append(table.name)
 
 
 if __name__ == "__main__":

@@ -53,6 +53,12 @@ class Transformer:
             return np.stack([self._sentence(self.tokenize(text)) for text in texts])
 
     def _sentence(self, tokens: list[int]) -> Array:
+        mean = self.states(tokens).mean(axis=0)
+        unit: Array = mean / np.linalg.norm(mean)
+        return unit
+
+    def states(self, tokens: list[int]) -> Array:
+        """Return the last hidden state of each token, a row each."""
         embedded: Array = (
             self.weights["embeddings.word_embeddings.weight"][tokens]
             + self.weights["embeddings.position_embeddings.weight"][: len(tokens)]
@@ -61,9 +67,7 @@ class Transformer:
         states = self._normalize("embeddings.LayerNorm", embedded)
         for number in range(self.n_layers):
             states = self._layer(f"encoder.layer.{number}", states)
-        mean = states.mean(axis=0)
-        unit: Array = mean / np.linalg.norm(mean)
-        return unit
+        return states
 
     def _layer(self, name: str, states: Array) -> Array:
         attended = self._linear(f"{name}.attention.output.dense", self._attend(name, states))
