@@ -104,7 +104,9 @@ def label(row: dict[str, Any]) -> str:
         references = ", learned references" if row["references"] == "learned" else ""
         return f"{row['model']}{learned}{references}"
     marks = [row["kernel"], row["classifier"], row["gates"] or "plain"]
-    marks += [f"{row['passes']} passes"] * (row["passes"] > 1)
+    marks += [f"k = {row['k']}"] * (row["k"] != 8) + [f"{row['passes']} passes"] * (
+        row["passes"] > 1
+    )
     marks += [f"{row['share']:.0%}"] * (row["share"] < 1) + ["unseen half"] * row["unseen"]
     return ", ".join(marks)
 

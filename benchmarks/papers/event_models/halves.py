@@ -81,6 +81,7 @@ SETTINGS: dict[str, list[Setting]] = {
         *_pair("2a", "hashed", unseen=True),
         *_pair("6", "exact", unseen=True),
     ],
+    "four": _pair("6", "exact", k=4),
     "kulis": _pair("2b", "kulis"),
     "samples": [
         Setting("3a", "hashed", gates=name)
