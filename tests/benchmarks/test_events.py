@@ -19,7 +19,7 @@ from event_models.halves import SETTINGS, Halves, Setting, run_halves
 from event_models.learning import CLASSIFIERS, GATES, Learned, kernels
 from event_models.losses import sample_losses
 from event_models.repeats import shared
-from event_models.task import Model, Task
+from event_models.task import MODELS, Model, Task
 from events import CHOICES, cells, counts, label
 from tables import events_hashcodes, events_nonstationary
 
@@ -253,9 +253,54 @@ def test_counts_are_of_candidates() -> None:
     assert (name, row["valid"], row["invalid"], row["documents"]) == ("2009 train", 2, 8, 1)
 
 
-@pytest.mark.parametrize("table", [events_hashcodes.TABLE, events_nonstationary.TABLE])
-def test_tables_name_the_rows_of_the_program(table: Any) -> None:
-    assert table.program == "events.py"
-    protocol = "task" if "task" in table.arguments else "halves"
-    assert CHOICES[protocol]
-    assert all(name.startswith("bionlp-st/") or "glove" in name for name in table.data)
+FIGURES = {"f1": 0.5, "precision": 0.5, "recall": 0.5, "f1_deviation": 0.01, "n": 5}
+
+
+def test_table_of_gates_has_every_published_figure() -> None:
+    found = [
+        {"part": part, **asdict(one), **FIGURES} for part, some in SETTINGS.items() for one in some
+    ]
+    losses = [
+        {"gates": name, "all": 0.01, **{size: [0.02, 0.001] for size in ("200", "500", "1000")}}
+        for name in ("", "β = 100")
+    ]
+    made = events_nonstationary.rows({"rows": found, "losses": losses})
+    published = [row.published for row in made if row.published]
+    assert set(events_nonstationary.PUBLISHED.values()) <= set(published)
+    assert len({row.setting for row in made}) == len(made)
+    assert [row.setting for row in made if row.headline] == [
+        "2a: PK, hashed",
+        "2a: NPK, hashed, β = 550",
+        "6: PK, exact, k = 4",
+        "6: NPK, exact, β = 550, k = 4",
+    ]
+    assert made[0].ours == "50.0 ± 1.0 (50.0, 50.0)"
+
+
+def test_table_of_hashcodes_has_every_published_figure() -> None:
+    found = [
+        {
+            "part": part,
+            "table": one.table,
+            "model": one.name,
+            "kernel": one.kernel,
+            "references": "learned" if one.references else "random",
+            "trained_on": 100,
+            **FIGURES,
+        }
+        for part, some in MODELS.items()
+        for one in some
+    ]
+    repeats = shared([part()], part("2013 devel"))
+    made = events_hashcodes.rows({"rows": found, "shared": [repeats]})
+    published = [row.published for row in made if row.published]
+    expected = {**events_hashcodes.PUBLISHED, **events_hashcodes.PUBLISHED_3D}
+    assert sorted(published) == sorted(expected.values())
+    assert made[-3].ours == "1 of 1"
+
+
+def test_tables_have_data_and_arguments_of_the_program() -> None:
+    for table, protocol in ((events_nonstationary, "halves"), (events_hashcodes, "task")):
+        assert table.TABLE.program == "events.py"
+        assert protocol in table.TABLE.arguments
+        assert protocol in CHOICES

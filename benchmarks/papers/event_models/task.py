@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from event_models.candidates import PATH
-from event_models.learning import CLASSIFIERS, GATES, judge, kernels, learn, summary
+from event_models.learning import CLASSIFIERS, GATES, N_BITS, judge, kernels, learn, summary
 from numpy.typing import NDArray
 
 import kernelwood as kw
@@ -69,8 +69,16 @@ def _selector(kernel: kw.Kernel) -> Any:
 
 
 def _neighbors(kernel: kw.Kernel, n: int, seed: int, **others: Any) -> Any:
-    settings = {"n_neighbors": K, "n_bits": 14, "method": "rmm", "n_references": 100} | others
-    return kw.HashNeighborsClassifier(kernel, random_state=seed, **settings)
+    return kw.HashNeighborsClassifier(
+        kernel,
+        n_neighbors=K,
+        n_bits=N_BITS,
+        method="rmm",
+        n_references=100,
+        n_candidates=round(n**0.5),
+        random_state=seed,
+        **others,
+    )
 
 
 def _informed_neighbors(kernel: kw.Kernel, n: int, seed: int) -> Any:
@@ -84,17 +92,16 @@ def _of(name: str) -> Callable[[kw.Kernel, int, int], Any]:
 _2, _3D = "hashcodes 2", "nonstationary 3d"
 MODELS: dict[str, list[Model]] = {
     "hashcodes": [
-        Model(_2, "KLSH-kNN", "plain", _neighbors),
         Model(_2, "KLSH-RF", "plain", _forest),
-        Model(_2, "KLSH-RF, balanced classes", "plain", _balanced),
-        Model(_2, "KLSH-kNN", "information", _neighbors),
+        Model(_2, "KLSH-kNN", "plain", _neighbors),
         Model(_2, "KLSH-RF", "information", _forest),
-        Model(_2, "KLSH-RF, balanced classes", "information", _balanced),
+        Model(_2, "KLSH-kNN", "information", _neighbors),
+        Model(_2, "KLSH-RF, balanced classes", "plain", _balanced),
     ],
     "svm": [Model(_2, "SVM", "plain", _of("svm"), trials=1, most=N_SUPPORT)],
     "references": [
-        Model(_2, "KLSH-kNN", "plain", _informed_neighbors, references=True, trials=1),
         Model(_2, "KLSH-RF", "plain", _informed_forest, references=True, trials=1),
+        Model(_2, "KLSH-kNN", "plain", _informed_neighbors, references=True, trials=1),
     ],
     "repeated": [
         Model(_3D, name, kernel, _of(name), trials=5 if name == "hashed" else 1)
