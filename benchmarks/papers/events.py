@@ -93,6 +93,7 @@ def run_protocol_task(parts: list[Part], options: argparse.Namespace, say: Any) 
             *(shared(by_year, part) for part in parts if part.name.startswith("2013")),
         ],
         "learned": task.learned,
+        "neighborhood": task.neighborhood(),
         "rows": rows,
     }
 

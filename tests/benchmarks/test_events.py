@@ -248,6 +248,20 @@ def test_kernel_is_learned_from_training_candidates_alone(halves: Halves) -> Non
     assert sum(found) == pytest.approx(1)
 
 
+def test_neighborhood_is_of_the_training_candidates() -> None:
+    paths = [kw.Sequence(list(text)) for text in ("ab",) * 8 + ("xyzx",) * 8]
+    known = examples(paths, [1] * 8 + [0] * 8)
+    tested = examples([kw.Sequence(list("abc"))], [0])
+    task = Task(known, np.array([1] * 8 + [0] * 8), tested, np.array([0]), seed=0)
+    assert task.neighborhood() == {
+        "valid": 0.5,
+        "valid_neighbors": 1.0,
+        "length": 3.0,
+        "length_of_tested": 3.0,
+        "length_of_neighbors": 2.0,
+    }
+
+
 def test_counts_are_of_candidates() -> None:
     [(name, row)] = counts([part()]).items()
     assert (name, row["valid"], row["invalid"], row["documents"]) == ("2009 train", 2, 8, 1)

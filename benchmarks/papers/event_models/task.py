@@ -152,6 +152,19 @@ class Task:
         facts = {"gated": len(learner.labels_), "ignored": ignored}
         return kernel, facts | {"parameters": learner.parameters_}
 
+    def neighborhood(self, most: int = 2000) -> dict[str, float]:
+        """Return what the nearest neighbors of test paths are, from the plain kernel."""
+        rng = np.random.default_rng([self.seed, 5])
+        some = np.sort(rng.permutation(len(self.y_test))[:most])
+        near, _ = self.kernel("plain").neighbors(self.X_test[some], self.X, K)
+        return {
+            "valid": float(self.y.mean()),
+            "valid_neighbors": float(self.y[near].mean()),
+            "length": float(self.X.sizes.mean()),
+            "length_of_tested": float(self.X_test[some].sizes.mean()),
+            "length_of_neighbors": float(self.X.sizes[near].mean()),
+        }
+
     def run(self, model: Model, n_trials: int) -> dict[str, Any]:
         """Return the figures of a model."""
         kernel = self.kernel(model.kernel)
