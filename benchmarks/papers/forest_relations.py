@@ -1,7 +1,7 @@
 """Relation extraction with the forest kernel, against the tree kernel on the best parse.
 
     python benchmarks/papers/forest_relations.py [--data DIR] [--corpora SemEval AIMed]
-                                                 [--quick] [--json]
+                                                 [--all | --quick] [--json]
 
 Zhang, Zhang and Li, "Convolution Kernel over Packed Parse Forest" (ACL 2010), section 4.2 and
 table 2, on the training part of SemEval-2010 task 8 and on AIMed in place of ACE 2004:
@@ -9,8 +9,8 @@ path-enclosed and minimal complete trees and forests, and composites with a kern
 
 A quarter of the documents is set apart: all settings are chosen there, by cross-validation, and
 curves are drawn there. Figures are of cross-validation over the documents of the other three
-quarters, with these settings. Sentences are parsed once; forests are kept in
-build/papers/forests. Everything is seeded.
+quarters, with these settings. Of SemEval, half of the sentences are used unless --all is given.
+Sentences are parsed once; forests are kept in build/papers/forests. Everything is seeded.
 """
 
 from __future__ import annotations
@@ -90,7 +90,9 @@ CORPORA = {
         False,
     ),
 }
-QUICK = {"SemEval": (300, 600), "AIMed": (300, 600)}  # pairs of the two parts
+# Pairs of the part for choices and of the rest, about; None: all.
+SIZES: dict[str, tuple[int | None, int | None]] = {"SemEval": (1000, 3000), "AIMed": (None, None)}
+QUICK = {"SemEval": (300, 600), "AIMed": (300, 600)}
 QUICK_GRID = {
     "decays": (0.4,),
     "costs": (4.0,),
@@ -120,7 +122,7 @@ def run_corpus(name: str, options: argparse.Namespace, progress: Progress) -> di
     """Return all figures of a corpus."""
     corpus, started = CORPORA[name], time.process_time()
     grid = replace(corpus.grid, **QUICK_GRID) if options.quick else corpus.grid
-    sizes = QUICK[name] if options.quick else (None, None)
+    sizes = (None, None) if options.all else (QUICK if options.quick else SIZES)[name]
     parts = divide(corpus.read(require_data(corpus.file, data=options.data)), options.seed)
     tuning, rest = (sample(p, n, options.seed) for p, n in zip(parts, sizes, strict=True))
     task = progress.add_task(f"{name}: parse", total=None)
@@ -248,7 +250,9 @@ def main() -> None:
     parser.add_argument("--parses", default=str(PARSES), help="folder of parsed forests")
     parser.add_argument("--rounds", type=int, default=10_000, help="of randomization")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--quick", action="store_true", help="few pairs, few trials")
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--all", action="store_true", help="all sentences of SemEval, not half")
+    size.add_argument("--quick", action="store_true", help="few pairs, few trials")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     with Progress(console=Console(stderr=True)) as progress:
