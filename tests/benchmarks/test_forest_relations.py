@@ -16,7 +16,7 @@ sys.path.append(str(Path(__file__).parents[2] / "benchmarks" / "papers"))
 import forest_relations
 from forest_relations import run_corpus
 from relation_forests import parses
-from relation_forests.corpora import Pair, divide, read_nominals, sample
+from relation_forests.corpora import Pair, divide, read_interactions, read_nominals, sample
 from relation_forests.experiment import Laboratory, Settings, figures
 from relation_forests.parses import parse
 from relation_forests.structures import features, mark_words, view
@@ -79,6 +79,34 @@ def test_nominals_are_read_with_words_of_both_entities(tmp_path: Path) -> None:
                            "mud", ".")  # fmt: skip
     assert (found.first, found.second, found.others) == ((1, 3), (9, 10), ())
     assert found.label == "Content-Container(e2,e1)"
+
+
+PROTEINS = """<corpus><document id="d0"><sentence id="d0.s0" text="Raf (Ras) binds">
+<entity charOffset="0-2" id="e0" text="Raf" type="protein" />
+<entity charOffset="5-7" id="e1" text="Ras" type="protein" />
+<entity charOffset="10-14" id="e2" text="binds" type="protein" />
+<pair e1="e0" e2="e1" id="p0" interaction="True" />
+<pair e1="e2" e2="e0" id="p1" interaction="False" />
+<pair e1="e1" e2="e2" id="p2" interaction="False" />
+<sentenceanalyses><parses><parse parser="split_parse" tokenizer="split"></parse></parses>
+<tokenizations><tokenization tokenizer="split">
+<token POS="NN" charOffset="0-2" id="t1" text="Raf" />
+<token POS="(" charOffset="4-4" id="t2" text="(" />
+<token POS="NN" charOffset="5-7" id="t3" text="Ras" />
+<token POS=")" charOffset="8-8" id="t4" text=")" />
+<token POS="VBZ" charOffset="10-14" id="t5" text="binds" />
+</tokenization></tokenizations></sentenceanalyses></sentence></document></corpus>"""
+
+
+def test_interactions_are_read_with_the_other_proteins(tmp_path: Path) -> None:
+    path = tmp_path / "proteins.xml"
+    path.write_text(PROTEINS)
+    words = ("Raf", "-LRB-", "Ras", "-RRB-", "binds")
+    assert read_interactions(path) == [
+        Pair(words, (0, 1), (2, 3), ((4, 5),), "interaction", "d0"),
+        Pair(words, (0, 1), (4, 5), ((2, 3),), "none", "d0"),
+        Pair(words, (2, 3), (4, 5), ((0, 1),), "none", "d0"),
+    ]
 
 
 def test_parts_share_no_document_and_lose_no_pair() -> None:
