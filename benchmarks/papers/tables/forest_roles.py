@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from forest_roles import PUBLISHED, RATES
-
 from tables import Row, Table
+
+# CoNLL-2005, trained on sections 02-05 of the Wall Street Journal.
+PUBLISHED = {
+    "tree": {"precision": 0.7602, "recall": 0.6738, "f1": 0.7144, "no_constituent": 0.0978},
+    "forest": {
+        "precision": 0.7906,
+        "recall": 0.6912,
+        "f1": 0.7376,
+        "no_constituent": 0.0131,
+        "no_candidate": 0.031,
+        "constituents": 5.6,
+        "candidates": 1.31,
+    },
+}
+RATES = ("precision", "recall", "f1")
 
 
 def rows(result: Any) -> list[Row]:
