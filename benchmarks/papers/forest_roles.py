@@ -1,6 +1,7 @@
 """Semantic role labeling with the forest kernel, against the tree kernel on the best parse.
 
     python benchmarks/papers/forest_roles.py [--data DIR] [--sizes 1500 5000] [--tune] [--json]
+    python benchmarks/papers/forest_roles.py --sizes 50000 5000 --landmarks 2000 [--data DIR]
 
 Zhang, Zhang and Li, "Convolution Kernel over Packed Parse Forest" (ACL 2010), section 4.1, on
 PropBank annotations of the English Web Treebank. One parser gives every sentence a packed forest.
@@ -13,6 +14,10 @@ In a forest the learner also knows how probable each candidate is; a single tree
 Parser, role classifier and the choice of settings (``--tune``) use different documents of the
 training part; figures are on the development part, which nothing was chosen on. Everything is
 seeded.
+
+With ``--landmarks``, roles are learned by least squares on that many landmarks, from any number of
+predicates: every document of the training part is parsed by a parser learned from other documents.
+Bias and prior are then chosen on held-out documents, for trees and forests by themselves.
 """
 
 from __future__ import annotations
@@ -20,7 +25,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -28,7 +33,6 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
 from roles.corpus import read_sentences
 from roles.experiment import (
     Instance,
@@ -44,6 +48,8 @@ from roles.experiment import (
     single_best,
     split,
 )
+from roles.report import RATES, SETTINGS, show, show_tuning
+from roles.scaled import choose_labels, learn_stream, margins_of, turns
 from roles.scoring import mcnemar, randomization, score
 from roles.tuning import GENEROUS, tune
 
@@ -57,22 +63,8 @@ TEST = "srl-propbank/ewt-dev.srl.conll.gz"
 # Candidates are believed or dropped, so the threshold is a higher one; chosen on held-out sentences
 # like all else (--tune --ignore-probability).
 WITHOUT_PROBABILITY = Settings(prior=0.0, weigh_negatives=False, min_probability=0.35)
-RATES = ("precision", "recall", "f1")
-SETTINGS = ("tree", "forest")
-
-# What the paper reports: CoNLL-2005, trained on sections 02-05 of the Wall Street Journal.
-PUBLISHED = {
-    "tree": {"precision": 0.7602, "recall": 0.6738, "f1": 0.7144, "no_constituent": 0.0978},
-    "forest": {
-        "precision": 0.7906,
-        "recall": 0.6912,
-        "f1": 0.7376,
-        "no_constituent": 0.0131,
-        "no_candidate": 0.031,
-        "constituents": 5.6,
-        "candidates": 1.31,
-    },
-}
+HELD_OUT = 700  # predicates for the choice of bias and prior, with --landmarks
+TURNS = 5  # parsers, each of which parses documents that the others have seen
 
 Forests = dict[kw.Sentence, kw.Forest]
 
@@ -111,8 +103,8 @@ def read_corpus(bench: Bench) -> tuple[Parts, list[kw.Sentence]]:
         return parts, list(read_sentences(require_data(TEST, data=data)))
 
 
-def train_parser(bench: Bench, parts: Parts) -> kw.ForestParser:
-    sentences = parts.parser[: bench.options.parser_sentences]
+def train_parser(bench: Bench, sentences: Sequence[kw.Sentence]) -> kw.ForestParser:
+    sentences = sentences[: bench.options.parser_sentences]
     with bench.step("train the parser"):
         parser = kw.ForestParser(n_jobs=bench.options.jobs)
         return parser.fit([sentence.tree for sentence in sentences if sentence.tree is not None])
@@ -125,14 +117,19 @@ def parse(bench: Bench, parser: kw.ForestParser, tasks: Sequence[Task], what: st
     return dict(zip(sentences, forests, strict=True))
 
 
+def preparation(bench: Bench, setting: str) -> Callable[[kw.Forest], kw.Forest]:
+    """Return what makes the forest of a setting from that of the parser."""
+    return (
+        (lambda forest: forest.prune(bench.settings.pruning))
+        if setting == "forest"
+        else single_best
+    )
+
+
 def readings(bench: Bench, tasks: Sequence[Task], forests: Forests, setting: str) -> list[Readings]:
     """Return the readings of each task's sentence: all of them, or the best one alone."""
-    made = {
-        sentence: Readings(
-            forest.prune(bench.settings.pruning) if setting == "forest" else single_best(forest)
-        )
-        for sentence, forest in forests.items()
-    }
+    prepare = preparation(bench, setting)
+    made = {sentence: Readings(prepare(forest)) for sentence, forest in forests.items()}
     return [made[task.sentence] for task in tasks]
 
 
@@ -165,18 +162,26 @@ def run_setting(
     with bench.step(f"label, {setting}", len(found)) as advance:
         values = margins(machines, known, found, settings, jobs, advance)
         labels = label(len(test[0]), found, values, machines.roles, settings)
-    scores = score([task.gold for task in test[0]], labels)
-    figures = asdict(scores) | {
-        name: getattr(scores, name) for name in ("precision", "recall", "f1")
-    }
+    figures = setting_figures(setting, test, found, labels)
     figures |= {"training_candidates": len(known), "roles": len(machines.roles) - 1}
-    whole = [test[1][task.sentence] for task in test[0]]
-    if setting == "tree":
-        whole = [single_best(forest) for forest in whole]
-    figures["coverage"] = asdict(coverage(test[0], whole, found))
     if setting == "tree":
         figures["difference_to_subset_tree_kernel"] = difference_to_trees(known[:300], settings)
     return figures, labels
+
+
+def setting_figures(
+    setting: str,
+    test: tuple[list[Task], Forests],
+    found: Sequence[Instance],
+    labels: Sequence[frozenset[kw.text.RoleSpan]],
+) -> dict[str, Any]:
+    """Return scores and coverage of a setting."""
+    scores = score([task.gold for task in test[0]], labels)
+    figures = asdict(scores) | {name: getattr(scores, name) for name in RATES}
+    whole = [test[1][task.sentence] for task in test[0]]
+    if setting == "tree":
+        whole = [single_best(forest) for forest in whole]
+    return figures | {"coverage": asdict(coverage(test[0], whole, found))}
 
 
 def difference_to_trees(some: Sequence[Instance], settings: Settings) -> float:
@@ -197,37 +202,111 @@ def run(bench: Bench) -> dict[str, Any]:
     parts, test_sentences = read_corpus(bench)
     training = sample_tasks(parts.learner, options.sizes[0], options.seed)
     test = sample_tasks(test_sentences, options.sizes[1], options.seed)
-    parser = train_parser(bench, parts)
+    parser = train_parser(bench, parts.parser)
     training_forests = parse(bench, parser, training, "training sentences")
     test_forests = parse(bench, parser, test, "test sentences")
     result: dict[str, Any] = {
         "settings": asdict(bench.settings),
-        "sizes": {
-            "parser_sentences": len(parts.parser[: options.parser_sentences]),
-            "training_predicates": len(training),
-            "test_predicates": len(test),
-            "test_sentences": len(test_forests),
-            "fallbacks": sum(forest.fallback for forest in test_forests.values()),
-        },
+        "sizes": sizes(parts.parser[: options.parser_sentences], training, test, test_forests),
     }
     labels = {}
     for setting in SETTINGS:
         result[setting], labels[setting] = run_setting(
             bench, setting, (training, training_forests), (test, test_forests)
         )
-    gold = [task.gold for task in test]
-    pair = (gold, labels["tree"], labels["forest"])
-    result["randomization_p"] = randomization(*pair, rounds=options.rounds, seed=options.seed)
-    result["mcnemar"] = mcnemar(*pair)
-    result["seconds"] = bench.seconds
-    return result
+    return result | tests(bench, test, labels)
+
+
+def sizes(
+    parser_sentences: Sequence[kw.Sentence],
+    training: Sequence[Task],
+    test: Sequence[Task],
+    test_forests: Forests,
+) -> dict[str, int]:
+    """Return how much was learned from, and how much labeled."""
+    return {
+        "parser_sentences": len(parser_sentences),
+        "training_predicates": len(training),
+        "test_predicates": len(test),
+        "test_sentences": len(test_forests),
+        "fallbacks": sum(forest.fallback for forest in test_forests.values()),
+    }
+
+
+def tests(bench: Bench, test: Sequence[Task], labels: dict[str, Any]) -> dict[str, Any]:
+    """Return the tests of the difference between tree and forest."""
+    options = bench.options
+    pair = ([task.gold for task in test], labels["tree"], labels["forest"])
+    return {
+        "randomization_p": randomization(*pair, rounds=options.rounds, seed=options.seed),
+        "mcnemar": mcnemar(*pair),
+        "seconds": bench.seconds,
+    }
+
+
+def run_scaled(bench: Bench) -> dict[str, Any]:
+    """Return all figures of the comparison on landmarks, with what was tried."""
+    options = bench.options
+    parts, test_sentences = read_corpus(bench)
+    known, every = parts.parser + parts.learner, parts.parser + parts.learner + parts.held_out
+    training = sample_tasks(known, options.sizes[0], options.seed)
+    held_out = sample_tasks(parts.held_out, HELD_OUT, options.seed)
+    test = sample_tasks(test_sentences, options.sizes[1], options.seed)
+    forests: Forests = {}
+    for others, new in turns(every, TURNS):
+        mine = set(new)
+        tasks = [task for task in training + held_out if task.sentence in mine]
+        forests |= parse(bench, train_parser(bench, others), tasks, "training sentences")
+    test_forests = parse(bench, train_parser(bench, every), test, "test sentences")
+    result: dict[str, Any] = {
+        "settings": asdict(bench.settings),
+        "landmarks": options.landmarks,
+        "sizes": sizes(every[: options.parser_sentences], training, test, test_forests),
+    }
+    labels = {}
+    for setting in SETTINGS:
+        result[setting], labels[setting] = run_setting_scaled(
+            bench, setting, (training, held_out, forests), (test, test_forests)
+        )
+    return result | tests(bench, test, labels)
+
+
+def run_setting_scaled(
+    bench: Bench,
+    setting: str,
+    training: tuple[list[Task], list[Task], Forests],
+    test: tuple[list[Task], Forests],
+) -> tuple[dict[str, Any], list[frozenset[kw.text.RoleSpan]]]:
+    """Learn on landmarks, choose bias and prior, and label in one setting."""
+    options, prepare = bench.options, preparation(bench, setting)
+    tasks, held_out, forests = training
+    with bench.step(f"learn roles, {setting}", len(tasks)) as advance:
+        machines = learn_stream(
+            tasks,
+            forests,
+            prepare,
+            bench.settings,
+            n_landmarks=options.landmarks,
+            seed=options.seed,
+            n_jobs=options.jobs,
+            advance=advance,
+        )
+    with bench.step(f"choose bias and prior, {setting}", len(held_out)) as advance:
+        found = margins_of(machines, held_out, forests, prepare, bench.settings, advance)
+        settings, tried = choose_labels(held_out, *found, machines.roles, bench.settings)
+    with bench.step(f"label, {setting}", len(test[0])) as advance:
+        candidates, values = margins_of(machines, *test, prepare, settings, advance)
+        labels = label(len(test[0]), candidates, values, machines.roles, settings)
+    figures = setting_figures(setting, test, candidates, labels)
+    chosen = {"none_bias": settings.none_bias, "prior": settings.prior}
+    return figures | {"roles": len(machines.roles) - 1, "chosen": chosen, "tried": tried}, labels
 
 
 def choose(bench: Bench) -> dict[str, Any]:
     """Return the settings tried on held-out sentences of the training part, best first."""
     options = bench.options
     parts, _ = read_corpus(bench)
-    parser = train_parser(bench, parts)
+    parser = train_parser(bench, parts.parser)
     made: list[dict[str, Sequence[Instance]]] = []
     for part, size in zip((parts.learner, parts.held_out), options.sizes, strict=True):
         tasks = sample_tasks(part, size, options.seed)
@@ -246,68 +325,6 @@ def choose(bench: Bench) -> dict[str, Any]:
             made[0], made[1], tasks, bench.settings, n_jobs=options.jobs, done=lambda: advance(1)
         )
     return found | {"seconds": bench.seconds}
-
-
-def show(result: dict[str, Any]) -> None:
-    console = Console(width=110)
-    table = Table(title="Labeled arguments: exact span and role, against all gold arguments, in %")
-    for column in ("setting", "precision", "recall", "F1", "paper: precision", "recall", "F1"):
-        table.add_column(column, justify="left" if column == "setting" else "right")
-    for setting in SETTINGS:
-        rows = (result[setting], PUBLISHED[setting])
-        table.add_row(setting, *(f"{100 * row[name]:.2f}" for row in rows for name in RATES))
-    console.print(table)
-    console.print(verdict(result))
-    console.print(coverage_table(result))
-    sizes = ", ".join(f"{name.replace('_', ' ')} {n:,}" for name, n in result["sizes"].items())
-    difference = result["tree"]["difference_to_subset_tree_kernel"]
-    console.print(f"{sizes}\nlargest difference to the subset tree kernel: {difference:.1e}")
-    console.print(f"{sum(result['seconds'].values()):.0f} seconds")
-
-
-def verdict(result: dict[str, Any]) -> str:
-    gain = 100 * (result["forest"]["f1"] - result["tree"]["f1"])
-    test = result["mcnemar"]
-    return (
-        f"forest against tree: {gain:+.2f} F1 (paper +2.32), "
-        f"approximate randomization p = {result['randomization_p']:.4f}\n"
-        f"gold arguments found by the tree alone {test['only_first']:,}, by the forest alone "
-        f"{test['only_second']:,}: McNemar chi-square {test['chi2']:.2f}, p = {test['p']:.2g}"
-    )
-
-
-def coverage_table(result: dict[str, Any]) -> Table:
-    table = Table(title="What can be found at all")
-    for column in ("", "tree", "forest", "paper: tree", "forest"):
-        table.add_column(column, justify="left" if not column else "right")
-    counts = {setting: result[setting]["coverage"] for setting in SETTINGS}
-    published = PUBLISHED["tree"], PUBLISHED["forest"]
-    for name, text in (
-        ("no_constituent", "gold arguments without constituent, %"),
-        ("no_candidate", "gold arguments without candidate, %"),
-    ):
-        shares = [counts[s][name] / counts[s]["arguments"] for s in counts]
-        known = [f"{100 * p[name]:.2f}" if name in p else "" for p in published]
-        table.add_row(text, *(f"{100 * share:.2f}" for share in shares), *known)
-    for name in ("constituents", "candidates"):
-        ratio = counts["forest"][name] / counts["tree"][name]
-        paper = f"{published[1][name]:.2f}"
-        table.add_row(f"{name}, times those of the tree", "1", f"{ratio:.2f}", "1", paper)
-    return table
-
-
-def show_tuning(result: dict[str, Any]) -> None:
-    console = Console(width=110)
-    for title, name in (("Both settings", "shared"), ("Forests alone", "of_forests")):
-        rows = result.get(name)
-        if not rows:
-            continue
-        table = Table(title=f"{title}: best of {len(rows):,} on held-out sentences")
-        for column in rows[0]:
-            table.add_column(column, justify="right")
-        for row in rows[:12]:
-            table.add_row(*(f"{value:.4g}" for value in row.values()))
-        console.print(table)
 
 
 def main() -> None:
@@ -330,13 +347,21 @@ def main() -> None:
         action="store_true",
         help="learn and decide without the probabilities of candidates",
     )
-    parser.add_argument("--tune", action="store_true", help="choose settings on held-out sentences")
+    choice = parser.add_mutually_exclusive_group()
+    choice.add_argument("--tune", action="store_true", help="choose settings on held-out sentences")
+    choice.add_argument(
+        "--landmarks",
+        type=int,
+        metavar="N",
+        help="learn by least squares on N landmarks, from documents of the whole training part",
+    )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     settings = WITHOUT_PROBABILITY if options.ignore_probability else Settings()
     with Progress(console=Console(stderr=True)) as progress:
         bench = Bench(options, settings, progress, {})
-        result = choose(bench) if options.tune else run(bench)
+        what = choose if options.tune else run_scaled if options.landmarks else run
+        result = what(bench)
     if options.json:
         print(json.dumps(result))
     else:

@@ -36,6 +36,7 @@ from roles.experiment import (
 )
 from roles.facts import voice
 from roles.learning import NONE, Proposal, resolve, train
+from roles.scaled import choose_labels, frequent_roles, learn_stream, margins_of, turns
 from roles.scoring import Scores, mcnemar, randomization, score
 
 COLUMNS = """\
@@ -439,3 +440,81 @@ def test_coverage_counts_arguments_without_constituent() -> None:
     found = coverage(tasks, [forest] * 2, candidates)
     assert (found.arguments, found.no_constituent, found.no_candidate) == (4, 2, 2)
     assert found.candidates == 2 * 5  # Ann, birds, the PP and its two children
+
+
+# Roles from landmarks
+
+
+def told(word: str, doc: str) -> kw.Sentence:
+    columns = COLUMNS.replace("Ann", word).replace("garden", doc)
+    [sentence] = read(columns)
+    return sentence
+
+
+def test_no_parser_has_seen_the_documents_it_parses() -> None:
+    sentences = [told("Ann", doc) for doc in "abcab"]
+    parsed = []
+    for others, new in turns(sentences, 2):
+        assert {document(one) for one in others}.isdisjoint(document(one) for one in new)
+        assert len(others) + len(new) == len(sentences)
+        parsed += new
+    assert len(parsed) == len(sentences)
+
+
+def scaled_corpus() -> tuple[list[Task], dict[kw.Sentence, kw.Forest]]:
+    """Return predicates whose subject is an argument, or is none if it is called Nobody."""
+    sentences = [told("Ann", f"a{number}") for number in range(3)]
+    nobody = COLUMNS.replace("Ann", "Nobody").replace("(ARG0*)", "*")
+    sentences += [read(nobody.replace("garden", f"n{number}"))[0] for number in range(3)]
+    tasks = [Task(one, predicate) for one in sentences for predicate in one.predicates]
+    forests = {one: kw.Forest.from_trees([one.tree]) for one in sentences if one.tree is not None}
+    return tasks, forests
+
+
+def test_roles_are_learned_from_a_stream_of_candidates() -> None:
+    tasks, forests = scaled_corpus()
+    assert frequent_roles(tasks) == {"ARG0", "ARG1"}
+    assert frequent_roles(tasks[:4]) == frozenset()
+    assert frequent_roles(tasks[4:]) == {"ARG1"}
+    settings = Settings(none_bias=0.0, prior=0.0)
+    machines = learn_stream(tasks, forests, single_best, settings, n_landmarks=40)
+    found, values = margins_of(machines, tasks, forests, single_best, settings)
+    labels = label(len(tasks), found, values, machines.roles, settings)
+    assert labels == [task.gold for task in tasks]
+    assert {instance.task for instance in found} == set(range(len(tasks)))
+
+
+def test_landmark_margins_do_not_depend_on_how_many_tasks_are_in_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tasks, forests = scaled_corpus()
+    settings = Settings()
+    machines = learn_stream(tasks, forests, single_best, settings, n_landmarks=10)
+    found, values = margins_of(machines, tasks, forests, single_best, settings)
+    monkeypatch.setattr("roles.scaled.TASKS_AT_ONCE", 5)
+    again, same = margins_of(machines, tasks, forests, single_best, settings)
+    assert np.allclose(values, same)
+    assert [(one.task, one.candidate) for one in found] == [
+        (one.task, one.candidate) for one in again
+    ]
+
+
+def test_rare_roles_are_never_proposed() -> None:
+    tasks, forests = scaled_corpus()
+    rare = read(COLUMNS.replace("(ARG1*", "(ARG9*", 1).replace("ARG0", "ARG2"))[0]
+    tree = rare.tree
+    assert tree is not None
+    more = [*tasks, Task(rare, rare.predicates[0])]
+    both = forests | {rare: kw.Forest.from_trees([tree])}
+    machines = learn_stream(more, both, single_best, Settings(), n_landmarks=40)
+    assert set(machines.roles) == {"ARG0", "ARG1", NONE}
+
+
+def test_bias_and_prior_are_the_best_of_those_tried() -> None:
+    tasks, forests = scaled_corpus()
+    machines = learn_stream(tasks, forests, single_best, Settings(), n_landmarks=40)
+    found, values = margins_of(machines, tasks, forests, single_best, Settings())
+    chosen, tried = choose_labels(tasks, found, values, machines.roles, Settings())
+    best = max(tried, key=lambda row: row["f1"])
+    assert (chosen.none_bias, chosen.prior) == (best["none_bias"], best["prior"])
+    assert len({(row["none_bias"], row["prior"]) for row in tried}) == len(tried) == 30
