@@ -28,7 +28,18 @@ PAPERS = {  # authors and year, title
     "": ("", "Comparisons of our own"),
 }
 
-NAMES: tuple[str, ...] = ()  # of the modules beside this one, in the order of the page
+NAMES: tuple[str, ...] = (
+    "events_hashcodes",
+    "events_nonstationary",
+    "gates_paths",
+    "sentence_pairs",
+    "question_clusters",
+    "question_networks",
+    "questions",
+    "forest_roles",
+    "forest_relations",
+    "label_efficiency",
+)  # of the modules beside this one, in the order of the page
 
 
 @dataclass(frozen=True, slots=True)
