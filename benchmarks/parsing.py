@@ -315,6 +315,7 @@ def timed(backend: object, texts: list[kw.Sentence]) -> float:
 
 def compare_dependencies(data: str | None, n_texts: int, spacy: str | None) -> None:
     """Print a table of backends for each treebank."""
+    named = () if spacy is None else (load_backend(f"spacy:{spacy}"),)  # first: it may be missing
     trees = read_genia(data, *LEARNED)
     grammar = kw.ForestParser(**PARAMETERS).fit(trees).set_params(n_jobs=1)
     test = prepare_treebank(read_genia(data, HELD_OUT))
@@ -323,8 +324,7 @@ def compare_dependencies(data: str | None, n_texts: int, spacy: str | None) -> N
     backends: list[object] = [Learned("biomedical", grammar)]
     backends += [Learned("biomedical-dependencies", fast)]
     backends += [load_backend(name, n_jobs=1) for name in ("biomedical", "biomedical-dependencies")]
-    if spacy is not None:
-        backends.append(load_backend(f"spacy:{spacy}"))
+    backends += named
     penn = prepare_treebank(read_trees(data, 1, 199))
     for name, whole in (("GENIA test", test), ("Penn sample", penn)):
         gold = whole[:: -(-len(whole) // MOST_COMPARED)]
