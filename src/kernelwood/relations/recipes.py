@@ -161,7 +161,7 @@ def make_learner(
         settings.pop("subset_size", None)
         if n_references < 4:
             settings["subset_size"] = 1
-    learner = LEARNERS[recipe.learner](kernel, **settings)
+    learner: Any = LEARNERS[recipe.learner](kernel, **settings)
     if hasattr(learner, "random_state"):
         learner.random_state = seed  # set_params would import scikit-learn
     return learner
