@@ -95,7 +95,9 @@ MADE: dict[str, Callable[[], Any]] = {
     "extractor-events": _events,
     "kernel-sum": lambda: kw.SubtreeKernel() + 0.5 * kw.SubsetTreeKernel(),
     "kernel-product": lambda: kw.Normalized(kw.SubtreeKernel() * kw.PartialTreeKernel()),
-    "kernel-preference": lambda: kw.PairKernel(kw.SubtreeKernel(), mode="preference"),
+    "kernel-preference": lambda: kw.PairKernel(
+        kw.OnView("tree", kw.SubtreeKernel()), mode="preference"
+    ),
     "kernel-power": lambda: kw.SubsetTreeKernel() ** 3,
     "kernel-deep": lambda: sum(
         (kw.SubtreeKernel(decay=0.5) for _ in range(40)), start=kw.SubtreeKernel()
@@ -129,6 +131,8 @@ def sample(name: str) -> bytes:
 
 def inputs(kernel: Any) -> list[Any]:
     """Return structures that a kernel reads."""
+    if isinstance(kernel, kw.PairKernel):
+        return list(golden().PAIRS)
     return list(golden().SAMPLES.get(kernel._accepts(), golden().EXAMPLES))
 
 

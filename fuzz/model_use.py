@@ -244,6 +244,8 @@ _PROPERTIES = (
 
 
 def _score(score: Callable[..., Any], model: Any, X: Any) -> Any:
+    if isinstance(model, kw.KernelRanker):
+        return score(X, range(len(X)))
     return score(X, [model.classes_[0]] * len(X)) if hasattr(model, "classes_") else score(X)
 
 

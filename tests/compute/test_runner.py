@@ -147,7 +147,7 @@ compute = lambda: kw.SubsequenceKernel(n_jobs={n_jobs}).neighbors(X, X, 1)
 
 
 LONG_SEQUENCES = """
-X = kw.batch([kw.Sequence(rng.choices("ab", k=12_000)) for _ in range(200)])
+X = kw.batch([kw.Sequence(rng.choices("ab", k=3_000)) for _ in range(430)])
 compute = lambda: kw.SubsequenceKernel(decay=0.5, n_jobs={n_jobs}).gram(X)
 """
 
@@ -164,7 +164,7 @@ compute = lambda: kw.PartialTreeKernel(decay=0.5, n_jobs={n_jobs}).gram(X)
     [
         pytest.param(MANY_SEQUENCES, 1, id="many sequences"),
         pytest.param(MANY_SEQUENCES, 2, id="many sequences on threads"),
-        pytest.param(LONG_SEQUENCES, 1, id="few long sequences"),
+        pytest.param(LONG_SEQUENCES, 1, id="long sequences"),
         pytest.param(WIDE_TREES, 1, id="few wide trees"),
     ],
 )

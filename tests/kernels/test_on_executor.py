@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from cases import KERNELS, MATCHINGS, every_dtype, every_engine, every_variant, sample
+from cases import KERNELS, MATCHABLE, MATCHINGS, every_dtype, every_engine, every_variant, sample
 from executors import Refusing, SeparateWorkers, processes  # noqa: F401
 from scipy.sparse import random as random_sparse
 from strategies import sample_sequences, sample_trees
@@ -61,7 +61,7 @@ def test_every_engine_has_the_same_bits_in_single_precision(kernel, threads):
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_workers_that_share_no_memory_give_the_same_bits(name):
-    kernel = KERNELS[name](**(MATCHINGS["few"] if name != "forest" else {}))
+    kernel = KERNELS[name](**(MATCHINGS["few"] if name in MATCHABLE else {}))
     check(SeparateWorkers(2), kernel, sample(kernel, N))
 
 

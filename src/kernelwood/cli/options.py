@@ -305,9 +305,9 @@ similarity_option = click.option(
 )  # fmt: skip
 kernel_options = together(
     click.option(
-        "--kernel", metavar="NAME|FILE.kw", callback=_check_kernel,
+        "--kernel", metavar=f"[{'|'.join(KERNELS)}|FILE.kw]", callback=_check_kernel,
         show_default="subsequence, partial-tree or forest, depending on the view",
-        help=f"Kernel: {', '.join(KERNELS)}, or a saved kernel.",
+        help="Kernel of structures, or a saved kernel.",
     ),
     decay_option,
     vectors_option,

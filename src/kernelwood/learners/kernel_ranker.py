@@ -147,7 +147,8 @@ class KernelRanker(StructureEstimator):
         better, worse = preferences(grades, numbers)
         if len(better) == 0:
             raise KernelInputError(
-                "KernelRanker: no group has structures with different grades; nothing is preferred"
+                "KernelRanker: no group has structures with different grades; give at least one "
+                "group with two grades"
             )
         with self._threads():
             with counting() as counters:
@@ -258,6 +259,11 @@ def preferences(grades: Floats, groups: NDArray[np.int64]) -> tuple[Rows, Rows]:
     return one, other
 
 
+def _dot(left: Floats, right: Floats) -> float:
+    """Return an inner product, whose terms BLAS would add in an order that depends on threads."""
+    return float(np.sum(left * right))
+
+
 class _Problem(NamedTuple):
     """Preferences and the Gram matrix of the structures they compare.
 
@@ -281,13 +287,13 @@ class _Problem(NamedTuple):
             pull = 2.0 * self.C * self._spread(missed, slacks[missed])
             gradient = weights - pull
             turned = self._scores(gradient)
-            size = float(gradient @ turned)
+            size = _dot(gradient, turned)
             limit = tol**2 * size if limit is None else limit
             converged = size <= limit
             if converged:
                 break
             step, moved = self._newton_step(gradient, turned, missed)
-            length = self._line_search(weights, moved, step, slacks, float(gradient @ moved))
+            length = self._line_search(weights, moved, step, slacks, _dot(gradient, moved))
             weights += length * step
             scores += length * moved
         return pull, converged  # at the optimum these are the weights, without rounded zeros
@@ -311,11 +317,11 @@ class _Problem(NamedTuple):
         step, moved = np.zeros_like(gradient), np.zeros_like(gradient)
         rest, rest_scores = -gradient, -turned
         way, way_scores = rest.copy(), rest_scores.copy()
-        size = first = float(rest @ rest_scores)
+        size = first = _dot(rest, rest_scores)
         for _ in range(len(gradient)):
             bend = self._differences(way_scores)[missed]
             curved = way + 2.0 * self.C * self._spread(missed, bend)
-            curvature = float(curved @ way_scores)
+            curvature = _dot(curved, way_scores)
             if curvature <= 0:  # rounding only
                 break
             length = size / curvature
@@ -323,7 +329,7 @@ class _Problem(NamedTuple):
             moved += length * way_scores
             rest -= length * curved
             rest_scores = self._scores(rest)
-            before, size = size, float(rest @ rest_scores)
+            before, size = size, _dot(rest, rest_scores)
             if size <= _ACCURACY**2 * first:
                 break
             way = rest + size / before * way
@@ -335,7 +341,7 @@ class _Problem(NamedTuple):
     ) -> float:
         """Return the first of the lengths 1, 1/2, 1/4, ... that lowers the objective enough."""
         gains = self._differences(moved)
-        along, across = float(weights @ moved), float(step @ moved)
+        along, across = _dot(weights, moved), _dot(step, moved)
         before = float((np.maximum(slacks, 0.0) ** 2).sum())
         length = 1.0
         for _ in range(60):
