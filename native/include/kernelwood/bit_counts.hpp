@@ -23,12 +23,17 @@ inline int64_t code_lanes() {
   return 2;
 }
 
+// Memory is the limit of a scan, and left alone it is asked for codes too late; asking never fails.
+constexpr int64_t kWordsAhead = 2048;
+
 // turned[(group * n_words + w) * lanes + lane] = word w of code group * lanes + lane.
 inline void turn_words(const uint64_t* codes, int64_t n_groups, int64_t n_words, int64_t lanes,
                        uint64_t* turned) {
   for (int64_t group = 0; group < n_groups; ++group, codes += lanes * n_words)
-    for (int64_t w = 0; w < n_words; ++w)
+    for (int64_t w = 0; w < n_words; ++w) {
+      __builtin_prefetch(codes + w * lanes + kWordsAhead);
       for (int64_t lane = 0; lane < lanes; ++lane) *turned++ = codes[lane * n_words + w];
+    }
 }
 
 template <class V>

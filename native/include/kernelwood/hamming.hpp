@@ -22,6 +22,7 @@ KW_INLINE void scan_codes(const uint64_t* query, const uint64_t* codes, int64_t 
                           int32_t* distances) {
   const int64_t words = fixed ? fixed : n_words;
   for (int64_t i = 0; i < n; ++i, codes += words) {
+    for (int64_t w = 0; w < words; w += 8) __builtin_prefetch(codes + w + kWordsAhead);
     int64_t sum = 0;
 #pragma GCC unroll 16
     for (int64_t w = 0; w < words; ++w) sum += __builtin_popcountll(query[w] ^ codes[w]);
