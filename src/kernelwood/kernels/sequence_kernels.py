@@ -20,7 +20,7 @@ from kernelwood.parameters import check_int
 from kernelwood.similarity import Similarity
 from kernelwood.structures import Sequence
 
-_LONG = 128  # elements of a sequence from which on the engine compares in blocks
+_LONG = 64  # elements of a sequence whose self-similarity may leave the range of float32
 _PAIR = 4  # steps of a pair of elements, for each length
 
 
@@ -157,9 +157,17 @@ class SubsequenceKernel(EngineKernel):
         """Return the first number type that holds a self-similarity of each side."""
         if max(side.largest for side in sides) <= _LONG:
             return number
-        while number != "log2" and any(self._own(side, number, runner)[1].all() for side in sides):
+        while number != "log2" and any(self._all_leave(side, number, runner) for side in sides):
             number = _NEXT[number]
         return number
+
+    def _all_leave(self, side: Any, number: str, runner: Runner) -> bool:
+        """Whether no self-similarity is in range; mostly one sequence, a shortest, tells."""
+        shortest = int(np.argmin(side.sizes))
+        return all(
+            bool(self._own(some, number, runner)[1].all())
+            for some in (side[shortest : shortest + 1], side)
+        )
 
     def _fill_gram_at_once(self, X: Any, out: Matrix, runner: Runner, number: str) -> None:
         holding = self._holding(number, runner, X)
