@@ -1,0 +1,84 @@
+"""The documentation leads its readers along three paths."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+DOORS = ("curator", "engineer", "researcher")
+GROUPS = ["Curator", "Engineer", "Researcher", "Reference", "Results"]
+TOCTREE = re.compile(
+    r"^```\{toctree\}\n:caption: ([^\n]+)\n:maxdepth: 1\n\n(.*?)^```$", re.M | re.S
+)
+ROW = re.compile(
+    r"^\| \[[^]]+\]\((?P<page>[\w/-]+)\.md(#[\w-]+)?\).* \| (?P<minutes>\d+) \| .+ \|$", re.M
+)
+MINUTES = 60
+README_LINES = 150
+GENERATED = {"gallery/index"}
+
+
+def index() -> str:
+    return (DOCS / "index.md").read_text(encoding="utf-8")
+
+
+def groups() -> dict[str, list[str]]:
+    return {caption: pages.split() for caption, pages in TOCTREE.findall(index())}
+
+
+def path_of(door: str) -> list[tuple[str, int]]:
+    """Return the pages of a path with their minutes."""
+    text = (DOCS / f"{door}.md").read_text(encoding="utf-8").partition("\n## The path\n")[2]
+    return [(row["page"], int(row["minutes"])) for row in ROW.finditer(text)]
+
+
+def test_pages_are_grouped_by_readers() -> None:
+    assert list(groups()) == GROUPS
+
+
+def test_every_page_is_in_one_group() -> None:
+    built = {"_build", "gallery", "images"}
+    pages = [
+        page.relative_to(DOCS).with_suffix("").as_posix()
+        for page in DOCS.rglob("*.md")
+        if page.relative_to(DOCS).parts[0] not in built and page.name != "index.md"
+    ]
+    grouped = [page for listed in groups().values() for page in listed]
+    assert sorted(grouped) == sorted({*pages, *GENERATED})
+
+
+def test_no_page_has_a_name_that_the_site_needs() -> None:
+    """Sphinx writes pages of its own with these names, over those of the documentation."""
+    assert not {"search", "genindex", "py-modindex"} & {page.stem for page in DOCS.glob("*.md")}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_path_can_be_read_in_an_hour(door: str) -> None:
+    path = path_of(door)
+    assert 5 <= len(path) <= 8
+    assert sum(minutes for _, minutes in path) <= MINUTES
+    assert len({page for page, _ in path}) == len(path)
+    assert all((DOCS / f"{page}.md").exists() for page, _ in path)
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_path_begins_with_an_example(door: str) -> None:
+    text = (DOCS / f"{door}.md").read_text(encoding="utf-8")
+    first, *_ = re.findall(r"^## (.+)$", text, re.MULTILINE)
+    assert first == "An example from start to end"
+    assert ">>> " in text.partition("\n## The path\n")[0]
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_doors_are_on_the_home_page_and_in_the_readme(door: str) -> None:
+    assert f"]({door}.md)" in index().partition("```{toctree}")[0]
+    assert f"](docs/{door}.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert groups()[door.capitalize()][0] == door
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= README_LINES
