@@ -18,6 +18,7 @@ ROW = re.compile(
     r"^\| \[[^]]+\]\((?P<page>[\w/-]+)\.md(#[\w-]+)?\).* \| (?P<minutes>\d+) \| .+ \|$", re.M
 )
 MINUTES = 60
+WORDS = 200  # a minute
 README_LINES = 150
 GENERATED = {"gallery/index"}
 
@@ -63,6 +64,16 @@ def test_a_path_can_be_read_in_an_hour(door: str) -> None:
     assert sum(minutes for _, minutes in path) <= MINUTES
     assert len({page for page, _ in path}) == len(path)
     assert all((DOCS / f"{page}.md").exists() for page, _ in path)
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_minutes_are_those_of_the_pages(door: str) -> None:
+    text = (DOCS / f"{door}.md").read_text(encoding="utf-8")
+    whole = re.findall(r"^\| \[[^]]+\]\(([\w/-]+)\.md\) \| (\d+) \|", text, re.MULTILINE)
+    assert len(whole) >= 3
+    for page, minutes in whole:
+        words = len((DOCS / f"{page}.md").read_text(encoding="utf-8").split())
+        assert abs(int(minutes) - words / WORDS) <= 1 + 0.25 * words / WORDS, page
 
 
 @pytest.mark.parametrize("door", DOORS)
