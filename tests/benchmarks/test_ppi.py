@@ -21,7 +21,7 @@ from interactions.corpora import Corpus, read_corpus, shared
 from interactions.experiment import Laboratory
 from interactions.filters import RULES, counts, kept_pairs
 from interactions.matrices import Matrices, numbered, structures
-from interactions.models import Model, Scores, balanced_bits, fit_scores, scores_of
+from interactions.models import Model, Scores, balanced_bits, fit_scores, scores_of, undersample
 from interactions.plan import GRIDS, GROUPS, PAPER, choose, planned
 from interactions.points import (
     CALLED,
@@ -447,6 +447,27 @@ def test_removed_pairs_are_not_learned_from(laboratory: Laboratory) -> None:
     )
     assert found.values.tolist() == clean.values.tolist()
     assert found.kept.tolist() == (~wrong[40:]).tolist()
+
+
+def test_undersampling_makes_classes_equally_frequent() -> None:
+    y = np.array([1, 0, 0, 0, 1, 0, 0, 0])
+    found = undersample(np.array([0, 1, 2, 3, 4, 5]), y, seed=0)
+    assert y[found].tolist().count(1) == 2
+    assert len(found) == len(set(found.tolist())) == 4
+    assert set(found) <= {0, 1, 2, 3, 4, 5}
+    assert found.tolist() != undersample(np.array([0, 1, 2, 3, 4, 5]), y, seed=1).tolist()
+    assert undersample(np.array([0, 1, 4]), y, seed=0).tolist() == [0, 1, 4]
+
+
+def test_undersampled_models_leave_out_pairs(laboratory: Laboratory) -> None:
+    full = Model("SVM", "steps")
+    kernel, rows = laboratory.matrices.kernel("steps", tested=True), np.arange(40, 62)
+    y = (np.arange(40) < 5).astype(int)
+    found, drawn = (
+        fit_scores(model, kernel, numbered(62), y, np.arange(40), rows, {}, 0).values
+        for model in (full, replace(full, undersampled=True))
+    )
+    assert found.tolist() != drawn.tolist()
 
 
 # Bits

@@ -15,7 +15,7 @@ import kernelwood as kw
 from kernelwood.features import pack
 from kernelwood.learners.bit_forest import grow_forest
 
-__all__ = ["KINDS", "Model", "Scores", "balanced_bits", "fit_scores"]
+__all__ = ["KINDS", "Model", "Scores", "balanced_bits", "fit_scores", "scores_of", "undersample"]
 
 Floats: TypeAlias = "NDArray[np.float64]"
 Bools: TypeAlias = "NDArray[np.bool_]"
@@ -46,6 +46,9 @@ class Model:
         predicted positive.
     target_bits : bool
         Whether the bits of KLSH-RF are those that divide the unlabeled test pairs most evenly.
+    undersampled : bool
+        Whether only as many pairs without an interaction are learned from, drawn at random, as
+        there are with one.
     cut : float, optional
         A fixed decision threshold, in place of the one from held-out documents.
     """
@@ -55,6 +58,7 @@ class Model:
     parameters: dict[str, Any] = field(default_factory=dict)
     filters: tuple[str, ...] = ()
     target_bits: bool = False
+    undersampled: bool = False
     cut: float | None = None
 
     @property
@@ -108,6 +112,8 @@ def fit_scores(
     """
     kept = kept_pairs(removed, model.filters, len(pairs))
     train = train[kept[train]]
+    if model.undersampled:
+        train = undersample(train, y, seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of constant bits: short paths repeat
         if model.target_bits:
@@ -117,6 +123,14 @@ def fit_scores(
                 model.classifier(kernel, seed).fit(pairs[train], y[train]), pairs[test]
             )
     return Scores(values, kept[test])
+
+
+def undersample(train: NDArray[Any], y: NDArray[Any], seed: int) -> NDArray[Any]:
+    """Return rows with as many pairs of class 0 as of class 1, if there are as many, ascending."""
+    others = train[y[train] == 0]
+    n = min(len(others), int((y[train] == 1).sum()))
+    drawn = np.random.default_rng(seed).choice(others, n, replace=False)
+    return np.sort(np.concatenate([train[y[train] == 1], drawn]))
 
 
 def scores_of(model: Any, X: Any) -> Floats:

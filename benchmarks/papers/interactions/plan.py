@@ -126,6 +126,11 @@ def planned(choices: Choices) -> dict[str, Choices]:
             "KLSH-RF, path, balanced": _balanced(path, 0.5),
             "KLSH-RF, kernel as described, balanced": _balanced(described, 0.5),
             "KLSH-RF, chosen, balanced": _balanced(chosen["KLSH-RF"], 0.5),
+            "KLSH-RF, path, undersampled": replace(path, undersampled=True, cut=0.5),
+            "KLSH-RF, kernel as described, undersampled": replace(
+                described, undersampled=True, cut=0.5
+            ),
+            "KLSH-RF, chosen, undersampled": replace(chosen["KLSH-RF"], undersampled=True, cut=0.5),
             "SVM, path, balanced": _balanced(PAPER["SVM"], 0.0),
             "SVM, default kernel, balanced": _balanced(DEFAULT, 0.0),
         },
