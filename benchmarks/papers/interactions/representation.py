@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
-from interactions.similarity import Threshold
 from numpy.typing import NDArray
 
 import kernelwood as kw
@@ -182,7 +181,7 @@ def described(decay: float, cut: float) -> Representation:
     """
 
     def kernel(vectors: kw.Vectors) -> kw.Kernel:
-        similarity = Threshold(vectors, cut)
+        similarity = kw.similarity.Threshold(vectors, cut)
         return kw.SubsequenceKernel(decay=decay, similarity=similarity, dtype="float32")
 
     return Representation({described_name(decay, cut): Part(marked_path, kernel)})
