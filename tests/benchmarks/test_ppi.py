@@ -196,6 +196,13 @@ def test_words_match_from_the_cut_on(corpora: tuple[Corpus, Corpus]) -> None:
     assert value(0.0, binds, resembles) == pytest.approx(1.0)
 
 
+def test_relations_of_the_kernel_as_described_have_no_vectors(
+    corpora: tuple[Corpus, Corpus],
+) -> None:
+    [part] = REPRESENTATIONS[described_name(0.8, 0.1)].parts.values()
+    assert structures(part, corpora[0])[0].edges == ("<>", "<nsubj>", "<dobj>")
+
+
 def test_graph_without_cycles_keeps_the_other_edges() -> None:
     ring = kw.Graph(["x", "y", "z"], [(0, "", 1), (1, "", 2), (2, "", 0), (0, "", 2)])
     assert without_cycles(ring).edges == ((0, "", 1), (1, "", 2), (0, "", 2))
