@@ -27,7 +27,7 @@ from measure import QUESTIONS, WORDS, gram_ns, kernel_options, peak_memory, read
 import kernelwood as kw
 from kernelwood.datasets import require_data
 from kernelwood.kernels.engine import EngineKernel
-from kernelwood.similarity import Exponential, Gaussian, Lexical, Sigmoid
+from kernelwood.similarity import Exponential, Gaussian, Lexical, Sigmoid, Threshold
 
 BY_LEMMA = "word-vectors/qc-standin-250.txt.gz"
 GLOVE = "word-vectors/glove.6B.100d.subset.txt.gz"
@@ -76,6 +76,8 @@ def soft_kernels(data: str | None) -> dict[str, tuple[str, kw.Kernel, float]]:
     for name, similarity in words.items():
         kernel = kw.SubsequenceKernel(similarity=similarity)
         rows[f"subsequence, {name}"] = (WORDS, kernel, 80)
+    full = kw.SubsequenceKernel(similarity=Threshold(glove))  # cosines in float64 for both
+    rows["subsequence, Threshold, floor 0.5"] = (WORDS, full, NO_LIMIT)
     lexical = Lexical(lemmas)
     rows["rooted tree, Lexical, lct"] = (
         "lct",

@@ -46,8 +46,9 @@ def long_sequences():
     words = [f"w{i}" for i in range(30)]
     lengths = [3, 129, 400, 64, 150, 33, 700, 200, 140]
     X = [kw.Sequence([words[i] for i in random.integers(30, size=n)]) for n in lengths]
-    near = kw.similarity.Gaussian(kw.Vectors(words, random.normal(size=(30, 9))))
-    for similarity in (None, near):
+    vectors = kw.Vectors(words, random.normal(size=(30, 9)))
+    near, full = kw.similarity.Gaussian(vectors), kw.similarity.Threshold(vectors, floor=0.3)
+    for similarity in (None, near, full):
         for dtype in ("float64", "float32"):
             for max_length in (None, 5):
                 options = {"similarity": similarity, "max_length": max_length, "dtype": dtype}

@@ -44,7 +44,7 @@ from kernelwood.entities import EntityTagger
 from kernelwood.kernels import Kernel
 from kernelwood.persist.manifest import CARD, FORMAT
 from kernelwood.persist.models import MANIFEST
-from kernelwood.similarity import Lexical, Similarity, Table
+from kernelwood.similarity import Lexical, Similarity, Table, Threshold
 
 FOLDER = Path(__file__).parent.parent / "tests" / "persist" / "golden" / f"v{FORMAT}"
 
@@ -219,6 +219,7 @@ MODELS: dict[str, Callable[[], Any]] = {
         kw.OnView("words", kw.SubsequenceKernel(decay=0.5)), mode="best", sharpness=2
     ),
     "similarity-lexical": lambda: Lexical(_vectors(), weight=0.5, floor=0.125),
+    "similarity-threshold": lambda: Threshold(_vectors(), floor=-0.5),
     "similarity-table": lambda: Table(WORDS[:2], np.array([[1, 0.5], [0.5, 1]])),
     "vectors": _vectors,
     "parser": _parser,

@@ -55,11 +55,10 @@ void bind_table(nb::module_& m) {
                 "no such rows");
         check_rows(rows, columns, static_cast<int64_t>(vectors.shape(0)),
                    static_cast<int64_t>(out.size()), symmetric);
-        SimilarityTable<Number, Stored>(parameters, vectors.data(),
-                                        static_cast<int64_t>(vectors.shape(1)),
-                                        reinterpret_cast<const SimilarityRow*>(rows.data()),
-                                        columns.data(), symmetric, out.data())
-            .fill(first, last, StopFlag(stop ? stop->data() : nullptr));
+        fill_similarities(parameters, vectors.data(), static_cast<int64_t>(vectors.shape(1)),
+                          reinterpret_cast<const SimilarityRow*>(rows.data()), columns.data(),
+                          symmetric, first, last, out.data(),
+                          StopFlag(stop ? stop->data() : nullptr));
       },
       "parameters"_a, "vectors"_a.noconvert(), "rows"_a.noconvert(), "columns"_a.noconvert(),
       "symmetric"_a, "first"_a, "last"_a, "out"_a.noconvert(), "stop"_a = nb::none(), Released());
@@ -72,7 +71,8 @@ void bind_similarity(nb::module_& m) {
       .value("cosine", SimilarityFunction::cosine)
       .value("gaussian", SimilarityFunction::gaussian)
       .value("sigmoid", SimilarityFunction::sigmoid)
-      .value("exponential", SimilarityFunction::exponential);
+      .value("exponential", SimilarityFunction::exponential)
+      .value("threshold", SimilarityFunction::threshold);
   nb::class_<SimilarityParameters>(m, "SimilarityParameters")
       .def(nb::init<>())
       .def_rw("function", &SimilarityParameters::function)

@@ -22,6 +22,8 @@ class SimilarityFunction(enum.Enum):
 
     exponential = 3
 
+    threshold = 4
+
 class SimilarityParameters:
     def __init__(self) -> None: ...
 

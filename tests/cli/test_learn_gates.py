@@ -297,11 +297,12 @@ def test_broken_parts_are_named(corpus, tmp_path):
     assert "in.jsonl:61" in wrong_data(learn(path, *QUICK))
 
 
-def test_word_vectors_make_the_kernel_soft(corpus, tmp_path):
+@pytest.mark.parametrize("name", ["sigmoid", "threshold"])
+def test_word_vectors_make_the_kernel_soft(name, corpus, tmp_path):
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("".join(f"w{i} {i + 1}.0 1.0\n" for i in range(2)))
-    report = learned(corpus, *QUICK, "--vectors", vectors, "--similarity", "sigmoid")
-    assert "Sigmoid" in report["kernel"]
+    report = learned(corpus, *QUICK, "--vectors", vectors, "--similarity", name)
+    assert name.capitalize() in report["kernel"]
 
 
 def test_examples_without_a_label_are_left_out(file, examples):

@@ -19,6 +19,7 @@ from kernelwood.similarity import (
     Sigmoid,
     Similarity,
     Table,
+    Threshold,
 )
 from kernelwood.structures import Sequence, Tree
 from kernelwood.vectors import Vectors
@@ -61,6 +62,7 @@ SIMILARITIES = {
     "dilation": Compositional(VECTORS, operation="dilation", lexical=False, weight=0.75),
     "table": Table(["", "play", "POS##NN"], [[0.5, 0.25, 0], [0.25, 1, 0.125], [0, 0.125, 0]]),
     "own": SharedPrefix(),
+    "threshold": Threshold(VECTORS, floor=0.25),
 }
 every_similarity = pytest.mark.parametrize(
     "similarity", SIMILARITIES.values(), ids=SIMILARITIES.keys()

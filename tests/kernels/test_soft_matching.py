@@ -26,7 +26,7 @@ import kernelwood as kw
 from kernelwood import similarity as similarities
 from kernelwood.errors import KernelInputError
 from kernelwood.kernels import KERNELS, PartialTreeKernel, SubsequenceKernel, SubsetTreeKernel
-from kernelwood.similarity import Exact, Exponential, Gaussian, Lexical, Table
+from kernelwood.similarity import Exact, Exponential, Gaussian, Lexical, Table, Threshold
 from kernelwood.structures import Sequence, Tree
 from kernelwood.vectors import Vectors
 
@@ -185,7 +185,12 @@ def test_labels_that_lack_on_the_other_side_of_a_similarity_are_no_trouble(name)
 MANY = [f"w{i}" for i in range(60)]
 PLANE = Vectors(MANY, np.random.default_rng(1).normal(size=(60, 4)))
 # From hardly any two labels match to all of them match.
-DENSITIES = {"few": Exponential(PLANE, floor=0.97), "some": Lexical(PLANE), "all": Gaussian(PLANE)}
+DENSITIES = {
+    "few": Exponential(PLANE, floor=0.97),
+    "some": Lexical(PLANE),
+    "all": Gaussian(PLANE),
+    "full": Threshold(PLANE, floor=0.8),
+}
 every_density = pytest.mark.parametrize("similarity", DENSITIES.values(), ids=DENSITIES)
 every_dtype = pytest.mark.parametrize("dtype", ["float64", "float32"])
 GATES = {"e": 0.7, "": 1.3}
@@ -325,6 +330,70 @@ def test_edges_match_exactly_whatever_the_similarity(name):
 def _two(kernel):
     one = sample(kernel, 1)[0]
     return (one, "x"), (one, "y")
+
+
+def words_as(name, words):
+    """Return the structure of each word in which a kernel compares nothing else."""
+    return [Sequence([w]) if name == "subsequence" else Tree(w) for w in words]
+
+
+@pytest.mark.parametrize("name", ["subsequence", "partial-tree"])
+@every_dtype
+@pytest.mark.parametrize("distance", [-1e-9, 1e-9])
+def test_words_match_at_a_threshold_whatever_the_number_type(name, dtype, distance):
+    """Cosines that numbers of 32 bits cannot tell from the threshold."""
+    words, rng = MANY[:40], np.random.default_rng(3)
+    vectors = Vectors(words, rng.normal(size=(40, 70)))
+    unit = vectors.matrix / np.linalg.norm(vectors.matrix.astype(float), axis=1, keepdims=True)
+    cosines = unit @ unit.T
+    X = words_as(name, words)
+    for i, j in zip(range(0, 20), range(20, 40), strict=True):
+        floor = cosines[i, j] + 1e-6 + distance
+        similarity = Threshold(vectors, floor=floor)
+        kernel = KERNELS[name](similarity=similarity, dtype=dtype)
+        expected = (cosines >= floor - 1e-6).astype(float)
+        assert expected[i, j] == (distance < 0)
+        np.testing.assert_allclose(kernel.gram(X), expected, atol=1e-6)
+        np.testing.assert_allclose(kernel.cross(X[:9], X), expected[:9], atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["subsequence", "partial-tree"])
+@every_dtype
+def test_words_match_themselves_at_any_threshold(name, dtype):
+    """In 32 bits the cosine of a long vector with itself can be less than the highest threshold."""
+    words = MANY[:3]
+    vectors = Vectors(words, np.repeat([[1, 1, 1], [1, 1, -1], [1, -1, -1]], 1000, axis=1))
+    kernel = KERNELS[name](similarity=Threshold(vectors, floor=1.0), dtype=dtype, normalize=False)
+    X = words_as(name, words)
+    table = kernel.gram(X)
+    np.testing.assert_array_equal(table, np.eye(3) * table[0, 0])
+    assert table[0, 0] > 0
+
+
+def test_a_threshold_may_be_exactly_reached():
+    similarity = Threshold(Vectors("abc", [[1, 0], [0, 1], [-1, 0]]), floor=1e-6)
+    expected = [[1, 1, 0], [1, 1, 1], [0, 1, 1]]
+    assert [[similarity.value(a, b) for b in "abc"] for a in "abc"] == expected
+    assert similarity.table([*"abc"], [*"abc"]).tolist() == expected
+    gram = SubsequenceKernel(similarity=similarity).gram(words_as("subsequence", "abc"))
+    assert gram.tolist() == expected
+
+
+class FromZero(Threshold):
+    """A threshold that its resolution leaves out."""
+
+    def _weight_and_floor(self):
+        return 1.0, None
+
+
+@every_dtype
+def test_a_threshold_that_is_left_out_is_0(dtype):
+    X = crowd("subsequence", 40)
+    left_out, zero = (
+        SubsequenceKernel(similarity=similarity, dtype=dtype).gram(X)
+        for similarity in (FromZero(PLANE), Threshold(PLANE, floor=1e-6))
+    )
+    np.testing.assert_array_equal(left_out, zero)
 
 
 def test_values_by_hand():

@@ -10,9 +10,21 @@ from hypothesis import given, strategies as st
 from spacy import displacy
 
 import kernelwood as kw
+from kernelwood.datasets import load_interactions
 from kernelwood.errors import StructureError
-from kernelwood.relations import Case, Evidence, MarkedText, Predictions, pair_candidates
+from kernelwood.io import Claim
+from kernelwood.relations import (
+    Case,
+    Evidence,
+    MarkedText,
+    Predictions,
+    RelationValidation,
+    Verdict,
+    Verdicts,
+    pair_candidates,
+)
 from kernelwood.relations.prediction_displacy import displacy_objects
+from kernelwood.structures import escape
 
 EVIL = "<script>alert(1)</script>\" onload='x'"
 VOID = {"br", "hr", "img", "meta", "rect", "path", "line", "circle"}
@@ -134,6 +146,52 @@ def test_no_text_becomes_markup():
     checked(kw.Example(EVIL, EVIL, {EVIL: evil})._repr_html_())
     checked(facts_of(pair(EVIL, kind=EVIL, text=text * 3))._repr_html_())
     checked(evidence(text, EVIL)._repr_html_())
+
+
+def claim(name="c1", kind="binds", text="Raf binds Ras."):
+    return Claim(name, kind, "T1", "T2", annotated(text))
+
+
+def test_verdicts_are_a_table():
+    supported = Verdict(claim(), "supported", 0.9, 0.5, None)
+    problem = Claim("c2", "binds", "Raf", "Rho", kw.Document("Raf binds Ras."))
+    unknown = Verdict(problem, "not checkable", None, 0.5, None, "mention not in the text: 'Rho'")
+    some = Verdicts([supported, unknown])
+    assert repr(some) == "<Verdicts: 2 claims, 1 supported, 1 not checkable>"
+    assert repr(some[0]) == "<Verdict: c1, binds: supported, probability 0.90>"
+    assert repr(some[1]) == "<Verdict: c2, binds: not checkable>"
+    made = checked(some._repr_html_())
+    assert "Raf —binds→ Ras" in made and "Raf —binds→ Rho" in made and "0.90" in made
+    assert "mention not in the text" in made
+    assert "1 more claim not shown" in checked(Verdicts([supported] * 21)._repr_html_())
+    checked(Verdicts()._repr_html_())
+
+
+def test_verdicts_show_the_relation_that_is_predicted_instead():
+    extractor = kw.RelationExtractor(random_state=0).fit(load_interactions("train"))
+    [candidate] = [
+        one
+        for one in pair_candidates(load_interactions("test"))
+        if one.id == next(iter(extractor.predict(load_interactions("test")))).id
+    ]
+    first, second = (entity for _, entity in candidate.participants)
+    [verdict] = verdicts = extractor.verify(
+        [Claim("c", "prevents", first.id, second.id, candidate.sentence)]
+    )
+    assert isinstance(verdicts, Verdicts) and verdict.opinion == "other"
+    made = checked(verdicts._repr_html_())
+    assert f"—{verdict.prediction.type}→" in made and "does not know" in made
+
+
+def test_scores_are_a_table_with_remarks():
+    extractor = kw.RelationExtractor(random_state=0).fit(load_interactions("train"))
+    scores = extractor.evaluate(load_interactions("test"), n_bootstrap=0)
+    made = checked(scores._repr_html_())
+    assert "Inhibits →" in made and "<td" in made
+    assert escape(f"AUC {scores.auc:.3f}") in made
+    assert escape(scores.audit.summary().splitlines()[1]) in made
+    folds = checked(RelationValidation(scores, (scores, scores))._repr_html_())
+    assert made in folds and "fold 2: precision" in folds
 
 
 @given(

@@ -14,6 +14,7 @@ from kernelwood.similarity import (
     Lexical,
     Sigmoid,
     Table,
+    Threshold,
 )
 from kernelwood.vectors import Vectors
 
@@ -43,6 +44,9 @@ VARIANTS = [
     Exponential(VECTORS),
     Exponential(VECTORS, floor=0.25),
     Exponential(VECTORS, floor=-0.5),
+    Threshold(VECTORS),
+    Threshold(VECTORS, floor=-0.25),
+    Threshold(VECTORS, floor=1.0),
     Lexical(VECTORS),
     Lexical(VECTORS, weight=0.3, floor=0.0),
     Lexical(VECTORS, weight=0.8, floor=0.5),
@@ -107,5 +111,7 @@ def by_definition(resolution, i, j):
         return (1 + math.tanh(c)) / 2
     if function == "exponential":
         return math.exp(c - 1) * (1 if floor is None else max(0, (c - floor) / (1 - floor)))
+    if function == "threshold":
+        return float(c >= floor)
     assert function == "cosine"
     return 0.0 if resolution.weight * c < floor else resolution.weight * c

@@ -210,7 +210,9 @@ def test_labels_must_be_strings():
         Exact().table(["a"], ["a", 3])
 
 
-@pytest.mark.parametrize("name", ["gaussian", "sigmoid", "exponential", "lexical", "compositional"])
+@pytest.mark.parametrize(
+    "name", ["gaussian", "sigmoid", "exponential", "threshold", "lexical", "compositional"]
+)
 @pytest.mark.parametrize("wrong", [None, {"play": [1.0, 0.0]}, "glove.txt"])
 def test_vectors_of_another_kind_are_refused(name, wrong):
     similarity = SIMILARITIES[name](wrong)

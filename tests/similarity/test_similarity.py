@@ -141,6 +141,10 @@ ALL = np.arange(3)
         ({"function": "sigmoid"}, [(1 + math.tanh(c)) / 2 for c in (1, 0.6, -1)]),
         ({"function": "exponential"}, [1, math.exp(-0.4), math.exp(-2)]),
         ({"function": "exponential", "floor": 0.5}, [1, math.exp(-0.4) * 0.2, 0]),
+        ({"function": "threshold", "floor": 0.6}, [1, 1, 0]),
+        ({"function": "threshold", "floor": 0.61}, [1, 0, 0]),
+        ({"function": "threshold", "floor": -1.0}, [1, 1, 1]),
+        ({"function": "threshold"}, [1, 1, 0]),
     ],
 )
 def test_functions_by_hand(fields, expected):

@@ -6,10 +6,19 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, strategies as st
 from similarity_cases import VECTORS, on_circle, sample_labels
 
 from kernelwood.errors import KernelInputError
-from kernelwood.similarity import Compositional, Exact, Exponential, Gaussian, Lexical, Sigmoid
+from kernelwood.similarity import (
+    Compositional,
+    Exact,
+    Exponential,
+    Gaussian,
+    Lexical,
+    Sigmoid,
+    Threshold,
+)
 from kernelwood.vectors import Vectors
 
 # Cosines with "cat": 1, 0.8, 0, -1.
@@ -35,6 +44,10 @@ PLAY_GUITAR = "COMP##dobj<play::v,guitar::n>"
         (Exponential(CAT), [1, math.exp(-0.2), math.exp(-1), math.exp(-2), 0]),
         (Exponential(CAT, floor=0.5), [1, math.exp(-0.2) * 0.6, 0, 0, 0]),
         (Exponential(CAT, floor=-0.5), [1, math.exp(-0.2) * 1.3 / 1.5, math.exp(-1) / 3, 0, 0]),
+        (Threshold(CAT), [1, 1, 0, 0, 0]),
+        (Threshold(CAT, floor=0.81), [1, 0, 0, 0, 0]),
+        (Threshold(CAT, floor=-0.5), [1, 1, 1, 0, 0]),
+        (Threshold(CAT, floor=-0.9999999), [1, 1, 1, 1, 0]),
     ],
 )
 def test_values_by_hand(similarity, expected):
@@ -42,7 +55,9 @@ def test_values_by_hand(similarity, expected):
     assert values == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.mark.parametrize("similarity", [Gaussian(CAT), Exponential(CAT), Exponential(CAT, 0.9)])
+@pytest.mark.parametrize(
+    "similarity", [Gaussian(CAT), Exponential(CAT), Exponential(CAT, 0.9), Threshold(CAT, 1)]
+)
 def test_equal_words_match_by_exactly_1(similarity):
     assert np.diagonal(similarity.table(WORDS, WORDS)).tolist() == [1.0] * 5
 
@@ -75,6 +90,9 @@ def test_words_are_looked_up_as_the_vectors_say():
 
 def test_parts_of_speech_may_differ():
     assert Exponential(CAT).value("LEX##cat::n", "dog::v") == pytest.approx(math.exp(-0.2))
+    assert Threshold(CAT).table(["LEX##cat::n"], ["dog::v", "dog", "run::n"]).tolist() == [
+        [1, 1, 0]
+    ]
 
 
 def test_composites_are_exact():
@@ -110,6 +128,61 @@ def test_exponential_with_a_floor_is_not_positive_semidefinite(floor):
     assert similarity.smallest_eigenvalue(words) < -0.001
 
 
+# Whole numbers from -2 to 2 in three dimensions: unequal cosines are more than 1e-5 apart.
+_WHOLE = st.lists(st.integers(-2, 2), min_size=3, max_size=3).filter(any)
+
+
+def _whole_cosine(u, v):
+    dot, lengths = (
+        sum(x * y for x, y in zip(u, v, strict=True)),
+        (sum(x * x for x in w) for w in (u, v)),
+    )
+    return dot / math.sqrt(math.prod(lengths))
+
+
+@given(st.lists(_WHOLE, min_size=2, max_size=8), st.sampled_from([-0.3, 0.5, 1.0]) | st.none())
+def test_a_threshold_is_reached_by_the_cosines_that_are_not_below_it(rows, floor):
+    if floor is None:  # that of a pair, which is reached exactly
+        floor = _whole_cosine(*rows[:2])
+    if floor <= -1 + 1e-9:
+        floor = -0.999
+    words = [f"w{i}" for i in range(len(rows))]
+    expected = [[float(_whole_cosine(u, v) >= floor - 1e-9) for v in rows] for u in rows]
+    for normalize in (True, False):
+        similarity = Threshold(Vectors(words, rows, normalize=normalize), floor=floor)
+        assert similarity.table(words, words).tolist() == expected
+        assert [[similarity.value(a, b) for b in words] for a in words] == expected
+
+
+@pytest.mark.parametrize(
+    ("below", "expected"), [(0, 1), (9e-7, 1), (1.1e-6, 0), (-9e-7, 1), (1e-3, 0)]
+)
+def test_a_threshold_forgives_the_rounding_of_vectors(below, expected):
+    similarity = Threshold(CAT, floor=0.8 + below)
+    assert similarity.value("cat", "dog") == expected
+    assert similarity.table(["cat"], ["dog"])[0, 0] == expected
+
+
+def test_a_threshold_is_not_positive_semidefinite():
+    vectors, words = on_circle(8)
+    similarity = Threshold(vectors, floor=0.5)
+    assert similarity.positive_semidefinite is False
+    assert similarity.smallest_eigenvalue(words[:3]) == pytest.approx(1 - math.sqrt(2))
+
+
+@pytest.mark.parametrize("floor", [-1, 1.001, -2, float("nan"), "0", True, None])
+def test_a_threshold_out_of_range_is_refused(floor):
+    similarity = Threshold(CAT, floor=floor)
+    message = r"Threshold: floor must be a number in \(-1, 1\], got"
+    for use in (
+        similarity.check,
+        lambda: similarity.value("cat", "dog"),
+        lambda: similarity.table(["cat"], ["dog"]),
+    ):
+        with pytest.raises(KernelInputError, match=message):
+            use()
+
+
 @pytest.mark.parametrize("floor", [-1, 1, 2.0, float("nan"), "0", True])
 def test_a_floor_out_of_range_is_refused(floor):
     similarity = Exponential(CAT, floor=floor)
@@ -118,6 +191,7 @@ def test_a_floor_out_of_range_is_refused(floor):
 
 
 def test_repr_shows_what_was_changed():
+    assert repr(Threshold(CAT)) == f"Threshold(vectors={CAT!r})"
     assert repr(Exact()) == "Exact()"
     assert repr(Exponential(CAT)) == f"Exponential(vectors={CAT!r})"
     assert repr(Exponential(CAT, floor=0.5)) == f"Exponential(vectors={CAT!r}, floor=0.5)"

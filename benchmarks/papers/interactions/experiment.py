@@ -1,171 +1,102 @@
-"""From a corpus to figures: learn on one, draw the line there, judge the pairs of another."""
+"""Running models: trials within a training corpus, and rows that are tested on another one."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from interactions.representation import REPRESENTATIONS, examples
-from interactions.thresholds import Rates, Thresholds, choose_thresholds, rates
-from numpy.typing import NDArray
+from interactions.corpora import Corpus
+from interactions.filters import removed_pairs
+from interactions.matrices import Lookup, Matrices, numbered
+from interactions.models import Model, Scores, fit_scores
+from interactions.points import (
+    Held,
+    held_out_figures,
+    labeled_predictions,
+    mean_figures,
+    ranking,
+    unlabeled_predictions,
+)
 
 import kernelwood as kw
 
-__all__ = [
-    "MODELS",
-    "Corpus",
-    "Settings",
-    "Trial",
-    "choose",
-    "held_out_scores",
-    "read_corpus",
-    "run_trial",
-]
+__all__ = ["N_SPLITS", "Laboratory"]
 
-MODELS = ("KLSH-kNN", "KLSH-RF", "SVM")
+N_SPLITS = 3
 
 
-@dataclass(frozen=True)
-class Corpus:
-    """Pairs of proteins, whether they interact, and the document of each."""
+class Laboratory:
+    """A training corpus and a test corpus, with their kernel matrices.
 
-    name: str
-    X: Any
-    y: NDArray[Any]
-    documents: list[str]
-
-
-@dataclass(frozen=True)
-class Settings:
-    """A model with all that was chosen for it.
-
-    Attributes
+    Parameters
     ----------
-    model : {"KLSH-kNN", "KLSH-RF", "SVM"}
-        What learns.
-    representation : str
-        A name in `interactions.representation.REPRESENTATIONS`.
-    parameters : dict
-        Of the classifier, where they are not its defaults.
+    training, test : Corpus
+    vectors : Vectors
     """
 
-    model: str
-    representation: str
-    parameters: dict[str, Any] = field(default_factory=dict)
+    def __init__(self, training: Corpus, test: Corpus, vectors: kw.Vectors) -> None:
+        self.training, self.test = training, test
+        self.matrices = Matrices(training, test, vectors)
+        self.removed = removed_pairs([training, test])
+        self.pairs = numbered(len(training) + len(test))
+        self._held: dict[str, Held] = {}
 
-    def classifier(self, vectors: kw.Vectors, seed: int) -> Any:
-        """Return the classifier, not fitted."""
-        kernel = REPRESENTATIONS[self.representation].kernel(vectors)
-        if self.model == "SVM":
-            return kw.KernelSVC(kernel, **self.parameters)
-        kind = {"KLSH-kNN": kw.HashNeighborsClassifier, "KLSH-RF": kw.HashForestClassifier}
-        return kind[self.model](kernel, random_state=seed, **self.parameters)
+    def held_out(self, model: Model, seed: int = 0) -> Held:
+        """Return scores of the training pairs, by models that have not seen their documents."""
+        known = self._held.get(repr(model))
+        if known is not None:
+            return known
+        documents, y = self.training.documents, self.training.y
+        values, kept = np.empty(len(y)), np.empty(len(y), dtype=bool)
+        for train, test in kw.evaluate.group_splits(
+            documents, y, n_splits=N_SPLITS, random_state=0
+        ):
+            kernel = self.matrices.kernel(model.representation, tested=False)
+            found = self._scores(model, kernel, np.asarray(train), np.asarray(test), seed)
+            values[test], kept[test] = found.values, found.kept
+        made = self._held[repr(model)] = Held(y, Scores(values, kept), documents)
+        return made
 
-    @property
-    def is_random(self) -> bool:
-        """Whether there are references to be drawn."""
-        return self.model != "SVM"
+    def scores(self, model: Model, seed: int) -> Scores:
+        """Return the scores of the test pairs."""
+        n = len(self.training)
+        kernel = self.matrices.kernel(model.representation, tested=True)
+        return self._scores(model, kernel, np.arange(n), np.arange(n, n + len(self.test)), seed)
 
+    def _scores(self, model: Model, kernel: Lookup, train: Any, test: Any, seed: int) -> Scores:
+        return fit_scores(
+            model, kernel, self.pairs, self.training.y, train, test, self.removed, seed
+        )
 
-@dataclass(frozen=True)
-class Trial:
-    """What one model did, with the figures of every reference set.
+    def trial(self, group: str, model: Model) -> dict[str, Any]:
+        """Return what a model reaches on held-out documents of the training corpus."""
+        found = held_out_figures(self.held_out(model))
+        return {"training": self.training.name, "group": group, **asdict(model), "held_out": found}
 
-    Attributes
-    ----------
-    settings : Settings
-        The model.
-    training, test : str
-        Names of the corpora.
-    thresholds : Thresholds
-        Chosen on the training corpus.
-    cautious, best : list of Rates
-        On the test corpus, with the lowest threshold that is not clearly worse and with the best.
-    seconds : float
-        CPU time of training and prediction, the mean of the reference sets.
-    evaluations : int
-        Kernel evaluations of training and prediction, the mean of the reference sets.
-    """
-
-    settings: Settings
-    training: str
-    test: str
-    thresholds: Thresholds
-    cautious: list[Rates]
-    best: list[Rates]
-    seconds: float
-    evaluations: int
-
-
-def read_corpus(name: str, path: str | Path) -> Corpus:
-    """Read a corpus in the unified format, with the views of all its pairs."""
-    candidates = kw.relations.pair_candidates(kw.read(path))
-    made = examples(candidates)
-    if len(made) != len(candidates):
-        raise ValueError(f"{path}: {len(candidates) - len(made)} pairs have no views")
-    y = np.array(candidates.labels, dtype=np.int64)
-    return Corpus(name, kw.batch(made), y, kw.evaluate.documents(candidates))
-
-
-def scores_of(model: Any, X: Any) -> NDArray[np.float64]:
-    """Return how much a fitted classifier believes in an interaction; no scale is meant."""
-    if isinstance(model, kw.KernelSVC):
-        return np.asarray(model.decision_function(X), dtype=np.float64).reshape(len(X))
-    return np.asarray(model.predict_proba(X)[:, 1], dtype=np.float64)
-
-
-def held_out_scores(
-    settings: Settings, corpus: Corpus, vectors: kw.Vectors, *, n_splits: int, seed: int
-) -> NDArray[np.float64]:
-    """Return a score of every pair by a model that has seen no pair of its document."""
-    scores = np.empty(len(corpus.y))
-    splits = kw.evaluate.group_splits(
-        corpus.documents, corpus.y, n_splits=n_splits, random_state=seed
-    )
-    for train, test in splits:
-        model = settings.classifier(vectors, seed)
-        model.fit(corpus.X[train], corpus.y[train])
-        scores[test] = scores_of(model, corpus.X[test])
-    return scores
-
-
-def run_trial(
-    settings: Settings,
-    training: Corpus,
-    test: Corpus,
-    vectors: kw.Vectors,
-    *,
-    seeds: Iterable[int],
-    n_splits: int = 3,
-    done: Callable[[], None] = lambda: None,
-) -> Trial:
-    """Learn and draw the line on one corpus, then judge the other; once for every seed."""
-    seeds = list(seeds) if settings.is_random else [0]
-    held_out = held_out_scores(settings, training, vectors, n_splits=n_splits, seed=seeds[0])
-    thresholds = choose_thresholds(training.y, held_out, training.documents)
-    cautious, best, costs = [], [], []
-    for seed in seeds:
-        started = time.process_time()
-        with kw.compute.counting() as counters:
-            model = settings.classifier(vectors, seed).fit(training.X, training.y)
-            scores = scores_of(model, test.X)
-        costs.append((time.process_time() - started, counters.kernel_evaluations))
-        cautious.append(rates(test.y, (scores >= thresholds.cautious).astype(int)))
-        best.append(rates(test.y, (scores >= thresholds.best).astype(int)))
-        done()
-    seconds, evaluations = np.mean(costs, axis=0)
-    names = (training.name, test.name)
-    return Trial(settings, *names, thresholds, cautious, best, float(seconds), int(evaluations))
-
-
-def choose(
-    corpus: Corpus, grid: Iterable[Settings], vectors: kw.Vectors, *, n_splits: int = 3
-) -> Iterator[tuple[Settings, Thresholds]]:
-    """Yield the settings of a grid with what they reach on held-out documents of a corpus."""
-    for settings in grid:
-        scores = held_out_scores(settings, corpus, vectors, n_splits=n_splits, seed=0)
-        yield settings, choose_thresholds(corpus.y, scores, corpus.documents)
+    def row(self, group: str, name: str, model: Model, seeds: Iterable[int]) -> dict[str, Any]:
+        """Return the figures of a model on the test corpus, means over seeds."""
+        self.matrices.kernel(model.representation, tested=True)  # read by held_out, too
+        y, held = self.test.y, self.held_out(model)
+        runs, ranks, costs = [], [], []
+        for seed in list(seeds) if model.is_random else [0]:
+            with kw.compute.counting() as counters:
+                scores = self.scores(model, seed)
+            found = unlabeled_predictions(held, scores, model.cut)
+            runs.append(found | labeled_predictions(y, scores))
+            ranks.append(ranking(y, scores))
+            costs.append(counters.kernel_evaluations)
+        return {
+            "training": self.training.name,
+            "test": self.test.name,
+            "group": group,
+            "name": name,
+            **asdict(model),
+            "rule": "held-out documents, cautious" if model.cut is None else "fixed cut",
+            "held_out": held_out_figures(held),
+            "points": mean_figures(y, runs),
+            **{key: float(np.mean([one[key] for one in ranks])) for key in ranks[0]},
+            "n": len(runs),
+            "kernel_evaluations": int(np.mean(costs)),
+        }

@@ -29,6 +29,7 @@ PAPERS = {  # authors and year, title
 }
 
 NAMES: tuple[str, ...] = (
+    "hashcodes_ppi",
     "events_hashcodes",
     "events_nonstationary",
     "gates_paths",

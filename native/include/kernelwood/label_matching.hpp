@@ -11,13 +11,15 @@
 
 namespace kernelwood {
 
-enum class SimilarityFunction { cosine, gaussian, sigmoid, exponential };
+enum class SimilarityFunction { cosine, gaussian, sigmoid, exponential, threshold };
 
 // What becomes of the cosine c of two vectors.
 struct SimilarityParameters {
   SimilarityFunction function = SimilarityFunction::cosine;
   double weight = 1.0;     // cosine: weight * c
-  double floor = 0.0;      // cosine: less counts as 0; exponential: c at which it reaches 0
+  // cosine: less counts as 0; exponential: c at which it reaches 0; threshold: least c that counts
+  // as 1, the others as 0
+  double floor = 0.0;
   bool has_floor = false;  // exponential
 };
 

@@ -64,7 +64,8 @@ class SimilarityBlock {
   bool never_zero() const {
     if (!labels_.vectors || !gates_.empty()) return false;
     const SimilarityParameters& parameters = labels_.vectors->parameters;
-    return parameters.function != SimilarityFunction::cosine && !parameters.has_floor;
+    return parameters.function != SimilarityFunction::cosine &&
+           parameters.function != SimilarityFunction::threshold && !parameters.has_floor;
   }
   size_t width() const { return columns_.size() + 1; }
   bool has_row(int32_t name) const { return row_of_[static_cast<size_t>(name)] >= 0; }
@@ -119,9 +120,9 @@ class SimilarityBlock {
 
   template <class Stored>
   void fill_from(const VectorSource& source, const Stored* vectors, StopFlag stop) {
-    SimilarityTable<Number, Stored>(source.parameters, vectors, source.dim, table_rows_.data(),
-                                    column_vectors_.data(), false, values_.data())
-        .fill(0, static_cast<int64_t>(rows_.size()), stop);
+    fill_similarities(source.parameters, vectors, source.dim, table_rows_.data(),
+                      column_vectors_.data(), false, 0, static_cast<int64_t>(rows_.size()),
+                      values_.data(), stop);
   }
 
   void fill_from_table() {

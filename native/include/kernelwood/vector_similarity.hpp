@@ -91,6 +91,8 @@ struct SimilarityLoop {
       const auto floor = static_cast<Number>(parameters.floor);
       const Vector share = (c - floor) / static_cast<Number>(1 - parameters.floor);
       return share > zero ? value * share : zero;
+    } else if constexpr (function == SimilarityFunction::threshold) {
+      return c >= static_cast<Number>(parameters.floor) ? one : zero;
     } else {
       const Vector value = c * static_cast<Number>(parameters.weight);
       return value < static_cast<Number>(std::max(parameters.floor, 0.0)) ? zero : value;
@@ -141,6 +143,9 @@ struct SimilarityLoop {
       case Function::sigmoid: return run_rows<Function::sigmoid>(parameters, left, right, dim);
       case Function::exponential:
         return run_rows<Function::exponential>(parameters, left, right, dim);
+      case Function::threshold:  // always in double, see fill_similarities
+        if constexpr (sizeof(Number) == 8)
+          return run_rows<Function::threshold>(parameters, left, right, dim);
     }
   }
 };
@@ -166,12 +171,12 @@ KW_DISPATCH_WIDE(similarities_f64,
                   const PackedColumns<double>& right, int64_t dim),
                  (parameters, left, right, dim))
 
-// Fills rows of a table of Number from vectors stored as Stored.
-template <class Number, class Stored>
+// Fills rows of a table of Result, computed in Number, from vectors stored as Stored.
+template <class Number, class Stored, class Result = Number>
 class SimilarityTable {
  public:
   SimilarityTable(const SimilarityParameters& parameters, const Stored* vectors, int64_t dim,
-                  const SimilarityRow* rows, const int64_t* columns, bool symmetric, Number* out)
+                  const SimilarityRow* rows, const int64_t* columns, bool symmetric, Result* out)
       : parameters_(parameters), vectors_(vectors), dim_(dim), rows_(rows), columns_(columns),
         symmetric_(symmetric), out_(out), packed_(static_cast<size_t>(dim * chunk)),
         left_(same_type ? 0 : static_cast<size_t>(dim * block_rows)),
@@ -200,10 +205,11 @@ class SimilarityTable {
   static constexpr int chunk = 4 * lanes;  // columns packed at a time
   static constexpr int64_t block_rows = 20 * RowBlock<Number>::most;
   static constexpr bool same_type = std::is_same_v<Number, Stored>;
+  static constexpr bool converted = !std::is_same_v<Number, Result>;
 
   void fill_themselves(int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
-      std::fill_n(out_ + rows_[i].offset, rows_[i].column_end - rows_[i].column_begin, Number(1));
+      std::fill_n(out_ + rows_[i].offset, rows_[i].column_end - rows_[i].column_begin, Result(1));
   }
 
   Number inverse_norm(int64_t vector) const {
@@ -259,9 +265,9 @@ class SimilarityTable {
   }
 
   // Rows [first, last) of the group that begins at `begin`, through a buffer where the results are
-  // mirrored or reach beyond the last column.
+  // converted, mirrored or reach beyond the last column.
   void fill_block(int64_t begin, int64_t first, int64_t last, int64_t column, int width) {
-    const bool buffered = symmetric_ || width < chunk;
+    const bool buffered = converted || symmetric_ || width < chunk;
     // A few columns stay in the nearest cache while all rows pass by.
     for (int at = 0; at < width; at += lanes)
       for (int64_t i = first; i < last; i += RowBlock<Number>::most) {
@@ -270,15 +276,16 @@ class SimilarityTable {
         for (int r = 0; r < left.n; ++r) {
           left.values[r] = row_values(i + r, i + r - first, at == 0);
           left.inverse[r] = row_inverse_[static_cast<size_t>(i + r - begin)];
-          left.out[r] =
-              at + (buffered ? values_.data() + (i + r - first) * chunk : entry(i + r, column));
+          left.out[r] = values_.data() + (i + r - first) * chunk + at;
+          if constexpr (!converted)
+            if (!buffered) left.out[r] = entry(i + r, column) + at;
         }
         run(left, {packed_.data() + at * dim_, inverse_ + at});
       }
     if (buffered) write(first, last, column, width);
   }
 
-  Number* entry(int64_t row, int64_t column) const {
+  Result* entry(int64_t row, int64_t column) const {
     return out_ + rows_[row].offset + (column - rows_[row].column_begin);
   }
 
@@ -286,9 +293,9 @@ class SimilarityTable {
     for (int64_t i = first; i < last; ++i)
       std::copy_n(values_.data() + (i - first) * chunk, width, entry(i, column));
     for (int c = 0; symmetric_ && c < width; ++c) {
-      Number* mirrored = entry(column + c, first);
+      Result* mirrored = entry(column + c, first);
       const Number* from = values_.data() + c;
-      for (int64_t i = 0; i < last - first; ++i) mirrored[i] = from[i * chunk];
+      for (int64_t i = 0; i < last - first; ++i) mirrored[i] = static_cast<Result>(from[i * chunk]);
     }
   }
 
@@ -305,9 +312,23 @@ class SimilarityTable {
   const SimilarityRow* rows_;
   const int64_t* columns_;
   bool symmetric_;
-  Number* out_;
+  Result* out_;
   Number inverse_[chunk] = {};
   Buffer<Number> packed_, left_, row_inverse_, values_;
 };
+
+// Fills rows [first, last) of a table. The cosines of a threshold are always of double precision:
+// its values jump, and must not depend on the number type.
+template <class Number, class Stored>
+void fill_similarities(const SimilarityParameters& parameters, const Stored* vectors, int64_t dim,
+                       const SimilarityRow* rows, const int64_t* columns, bool symmetric,
+                       int64_t first, int64_t last, Number* out, StopFlag stop) {
+  const auto fill = [&](auto&& table) { table.fill(first, last, stop); };
+  if (parameters.function == SimilarityFunction::threshold)
+    fill(SimilarityTable<double, Stored, Number>(parameters, vectors, dim, rows, columns, symmetric,
+                                                 out));
+  else
+    fill(SimilarityTable<Number, Stored>(parameters, vectors, dim, rows, columns, symmetric, out));
+}
 
 }  // namespace kernelwood

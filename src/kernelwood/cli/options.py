@@ -17,7 +17,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 RECIPES = ("svm", "ridge", "klsh-rf", "klsh-knn", "nystrom", "landmark-ridge")
 GATED = ("subsequence", "rooted-tree", "subtree", "subset-tree", "partial-tree")
 KERNELS = (*GATED, "forest", "all-paths-graph", "weisfeiler-lehman", "vector")
-_SIMILARITIES = ("gaussian", "sigmoid", "exponential", "lexical", "compositional")
+_SIMILARITIES = ("gaussian", "sigmoid", "exponential", "threshold", "lexical", "compositional")
 _THRESHOLDS = ("f1", "cautious", "half")
 # Value of --candidates -> the view that is compared unless --view names others.
 PARSERS = ("biomedical", "biomedical-dependencies", "spacy", "stanza", "conllu")

@@ -23,7 +23,7 @@ _FORMS = ("jsonl", "brat")
 _QUESTIONS = "questions.tsv"
 
 
-def load_questions() -> list[Example]:
+def load_questions() -> Examples:
     """Return 120 English questions, labeled with the kind of answer they ask for.
 
     Six classes of 20 questions: ``DESC`` (description, definition, manner, reason), ``ENTY``
@@ -33,7 +33,7 @@ def load_questions() -> list[Example]:
 
     Returns
     -------
-    list of Example
+    kernelwood.io.Examples
         With ids ``"q001"`` to ``"q120"`` and two views: ``"tree"``, the constituency tree with
         Penn Treebank labels, and ``"words"``, the lower-cased leaves as a `Sequence`.
 
@@ -53,7 +53,7 @@ def load_questions() -> list[Example]:
     text = files(__package__).joinpath("data", _QUESTIONS).read_text(encoding="utf-8")
     numbered = enumerate(text.splitlines(), start=1)
     rows = [(number, line) for number, line in numbered if line and not line.startswith("#")]
-    return [_question(index, *row) for index, row in enumerate(rows, start=1)]
+    return Examples(_question(index, *row) for index, row in enumerate(rows, start=1))
 
 
 def _question(index: int, line_number: int, line: str) -> Example:

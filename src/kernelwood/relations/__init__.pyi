@@ -99,6 +99,7 @@ from .scores import (
 from .shared_sentences import NearSentence as NearSentence, SharedSentences as SharedSentences
 from .verification import (
     Verdict as Verdict,
+    Verdicts as Verdicts,
     iter_verdicts as iter_verdicts,
     map_types as map_types,
 )

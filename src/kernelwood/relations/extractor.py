@@ -121,7 +121,7 @@ from kernelwood.relations.sentence_list import SentenceList
 from kernelwood.relations.shared_sentences import SharedSentences
 from kernelwood.relations.signatures import Signatures
 from kernelwood.relations.triggers import find_triggers, learn_forms, learn_triggers
-from kernelwood.relations.verification import Verdict, verify
+from kernelwood.relations.verification import Verdicts, verify
 from kernelwood.seeds import check_seed, resolve_seed
 from kernelwood.structures import show
 from kernelwood.text import Document
@@ -994,7 +994,7 @@ class RelationExtractor(ChecksParameters, Estimator):
             found = cases.find(candidates, self.views_, relations, count)
         return found[0] if one else found
 
-    def verify(self, claims: Any, *, parser: Any = None) -> list[Verdict]:
+    def verify(self, claims: Any, *, parser: Any = None) -> Verdicts:
         """Return verdicts on relations from another source.
 
         Parameters

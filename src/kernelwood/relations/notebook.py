@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from kernelwood.relations.candidates import Candidates
     from kernelwood.relations.facts import Fact, Facts
     from kernelwood.relations.predictions import Evidence
+    from kernelwood.relations.verification import Verdict, Verdicts
 
 _MAX_ROWS = 20
 _WIDTH = 80  # characters of a name
@@ -81,6 +82,38 @@ def evidence_html(evidence: Evidence) -> str:
     return _table(title, ["", "contribution", "type", "training case", "id"], rows, len(rows), "")
 
 
+def verdicts_html(verdicts: Verdicts) -> str:
+    """Return claims with their verdicts, probabilities and reasons."""
+    rows = []
+    for verdict in verdicts[:_MAX_ROWS]:
+        probability = "" if verdict.probability is None else _bar(verdict.probability)
+        cells = [verdict.claim.id, _claimed(verdict), verdict.opinion]
+        made = [escape(cell, _WIDTH) for cell in cells]
+        rows.append([*made, probability, escape(_remark(verdict), 2 * _WIDTH)])
+    header = ["claim", "relation", "verdict", "probability", "note"]
+    return _table(repr(verdicts), header, rows, len(verdicts), "claim")
+
+
+def _claimed(verdict: Verdict) -> str:
+    """Return the claim with the names of its entities, which are ids unless it has a problem."""
+    claim = verdict.claim
+    names = {
+        entity.id: " ".join(claim.annotated.text[start:end] for start, end in entity.spans)
+        for entity in claim.annotated.entities
+    }
+    first, second = (names.get(end, end) for end in (claim.first, claim.second))
+    return f"{first} —{claim.type}→ {second}"
+
+
+def _remark(verdict: Verdict) -> str:
+    """Return the relation that is predicted instead of the claimed one, and the reason."""
+    notes = [verdict.reason] if verdict.reason else []
+    if verdict.opinion == "other" and verdict.prediction is not None:
+        first, second = (one.text for one in verdict.prediction.participants)
+        notes.insert(0, f"{first} —{verdict.prediction.type}→ {second}")
+    return "; ".join(notes)
+
+
 def _table(
     title: str, header: Sequence[str], rows: Iterable[Sequence[str]], n: int, what: str
 ) -> str:
@@ -100,9 +133,10 @@ def _bar(share: float, text: str = "", good: bool = True) -> str:
     width = 100 * min(max(share, 0.0), 1.0)
     color = "#2e8b57" if good else "#c8553d"
     return (
+        '<span style="white-space: nowrap">'
         '<span style="display: inline-block; width: 60px; height: .6em; '
         'background: rgba(128, 128, 128, .25)"><span style="display: block; height: 100%; '
-        f'width: {width:.0f}%; background: {color}"></span></span> {text or f"{share:.2f}"}'
+        f'width: {width:.0f}%; background: {color}"></span></span> {text or f"{share:.2f}"}</span>'
     )
 
 

@@ -18,6 +18,7 @@ from kernelwood.relations.end_to_end import EndToEnd
 from kernelwood.relations.predictions import Predictions
 from kernelwood.relations.relation_classes import type_of
 from kernelwood.relations.shared_sentences import SharedSentences
+from kernelwood.structures import escape
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +137,15 @@ class RelationScores:
         }
 
     def __str__(self) -> str:
-        lines = [str(_with_arrows(self.scores)), ""]
+        return "\n".join([str(_with_arrows(self.scores)), "", *self._remarks()])
+
+    def _repr_html_(self) -> str:
+        table = _with_arrows(self.scores)._repr_html_()
+        return f'<div style="overflow-x: auto">{table}{_html_lines(self._remarks())}</div>'
+
+    def _remarks(self) -> list[str]:
+        """Return the lines below the table."""
+        lines = []
         if self.auc is not None:
             lines.append(
                 f"AUC {self.auc:.3f}, average precision {self.average_precision:.3f} "
@@ -158,7 +167,7 @@ class RelationScores:
             lines += ["", self.audit.summary()]
         if self.end_to_end is not None:
             lines += ["", str(self.end_to_end)]
-        return "\n".join(lines)
+        return lines
 
     def _overlap_lines(self) -> list[str]:
         if self.overlap is None or not self.overlap.n_candidates:
@@ -213,16 +222,26 @@ class RelationValidation:
             "warnings": list(self.warnings),
         }
 
-    def __str__(self) -> str:
-        rows = [
+    def _folds(self) -> list[str]:
+        return [
             f"fold {i + 1}: precision {part.precision:.3f}, recall {part.recall:.3f}, "
             f"F1 {part.f1:.3f}"
             for i, part in enumerate(self.parts)
         ]
-        return "\n".join([str(self.pooled), "", *rows])
+
+    def __str__(self) -> str:
+        return "\n".join([str(self.pooled), "", *self._folds()])
+
+    def _repr_html_(self) -> str:
+        return f"<div>{self.pooled._repr_html_()}{_html_lines(self._folds())}</div>"
 
     def __repr__(self) -> str:
         return f"<RelationValidation: F1 {self.pooled.f1:.3f}, {len(self.parts)} folds>"
+
+
+def _html_lines(lines: Sequence[str]) -> str:
+    text = "\n".join(escape(line) for some in lines for line in some.split("\n"))
+    return f"<pre>{text}</pre>"
 
 
 def _with_arrows(scores: Scores) -> Scores:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from kernelwood.errors import KernelInputError
 from kernelwood.io import Claim
@@ -21,7 +22,7 @@ _Key: TypeAlias = tuple[Document | Sentence, frozenset[str]]
 _AT_ONCE = 256  # claims scored together
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Verdict:
     """The result of verifying a claim.
 
@@ -77,8 +78,26 @@ class Verdict:
             made["evidence"] = evidence.to_dict()
         return made
 
+    def __repr__(self) -> str:
+        sure = "" if self.probability is None else f", probability {self.probability:.2f}"
+        return f"<Verdict: {self.claim.id}, {self.claim.type}: {self.opinion}{sure}>"
 
-def verify(extractor: Any, claims: Iterable[Claim], *, parser: Any = None) -> list[Verdict]:
+
+class Verdicts(list[Verdict]):
+    """A list of verdicts, which notebooks show as a table."""
+
+    def __repr__(self) -> str:
+        counts = Counter(verdict.opinion for verdict in self)
+        found = [f"{counts[name]:,} {name}" for name in get_args(Opinion) if counts[name]]
+        return f"<Verdicts: {', '.join([f'{len(self):,} claims', *found])}>"
+
+    def _repr_html_(self) -> str:
+        from kernelwood.relations.notebook import verdicts_html
+
+        return verdicts_html(self)
+
+
+def verify(extractor: Any, claims: Iterable[Claim], *, parser: Any = None) -> Verdicts:
     """Return a verdict on each claim, in order.
 
     Parameters
@@ -95,7 +114,7 @@ def verify(extractor: Any, claims: Iterable[Claim], *, parser: Any = None) -> li
     KernelInputError
         If the extractor is one of events.
     """
-    return list(iter_verdicts(extractor, claims, parser=parser))
+    return Verdicts(iter_verdicts(extractor, claims, parser=parser))
 
 
 def map_types(

@@ -13,4 +13,5 @@ from .vector_similarities import (
     Gaussian as Gaussian,
     Lexical as Lexical,
     Sigmoid as Sigmoid,
+    Threshold as Threshold,
 )

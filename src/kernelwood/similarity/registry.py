@@ -10,6 +10,7 @@ from kernelwood.similarity.vector_similarities import (
     Gaussian,
     Lexical,
     Sigmoid,
+    Threshold,
 )
 
 SIMILARITIES: dict[str, type[Similarity]] = {
@@ -17,6 +18,7 @@ SIMILARITIES: dict[str, type[Similarity]] = {
     "gaussian": Gaussian,
     "sigmoid": Sigmoid,
     "exponential": Exponential,
+    "threshold": Threshold,
     "lexical": Lexical,
     "compositional": Compositional,
     "table": Table,

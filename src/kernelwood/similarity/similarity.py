@@ -15,7 +15,7 @@ from kernelwood.parameters import Parameterized
 SMALLEST = 1e-12  # similarities below this count as 0, which bounds the range of kernel values
 _ROUNDING = 1e-9  # asymmetry of a table that counts as rounding
 
-Function = Literal["cosine", "gaussian", "sigmoid", "exponential"]
+Function = Literal["cosine", "gaussian", "sigmoid", "exponential", "threshold"]
 Indices = NDArray[np.int64]
 Block = Callable[[Indices, Indices], NDArray[np.float64]]
 
@@ -233,16 +233,16 @@ class Resolution:
         similarity 1.
     vectors : ndarray of float32 or float64, shape (m, d), optional
         C-contiguous. Rows need not be of unit length.
-    function : {"cosine", "gaussian", "sigmoid", "exponential"}
+    function : {"cosine", "gaussian", "sigmoid", "exponential", "threshold"}
         The similarity as a function of the cosine :math:`c` of two vectors: ``weight`` times
         :math:`c`, and 0 if this is below ``floor``; :math:`\exp(2c - 2)`;
         :math:`(1 + \tanh c) / 2`; :math:`\exp(c - 1)`, with a ``floor`` :math:`\gamma` times
-        :math:`\max(0, (c - \gamma) / (1 - \gamma))`. Labels that share a row have
-        :math:`c = 1`.
+        :math:`\max(0, (c - \gamma) / (1 - \gamma))`; 1 if :math:`c` is at least ``floor``,
+        otherwise 0. Labels that share a row have :math:`c = 1`.
     weight : float
         Used by ``"cosine"`` only.
     floor : float, optional
-        Used by ``"cosine"`` and ``"exponential"``.
+        Used by ``"cosine"``, ``"exponential"`` and ``"threshold"``, which takes None as 0.
     table : callable, optional
         If given, vectors and function are ignored: ``table(left, right)`` returns the
         similarities of labels of one group, given by their indices.
@@ -308,6 +308,8 @@ class Resolution:
             if self.floor is not None:
                 values *= np.maximum(0.0, (cosines - self.floor) / (1 - self.floor))
             return values
+        if self.function == "threshold":
+            return (cosines >= (self.floor or 0.0)).astype(np.float64)
         values = self.weight * cosines
         if self.floor is not None:
             values[values < self.floor] = 0.0

@@ -14,6 +14,7 @@ from kernelwood.similarity.label_notation import COMPOSITE, ROOT, Label, Word, p
 from kernelwood.similarity.similarity import BuiltIn, Function, Indices, Resolution, group_ids
 
 _AT_ONCE = 4096  # pairs composed at a time, which bounds the temporary memory
+_ROUNDED = 1e-6  # above the error of cosines that comes from vectors of 32-bit numbers
 
 
 class WordVectors(Protocol):
@@ -269,6 +270,82 @@ class Exponential(_FromVectors):
 
     def _weight_and_floor(self) -> tuple[float, float | None]:
         return 1.0, None if self.floor is None else float(self.floor)
+
+
+class Threshold(_FromVectors):
+    r"""Words match fully if the cosine of their vectors reaches a floor, otherwise not at all.
+
+    .. math:: k(a, b) = [w_a \cdot w_b \ge \gamma]
+
+    with unit vectors :math:`w`: 1 or 0, and 1 for a word and itself. Words with a vector are
+    compared whatever their part of speech; other labels match only themselves. Not positive
+    semidefinite in general.
+
+    Parameters
+    ----------
+    vectors : Vectors
+        The vectors of words.
+    floor : float in (-1, 1]
+        :math:`\gamma`, the least cosine of words that match.
+
+    Notes
+    -----
+    A word may match two words that do not match each other. The table of these three has the
+    eigenvalue :math:`1 - \sqrt 2`, so it is not positive semidefinite;
+    ``smallest_eigenvalue`` measures this on a sample of labels. Consequences:
+    :class:`~kernelwood.NystromEmbedder` raises an error if the matrix of its landmarks has a
+    clearly negative eigenvalue, and drops small ones; kernel ridge regression and Gaussian
+    processes fail if the matrix with their ridge is not positive definite; a support vector machine
+    may stop at a solution that is not the best; normalized values may exceed 1. Nearest neighbors
+    and hashcodes of the method ``"rknn"`` need no positive semidefinite kernel.
+    :class:`Exponential` with a ``floor`` has no jump and smaller negative eigenvalues.
+
+    Vectors are stored as 32-bit numbers, which changes cosines by less than 1e-6. A cosine up to
+    1e-6 below the floor counts as reaching it, so words match if their exact cosine is the floor.
+    Kernels of both number types match the same words, because cosines are computed in double
+    precision. ``table`` and ``value`` sum products in another order and can differ from kernels
+    only for cosines within about 1e-15 of :math:`\gamma - 10^{-6}`.
+
+    References
+    ----------
+    .. [1] S. Garg, A. Galstyan, G. Ver Steeg, I. Rish, G. Cecchi, S. Gao, "Kernelized hashcode
+       representations for relation extraction", AAAI 2019. Code published by the first author
+       counts words above a cosine as full matches.
+
+    Examples
+    --------
+    >>> from kernelwood.similarity import Threshold
+    >>> from kernelwood.vectors import Vectors
+    >>> vectors = Vectors(["cat", "dog", "run"], [[1, 0], [0.8, 0.6], [0, 1]])
+    >>> Threshold(vectors).table(["cat", "dog"], ["cat", "dog", "run", "unknown"])
+    array([[1., 1., 0., 0.],
+           [1., 1., 1., 0.]])
+    >>> Threshold(vectors, floor=0.7).table(["cat", "dog"], ["cat", "dog", "run", "unknown"])
+    array([[1., 1., 0., 0.],
+           [1., 1., 0., 0.]])
+    """
+
+    _function = "threshold"
+
+    def __init__(self, vectors: WordVectors, floor: float = 0.5) -> None:
+        self.vectors = vectors
+        self.floor = floor
+
+    @property
+    def positive_semidefinite(self) -> bool:
+        """False: a word may match two words that do not match each other."""
+        return False
+
+    def check(self) -> None:
+        """Raise KernelInputError if a parameter is out of range."""
+        super().check()
+        self._check_number("floor", -1, 1, "(-1, 1]")
+
+    def _formula(self, c: float) -> float:
+        return float(c >= float(self.floor) - _ROUNDED)
+
+    def _weight_and_floor(self) -> tuple[float, float | None]:
+        return 1.0, float(self.floor) - _ROUNDED
 
 
 class Lexical(_FromVectors):
