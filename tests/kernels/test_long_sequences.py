@@ -225,3 +225,9 @@ def test_a_sequence_of_more_labels_than_a_tile_has_room_for():
     a, b = Sequence(words), Sequence(words[:40] * 16)
     value = kernel.value(a, b)
     assert 0 < value <= 1 and value == pytest.approx(kernel.value(b, a), rel=1e-9)
+
+
+def test_no_sequences_beside_long_ones(mixed):
+    kernel, long = SubsequenceKernel(dtype="float32"), kw.batch(mixed)
+    assert kernel.cross(long, long[:0]).shape == (len(long), 0)
+    assert kernel.cross(long[:0], long).shape == (0, len(long))

@@ -155,7 +155,7 @@ class SubsequenceKernel(EngineKernel):
 
     def _holding(self, number: str, runner: Runner, *sides: Any) -> str:
         """Return the first number type that holds a self-similarity of each side."""
-        if max(side.largest for side in sides) <= _LONG:
+        if max(side.largest for side in sides) <= _LONG or not all(map(len, sides)):
             return number
         while number != "log2" and any(self._all_leave(side, number, runner) for side in sides):
             number = _NEXT[number]
