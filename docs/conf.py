@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
 
 import kernelwood
+
+sys.path.insert(0, str(Path(__file__).parent / "extensions"))
 
 project = "kernelwood"
 author = "The kernelwood developers"
@@ -20,18 +24,28 @@ extensions = [
     "sphinx.ext.autosummary",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
+    "commands",
+    "diagrams",
+    "reference",
 ]
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3
 exclude_patterns = ["_build"]
+templates_path = ["_templates"]
 
 html_theme = "furo"
 html_title = f"kernelwood {version}"
 html_show_sourcelink = False
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 
 autodoc_member_order = "bysource"
-# Types stand in the parameter lists; signatures are read more easily without them.
-autodoc_typehints = "none"
+# Signatures have types by their last names, one parameter a line if they are long.
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+autodoc_preserve_defaults = True
+python_use_unqualified_type_names = True
+maximum_signature_line_length = 88
 autosummary_generate = True
 numpydoc_show_class_members = False
 
