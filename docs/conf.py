@@ -24,6 +24,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
+    "accessibility",
     "commands",
     "diagrams",
     "reference",
@@ -43,9 +44,9 @@ autodoc_member_order = "bysource"
 # Signatures have types by their last names, one parameter a line if they are long.
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
-autodoc_preserve_defaults = True
+autodoc_type_aliases = {"DTypeLike": "DTypeLike", "ArrayLike": "ArrayLike"}
 python_use_unqualified_type_names = True
-maximum_signature_line_length = 88
+maximum_signature_line_length = 120
 autosummary_generate = True
 numpydoc_show_class_members = False
 
@@ -69,7 +70,7 @@ def draw_inline(writer: Any, node: nodes.math) -> None:
 
 def draw_block(writer: Any, node: nodes.math_block) -> None:
     formula = tex2mathml(node.astext(), as_block=True)
-    writer.body.append(f'<div class="math" style="overflow-x: auto">{formula}</div>')
+    writer.body.append(f'<div class="math" tabindex="0">{formula}</div>')
     raise nodes.SkipNode
 
 
