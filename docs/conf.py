@@ -25,9 +25,9 @@ extensions = [
     "numpydoc",
     "sphinx_gallery.gen_gallery",
     "accessibility",
+    "reference",  # before others import what it describes
     "commands",
     "diagrams",
-    "reference",
 ]
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3
@@ -44,7 +44,6 @@ autodoc_member_order = "bysource"
 # Signatures have types by their last names, one parameter a line if they are long.
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
-autodoc_type_aliases = {"DTypeLike": "DTypeLike", "ArrayLike": "ArrayLike"}
 python_use_unqualified_type_names = True
 maximum_signature_line_length = 120
 autosummary_generate = True

@@ -14,8 +14,10 @@ import re
 from functools import cache
 from inspect import getattr_static
 from pathlib import Path
-from typing import Any
+from types import new_class
+from typing import Any, Generic, TypeVar
 
+import numpy.typing
 from docutils import nodes
 from numpydoc import docscrape_sphinx
 from sphinx import addnodes
@@ -119,12 +121,13 @@ def show_parameters(
     """Show the parameters of ``__init__`` where a base class has a ``__new__`` that takes any."""
     if kind != "class" or not (signature or "").startswith("(*args"):
         return None
-    found = inspect.signature(
-        obj.__init__, bound_method=True, type_aliases=app.config.autodoc_type_aliases
+    if obj.__init__ is object.__init__:
+        return "()", None
+    found = inspect.signature(obj.__init__, bound_method=True)
+    shown = inspect.stringify_signature(
+        found, show_return_annotation=False, unqualified_typehints=True
     )
-    return inspect.stringify_signature(
-        found, show_return_annotation=False, short_literals=True, unqualified_typehints=True
-    ), None
+    return shown, None
 
 
 def list_inherited(
@@ -156,6 +159,17 @@ def _documented() -> dict[type, str]:
     return {value: name for name, value in found.items() if isinstance(value, type)}
 
 
+def name_array_types() -> None:
+    """Show the types of NumPy by their names, and not by the unions that they stand for."""
+    item = TypeVar("item")
+    named = {"__module__": "numpy.typing"}
+    numpy.typing.NDArray = new_class(
+        "NDArray", (Generic[item],), {}, lambda body: body.update(named)
+    )
+    for name in ("ArrayLike", "DTypeLike"):
+        setattr(numpy.typing, name, type(name, (), named))
+
+
 def keep_compiled_templates() -> None:
     """Let numpydoc compile its template once, and not for every docstring."""
     make = docscrape_sphinx.SandboxedEnvironment
@@ -171,6 +185,7 @@ def keep_compiled_templates() -> None:
 
 def setup(app: Any) -> dict[str, bool]:
     """Register the extension."""
+    name_array_types()
     keep_compiled_templates()
     app.connect("autodoc-skip-member", choose_members)
     app.connect("autodoc-process-signature", show_parameters, priority=400)

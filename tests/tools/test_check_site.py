@@ -101,3 +101,20 @@ def test_a_large_page_is_noticed(site):
     (site / "index.html").write_text(page("Start", "x" * check_site.LARGEST))
     [problem] = check_site.problems(site)
     assert problem.startswith("index.html: 300,") and problem.endswith("at most 300,000")
+
+
+@pytest.mark.slow
+def test_pages_are_checked_in_both_themes(site, monkeypatch, capsys):
+    monkeypatch.setattr(check_site, "CHECKED_BY_AXE", ("index", "guide/first"))
+    style = "<style>@media (prefers-color-scheme: dark) { body { background: #222 } }</style>"
+    body = f'<html lang="en"><title>a</title>{style}<main><h1>First</h1>'
+    (site / "guide" / "first.html").write_text(f"<!doctype html>{body}</main></html>")
+    (site / "index.html").write_text(f'<!doctype html>{body}<img src="a.png"></main></html>')
+    found = list(check_site.check_accessibility(site))
+    if "NOT TESTED" in capsys.readouterr().out:
+        pytest.skip("no browser")
+    assert any(one.startswith("index, light: image-alt") for one in found)
+    assert [one.partition(": ")[2].partition(":")[0] for one in found if "guide" in one] == [
+        "color-contrast"
+    ]
+    assert all(one.startswith("guide/first, dark") for one in found if "guide" in one)
