@@ -30,3 +30,11 @@ def test_parameters_on_lines_of_their_own_are_not_definitions():
 def test_a_correct_page_stays_as_it_is():
     page = corrected('<pre>1</pre><p class="caption" role="heading">Guide</p>')
     assert corrected(page) == page
+
+
+def test_headers_of_tables_have_text():
+    formula = '<math xmlns="m">\n  <mi>K</mi>\n  <mo>(</mo>\n  <mi>a</mi>\n  <mo>)</mo>\n</math>'
+    page = corrected(f'<th class="head"><p></p></th><th class="head"><p>{formula}</p></th>')
+    assert page.startswith('<td class="head"></td><th class="head"><p><math aria-label="K(a)" xml')
+    assert corrected(page) == page
+    assert corrected(f"<td><p>{formula}</p></td>") == f"<td><p>{formula}</p></td>"
