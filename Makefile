@@ -22,7 +22,7 @@ help:
 	@echo "make sanitize  tests of the native core and crafted models with ASan and UBSan"
 	@echo "make bench     measure the kernels on this machine"
 	@echo "make papers    repeat the published tables and write docs/results.md (hours)"
-	@echo "make docs      build the documentation into docs/_build/html"
+	@echo "make docs      build the documentation into docs/_build/html (GALLERY= leaves out the gallery)"
 	@echo "make develop   the package and all tools in $(VENV)"
 	@echo "make format    rewrite Python and C++ in the house style"
 	@echo "make stubs     write $(CORE_STUB) from the compiled core"
@@ -107,8 +107,11 @@ bench: $(VENV)/.package
 papers: $(VENV)/.dev
 	$(BIN)/python benchmarks/papers/run.py $(PAPERS)
 
+# Without running the gallery, and without checks in a browser: make docs GALLERY=
+GALLERY ?= run
 docs: $(VENV)/.docs
-	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+	$(BIN)/sphinx-build -W --keep-going -q $(if $(GALLERY),,-D plot_gallery=0) -b html docs docs/_build/html
+	$(BIN)/python tools/check_site.py docs/_build/html $(if $(GALLERY),--axe)
 	@echo "docs/_build/html/index.html"
 
 develop: $(VENV)/.dev $(VENV)/.docs
@@ -136,7 +139,7 @@ audit: $(VENV)/.release
 	$(BIN)/pip-audit --strict --disable-pip --require-hashes --requirement requirements/ci.txt
 
 clean:
-	rm -rf $(VENV) build dist docs/_build docs/gallery .mypy_cache .ruff_cache \
+	rm -rf $(VENV) build dist docs/_build docs/api docs/commands.md docs/gallery .mypy_cache .ruff_cache \
 		.pytest_cache .hypothesis .import_linter_cache
 	find src tests benchmarks tools examples fuzz -name __pycache__ -prune -exec rm -rf {} +
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
 
 import kernelwood
+
+sys.path.insert(0, str(Path(__file__).parent / "extensions"))
 
 project = "kernelwood"
 author = "The kernelwood developers"
@@ -20,18 +24,28 @@ extensions = [
     "sphinx.ext.autosummary",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
+    "accessibility",
+    "reference",  # before others import what it describes
+    "commands",
+    "diagrams",
 ]
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3
 exclude_patterns = ["_build"]
+templates_path = ["_templates"]
 
 html_theme = "furo"
 html_title = f"kernelwood {version}"
 html_show_sourcelink = False
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 
 autodoc_member_order = "bysource"
-# Types stand in the parameter lists; signatures are read more easily without them.
-autodoc_typehints = "none"
+# Signatures have types by their last names, one parameter a line if they are long.
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+python_use_unqualified_type_names = True
+maximum_signature_line_length = 120
 autosummary_generate = True
 numpydoc_show_class_members = False
 
@@ -55,7 +69,7 @@ def draw_inline(writer: Any, node: nodes.math) -> None:
 
 def draw_block(writer: Any, node: nodes.math_block) -> None:
     formula = tex2mathml(node.astext(), as_block=True)
-    writer.body.append(f'<div class="math" style="overflow-x: auto">{formula}</div>')
+    writer.body.append(f'<div class="math" tabindex="0">{formula}</div>')
     raise nodes.SkipNode
 
 

@@ -9,6 +9,8 @@ documents, sentences, candidates, sequences of words, and at last the nearest ne
 import tempfile
 from pathlib import Path
 
+import matplotlib.pyplot as plt
+
 import kernelwood as kw
 
 # %%
@@ -64,3 +66,21 @@ for candidate, example, row, value in zip(new, unseen, nearest, similarities, st
     print(f"{first} and {second}: {found.label}, as in (similarity {value[0]:.2f})")
     print(f"   new:  {' '.join(example.view('context').nodes)}")
     print(f"   seen: {' '.join(found.view('context').nodes)}   [{found.origin}]")
+
+# %%
+# The similarities of the new pairs to all seen ones. Pairs that interact have a star.
+
+
+def names(candidates):
+    """Return the two proteins of each pair, with a star if they interact."""
+    marks = ["★ " if label else "" for label in candidates.labels]
+    pairs = [" – ".join(entity.text for entity in one.entities) for one in candidates]
+    return [mark + pair for mark, pair in zip(marks, pairs, strict=True)]
+
+
+figure, axis = plt.subplots(figsize=(8, 3), layout="constrained")
+image = axis.imshow(kernel.cross(unseen, examples), cmap="Blues", vmin=0)
+axis.set_xticks(range(len(seen)), names(seen), rotation=40, ha="right")
+axis.set_yticks(range(len(new)), names(new))
+figure.colorbar(image, ax=axis, label="similarity")
+plt.show()

@@ -10,6 +10,9 @@ The vectors here are made up, four numbers a word, so that the example needs no 
 read by ``kw.Vectors.load``.
 """
 
+import matplotlib.pyplot as plt
+import numpy as np
+
 import kernelwood as kw
 from kernelwood.similarity import Gaussian, Lexical
 
@@ -52,9 +55,19 @@ kernels = {
 
 print(f"{texts[0]}, compared with")
 print(f"{'':20}" + "".join(f"{text:>28}" for text in texts[1:]))
-for name, kernel in kernels.items():
-    values = kernel.gram(sentences)[0, 1:]
+rows = [kernel.gram(sentences)[0, 1:] for kernel in kernels.values()]
+for name, values in zip(kernels, rows, strict=True):
     print(f"{name:20}" + "".join(f"{value:28.2f}" for value in values))
+
+figure, axis = plt.subplots(figsize=(8, 3.4), layout="constrained")
+places = np.arange(len(kernels))
+for number, text in enumerate(texts[1:]):
+    axis.barh(places + 0.38 * number, np.array(rows)[:, number], height=0.36, label=text)
+axis.set_yticks(places + 0.19, kernels)
+axis.invert_yaxis()
+axis.set_xlabel(f"similarity to “{texts[0]}”")
+axis.legend()
+plt.show()
 
 # %%
 # The same with trees: the partial tree kernel with word vectors is known as the smoothed partial
