@@ -62,7 +62,7 @@ test-oldest: $(VENV)/.package $(VENV)/.release
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/codespell *.md *.cff *.toml src native tests benchmarks docs examples tools fuzz
+	$(BIN)/codespell *.md *.cff *.toml src native tests benchmarks docs examples tools fuzz packaging
 	$(BIN)/clang-format --dry-run -Werror $(NATIVE)
 
 types: $(VENV)/.dev

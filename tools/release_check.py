@@ -44,9 +44,7 @@ IN_WHEEL = (
     r"kernelwood-.*\.dist-info/entry_points\.txt",
     *(rf"kernelwood-.*\.dist-info/licenses/{name}" for name in LICENSES),
 )
-NOT_IN_WHEEL = (
-    r"(^|/)(tests?|benchmarks|fuzz|docs|tools|examples|native|__pycache__)/|test_[^/]*\.py$"
-)
+NOT_IN_WHEEL = r"(^|/)(tests|benchmarks|fuzz|native|__pycache__)/|(^|/)(test_[^/]*|conftest)\.py$"
 IN_SDIST = (
     *LICENSES, "PKG-INFO", "README.md", "CHANGELOG.md", "CITATION.cff", "pyproject.toml",
     "CMakeLists.txt", "native/hardening.cmake", "native/src/core.cpp", "src/kernelwood/py.typed",

@@ -13,9 +13,9 @@ from hypothesis import given, strategies as st
 
 import kernelwood as kw
 
-PROGRAMS = Path(__file__).parents[2] / "benchmarks"
-sys.path.append(str(PROGRAMS / "papers"))
-sys.path.append(str(PROGRAMS))  # until the imports are done: some programs are named as folders here
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks" / "papers"))
+# Until the imports are done: some programs are named as folders here.
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 
 import label_efficiency
 from label_models import corpora
@@ -34,7 +34,7 @@ from tables.gates_paths import TABLE as GATES
 from tables.label_efficiency import TABLE
 from tables.questions import TABLE as QUESTIONS
 
-sys.path.remove(str(PROGRAMS))
+sys.path.remove(str(Path(__file__).parents[2] / "benchmarks"))
 
 VERBS = {"binds": 1, "activates": 1, "resembles": 0, "precedes": 0}
 
