@@ -10,13 +10,14 @@ CORE_STUB := src/kernelwood/_core.pyi
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all lint types contracts check-stubs unit mutants fuzz sanitize bench \
-	papers docs develop format stubs wheel sdist lock audit clean
+.PHONY: help demo test test-all test-oldest lint types contracts check-stubs unit mutants fuzz \
+	sanitize bench papers docs develop format stubs wheel sdist release-check lock audit clean
 
 help:
 	@echo "make demo      learn relations, find some in a new text, write a report"
 	@echo "make test      everything that must hold: lint, types, contracts, tests"
 	@echo "make test-all  make test, with slow tests and more random examples"
+	@echo "make test-oldest  some tests with the lowest versions of requirements (Python 3.10, 3.11)"
 	@echo "make mutants   change lines at random, list changes that no test notices"
 	@echo "make fuzz      crafted models, files, folders and requests (MINUTES=10 SEED=0)"
 	@echo "make sanitize  tests of the native core and crafted models with ASan and UBSan"
@@ -27,6 +28,7 @@ help:
 	@echo "make format    rewrite Python and C++ in the house style"
 	@echo "make stubs     write $(CORE_STUB) from the compiled core"
 	@echo "make wheel     build a wheel into dist (make sdist: source too)"
+	@echo "make release-check  build sdist and wheel, check them, install and run them elsewhere"
 	@echo "make lock      pin all dependencies with hashes (make audit: known vulnerabilities)"
 	@echo "make clean     remove everything that make made"
 
@@ -38,10 +40,29 @@ test: lint types contracts check-stubs unit
 test-all: SLOW := --slow
 test-all: $(VENV)/.slow test
 
+# The lowest versions that pyproject.toml allows (requirements/oldest.txt), in an environment of their
+# own. The first NumPy among them has wheels up to Python 3.11: make PYTHON=python3.10 test-oldest
+OLDEST := build/oldest
+OLDEST_TESTS ?= $(addprefix tests/, test_deprecation.py test_spacy_component.py \
+	cli/test_app.py cli/test_console.py cli/test_demo.py cli/test_doctor.py entities/test_tagger.py \
+	features/test_every_index.py features/test_nystrom.py io/test_every_format.py \
+	io/test_parquet.py kernels/test_every_kernel.py kernels/test_scikit_learn.py \
+	learners/test_every_learner.py persist/test_estimators.py persist/test_golden.py \
+	relations/test_end_to_end.py relations/test_report.py scale/test_cluster.py web/test_service.py)
+test-oldest: $(VENV)/.package $(VENV)/.release
+	@$(BIN)/python -c 'import sys; sys.version_info < (3, 12) or sys.exit(\
+	"the lowest versions need Python 3.10 or 3.11; try make VENV=.venv-oldest PYTHON=python3.10 $@")'
+	@rm -rf $(OLDEST)
+	$(PIP) wheel --no-build-isolation --no-deps --wheel-dir $(OLDEST)/wheel .
+	$(BIN)/python -m venv $(OLDEST)
+	$(BIN)/uv pip install --quiet --python $(OLDEST) --require-hashes -r requirements/oldest.txt
+	$(BIN)/uv pip install --quiet --python $(OLDEST) --no-deps $(OLDEST)/wheel/*.whl
+	$(OLDEST)/bin/python -m pytest -q -n auto --dist worksteal -p no:cacheprovider $(OLDEST_TESTS)
+
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/codespell *.md *.cff *.toml src native tests benchmarks docs examples tools fuzz
+	$(BIN)/codespell *.md *.cff *.toml src native tests benchmarks docs examples tools fuzz packaging
 	$(BIN)/clang-format --dry-run -Werror $(NATIVE)
 
 types: $(VENV)/.dev
@@ -129,6 +150,12 @@ wheel: $(VENV)/.build
 
 sdist: $(VENV)/.build $(VENV)/.release
 	$(BIN)/python -m build --no-isolation --outdir dist
+
+# The wheel is built from the sdist, which so proves to be complete.
+release-check: $(VENV)/.build $(VENV)/.release
+	@rm -rf build/release
+	$(BIN)/python -m build --no-isolation --outdir build/release
+	$(BIN)/python tools/release_check.py build/release
 
 # Pins what pyproject.toml asks for, with hashes. Newest versions: make lock LOCK=--upgrade
 lock: $(VENV)/.release

@@ -1,6 +1,8 @@
 """What all tests share: hypothesis settings, slow tests, the folder of shared helpers."""
 
+import functools
 import gc
+import inspect
 import os
 import signal
 import sys
@@ -13,7 +15,12 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import settings
+
+# click 8.1 mixes both outputs, unless it is told not to; later versions never do.
+if "mix_stderr" in inspect.signature(CliRunner).parameters:
+    CliRunner.__init__ = functools.partialmethod(CliRunner.__init__, mix_stderr=False)
 
 # ``--import-mode=importlib`` leaves sys.path alone; this makes ``import strategies`` work.
 sys.path.insert(0, str(Path(__file__).parent))

@@ -26,8 +26,9 @@ else:
 
 ROOT = Path(__file__).parent.parent
 LOCK = ROOT / "requirements" / "ci.txt"
+OLDEST_LOCK = ROOT / "requirements" / "oldest.txt"  # the lowest versions, for make test-oldest
 # The package is built without isolation, where the backend does not ask for these.
-BUILD_TOOLS = ("cmake>=3.18", "ninja>=1.10")
+BUILD_TOOLS = ("cmake>=3.26", "ninja>=1.10")
 
 
 @dataclass

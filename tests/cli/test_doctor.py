@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import importlib.metadata
 import json
+import re
 
 import pytest
 from click.testing import CliRunner
@@ -41,7 +43,7 @@ def test_healthy_installation_exits_with_zero():
 
 def test_json_has_the_promised_keys(report):
     assert list(report) == [
-        "ok", "versions", "native", "machine", "extras", "data", "self_test",
+        "ok", "versions", "native", "machine", "extras", "optional", "data", "self_test",
     ]  # fmt: skip
 
 
@@ -120,6 +122,48 @@ def test_missing_native_core_is_a_finding(monkeypatch):
     result = _doctor()
     assert result.exit_code == 1
     assert "missing: no module _core" in result.stdout
+
+
+def test_every_extra_for_users_is_an_optional_part(report):
+    developers = {"dev", "docs", "slow", "release"}
+    metadata = importlib.metadata.metadata("kernelwood")
+    extras = set(metadata.get_all("Provides-Extra")) - developers - {"all"}
+    assert {part["extra"] for part in report["optional"]} == extras
+
+
+def test_the_extra_all_combines_the_optional_parts_without_stanza(report):
+    lines = importlib.metadata.requires("kernelwood")
+    [line] = [line for line in lines if re.search("extra == [\"']all[\"']", line)]
+    combined = set(re.search(r"\[(.*?)\]", line)[1].split(","))
+    assert combined == {part["extra"] for part in report["optional"]} - {"stanza"}
+
+
+@pytest.fixture
+def without_uvicorn(monkeypatch):
+    version = doctor._version
+    monkeypatch.setattr(
+        doctor, "_version", lambda name: version(name) if name != "uvicorn" else None
+    )
+
+
+def test_a_missing_part_comes_with_the_command_that_installs_it(without_uvicorn):
+    [part] = [p for p in json.loads(_doctor("--json").stdout)["optional"] if p["extra"] == "web"]
+    assert (part["installed"], part["missing"]) == (False, ["uvicorn"])
+    assert part["install"] == "pip install 'kernelwood[web]'"
+
+
+def test_the_table_shows_the_command_of_a_missing_part(without_uvicorn):
+    assert "pip install 'kernelwood[web]'" in _doctor().stdout
+
+
+def test_a_missing_part_is_not_a_finding(without_uvicorn):
+    assert _doctor().exit_code == 0
+
+
+def test_an_installed_part_needs_no_command(report):
+    [part] = [part for part in report["optional"] if part["extra"] == "web"]
+    assert part["installed"] and part["missing"] == []
+    assert part["install"] not in _doctor().stdout
 
 
 def test_data_folder_is_named(monkeypatch, tmp_path):

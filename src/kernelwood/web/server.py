@@ -213,11 +213,13 @@ class Server:
         """
         self._report = report
         try:
-            self._server.run(sockets=[self._socket])
-        except SystemExit:  # uvicorn, after a failure of the application
-            raise KernelwoodError("the server did not start; the log has details") from None
+            # After a failure of the application, uvicorn raises SystemExit, or just returns (0.30).
+            with contextlib.suppress(SystemExit):
+                self._server.run(sockets=[self._socket])
         finally:
             self._socket.close()
+        if not self._server.started:
+            raise KernelwoodError("the server did not start; the log has details")
 
     def stop(self) -> None:
         """Stop the server; requests in progress are answered first."""

@@ -31,6 +31,16 @@ _PACKAGES = (
     "defusedxml",
     "tomli-w",
 )
+# The extras for users, and what each makes possible.
+_OPTIONAL = {
+    "spacy": "spaCy as a parser, a component for spaCy",
+    "stanza": "Stanza as a parser",
+    "arrow": "Parquet and Arrow files",
+    "web": "kernelwood serve and review",
+    "dask": "work on Dask clusters",
+    "faiss": "search by faiss",
+    "plot": "plots of clusters and gates",
+}
 _TREES = (
     "(S (NP (DT the) (NN cat)) (VP (VB saw) (NP (DT a) (NN dog))))",
     "(S (NP (DT the) (NN dog)) (VP (VB saw) (NP (DT the) (NN cat))))",
@@ -70,6 +80,8 @@ _TOLERANCE = 1e-9
 def doctor(ctx: click.Context, as_json: bool) -> None:
     """Show the installation and test the kernels.
 
+    Optional parts that are not installed are shown with the command that installs them.
+
     The native values of each kernel are compared with the textbook definition on small
     structures, and so is soft matching by word vectors. The exit code is 1 if they differ, or if
     the native core or a library is missing.
@@ -89,19 +101,21 @@ def _examine() -> dict[str, Any]:
     Returns
     -------
     dict
-        With the keys ``ok``, ``versions``, ``native``, ``machine``, ``extras``, ``data`` and
-        ``self_test``, and plain JSON values.
+        With the keys ``ok``, ``versions``, ``native``, ``machine``, ``extras``, ``optional``,
+        ``data`` and ``self_test``, and plain JSON values.
     """
     native = _native()
     versions = {"python": platform.python_version()} | {p: _version(p) for p in _PACKAGES}
     complete = all(versions[package] for package in _PACKAGES[1:])
     tests = _self_test() if native["ok"] else []
+    extras = _extras()
     return {
         "ok": native["ok"] and complete and all(test["ok"] for test in tests),
         "versions": versions,
         "native": native,
         "machine": _machine(native["ok"]),
-        "extras": _extras(),
+        "extras": extras,
+        "optional": _optional(extras),
         "data": _data(),
         "self_test": tests,
     }
@@ -154,6 +168,24 @@ def _extras() -> dict[str, dict[str, str | None]]:
         if found and not found[2]:  # skip an extra that only combines other extras
             extras.setdefault(found[3], {})[found[1]] = _version(found[1])
     return extras
+
+
+def _optional(extras: dict[str, dict[str, str | None]]) -> list[dict[str, Any]]:
+    """Return what each extra for users makes possible, and how to install it."""
+    parts: list[dict[str, Any]] = []
+    for name, purpose in _OPTIONAL.items():
+        packages = extras.get(name, {})
+        missing = [package for package, version in packages.items() if version is None]
+        parts.append(
+            {
+                "extra": name,
+                "purpose": purpose,
+                "installed": bool(packages) and not missing,
+                "missing": missing,
+                "install": f"pip install 'kernelwood[{name}]'",
+            }
+        )
+    return parts
 
 
 def _data() -> dict[str, Any]:
@@ -295,6 +327,9 @@ def _render(report: dict[str, Any], console: Console) -> None:
     console.print()
     console.print(_facts(report))
     console.print()
+    console.print("[bold cyan]Optional parts[/]: installed, or the command that installs them")
+    console.print(_optional_table(report["optional"], report["extras"]))
+    console.print()
     if report["self_test"]:
         console.print("[bold cyan]Self-test[/]: native values against the textbook definition")
         console.print(_self_test_table(report["self_test"]))
@@ -347,17 +382,30 @@ def _rows(report: dict[str, Any]) -> list[tuple[bool | None, str, str]]:
     rows.append((None, "cores", f"{machine['usable_cores']} of {machine['cores']} usable"))
     if budget is not None:
         rows.append((None, "memory budget", format_bytes(budget)))
-    rows += [_extra_row(name, packages) for name, packages in report["extras"].items()]
     where = data["folder"] or f"none (set {data['variable']} to a folder of corpora)"
     entries = f": {', '.join(data['entries'])}" if data["entries"] else ""
     rows.append((None, "real data", where + entries))
     return rows
 
 
-def _extra_row(name: str, packages: dict[str, str | None]) -> tuple[bool | None, str, str]:
-    missing = [package for package, version in packages.items() if version is None]
-    text = f"missing: {', '.join(missing)}" if missing else "installed"
-    return None, f"extra [{name}]".replace("[", r"\["), text
+def _optional_table(parts: list[dict[str, Any]], extras: dict[str, Any]) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2), pad_edge=True)
+    table.add_column()
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column()
+    table.add_column(no_wrap=True)
+    for part in parts:
+        versions = ", ".join(f"{name} {v}" for name, v in extras.get(part["extra"], {}).items())
+        table.add_row(
+            "[green]✓[/]" if part["installed"] else "–",
+            part["extra"],
+            part["purpose"],
+            Text(versions if part["installed"] else part["install"]),
+        )
+    return table
 
 
 def _self_test_table(tests: list[dict[str, Any]]) -> Table:
