@@ -27,6 +27,7 @@ CHECKED_BY_AXE = (
     "index",
     "api",
     "api/kernelwood.RelationExtractor",
+    "api/kernelwood.SubsetTreeKernel",
     "commands",
     "hashing",
     "kernels/subset-tree",

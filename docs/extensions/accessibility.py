@@ -11,6 +11,7 @@ _REPLACED = {
     '<aside class="toc-drawer">': '<aside class="toc-drawer" aria-label="This page">',
     '<div class="table-wrapper': '<div tabindex="0" class="table-wrapper',
     '<th class="head"><p></p></th>': '<td class="head"></td>',
+    ' role="doc-biblioentry"': ' role="listitem"',  # deprecated, in a list
     "<pre>": '<pre tabindex="0">',  # wide code scrolls, also by keys
 }
 # Parameters of a signature on lines of their own: Sphinx writes definitions without terms.
