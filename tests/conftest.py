@@ -29,6 +29,8 @@ import processes
 import sizes
 from processes import PATIENCE
 
+_PROGRAMS = str(Path(__file__).parents[1] / "benchmarks")
+
 # Tests and the processes they start leave the user's cache alone.
 _CACHE = tempfile.TemporaryDirectory(prefix="kernelwood-tests-")
 os.environ["KERNELWOOD_CACHE"] = _CACHE.name
@@ -54,6 +56,14 @@ def pytest_collection_modifyitems(config, items):
         for item in items:
             if "slow" in item.keywords:
                 item.add_marker(skip)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """Remove the folder of programs from the path: some have the names of folders of tests."""
+    report = yield
+    sys.path[:] = [folder for folder in sys.path if folder != _PROGRAMS]
+    return report
 
 
 def pytest_collection_finish():

@@ -14,7 +14,6 @@ from hypothesis import given, strategies as st
 import kernelwood as kw
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks" / "papers"))
-# Until the imports are done: some programs have the names of folders here.
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 
 import label_efficiency
@@ -33,8 +32,6 @@ from tables import Row
 from tables.gates_paths import TABLE as GATES
 from tables.label_efficiency import TABLE
 from tables.questions import TABLE as QUESTIONS
-
-sys.path.remove(str(Path(__file__).parents[2] / "benchmarks"))
 
 VERBS = {"binds": 1, "activates": 1, "resembles": 0, "precedes": 0}
 

@@ -334,7 +334,8 @@ def kill_while_deciding(path, n_kills, seed):
         assert process.stdout.readline() == "ready\n", process.stderr.read()
         lines = [process.stdout.readline() for _ in range(int(rng.integers(1, 40)))]
         process.send_signal(signal.SIGKILL)
-        rest, _ = process.communicate()
+        rest = process.stdout.read()  # communicate() leaves out what readline() has read ahead
+        process.communicate()
         complete = rest.splitlines(keepends=True)
         if complete and not complete[-1].endswith("\n"):
             complete.pop()
