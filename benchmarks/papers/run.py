@@ -168,21 +168,16 @@ def render(tables: list[Table], stored: dict[str, dict[str, Any]]) -> str:
 
 
 def _overview(tables: list[Table], stored: dict[str, dict[str, Any]]) -> str:
-    lines = ["| paper | table | topic | figure: published | ours | minutes |"]
-    lines.append("|---|---|---|---|---|---|")
+    lines = ["| paper | table | figure | published | ours | minutes |", "|---|---|---|---|---|---|"]
     for table in tables:
         rows = [Row(**row) for row in stored[table.name]["rows"]]
-        shown = [row for row in rows if row.headline] or rows[:1]
-        figures = (f"{row.setting}, {row.measure}: {row.published or '–'}" for row in shown)
-        cells = (
-            PAPERS[table.paper][0],
-            table.number,
-            f"[{table.topic}](#{table.name})",
-            "<br>".join(figures),
-            "<br>".join(row.ours for row in shown),
-            f"{stored[table.name]['minutes']:.1f}",
-        )
-        lines.append(_line(cells))
+        name = f"[{table.number or table.topic}](#{table.name})"
+        cells = (PAPERS[table.paper][0], name, f"{stored[table.name]['minutes']:.1f}")
+        for row in [row for row in rows if row.headline] or rows[:1]:
+            paper, number, minutes = cells
+            figure = f"{row.setting}, {row.measure}"
+            lines.append(_line((paper, number, figure, row.published or "–", row.ours, minutes)))
+            cells = ("", "", "")
     return "\n".join(lines)
 
 

@@ -324,5 +324,5 @@ def test_the_table_of_roles_shows_published_figures() -> None:
     rates = {"precision": 0.5, "recall": 0.25, "f1": 1 / 3}
     rows = ROLES.rows({"tree": rates, "forest": rates, "randomization_p": 0.5})
     assert rows[0].ours == "50.00"
-    assert rows[0].published == "76.02"
+    assert rows[0].published == "76.02 (CoNLL-2005)"
     assert rows[-1].ours == "+0.00 (p = 0.5000)"
