@@ -183,7 +183,8 @@ class PairKernel(CombinedKernel):
         except (KernelInputError, StructureError) as error:
             raise KernelInputError(
                 f"PairKernel: {side} parts of pairs, from views called "
-                f"{f'{side}.name' if whole else side}: {error}"
+                f"{f'{side}.name' if whole else side}: {error}\n"
+                "    Give pairs: tuples of two structures or examples, or kw.Example.pair(...)"
             ) from None
 
     def _accepts(self) -> type[Any]:
