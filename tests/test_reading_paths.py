@@ -42,7 +42,7 @@ def test_pages_are_grouped_by_readers() -> None:
 
 
 def test_every_page_is_in_one_group() -> None:
-    built = {"_build", "gallery", "images"}
+    built = {"_build", "gallery", "images", "api", "commands.md"}  # make docs writes most of them
     pages = [
         page.relative_to(DOCS).with_suffix("").as_posix()
         for page in DOCS.rglob("*.md")
