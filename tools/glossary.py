@@ -67,7 +67,7 @@ def link(target: str, docs: Path = DOCS) -> str:
     name, _, anchor = target.partition("#")
     page = docs / name
     if not page.is_file():
-        raise ValueError(f"{target}: there is no page {name}")
+        raise ValueError(f"{target}: no page is named {name}; correct the link")
     known = headings(page)
     if anchor not in known:
         raise ValueError(f"{target}: {name} has no such heading: {', '.join(filter(None, known))}")
