@@ -60,7 +60,7 @@ SHOWN = ("KLSH-RF, path", "KLSH-RF, kernel as described", "recipe svm", "recipe 
 
 
 def rows(found: dict[str, Any]) -> list[Row]:
-    """Return the published figures with ours beside them, then our rows without a published figure."""
+    """Return published figures with ours beside them, then ours without a published figure."""
     ours = {(row["training"], row["name"]): row for row in found["rows"]}
     made = []
     for at, (training, test) in enumerate(DIRECTIONS):
