@@ -245,6 +245,12 @@ def test_learning_twice_gives_the_same_weights():
         assert np.array_equal(getattr(first, name), getattr(second, name))
 
 
+def test_weights_have_ten_steps_up_and_ten_down():
+    parser = DependencyParser().fit(TREEBANK * 10)
+    for table in (parser.tag_weights_, parser.head_weights_, parser.relation_weights_):
+        assert abs(table).max() == 10
+
+
 def test_text_with_labels_that_the_treebank_lacks_is_left_out():
     other = ParsedWords(["we"], ["PRP"], [-1], ["root"])
     parser = DependencyParser().fit(TREEBANK, [other])

@@ -81,6 +81,21 @@ inline int64_t& buffer_bytes() {
   return bytes;
 }
 
+// Out of line: every buffer that is made or freed would contain a copy.
+[[gnu::noinline]] inline void* take_bytes(size_t bytes) {
+  buffer_bytes() += BlockPool::taken(bytes);
+  return bytes < BlockPool::smallest ? ::operator new(bytes)
+                                     : BlockPool::of_this_thread().take(bytes);
+}
+
+[[gnu::noinline]] inline void give_bytes(void* block, size_t bytes) noexcept {
+  buffer_bytes() -= BlockPool::taken(bytes);
+  if (bytes < BlockPool::smallest)
+    ::operator delete(block);
+  else
+    BlockPool::of_this_thread().give(block, bytes);
+}
+
 template <class T>
 struct BufferAllocator {
   using value_type = T;
@@ -89,20 +104,8 @@ struct BufferAllocator {
   template <class U>
   BufferAllocator(const BufferAllocator<U>&) {}
 
-  T* allocate(size_t n) {
-    const size_t bytes = n * sizeof(T);
-    buffer_bytes() += BlockPool::taken(bytes);
-    return static_cast<T*>(bytes < BlockPool::smallest ? ::operator new(bytes)
-                                                       : BlockPool::of_this_thread().take(bytes));
-  }
-  void deallocate(T* block, size_t n) noexcept {
-    const size_t bytes = n * sizeof(T);
-    buffer_bytes() -= BlockPool::taken(bytes);
-    if (bytes < BlockPool::smallest)
-      ::operator delete(block);
-    else
-      BlockPool::of_this_thread().give(block, bytes);
-  }
+  T* allocate(size_t n) { return static_cast<T*>(take_bytes(n * sizeof(T))); }
+  void deallocate(T* block, size_t n) noexcept { give_bytes(block, n * sizeof(T)); }
   template <class U>
   void construct(U* at) {
     ::new (static_cast<void*>(at)) U;  // no value: numbers stay as they are

@@ -29,7 +29,7 @@ from kernelwood.parsing.parser import ForestParser
 
 # Name -> version, which is increased when the file changes.
 GRAMMARS = {"biomedical": "2"}
-PARSERS = {"biomedical-dependencies": "1"}
+PARSERS = {"biomedical-dependencies": "2"}
 
 _FOLDER = Path(__file__).with_name("grammars")
 _GRAMMAR_FORMAT, _PARSER_FORMAT = 2, 1
@@ -104,7 +104,7 @@ def parser_version(name: str = "biomedical-dependencies") -> str:
     Examples
     --------
     >>> parser_version()
-    '1'
+    '2'
     """
     if name not in PARSERS:
         raise KernelInputError(

@@ -76,7 +76,7 @@ class DependencyParser:
     nouns_, verbs_ : tuple of str
         Lemmas of singular nouns, and of verbs; sorted.
     tag_weights_, head_weights_, relation_weights_ : int8 array
-        Weights of hashed features; a power of two of them.
+        Weights of hashed features, whole numbers from -10 to 10; a power of two of them.
 
     Notes
     -----
