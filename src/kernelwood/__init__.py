@@ -11,7 +11,7 @@ import logging
 
 import lazy_loader
 
-__version__ = "0.1.0"
+__version__ = "1.0.0rc1"
 
 # Public names are listed once, in __init__.pyi; each loads its module when first used.
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -4,11 +4,11 @@ A name that changes keeps working for at least one release, with a ``FutureWarni
 replacement and the version of the removal. ``tests/test_deprecation.py`` fails when a removal is
 overdue. ``CONTRIBUTING.md`` says which names are public.
 
->>> @deprecated("area", removed_in="0.3")
+>>> @deprecated("area", removed_in="2.0")
 ... def surface(width, height):
 ...     return width * height
 
->>> @renamed_parameter("breadth", "width", removed_in="0.3")
+>>> @renamed_parameter("breadth", "width", removed_in="2.0")
 ... def area(width, height):
 ...     return width * height
 
@@ -18,7 +18,7 @@ overdue. ``CONTRIBUTING.md`` says which names are public.
 ...     area(breadth=2, height=3)
 6
 >>> print(caught[0].message)
-parameter 'breadth' of area is deprecated and will be removed in kernelwood 0.3; use 'width'
+parameter 'breadth' of area is deprecated and will be removed in kernelwood 2.0; use 'width'
 """
 
 from __future__ import annotations
