@@ -1,7 +1,7 @@
-"""The compiled core, and how batches reach it.
+"""Interface to the compiled core.
 
-Everything native goes through here, so that the rest of the package sees numpy arrays, our own
-errors, and no C++.
+All native calls go through this module: the rest of the package sees NumPy arrays and errors of
+kernelwood, and no C++.
 """
 
 from __future__ import annotations

@@ -69,8 +69,8 @@ class HashIndex(StructureIndex, HashCollection):
     -----
     Adding and removing do not copy the whole index.
 
-    Thread safety: all methods but ``fit``. A search finds what the index holds when it begins, even
-    if other threads add and remove structures meanwhile.
+    Thread safety: all methods but ``fit``. A search covers the structures in the index when it
+    begins, even if other threads add and remove structures meanwhile.
 
     Examples
     --------

@@ -62,7 +62,7 @@ class Kernel(Parameterized):
     dtype: DTypeLike = "float64"
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """Make an object that scikit-learn accepts as a kernel, imported already or later."""
+        """Make an object that scikit-learn accepts as a kernel, whenever it is imported."""
         gaussian_process.register_when_imported(Kernel)
         return super().__new__(cls)
 

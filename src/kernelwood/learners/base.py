@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 
 class Contributions(NamedTuple):
-    """Contributions of training structures to scores, which they and the intercepts add up to.
+    """Contributions of training structures to scores; with the intercepts, they sum to the scores.
 
     Attributes
     ----------
@@ -213,7 +213,7 @@ class Support:
     index : int
         Its position among the training structures.
     similarity : float
-        Its similarity to the structure that is predicted.
+        Its similarity to the predicted structure.
     contribution : float
         Its weight times the similarity; positive if it supports the class.
     """

@@ -385,8 +385,8 @@ class KernelNetworkClassifier(StructureClassifier):
     Notes
     -----
     Networks are trained by scikit-learn's ``MLPClassifier`` on vectors that are centered and
-    divided by one number, so that their mean square is 1; the first layer includes both. Dimensions
-    keep the variance that the kernel gives them.
+    divided by one number, so that their mean square is 1; the first layer includes both steps.
+    Dimensions keep the variance that the kernel gives them.
 
     References
     ----------

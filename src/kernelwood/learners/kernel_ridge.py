@@ -57,8 +57,8 @@ class GrowingFactor:
     Notes
     -----
     Growing by one row, by blocks or at once gives the same results up to rounding; the same calls
-    give the same bits, whatever the number of threads. An object must not be used by several
-    threads at once.
+    give the same bits for any number of threads. An object must not be used by several threads at
+    once.
 
     Examples
     --------
@@ -99,8 +99,8 @@ class GrowingFactor:
         Raises
         ------
         KernelInputError
-            If the shape does not fit, or the matrix is not positive definite. The factor then is
-            as before.
+            If the shape does not fit, or the matrix is not positive definite. The factor is then
+            unchanged.
         """
         from scipy.linalg import lapack
 
@@ -298,10 +298,10 @@ class KernelRidgeClassifier(StructureClassifier):
 
     Notes
     -----
-    Nothing is iterative or random. The regression has no intercept: one changes the F1 of five
-    folds of AIMed, BioInfer and SemEval-2010 by less than 0.002. Held-out scores are exact, by the
-    inverse of the factorized matrix [1]_ [2]_, at the cost of a second factorization however many
-    folds there are.
+    Fitting is neither iterative nor random. The regression has no intercept; adding one changes the
+    F1 of five folds of AIMed, BioInfer and SemEval-2010 by less than 0.002. Held-out scores are
+    exact, by the inverse of the factorized matrix [1]_ [2]_, at the cost of a second factorization
+    for any number of folds.
 
     References
     ----------
@@ -488,7 +488,7 @@ class KernelRidgeClassifier(StructureClassifier):
     def contributions(
         self, X: Any, label: Any, *, against: Any = None, training: Any = None
     ) -> Contributions:
-        """Return what each training structure adds to scores.
+        """Return the contribution of each training structure to scores.
 
         The score is that of the class, minus that of ``against``; with two classes that of
         :meth:`decision_function`, or its negative.

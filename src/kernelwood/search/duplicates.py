@@ -69,7 +69,7 @@ def find_duplicates(
     r"""Return all pairs of structures whose similarity reaches a threshold, and their groups.
 
     Of equal structures only the first is compared with others; each copy is paired only with it.
-    So a thousand copies give 999 pairs, not half a million; groups are the same.
+    Thus 1,000 copies give 999 pairs instead of half a million; groups are the same.
 
     Parameters
     ----------
