@@ -1,4 +1,4 @@
-"""Values that were computed of structures and stay with their batch, bounded in number and size."""
+"""Cache of values computed from structures, stored with their batch, limited in number and size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counts of work on examples: how many were skipped or dropped, and why."""
+"""Counts of skipped and dropped examples, by reason."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Counts:
         self.remarks.update(tally.remarks)
 
     def reasons(self) -> str:
-        """Return why examples were skipped or dropped, as text."""
+        """Return the reasons for which examples were skipped or dropped, as text."""
         counts = self.skipped + self.dropped
         return "; ".join(f"{count:,} × {reason}" for reason, count in counts.items())
 

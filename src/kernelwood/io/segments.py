@@ -65,7 +65,7 @@ _CHANGED = "the file has changed since the plan was made"
 
 
 class ChangedError(StopError):
-    """A file is not what it was when it was cut into segments."""
+    """A file has changed since it was cut into segments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -563,7 +563,7 @@ def read_segments(
     ----------
     segments : iterable of Segment
         From :func:`cut_inputs`. Consecutive segments of a compressed file or an archive are read
-        in one go; the first skips what is before it.
+        in one pass; the bytes before the first one are skipped.
     errors : {"raise", "skip", "collect"}
         Treatment of a broken part, as in :func:`read`.
     texts : bool
@@ -585,8 +585,8 @@ def read_segments(
     Raises
     ------
     ChangedError
-        If a file is missing or its bytes are others than when it was cut, for any value of
-        ``errors``; at the latest after the last example of the segment.
+        If a file is missing or has changed since it was cut, for any value of ``errors``; at the
+        latest after the last example of the segment.
     """
     check_policy(errors)
     made = _SegmentInput(

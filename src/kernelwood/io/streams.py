@@ -1,4 +1,4 @@
-"""Streams of what readers yield: error policies and counts."""
+"""Streams of examples from readers: error policies and counts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _PARTICULARS = re.compile(r"""'[^']*'|"[^"]*"|['"][^'"]*\.\.\.|\b0x[0-9a-f]+|\b\
 
 @dataclass(frozen=True)
 class Tally:
-    """Counts of what was read from a file, a folder or an archive.
+    """Counts of read and skipped parts of a file, a folder or an archive.
 
     Attributes
     ----------

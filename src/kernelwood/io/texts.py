@@ -73,7 +73,7 @@ def iter_texts(
     limits: Limits | None = None,
     **options: Any,
 ) -> ExampleStream:
-    """Read texts one at a time; takes what :func:`read_texts` takes.
+    """Read texts one at a time; parameters are those of :func:`read_texts`.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def read_texts(
 ) -> Examples:
     r"""Read texts from files of any kind: plain text, articles, records, annotated corpora.
 
-    What looks like markup or records and is in no known format is refused, never read as prose.
+    A file that looks like markup or records of an unknown format is refused, not read as prose.
 
     Parameters
     ----------

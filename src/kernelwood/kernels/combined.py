@@ -166,7 +166,7 @@ class CombinedKernel(Kernel):
     # Copies and comparisons.
 
     def clone(self: C) -> C:
-        """Return a new kernel with the same parameters; a part that occurs twice is copied twice."""
+        """Return a new kernel with the same parameters; a part that occurs twice is copied so."""
         made: C = self._shallow_clone()
         waiting: list[CombinedKernel] = [made]
         n_copies = 1

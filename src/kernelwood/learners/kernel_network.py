@@ -574,7 +574,7 @@ class KernelNetworkClassifier(StructureClassifier):
     def contributions(
         self, X: Any, label: Any, *, against: Any = None, training: Any = None
     ) -> Contributions:
-        r"""Return what the similarity to each landmark adds to scores.
+        r"""Return the contribution of each landmark to scores.
 
         The score is the input of the class to the softmax, minus that of ``against`` (or minus the
         mean of all classes), averaged over the networks. Without hidden layers contributions are

@@ -557,7 +557,7 @@ def find_cycle(heads: Sequence[int]) -> list[int]:
 
 
 def conllu_text(examples: Iterable[Example], *, view: str = "sentence") -> Iterator[str]:
-    r"""Yield the lines of each example and a blank line; takes what `write_conllu` takes.
+    r"""Yield the lines of each example and a blank line; parameters are those of `write_conllu`.
 
     Examples
     --------

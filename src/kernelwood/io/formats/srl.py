@@ -578,7 +578,7 @@ def write_srl(
     Parameters
     ----------
     examples : iterable of Example
-        Each has a `Sentence` with words in ``view``; :func:`srl_text` lists what is written.
+        Each has a `Sentence` with words in ``view``; :func:`srl_text` lists the columns.
     path : str, PathLike or text stream
         Replaced only when everything is written; see :func:`kernelwood.io.write`.
     view : str
