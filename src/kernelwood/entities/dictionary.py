@@ -179,7 +179,7 @@ class Dictionary:
             or of types to lists of terms (``{"protein": ["Raf-1", "Ras"]}``): a string is a type,
             a list has terms; a DataFrame with the columns ``term``, ``type`` and optionally
             ``id``; pairs ``(term, type)`` or triples ``(term, type, id)``. A `Dictionary` is
-            returned as it is.
+            returned unchanged.
         case, variants
             As for `Dictionary`.
 

@@ -56,8 +56,8 @@ class EntityTagger(Parameterized):
     """Sequence tagger of entities: learns from annotated texts, finds mentions in others.
 
     A linear-chain conditional random field [1]_ labels the words of a sentence, cut at hyphens, as
-    parts of mentions. It compares words, shapes, affixes and stems, those of the words around, and
-    terms of the annotation and of a dictionary. CRFsuite [2]_ learns the weights.
+    parts of mentions. Features are words, shapes, affixes and stems, those of neighboring words,
+    and terms of the annotation and of a dictionary. CRFsuite [2]_ learns the weights.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class EntityTagger(Parameterized):
     type_f1_ : dict of str to float
         F1 of each type.
     bias_ : float
-        Added to the score of mentions so that F1 is best on held-out documents.
+        Number added to the score of mentions, chosen for the best F1 on held-out documents.
     repeat_ : float or None
         Mentions of at least this probability are also mentions elsewhere in the document; None if
         this does not help on held-out documents.

@@ -180,9 +180,9 @@ def harvest_terms(
     types : list of str, optional
         Only entities of these types.
     min_count : int, default 1
-        Least number of annotated occurrences of a term.
+        Minimum number of annotated occurrences of a term.
     min_share : float, default 0.5
-        Least fraction of the occurrences of a term in the texts that are annotated as entities.
+        Minimum fraction of the occurrences of a term in the texts that are annotated as entities.
         Common words that are rarely names are left out.
 
     Returns

@@ -269,7 +269,7 @@ def argument_path_forest(
 
     The distribution of `argument_path` over the trees of the forest in which the argument is a
     constituent. Constituents with the same label at the same depth of the same side are one node
-    of the view, whatever their spans. Hyper-edges have the same expected counts as in the forest,
+    of the view, even with different spans. Hyper-edges keep their expected counts in the forest,
     but each label depends only on the label above it. If it depends on more (a label further up,
     the other side of the path), the probability of a whole path is approximate.
 

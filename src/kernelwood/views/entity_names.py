@@ -18,7 +18,7 @@ def names(sentence: Sentence, first: Entity, second: Entity) -> Sequence:
     """Return the relation of the names of two entities, as a sequence of two labels.
 
     Views that blind entities do not show whether both are the same thing, or one abbreviates the
-    other. This view contains nothing else.
+    other. This view contains only that relation.
 
     Parameters
     ----------
