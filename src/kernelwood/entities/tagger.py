@@ -336,8 +336,8 @@ class EntityTagger(Parameterized):
         document : Document or Sentence
             The text to search.
         dictionary : Dictionary, optional
-            Terms that are entities, too. Where a term and a found mention overlap, the longer one
-            is taken; if they are equal, type and id are those of the dictionary.
+            Terms that also become entities. Where a term and a found mention overlap, the longer
+            one is kept; if they are equal, type and id are those of the dictionary.
 
         Returns
         -------

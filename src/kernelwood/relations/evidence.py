@@ -1,4 +1,4 @@
-"""Evidence: the training cases that contribute most to a prediction, and what they share."""
+"""Evidence: the training cases that contribute most to a prediction, and shared fragments."""
 
 from __future__ import annotations
 

@@ -171,17 +171,17 @@ def predict_stream(
         Returns a list of examples, which may have got entities, and their predictions, negative
         ones included.
     counts : PredictionCounts
-        Updated on the way.
+        Counts, updated during the iteration.
     n_evidence : int
         Number of training cases to find for each prediction.
     every : bool
-        Whether negative predictions are yielded, too.
+        Whether negative predictions are yielded too.
     positive_rate : float, optional
         Choose the threshold that gives this rate over all examples, which are then kept in memory.
     drift : bool
         Whether to warn of drift at the end.
     advice : str
-        How to get entities; with it, no entities at all are an error.
+        Advice on entities for the error message; without it, missing entities are not an error.
 
     Raises
     ------

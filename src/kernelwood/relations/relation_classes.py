@@ -1,4 +1,4 @@
-"""Classes: how annotated relations become what a classifier learns, and back.
+"""Classes: conversion of annotated relations to the classes of a classifier, and back.
 
 A class is ``"none"``, or the name of a relation; where the annotation runs in both directions, it
 is the name with a direction, ``"Activates(e2,e1)"`` if its first argument comes second in the text.
@@ -40,7 +40,7 @@ def is_backward(name: str) -> bool:
 
 
 class RelationClasses(NamedTuple):
-    """How relations become classes.
+    """Conversion of relations to classes.
 
     Attributes
     ----------
@@ -147,9 +147,9 @@ class RelationClasses(NamedTuple):
         ----------
         labeled : iterable of (str, str, str)
             Label with type and direction, or ``"none"``, and the types of the entities in text
-            order. A label without direction says that its type has none.
+            order. A label without direction means that its type has none.
         labels, symmetric
-            As of a RelationExtractor.
+            As for `RelationExtractor`.
         roles : mapping of str to two str
             Roles of the arguments by relation type. By default ``Arg1`` and ``Arg2`` if there is
             a label with direction, else empty.

@@ -1,4 +1,4 @@
-"""HTML report on predicted relations: one file that loads nothing."""
+"""HTML report on predicted relations: one file that loads no other resources."""
 
 from __future__ import annotations
 
@@ -86,8 +86,8 @@ def report_html(
 ) -> str:
     """Return a report that shows facts, and relations in their texts, with evidence, as HTML.
 
-    The page loads nothing. Its script sorts, filters and searches; without it, all contents can be
-    read. The same input gives the same page.
+    The page loads no other resources. Its script sorts, filters and searches; all contents are
+    readable without it. The same input gives the same page.
 
     Parameters
     ----------

@@ -113,7 +113,7 @@ class ReportContents:
 
     Counts and facts are those of all predictions. Texts and predictions are kept up to the limits:
     the documents with the most relations, and in these the relations with the highest
-    probability. So memory does not grow with the number of documents, except for facts.
+    probability. Memory therefore does not grow with the number of documents, except for facts.
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ class ReportContents:
         return self._facts.facts()
 
     def shown(self) -> ShownContents:
-        """Return what a report shows, and warn of texts and predictions that were given twice."""
+        """Return the contents to show, and warn of texts and predictions that were given twice."""
         if self.n_repeated:
             _warn(f"{self.n_repeated} predictions were given twice; the report shows each once")
         kept = self._best()

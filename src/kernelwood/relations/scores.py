@@ -61,8 +61,8 @@ class RelationScores:
     Attributes
     ----------
     scores : kernelwood.evaluate.Scores
-        Precision, recall and F1 of each class, averages over relations, confusions, intervals
-        that take documents as wholes.
+        Precision, recall and F1 of each class, averages over relations, confusions, and intervals
+        from resamples of documents.
     auc, average_precision : float or None
         Ranking of relations (of any type) above the other candidates: area under the ROC curve
         and under the precision-recall curve. None if all candidates are relations, or none is.
@@ -70,15 +70,15 @@ class RelationScores:
         Size of the evaluated corpus.
     unreachable : mapping of str to int
         Relations and candidates without predictions, by reason. They are not in ``scores``, except
-        events that no candidate stands for, which count as missed.
+        events without a candidate, which count as missed.
     unknown : mapping of str to int
         Annotated relations of types that were not in the training corpus; they count as missed.
     reliability : Reliability or None
-        How often predicted relations of some probability are right.
+        Fractions of predicted relations that are right, by probability.
     overlap : Overlap or None
-        Evaluated documents that are in the training corpus, too; None if there are none.
+        Evaluated documents that are also in the training corpus; None if there are none.
     end_to_end : EndToEnd or None
-        Measures of relations with found entities, if asked for; all others are with annotated
+        Measures of relations with found entities, if requested; all others are with annotated
         entities.
     audit : Audit or None
         Measures at other thresholds, rates, and sentences shared with the training corpus.
@@ -113,7 +113,7 @@ class RelationScores:
 
     @property
     def n_relations(self) -> int:
-        """Annotated relations among the candidates, and events that no candidate stands for."""
+        """Number of annotated relations among the candidates, and of events without a candidate."""
         return sum(one.support for one in self.scores.classes if one.label != NONE)
 
     def to_dict(self) -> dict[str, Any]:
@@ -200,13 +200,13 @@ class RelationValidation:
     Attributes
     ----------
     pooled : RelationScores
-        Of all candidates, each scored by an extractor that has not seen its document.
+        Measures of all candidates, each scored by an extractor that has not seen its document.
     parts : tuple of RelationScores
-        Of each fold.
+        Measures of each fold.
     warnings : tuple of str
-        What is too small in the corpus, and relation types that were never found.
+        Warnings about a small corpus, and relation types that were never found.
     predictions : tuple of Predictions
-        Of all candidates of each fold, with evidence, if they were asked for.
+        Predictions of all candidates of each fold, with evidence, if requested.
     """
 
     pooled: RelationScores

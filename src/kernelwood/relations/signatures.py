@@ -1,4 +1,4 @@
-"""Signatures: which pairs of entities can be related, learned from an annotated corpus."""
+"""Signatures: kinds of pairs of entities that can be related, learned from an annotated corpus."""
 
 from __future__ import annotations
 
