@@ -42,8 +42,8 @@ class Config:
         Folder of temporary files, which hold matrices beyond the memory budget; None for the
         folder of the platform.
     executor : concurrent.futures.Executor or None
-        Where large computations run: threads, processes or other machines. None for threads of
-        this process, ``n_jobs`` of them; each task of an executor uses as many.
+        Executor of large computations: threads, processes or other machines. None for ``n_jobs``
+        threads of this process; each task of an executor uses as many.
     """
 
     n_jobs: int = 1

@@ -1,7 +1,7 @@
 """The zip archive of a model file: JSON, lists of strings and arrays, with checksums.
 
-Nothing that is read is trusted: sizes, checksums and headers are checked before use. Members follow
-each other without gaps, so every byte of a file belongs to exactly one of them.
+Files are not trusted: sizes, checksums and headers are checked before use. Members follow each
+other without gaps, so every byte of a file belongs to exactly one of them.
 """
 
 from __future__ import annotations
@@ -336,7 +336,7 @@ def dump_json(value: Any) -> bytes:
 def load_json(data: bytes) -> Any:
     """Return the value of JSON text; raise ValueError if it is invalid.
 
-    Numbers that JSON does not have and objects with two equal keys are invalid, too.
+    Numbers that JSON does not have and objects with two equal keys are also invalid.
     """
     try:
         return json.loads(

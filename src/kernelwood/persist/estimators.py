@@ -3,7 +3,7 @@
 The two functions serve estimators that follow scikit-learn (the constructor stores its arguments,
 ``get_params`` returns them) and have
 
-* ``_fitted``, which declares what the attributes that ``fit`` sets and predictions need must be
+* ``_fitted``, which declares checks of the attributes that ``fit`` sets and predictions need
   (:mod:`kernelwood.arrays.schema`): numbers, strings, None, arrays, kernels, batches, estimators
   and other classes in ``MODELS``, and lists, tuples and dictionaries of these;
 * ``_saved_unfitted``, True if it can be a parameter of other models and be saved unfitted;

@@ -1,9 +1,9 @@
 """Running plans on the workers of a Dask cluster; needs the extra ``dask``.
 
-A shard is a task. What travels between driver, scheduler and workers is the name of a function of
-this module, the folder of the plan, the number of the shard, and a small dictionary of strings and
-numbers as its result: errors are returned, not raised. Results are written by the workers to the
-folder of the plan, which all of them must see.
+A shard is a task. Driver, scheduler and workers exchange only the name of a function of this
+module, the folder of the plan, the number of the shard, and a small dictionary of strings and
+numbers as its result: errors are returned, not raised. The workers write results to the folder of
+the plan, which must be on a file system that all of them share.
 """
 
 from __future__ import annotations
@@ -339,7 +339,7 @@ def _naming_losses() -> Iterator[None]:
 
 
 def check_cluster(spec: str | os.PathLike[str]) -> None:
-    """Raise an error if a description is not one that `open_cluster` takes; connect to nothing."""
+    """Raise an error if `open_cluster` does not accept a description; no connection is made."""
     _described(spec)
     _distributed()
 
@@ -372,7 +372,7 @@ def open_cluster(spec: str | os.PathLike[str], *, timeout: float = 30) -> Iterat
     Raises
     ------
     KernelInputError
-        If ``spec`` describes no cluster.
+        If ``spec`` does not describe a cluster.
     ClusterError
         If the scheduler does not answer, or workers do not start.
 

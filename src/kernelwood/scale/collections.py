@@ -1,7 +1,7 @@
 """Relations in bags and data frames of Dask; needs the extra ``dask``.
 
-The model travels once, as the bytes of its file, and each process loads it once. Texts and results
-are what Dask sends anyway.
+The model is sent once, as the bytes of its file, and each process loads it once. Apart from it,
+Dask sends only texts and results.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ def extract_bag(
     Parameters
     ----------
     extractor : RelationExtractor, or path
-        A path must be one that workers see; it is read when the bag is computed.
+        A path must exist on the workers; it is read when the bag is computed.
     bag : dask.bag.Bag
-        Of strings, `Document`, `Sentence` or `Example`. Those without an id are called ``text1``,
-        ``text2``, ..., numbered over the whole bag.
+        Bag of strings, `Document`, `Sentence` or `Example`. Texts without an id are called
+        ``text1``, ``text2``, ..., numbered over the whole bag.
     dictionary : mapping, pairs, or path, optional
         Terms that are entities: an argument of `Dictionary.of`.
     all : bool
-        Whether to return negative predictions, too.
+        Whether to return negative predictions too.
 
     Returns
     -------
     dask.bag.Bag
-        Of dictionaries, as `Prediction.to_dict` returns them, in the order of the texts.
+        Bag of dictionaries, as `Prediction.to_dict` returns them, in the order of the texts.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def extract_column(
     Parameters
     ----------
     extractor : RelationExtractor, or path
-        A path must be one that workers see. It is read here, too, for the columns of the result.
+        A path must exist on the workers. It is also read here, for the columns of the result.
     frame : dask.dataframe.DataFrame
     column : str
         Column of texts.
@@ -102,7 +102,7 @@ def extract_column(
     dictionary : mapping, pairs, or path, optional
         Terms that are entities: an argument of `Dictionary.of`.
     all : bool
-        Whether to return negative predictions, too.
+        Whether to return negative predictions too.
 
     Returns
     -------

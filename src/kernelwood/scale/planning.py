@@ -71,7 +71,7 @@ def make_plan(
     max_shards : int
         Approximate maximum number of shards; for large inputs shards become larger.
     progress : callable, optional
-        Called with the number of bytes read and that of all.
+        Called with the number of bytes read and the total number.
 
     Returns
     -------

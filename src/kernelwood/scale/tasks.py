@@ -70,7 +70,7 @@ class Task(ABC):
     size : int
         Bytes of input for a shard.
     block : int
-        Bytes of input that a command that can be resumed computes together, at most.
+        Maximum bytes of input that a command with checkpoints computes together.
     known : dict
         Options, each with its type and default.
     """
