@@ -154,8 +154,8 @@ def build_project(
     Returns
     -------
     Project
-        Open for writing. The setting ``"building"`` has the name of the parser and counts of
-        what was read and dropped.
+        Open for writing. The setting ``"building"`` has the name of the parser, and counts of the
+        documents and annotations that were read and dropped.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What the pages show of a session: candidates, documents, similar sentences, exports."""
+"""Data of a session for the pages: candidates, documents, similar sentences, exports."""
 
 from __future__ import annotations
 

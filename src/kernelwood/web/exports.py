@@ -529,9 +529,10 @@ def train_extractor(project: Project, *, recipe: str = "ridge") -> RelationExtra
     """Return an extractor trained on the decisions of a project.
 
     If the project learns from existing annotation (its setting ``learn_annotation``), annotated
-    candidates without a decision are used, too: those of documents that are not held out, of large
-    corpora a sample of documents with about 5,000 candidates. A model that the project was created
-    with adds its training cases. The extractor finds the names that the project was created with.
+    candidates without a decision are also used: those of documents that are not held out, or, for
+    large corpora, of a sample of documents with about 5,000 candidates. The training cases of a
+    model that the project was created with are added. The extractor finds the names that the
+    project was created with.
 
     Parameters
     ----------
@@ -731,7 +732,7 @@ def export(
     predicted, annotation, model
         As in `relations_of`.
     progress : callable, optional
-        Called with the stage "exporting", the number of exports done and that of all.
+        Called with the stage "exporting", the number of exports done and the total number.
 
     Returns
     -------

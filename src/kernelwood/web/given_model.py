@@ -1,4 +1,4 @@
-"""The model that a project was created with, as the live model uses it."""
+"""The model that a project was created with, in the form that the live model uses."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """Files of projects: schema, migrations, checks at opening, and the lock of the one writer.
 
-A project is one SQLite file. Its application id tells it from other databases, its user version is
-the version of the schema. Tables of what people did are append-only: triggers refuse changes.
+A project is one SQLite file. Its application id identifies it as a project, its user version is the
+version of the schema. Tables of user actions are append-only: triggers refuse changes.
 
 While a process writes to ``name.kwp``, it holds a lock of the operating system on the empty file
-``name.kwp-lock``. The system releases it when the process ends, however it ends.
+``name.kwp-lock``. The system releases it when the process ends, even if it is killed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Estimates of the quality of the live model, and what more labels would bring.
+"""Estimates of the quality of the live model, and of the gain from more labels.
 
-Checks, candidates drawn at random with known probabilities, stand for those that are not decided;
+Checks, candidates drawn at random with known probabilities, represent the undecided candidates;
 ``docs/teaching-orders.md`` compares estimates with the true F1.
 """
 

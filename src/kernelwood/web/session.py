@@ -118,19 +118,19 @@ class Session:
         self._thread = threading.Thread(target=self._run, name="kernelwood-teacher", daemon=True)
 
     def start(self) -> Session:
-        """Begin to learn in the background."""
+        """Start training in the background."""
         self._thread.start()
         return self
 
     def stop(self) -> None:
-        """Ask learning and streams of events to end; returns at once."""
+        """Request the end of training and of event streams; returns at once."""
         with self._wake:
             self._closed = True
             self._wake.notify_all()
         self._changed()
 
     def close(self) -> None:
-        """End learning, and keep the last model in the project."""
+        """End training, and store the last model in the project."""
         self.stop()
         if self._thread.is_alive():
             self._thread.join()
@@ -320,7 +320,7 @@ class Session:
 
     @property
     def learns_annotation(self) -> bool:
-        """Whether the model learns from the annotation of the corpus, too."""
+        """Whether the model also learns from the annotation of the corpus."""
         return bool(self.project.settings().get("learn_annotation", True)) and self.has_annotation
 
     def next(self, order: str | None = None, skip: Collection[int] = ()) -> Pick | None:
@@ -330,7 +330,7 @@ class Session:
         ----------
         order : str, optional
         skip : collection of int
-            Candidates that the page has already.
+            Candidates that the page already has.
         """
         name = order or self.order
         if name not in ORDERS:
@@ -422,13 +422,13 @@ class Session:
         return int(self._building.get("seed", 0))
 
     def train(self) -> None:
-        """Let the model learn from all decisions now."""
+        """Train the model on all decisions now."""
         with self._wake:
             self._asked = True
             self._wake.notify_all()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until the model has learned from all decisions; return whether it has."""
+        """Wait until the model is trained on all decisions; return whether it is."""
         with self._wake:
             return self._wake.wait_for(
                 lambda: self._closed or not (self._asked or self._waiting or self._training),
@@ -436,7 +436,7 @@ class Session:
             )
 
     def training_labels(self) -> dict[int, str]:
-        """Return the labels that the model learns from: decisions and, if wanted, annotation."""
+        """Return the labels that the model learns from: decisions and, if set, annotation."""
         labels = dict(self._annotated_labels()) if self.learns_annotation else {}
         with self._lock:
             for row, one in self._decided.items():
