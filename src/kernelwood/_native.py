@@ -158,7 +158,7 @@ def matching(number: str, **arrays: Any) -> Any:
 
 
 def similarity_parameters(function: str, weight: float, floor: float | None) -> Any:
-    """Return what becomes of the cosine of two vectors as the native core takes it."""
+    """Return the function applied to the cosine of two vectors, as an object of the native core."""
     parameters = _core.SimilarityParameters()
     parameters.function = getattr(_core.SimilarityFunction, function)
     parameters.weight = float(weight)

@@ -100,7 +100,7 @@ class State:
         ----------
         size : int or str
         found : int, optional
-            What a name that is not known yet stands for.
+            Size for a name that has none yet.
         """
         if isinstance(size, int):
             return size

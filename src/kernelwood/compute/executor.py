@@ -108,8 +108,8 @@ def run_tasks(
 ) -> list[Warned]:
     """Run ``work(*shared, item)`` for each item on the executor; return the warnings.
 
-    A worker process gets the shared data once: the first tasks carry them, later tasks only their
-    name. A process that does not know the name says so, and the task is sent again with the data.
+    A worker process gets the shared data once: the first tasks contain them, later tasks only their
+    name. A process that does not have the data reports this, and the task is sent again with them.
     Threads share them. In a task there is no executor; other settings are those of the caller.
 
     Parameters

@@ -496,7 +496,7 @@ class Collection(IdTable):
 
 
 class CollectionEstimator(StructureEstimator):
-    """Estimator that stores structures, and can add and remove some."""
+    """Estimator that stores structures, and can add and remove structures."""
 
     _collection: Collection
     _restored: dict[str, Any]

@@ -89,7 +89,7 @@ class Clusterer(_Mixed):
 
 
 class Transformer(_Mixed):
-    """Stands in for the mixins of estimators with a ``transform``; to the left of an estimator."""
+    """Replacement of the mixins of estimators with a ``transform``; to the left of an estimator."""
 
 
 # The classes of scikit-learn that each stands in for.

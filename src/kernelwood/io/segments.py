@@ -160,7 +160,7 @@ class Segment:
         return self.start == 0 and self.last
 
     def _problem(self) -> str | None:
-        """Return what is wrong with the values."""
+        """Return the error in the values."""
         for name in self.names:
             said = name_problem(name) if isinstance(name, str) else "is not a string"
             if said is not None:
@@ -234,7 +234,7 @@ def cut_inputs(
     limits : Limits, optional
         Limits on compressed files and archives.
     progress : callable, optional
-        ``progress(done, total)`` in bytes of the files as they are on disk.
+        ``progress(done, total)`` in bytes of the files on disk.
     **options
         Options of the format, as in the call of :func:`read_segments`.
 
@@ -272,7 +272,7 @@ def cut_inputs(
 
 
 class _Range(NamedTuple):
-    """A range of bytes of a file, and what is before it."""
+    """A range of bytes of a file, and its position."""
 
     start: int
     stop: int

@@ -648,7 +648,7 @@ def _bounds(draws: Floats, value: float) -> tuple[float, float]:
 
 
 class Plan(NamedTuple):
-    """What is known of new texts before there are labels.
+    """State of an adaptation to new texts, before labels are used.
 
     Attributes
     ----------

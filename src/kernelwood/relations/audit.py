@@ -171,7 +171,7 @@ def operating_points(
     right : ndarray of bool, shape (n,)
         Whether the most probable relation is the annotated one.
     n_relations : int
-        Annotated relations, also those that no candidate stands for.
+        Annotated relations, including those without a candidate.
     relation_rate, training_rate : float
         Fraction of the candidates here, and of the training candidates, that are relations; the
         latter None if it is not known.

@@ -48,7 +48,7 @@ EventForm: TypeAlias = tuple[int, bool]
 
 
 class Viewed(NamedTuple):
-    """Candidates with views: a table, the rows of the candidates in it, and what was dropped."""
+    """Candidates with views: a table, the rows of the candidates in it, and dropped candidates."""
 
     table: ExampleBatch
     rows: list[int]

@@ -51,7 +51,7 @@ class Folds:
     classes : RelationClasses
         Those of all folds.
     parser : str
-        Name of what parsed them.
+        Name of the parser of the sentences.
     groups : list of str
         The document of each sentence.
     splits : list of (ndarray, ndarray)
@@ -182,7 +182,7 @@ class Folds:
 
 
 class FoldResult(NamedTuple):
-    """What an extractor that was trained on a fold predicts for its test sentences."""
+    """Predictions and scores of the extractor of a fold on its test sentences."""
 
     predictions: Predictions
     seen: Any  # of each candidate: whether its text is among the training texts

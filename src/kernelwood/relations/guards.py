@@ -1,4 +1,4 @@
-"""Warnings about figures that mislead: documents seen in training, and corpora that are small.
+"""Warnings about misleading figures: documents used for training, and small corpora.
 
 The limits come from learning curves (support vector machine, default views, five folds) of AIMed,
 BioInfer, CoNLL04 and two parts of DDIExtraction 2013. Mean difference of F1 on held-out documents,

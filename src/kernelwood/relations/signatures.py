@@ -39,7 +39,7 @@ class Signatures(NamedTuple):
         is at least 5, the pairs are from at least 10 sentences, and none of them is a relation.
 
         Entity types count if there are ``several`` relation types, or if all relations join
-        different entity types. Otherwise they seldom say what can be related, but often how a
+        different entity types. Otherwise they seldom show what can be related, but often how a
         corpus was annotated: some types are given only to entities without relations.
         """
         pairs: Counter[Any] = Counter()

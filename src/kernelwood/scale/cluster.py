@@ -127,7 +127,7 @@ def run_on_cluster(
     Parameters
     ----------
     plan : Plan
-        In a folder that the workers see under the same path.
+        In a folder that has the same path for the workers.
     todo : iterable of int
         Shards to compute.
     client : dask.distributed.Client
@@ -322,7 +322,7 @@ def _check_workers(plan: Plan, client: Any) -> None:
 
 @contextmanager
 def _naming_losses() -> Iterator[None]:
-    """Name what is lost if the scheduler cannot be reached any more."""
+    """Name the loss if the scheduler cannot be reached any more."""
     from distributed import CancelledError
 
     try:

@@ -278,7 +278,7 @@ def _appear(temporary: Path, target: Path) -> None:
 
 
 def remove_remains(plan: Plan, numbers: Container[int]) -> None:
-    """Remove what processes that were killed have left of shards that are not locked."""
+    """Remove the files that killed processes have left, of shards that are not locked."""
     try:
         with os.scandir(plan.parts) as entries:
             names = [name for entry in entries if (name := _TEMPORARY.fullmatch(entry.name))]

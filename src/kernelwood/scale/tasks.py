@@ -445,7 +445,7 @@ class Convert(Task):
         return {"written": counts.taken, **counts.to_dict()}
 
     def _fitted(self, stream: ExampleStream, counts: Counts) -> Iterator[Example]:
-        """Yield the examples to write, with what the format can store."""
+        """Yield the examples to write, with the views that the format can store."""
         options, used = self.options, UsedIds()
         format, skip = options["format"], options["errors"] == "skip"
 
@@ -579,7 +579,7 @@ class _Encoding(Task):
         return {"n_examples": counts.taken, **counts.to_dict()}
 
     def row(self, example: Example) -> dict[str, Any]:
-        """Return what is stored with the row of an example."""
+        """Return the values that are stored with the row of an example."""
         return {"id": example.id, "label": example.label}
 
     @classmethod
@@ -645,7 +645,7 @@ def _made(stream: ExampleStream, options: Mapping[str, Any], counts: Counts) -> 
 
 
 def _structures(examples: list[Example], options: Mapping[str, Any], *, single: bool) -> list[Any]:
-    """Return what a kernel compares: the examples, or one view of them."""
+    """Return the objects that a kernel compares: the examples, or one view of them."""
     return [one.view(options["views"][0]) for one in examples] if single else list(examples)
 
 
@@ -704,7 +704,7 @@ class Index(Hash):
     name = "index"
 
     def row(self, example: Example) -> dict[str, Any]:
-        """Return what is stored with the row of an example."""
+        """Return the values that are stored with the row of an example."""
         return {"id": example.id, "text": search.text_of(example)}
 
     @classmethod

@@ -41,7 +41,7 @@ class Mention(NamedTuple):
 
 
 class Triple(NamedTuple):
-    """A relation between two mentions; what else is known about it is passed on."""
+    """A relation between two mentions; further fields of the record are passed on."""
 
     type: str
     first: Mention

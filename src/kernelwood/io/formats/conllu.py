@@ -1,4 +1,4 @@
-r"""CoNLL-U, the format of Universal Dependencies: one line a word, a blank line after a sentence.
+r"""CoNLL-U, the format of Universal Dependencies: one line per word, blank lines after sentences.
 
 ::
 

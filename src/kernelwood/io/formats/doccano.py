@@ -1,4 +1,4 @@
-r"""doccano: one text a line, with entities and relations; read and written.
+r"""doccano: one text per line, with entities and relations; read and written.
 
 ::
 

@@ -1,4 +1,4 @@
-"""KeLP: one example a line, with named representations.
+"""KeLP: one example per line, with named representations.
 
 ::
 

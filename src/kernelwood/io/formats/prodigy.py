@@ -1,4 +1,4 @@
-r"""Prodigy: one annotated text a line, with spans and relations; read and written.
+r"""Prodigy: one annotated text per line, with spans and relations; read and written.
 
 ::
 
