@@ -62,7 +62,7 @@ class EntityTagger(Parameterized):
     Parameters
     ----------
     types : list of str, optional
-        Only entities of these types; by default all except triggers of events.
+        Types of entities to learn; by default all except triggers of events.
     dictionary : Dictionary, optional
         Terms that are compared with the words of a text. They need not be entities.
     l1, l2 : float
@@ -71,7 +71,7 @@ class EntityTagger(Parameterized):
         Maximum number of training iterations.
     abbreviations : bool, default True
         Whether the short form that a text defines for a mention, as in *heat shock protein 90
-        (Hsp90)*, is a mention, too, there and later in the text.
+        (Hsp90)*, is also a mention, there and later in the text.
     n_splits : int, default 3
         Number of folds, of whole documents, by which ``bias_`` and ``repeat_`` are chosen and
         ``held_out_`` is measured.
@@ -171,7 +171,7 @@ class EntityTagger(Parameterized):
         Parameters
         ----------
         documents : iterable of Example, Document or Sentence
-            With entities.
+            Texts with annotated entities.
         y : None
             Not used.
         groups : sequence of str, optional

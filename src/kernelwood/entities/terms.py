@@ -176,9 +176,9 @@ def harvest_terms(
     Parameters
     ----------
     documents : iterable of Example, Document or Sentence
-        With entities. Triggers of events are left out.
+        Texts with annotated entities. Triggers of events are left out.
     types : list of str, optional
-        Only entities of these types.
+        Types of entities to count; by default all.
     min_count : int, default 1
         Minimum number of annotated occurrences of a term.
     min_share : float, default 0.5

@@ -742,7 +742,7 @@ def needed_views(kernel: Kernel) -> tuple[str, ...] | None:
     Parameters
     ----------
     kernel : Kernel
-        A kernel, however deeply combined.
+        A kernel or a combination of kernels of any depth.
 
     Returns
     -------

@@ -90,8 +90,8 @@ class GrowingFactor:
         Parameters
         ----------
         similarities : ndarray, shape (m, n + m)
-            Of each new structure to the old ones, in their order, and to the new ones. Of the
-            latter, only the lower triangle is read.
+            Similarities of each new structure to the old ones, in their order, and to the new ones.
+            Of the latter, only the lower triangle is read.
         weights : ndarray, shape (m,), optional
             Weights :math:`w` of the new structures in the sum of squared errors; their ridge is
             :math:`\lambda / w`. By default 1.

@@ -216,9 +216,9 @@ class ForestParser(Parameterized):
         Returns
         -------
         Forest
-            With spans; its leaves are the tokens. If the grammar does not cover the sentence, or
-            too many of its rules apply (as to one word repeated hundreds of times), a flat tree
-            over the most probable parts of speech with ``fallback=True``.
+            Forest with spans, whose leaves are the tokens. If the grammar does not cover the
+            sentence, or too many of its rules apply (as to one word repeated hundreds of times), a
+            flat tree over the most probable parts of speech with ``fallback=True``.
 
         Raises
         ------

@@ -90,7 +90,7 @@ class BratFolder:
         Parameters
         ----------
         documents : iterable of (id, Document, set of str)
-            With the ids of relations that have a direction.
+            Each document with the ids of its relations that have a direction.
         """
         examples = (
             Example(name, views={"document": self._adapted(document, directed)})

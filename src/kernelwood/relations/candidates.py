@@ -344,7 +344,7 @@ def pair_candidates(
     Parameters
     ----------
     examples : iterable of Example
-        With a sentence or a document each.
+        Examples with a sentence or a document each.
     types : iterable of str, optional
         Pair entities of these types only.
     relations : iterable of str, optional
@@ -542,7 +542,7 @@ def event_candidates(
     Parameters
     ----------
     examples : iterable of Example
-        With a sentence or a document each.
+        Examples with a sentence or a document each.
     source : {"annotation", "amr"}
         Take triggers and participants from the events and entities, or from the nodes of the AMR
         that stand for interactions and for entities (`kernelwood.views.interaction_nodes` and

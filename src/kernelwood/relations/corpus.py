@@ -297,7 +297,7 @@ def text_entries(texts: Any, finder: Any = None, *, owner: str = "extract") -> I
 
 
 def documents_from(given: Any, owner: str, *, texts: bool = False) -> Iterator[Example]:
-    """Yield documents as examples, whatever holds or names them.
+    """Yield documents as examples, from objects or paths.
 
     Parameters
     ----------

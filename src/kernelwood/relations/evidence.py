@@ -158,7 +158,7 @@ class TrainingCases:
     Parameters
     ----------
     cases : ExampleBatch, length n
-        With their classes as labels.
+        Training cases, with their classes as labels.
     texts : CaseTexts
     learner : classifier
         Fitted on the cases.

@@ -178,7 +178,7 @@ class RelationExtractor(ChecksParameters, Estimator):
     symmetric : list of str, optional
         Relation types without direction, regardless of their annotation.
     types, relations : list of str, optional
-        Only entities, and only relations, of these types.
+        Types of entities, and of relations, to use; by default all.
     max_distance : int, optional
         Maximum number of tokens between the entities of a pair.
     max_entities : int, default 60
@@ -369,9 +369,10 @@ class RelationExtractor(ChecksParameters, Estimator):
         Parameters
         ----------
         documents : iterable of Example, or path
-            With sentences or documents, as `kernelwood.read` returns them; or the path of a corpus,
-            which is read. Instead of examples, the iterable may have documents, sentences, parsed
-            texts of spaCy, Stanza and conllu, or paths; see `kernelwood.text.adapt`.
+            Examples with sentences or documents, as `kernelwood.read` returns them; or the path of
+            a corpus, which is read. Instead of examples, the iterable may have documents,
+            sentences, parsed texts of spaCy, Stanza and conllu, or paths; see
+            `kernelwood.text.adapt`.
         y : None
             Not used; labels are in the annotation.
 
@@ -420,7 +421,7 @@ class RelationExtractor(ChecksParameters, Estimator):
             Name of the parser of the sentences, by default ``"given"``.
         roles : mapping of str to two str, optional
             Roles of the arguments of relation types, by default ``Arg1`` and ``Arg2``. A type with
-            two equal roles has no direction, nor has one in ``symmetric``.
+            two equal roles, or in ``symmetric``, has no direction.
         cases : RelationExtractor, optional
             A fitted extractor of pairs whose training cases are further training examples. Its
             views and kernel are used if this extractor has neither ``views`` nor a ``kernel``, and
@@ -836,7 +837,7 @@ class RelationExtractor(ChecksParameters, Estimator):
         parser : str or Backend, optional
             By default that of the training documents.
         all : bool
-            Whether to return negative predictions, too.
+            Whether to return negative predictions too.
 
         Warns
         -----
@@ -931,7 +932,8 @@ class RelationExtractor(ChecksParameters, Estimator):
         Parameters
         ----------
         views : ExampleBatch
-            With the views in ``views_``, such as the table of ``candidates.viewed(*views_)``.
+            Candidates with the views in ``views_``, such as the table of
+            ``candidates.viewed(*views_)``.
 
         Returns
         -------

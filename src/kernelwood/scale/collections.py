@@ -107,7 +107,7 @@ def extract_column(
     Returns
     -------
     dask.dataframe.DataFrame
-        With the columns of `Predictions.to_pandas`, in the order of the texts.
+        Data frame with the columns of `Predictions.to_pandas`, in the order of the texts.
 
     Raises
     ------

@@ -209,7 +209,7 @@ def run(
     ----------
     plan : Plan, str or PathLike
     shards : iterable of int, optional
-        Only these; by default all.
+        Numbers of the shards to compute; by default all.
     base : str, optional
         Folder to which the paths of inputs are relative; by default the one at planning.
     client : dask.distributed.Client, optional

@@ -364,7 +364,7 @@ class Lexical(_FromVectors):
         The vectors of words. ``LEX##play::v`` is looked up as ``play::v``, then as ``play``.
     weight : float in [1e-6, 1]
         :math:`\tau`, the weight of words relative to labels that match exactly, such as tags.
-        A word with a vector matches itself by this much, too.
+        A word with a vector also matches itself with this weight.
     floor : float in [0, weight)
         Similarities below this, and negative ones, count as 0.
 

@@ -34,7 +34,7 @@ class Readings:
     Parameters
     ----------
     forest : Forest
-        With spans.
+        Forest with spans.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ def minimal_forest(forest: Forest, first: Span, second: Span) -> Forest:
     Parameters
     ----------
     forest : Forest
-        With spans.
+        Forest with spans.
     first, second : (int, int)
         The words of the entities, in any order; they may overlap.
 
@@ -159,7 +159,7 @@ def path_enclosed_forest(forest: Forest, first: Span, second: Span) -> Forest:
     Parameters
     ----------
     forest : Forest
-        With spans; those of the result refer to the same words, clipped to the entities.
+        Forest with spans; those of the result refer to the same words, clipped to the entities.
     first, second : (int, int)
         The words of the entities, in any order; they may overlap.
 
@@ -207,7 +207,7 @@ def argument_forest(
     Parameters
     ----------
     forest : Forest or Readings
-        With spans.
+        Forest with spans.
     start, end : int
         The words of the argument.
     root : str, optional
@@ -276,7 +276,7 @@ def argument_path_forest(
     Parameters
     ----------
     forest : Forest or Readings
-        With spans.
+        Forest with spans.
     predicate : int
         Position of the predicate; outside the argument.
     start, end : int

@@ -94,7 +94,7 @@ def shortest_path(
     Parameters
     ----------
     sentence : Sentence
-        With tokens and dependencies.
+        Sentence with tokens and dependencies.
     first, second : Entity
         Start and end of the path. If they have several tokens, the nearest two are used.
     labels : {"text", "lemma", "stem", "tag", "pos"}
@@ -346,7 +346,7 @@ def path_steps(sentence: Sentence, first: Entity, second: Entity, **options: Any
     Parameters
     ----------
     sentence : Sentence
-        With tokens and dependencies.
+        Sentence with tokens and dependencies.
     first, second : Entity
         Start and end of the path.
     **options
@@ -355,7 +355,7 @@ def path_steps(sentence: Sentence, first: Entity, second: Entity, **options: Any
     Returns
     -------
     Sequence
-        Without edge labels; relations are in angle brackets, which distinguishes them from words.
+        Sequence without edge labels; angle brackets distinguish relations from words.
 
     Raises
     ------
@@ -555,9 +555,9 @@ def negation(sentence: Sentence, first: Entity, second: Entity) -> Sequence:
     Parameters
     ----------
     sentence : Sentence
-        With tokens and dependencies.
+        Sentence with tokens and dependencies.
     first, second : Entity
-        In any order.
+        The entities, in any order.
 
     Returns
     -------

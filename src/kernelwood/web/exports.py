@@ -152,7 +152,7 @@ class Export(NamedTuple):
     title, description : str
         For the page.
     media_type : str
-        Of the file, or of the zip archive of a folder.
+        Media type of the file, or of the zip archive of a folder.
     write : callable
         Writes to a path.
     is_folder : bool

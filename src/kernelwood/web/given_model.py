@@ -60,7 +60,7 @@ class GivenModel:
         Parameters
         ----------
         views : ExampleBatch, length n
-            With the views of the extractor, and the view ``types``.
+            Candidates with the views of the extractor, and the view ``types``.
         """
         given = self.extractor.class_probabilities(views)
         types = [sequence.nodes[0] for sequence in views.view("types")] if self._open else []

@@ -123,7 +123,7 @@ class Decision(NamedTuple):
     probability : float or None
         Probability of the best class other than none.
     weight : float or None
-        Of a check, 1 / (n · probability of being drawn); None for other decisions.
+        Weight of a check, 1 / (n · probability of being drawn); None for other decisions.
     model : int or None
         Number of the model that predicted.
     """

@@ -217,7 +217,7 @@ class TeachingModel:
         Parameters
         ----------
         table : ExampleBatch
-            With the views of the model, and those of the prior if there is one.
+            Candidates with the views of the model, and those of the prior if there is one.
         """
         learned = self._latest()
         similarities = learned.kernel.cross(table, learned.cases).astype(np.float64)

@@ -125,7 +125,7 @@ def damaged(name: str, failure: BaseException, *, hint: str = _FETCH_AGAIN) -> R
 
 
 def unreadable(name: str, failure: OSError) -> Exception:
-    """Return the error for a failed access: damage, or the failure if it has an errno."""
+    """Return the error for a failed access: damage, unless the system gives another reason."""
     return damaged(name, failure) if failure.errno in (None, errno.EINVAL) else failure
 
 
