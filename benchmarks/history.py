@@ -48,7 +48,8 @@ PACKAGE_OF = {
     "spaCy pipeline": "spacy",
     "definition": "python",
 }
-BEGIN, END = "<!-- table of benchmarks/history.py -->\n", "<!-- end of the table -->\n"
+BEGIN, END = "<!-- table of benchmarks/history.py -->\n\n", "\n<!-- end of the table -->\n"
+BUILT_BY_USERS = ("KeLP", "SVM-light-TK")
 
 Run = dict[str, Any]
 Row = dict[str, Any]
@@ -239,6 +240,10 @@ def page_table(run: Run) -> str:
             row["result"],
         )
         lines.append("| " + " | ".join(cells) + " |")
+    measured = {row["program"] for row in run["rows"]}
+    missing = [name for name in (*BUILT_BY_USERS, *PACKAGE_OF) if name not in measured]
+    if missing:
+        lines += ["", f"Not there, and not measured: {', '.join(missing)}."]
     return "\n".join(lines) + "\n"
 
 
