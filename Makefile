@@ -11,7 +11,7 @@ CORE_STUB := src/kernelwood/_core.pyi
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-all test-oldest lint types contracts check-stubs unit mutants fuzz \
-	sanitize bench papers docs develop format stubs wheel sdist release-check lock audit clean
+	sanitize bench bench-all papers docs develop format stubs wheel sdist release-check lock audit clean
 
 help:
 	@echo "make demo      learn relations, find some in a new text, write a report"
@@ -21,7 +21,8 @@ help:
 	@echo "make mutants   change lines at random, list changes that no test notices"
 	@echo "make fuzz      crafted models, files, folders and requests (MINUTES=10 SEED=0)"
 	@echo "make sanitize  tests of the native core and crafted models with ASan and UBSan"
-	@echo "make bench     measure the kernels on this machine"
+	@echo "make bench     measure kernelwood beside other programs (KELP= SVM_LIGHT_TK= STORE= BENCH=)"
+	@echo "make bench-all  measure kernels, readers, parsers and services, on the research data"
 	@echo "make papers    repeat the published tables and write docs/results.md (hours)"
 	@echo "make docs      build the documentation into docs/_build/html (GALLERY= leaves out the gallery)"
 	@echo "make develop   the package and all tools in $(VENV)"
@@ -100,7 +101,13 @@ sanitize: $(VENV)/.dev
 	$(BIN)/python tools/sanitize.py build/sanitize/*.whl fuzz --only model --inputs $(MODELS) \
 		--seed $(SEED)
 
-bench: $(VENV)/.package
+# One table, of what is installed. Other programs: make bench KELP=JAR[:JAR...]
+# SVM_LIGHT_TK=.../svm_classify. A history: STORE=FILE. Options: BENCH="--only sst --repeats 9"
+bench: $(VENV)/.bench $(VENV)/.peers
+	@$(BIN)/python benchmarks/peers.py $(if $(KELP),--kelp '$(KELP)') \
+		$(if $(SVM_LIGHT_TK),--svm-light-tk '$(SVM_LIGHT_TK)') $(if $(STORE),--store '$(STORE)') $(BENCH)
+
+bench-all: $(VENV)/.package
 	$(BIN)/python benchmarks/exact_kernels.py
 	$(BIN)/python benchmarks/soft_kernels.py
 	$(BIN)/python benchmarks/forest_kernels.py
@@ -198,14 +205,14 @@ $(VENV)/.package: pyproject.toml CMakeLists.txt native/hardening.cmake $(NATIVE)
 	@$(PIP) install --no-build-isolation --no-deps --editable .
 	@touch $@
 
-# Tools by extra: dev, docs, slow.
-$(VENV)/.dev $(VENV)/.docs $(VENV)/.slow: $(VENV)/.%: pyproject.toml requirements/ci.txt | $(VENV)/.package
+# Tools by extra: dev, docs, slow, bench.
+$(addprefix $(VENV)/., dev docs slow bench): $(VENV)/.%: pyproject.toml requirements/ci.txt | $(VENV)/.package
 	@echo "installing the $* tools into $(VENV)"
 	@$(call install_pinned,$*)
 	@touch $@
 
 # The pipeline that tests of spaCy parse with, and what files are checked by, as published, to the byte.
-$(VENV)/.peers: requirements/peers.txt | $(VENV)/.dev
+$(VENV)/.peers: requirements/peers.txt | $(VENV)/.package
 	@echo "installing data for comparisons into $(VENV)"
 	@$(PIP) install --no-deps --requirement $<
 	@touch $@

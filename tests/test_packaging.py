@@ -74,6 +74,11 @@ def test_the_extra_all_does_not_bring_torch():
     assert set(lock.combined()) == {"plot", "faiss", "spacy", "arrow", "web", "dask"}
 
 
+def test_the_extra_bench_has_no_package_with_code_under_the_gpl():
+    names = {requirements.normalized(line) for line in extra("bench")}
+    assert "faiss-cpu" in names and not {"strkernels", "grakel"} & names
+
+
 def test_the_lowest_versions_are_those_that_the_package_allows():
     pinned = {pin.name: pin.text for pin in requirements.read_lock(requirements.OLDEST_LOCK)}
     for text in [*PROJECT["dependencies"], *(t for e in lock.combined() for t in extra(e))]:
@@ -85,6 +90,14 @@ def test_the_lowest_versions_are_those_that_the_package_allows():
 
 def extra(name):
     return PROJECT["optional-dependencies"][name]
+
+
+def test_runs_of_benchmarks_are_cached_under_new_names_and_read_under_old_ones():
+    steps = read_yaml(ROOT / ".github" / "workflows" / "benchmarks.yml")["jobs"]["peers"]["steps"]
+    [cache] = [step["with"] for step in steps if step.get("uses", "").startswith("actions/cache@")]
+    assert "github.run_id" in cache["key"] and cache["key"].startswith(cache["restore-keys"])
+    [run] = [step["run"] for step in steps if step.get("name") == "make bench"]
+    assert f"STORE={cache['path']}/" in run and "benchmarks/history/peers.jsonl" in run
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)

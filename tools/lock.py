@@ -22,7 +22,7 @@ from pathlib import Path
 
 from requirements import LOCK, OLDEST_LOCK, ROOT, normalized, read_lock, requirements_of
 
-EXTRAS = ("dev", "docs", "slow", "release")  # those that make installs
+EXTRAS = ("dev", "docs", "slow", "bench", "release")  # those that make installs
 OLDEST = "3.10"
 OLDEST_TOOLS = ("pytest", "pytest-xdist", "hypothesis", "httpx")  # what `make test-oldest` runs
 

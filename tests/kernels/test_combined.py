@@ -749,3 +749,22 @@ def test_a_kernel_that_is_not_known_to_be_definite_keeps_its_values():
 
     kernel = Normalized(Indefinite())
     assert kernel.value(*TREES[:2]) == kernel.reference(*TREES[:2]) == 3
+
+
+@pytest.mark.parametrize("value", ["3", None, float("nan"), 1j, np.ones(2)])
+def test_values_of_a_kernel_of_your_own_must_be_finite_numbers(value):
+    class Odd(SameRootKernel):
+        def reference(self, a, b):
+            return value
+
+    with pytest.raises(KernelInputError, match=r"Odd.reference gave .* must be finite numbers"):
+        Odd().gram(TREES[:2])
+
+
+def test_a_kernel_of_your_own_says_what_it_compares():
+    class Undeclared(kw.Kernel):
+        def reference(self, a, b):
+            return 1.0
+
+    with pytest.raises(KernelInputError, match="Undeclared does not define accepts"):
+        Undeclared().gram(TREES[:2])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,6 +18,7 @@ from sklearn.svm import SVC
 import kernelwood as kw
 from kernelwood.datasets import load_questions
 from kernelwood.learners import KernelSVC, fit_sigmoid
+from kernelwood.learners.base import Evidence, Support
 from kernelwood.learners.kernel_svc import (
     class_scores,
     deal_folds,
@@ -303,6 +305,14 @@ def test_evidence_adds_up_to_the_score(strategy, labels):
     total = sum(support.contribution for support in listed)
     assert evidence.intercept + total == pytest.approx(evidence.score)
     assert evidence.label == fitted.predict([TREES[70]])[0]
+
+
+def test_evidence_is_a_table_in_notebooks_and_markup_in_words_is_text():
+    support = Support(kw.Tree.from_brackets("(S <b>)"), "<i>", 0, 0.5, -0.25)
+    shown = Evidence("x & y", -0.25, 0.0, (), (support,))._repr_html_()
+    cells = re.findall("<td[^>]*>([^<]*)</td>", shown)
+    assert cells == ["against", "-0.250", "0.500", "&lt;i&gt;", "(S &lt;b&gt;)"]
+    assert "x &amp; y: score -0.250" in shown
 
 
 def test_evidence_is_about_the_score_of_the_class():

@@ -236,3 +236,8 @@ def test_a_word_after_the_first_child_is_no_label():
 def test_small_trees_that_are_alike_are_one():
     first, second = read_brackets("(S (NN tree))"), read_brackets("(NP (NN tree))")
     assert first.children[0] is second.children[0]
+
+
+def test_other_brackets_are_named():
+    with pytest.raises(StructureError, match="brackets are round"):
+        read_brackets("[A b]")

@@ -253,6 +253,12 @@ def test_listeners_hear_of_decisions_and_models(session):
     assert heard[-1] == 1
 
 
+def test_a_session_closes_at_the_end_of_with(path):
+    with Project.open(path) as project, Session(project).start() as session:
+        assert not session.closed
+    assert session.closed and not session._thread.is_alive()
+
+
 def test_a_project_that_is_open_for_reading_shows_its_model(path):
     with session_of(path) as session:
         teach(session, 15)

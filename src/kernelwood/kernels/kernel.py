@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -113,10 +114,10 @@ class Kernel(Parameterized):
 
     def _reference_value(self, a: Any, b: Any) -> float:
         value = self.reference(a, b)
-        if not np.isfinite(value):
+        if not isinstance(value, (Real, np.bool_)) or not np.isfinite(value):
             raise KernelInputError(
                 f"{type(self).__name__}.reference gave {value!r} for {a!r} and {b!r}; kernel "
-                "values must be finite"
+                "values must be finite numbers"
             )
         return value
 
@@ -412,6 +413,11 @@ class Kernel(Parameterized):
         """Make a batch prepare before it is sliced what each slice would prepare again."""
 
     def _accepts(self) -> type[Any]:
+        if getattr(self, "accepts", None) is None:
+            raise KernelInputError(
+                f"{type(self).__name__} does not define accepts; set it to the kind of batch that "
+                "the kernel compares, such as kw.arrays.TreeBatch"
+            )
         return self.accepts
 
     def _is_definite(self) -> bool:

@@ -13,7 +13,7 @@ from kernelwood.arrays import LARGE, ArrayOf, Labels, Whole
 from kernelwood.errors import KernelInputError
 from kernelwood.features import Classifier, StructureEstimator, encode_labels
 from kernelwood.parameters import is_number
-from kernelwood.structures import Tree, shorten
+from kernelwood.structures import Tree, escape, shorten
 
 Floats = NDArray[np.float64]
 
@@ -252,13 +252,25 @@ class Evidence:
 
     def __str__(self) -> str:
         rows = [
-            f"  {side:<8}{support.contribution:+.3f}  similarity {support.similarity:.3f}  "
-            f"{support.label}  {_shown(support.structure)}"
-            for side, supports in (("for", self.supporting), ("against", self.opposing))
-            for support in supports
+            f"  {side:<8}{contribution}  similarity {similarity}  {label}  {structure}"
+            for side, contribution, similarity, label, structure in self._rows()
         ]
-        head = f"{self.label}: score {self.score:+.3f}, intercept {self.intercept:+.3f}"
-        return "\n".join([head, *rows])
+        return "\n".join([self._head(), *rows])
+
+    def _repr_html_(self) -> str:
+        header = ("", "contribution", "similarity", "class", "training structure")
+        rows = [f"<tr>{_cells('th', header)}</tr>"]
+        rows += [f"<tr>{_cells('td', row)}</tr>" for row in self._rows()]
+        return f"<div>{escape(self._head())}</div><table>{''.join(rows)}</table>"
+
+    def _head(self) -> str:
+        return f"{self.label}: score {self.score:+.3f}, intercept {self.intercept:+.3f}"
+
+    def _rows(self) -> Iterator[tuple[str, ...]]:
+        for side, supports in (("for", self.supporting), ("against", self.opposing)):
+            for one in supports:
+                numbers = f"{one.contribution:+.3f}", f"{one.similarity:.3f}"
+                yield side, *numbers, str(one.label), _shown(one.structure)
 
 
 def strongest(contributions: Floats, k: int) -> tuple[list[int], list[int]]:
@@ -272,6 +284,10 @@ def strongest(contributions: Floats, k: int) -> tuple[list[int], list[int]]:
     falling, rising = (np.argsort(sign * contributions, kind="stable")[:k] for sign in (-1, 1))
     positive, negative = falling[contributions[falling] > 0], rising[contributions[rising] < 0]
     return positive.tolist(), negative.tolist()
+
+
+def _cells(tag: str, texts: tuple[str, ...]) -> str:
+    return "".join(f'<{tag} style="text-align: left">{escape(text)}</{tag}>' for text in texts)
 
 
 def _shown(structure: Any) -> str:

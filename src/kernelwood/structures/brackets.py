@@ -329,6 +329,8 @@ class _Reader:
             problem, hint = "text after the tree", "remove it"
         else:
             problem, hint = 'expected "("', f"a tree of one node is written ({shorten(token)})"
+            if token[0] in "[{<":
+                hint = "brackets are round, as in (S (NP x))"
         return _error(problem, number, line, index, hint)
 
 

@@ -137,6 +137,12 @@ class Session:
         if not self.project.read_only and self.snapshot.live is not None:
             self._save(self.snapshot, whole=True)
 
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        self.close()
+
     # Listeners.
 
     def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
