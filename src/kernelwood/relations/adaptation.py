@@ -2,8 +2,8 @@
 
 Three steps, on the logits of the most probable relation. *Drift*: documents are compared with held-
 out documents of the training corpus by rank tests. *Rescaling*: logits get the mean and the
-standard deviation of those of held-out documents, to the degree that the difference is significant
-(the factor of James and Stein); many documents without drift are not rescaled. *Calibration*:
+standard deviation of those of held-out documents, where the difference is shrunk by the factor of
+James and Stein; many documents without drift are not rescaled. *Calibration*:
 slope and offset of the rescaled logits have a normal prior, measured on transfers between corpora;
 labels, if there are any, update it. The decision threshold maximizes the expected F1.
 """
