@@ -27,7 +27,7 @@ from typing import Any
 
 from kernelwood import __version__
 from kernelwood.compute import budget, config_context, format_bytes
-from kernelwood.errors import KernelInputError, KernelwoodError
+from kernelwood.errors import KernelInputError, KernelwoodError, MissingPackageError
 from kernelwood.scale.parts import is_complete, lock_file, note_failure
 from kernelwood.scale.plan import Plan, PlanError, open_plan
 from kernelwood.scale.running import Run, run_shard
@@ -403,7 +403,7 @@ def _distributed() -> Any:
     try:
         import distributed
     except ImportError as failure:
-        raise ImportError(
+        raise MissingPackageError(
             "clusters need the package distributed; install it with: pip install 'kernelwood[dask]'"
         ) from failure
     return distributed
