@@ -307,8 +307,15 @@ def test_documents_without_entities_are_refused():
 
 
 def test_no_documents_are_refused():
-    with pytest.raises(kw.errors.KernelInputError, match="no sentences to learn from"):
+    with pytest.raises(kw.errors.KernelInputError, match="learn from: no documents were given"):
         kw.RelationExtractor().fit([])
+
+
+def test_a_text_in_place_of_documents_is_noticed():
+    with pytest.raises(
+        KernelInputError, match=r"fit: 'Raf binds Ras\.' is a text without annotation"
+    ):
+        kw.RelationExtractor().fit(["Raf binds Ras."])
 
 
 def test_structures_are_refused_with_a_hint():

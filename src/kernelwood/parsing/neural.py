@@ -260,7 +260,7 @@ def _load_spacy(name: str | None) -> Any:
                 return spacy.load(model)
             except OSError:
                 continue
-    wanted = f"the model {name!r} is not" if name else f"none of {', '.join(MODELS)} is"
+    wanted = f"the model {name!r} is not" if name else "no model of English is"
     raise KernelInputError(
         f"{wanted} installed for spaCy\n    install it: {_INSTALL_MODEL.format(name or MODELS[0])}"
     )

@@ -88,8 +88,10 @@ from .recipes import (
     kernel_on as kernel_on,
 )
 from .relation_classes import (
+    ARROWS as ARROWS,
     RelationClasses as RelationClasses,
     is_backward as is_backward,
+    is_directed as is_directed,
     type_of as type_of,
 )
 from .report import (

@@ -694,7 +694,8 @@ class Predictions(Sequence[Prediction]):
 
         n_relations, more = int(self.positive.sum()), len(self) - _SHOWN
         note = f"… and {more:,} more\n" if more > 0 else ""
-        note += f"{n_relations:,} relations among {len(self):,} candidates"
+        note += f"{n_relations:,} relation{'s' * (n_relations != 1)} among "
+        note += f"{len(self):,} candidate{'s' * (len(self) != 1)}"
         if not len(self):
             return note
         titles = ["document", "type", "probability", "participants", "sentence"]

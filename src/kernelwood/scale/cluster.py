@@ -523,7 +523,8 @@ def _local_client(workers: int, timeout: float) -> Iterator[Any]:
         except (OSError, RuntimeError, TimeoutError) as failure:
             raise ClusterError(
                 f"{workers} workers with {format_bytes(limit)} each do not start: "
-                f"{shorten(str(failure))}"
+                f"{shorten(str(failure))}\n    in a program, open the cluster below: "
+                'if __name__ == "__main__":'
             ) from failure
         try:
             with package.Client(cluster, timeout=timeout, set_as_default=False) as client:
