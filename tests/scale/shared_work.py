@@ -44,7 +44,7 @@ def few() -> Path:
     return path
 
 
-TERMS = (("Raf", "Protein"), ("MEK1", "Protein"), ("ERK2", "Protein"), ("Sos1", "Protein"))
+TERMS = (("Raf", "Protein"), ("MEK1", "Protein"), ("ERK2", "Protein"), ("Sos1", "Gene"))
 
 
 @cache
