@@ -896,6 +896,11 @@ def test_names_of_models_are_checked(name):
         create_service({name: extractor()})
 
 
+def test_a_path_with_a_slash_at_the_end_is_unknown(client):
+    answer = client.post("/v1/extract/", json={"text": "Raf binds Ras."})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (404, "not-found")
+
+
 @pytest.mark.parametrize(
     ("models", "options", "message"),
     [

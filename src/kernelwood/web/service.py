@@ -74,7 +74,7 @@ def create_service(
         raise KernelInputError(f"hosts must be a list of names, got {hosts!r}; give [{hosts!r}]")
     service = _Service(models, limits or Limits(), n_jobs)
     gate = None if token is None else TokenGate(token, public=(HEALTH,))
-    return Starlette(
+    app = Starlette(
         routes=service.routes(),
         middleware=[
             Middleware(
@@ -91,6 +91,8 @@ def create_service(
         exception_handlers=http_errors(),
         lifespan=service.lifespan,
     )
+    app.router.redirect_slashes = False  # paths with a slash at the end are 404, as JSON
+    return app
 
 
 def _check_models(models: object) -> None:
