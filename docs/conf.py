@@ -24,6 +24,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
+    "sphinx_copybutton",
     "accessibility",
     "reference",  # before others import what it describes
     "commands",
@@ -39,6 +40,11 @@ html_title = f"kernelwood {version}"
 html_show_sourcelink = False
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+
+# What is copied are the lines with prompts, without these; output (.go) is left out.
+copybutton_prompt_text = r">>> |\.\.\.(?: |$)|\$ "
+copybutton_prompt_is_regexp = True
+copybutton_exclude = ".linenos, .go"
 
 autodoc_member_order = "bysource"
 # Signatures have types by their last names, one parameter a line if they are long.

@@ -6,6 +6,7 @@
     ├── StructureError (ValueError)          a structure is malformed; may carry line and column
     │   └── ReadError                        a file is malformed; always carries its path
     ├── KernelInputError (ValueError)        a kernel got parameters or data it cannot use
+    │   └── MissingPackageError (ImportError)  a package of an extra is not installed
     ├── KernelOverflowError (OverflowError)  a raw value lies outside double range
     ├── MemoryBudgetError (MemoryError)      the result would not fit the memory budget
     ├── ExecutorError (RuntimeError)         the executor of the settings cannot run or finish tasks
@@ -27,6 +28,7 @@ __all__ = [
     "KernelOverflowError",
     "KernelwoodError",
     "MemoryBudgetError",
+    "MissingPackageError",
     "ModelFormatError",
     "ReadError",
     "StructureError",
@@ -144,6 +146,10 @@ class ReadError(StructureError):
 
 class KernelInputError(KernelwoodError, ValueError):
     """A kernel was given a parameter or a structure it cannot use."""
+
+
+class MissingPackageError(KernelInputError, ImportError):
+    """An optional package is not installed; the message has the command that installs it."""
 
 
 class KernelOverflowError(KernelwoodError, OverflowError):

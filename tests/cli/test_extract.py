@@ -160,6 +160,12 @@ def test_standard_input_is_a_text(model, terms):
     assert ids(extracted(model, "-", "--entities", terms, stdin=TEXT)) == ["stdin.s0.T1-T2"]
 
 
+def test_a_text_in_place_of_a_file_is_noticed(model):
+    message = wrong_usage(run(model, "Raf binds Ras."))
+    assert "there is no file 'Raf binds Ras.'" in message
+    assert 'echo "TEXT" | kernelwood extract MODEL -' in message
+
+
 def test_folders_are_read_with_the_paths_of_their_texts_as_names(model, tmp_path, terms):
     for name in ("x/a", "y/a"):
         (tmp_path / "in" / name).parent.mkdir(parents=True)

@@ -130,7 +130,7 @@ def test_wrong_arguments_are_refused(texts, tmp_path, served, monkeypatch, argum
 def test_the_extra_is_named_if_it_is_missing(tmp_path, monkeypatch):
     path = small_project(tmp_path)
     monkeypatch.setattr("kernelwood.cli.web_options.find_spec", lambda name: None)
-    assert 'pip install "kernelwood[web]"' in wrong_data(invoke("review", path))
+    assert "pip install 'kernelwood[web]'" in wrong_data(invoke("review", path))
 
 
 # Exports, comparison and merging.

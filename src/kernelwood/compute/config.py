@@ -32,7 +32,8 @@ class Config:
     Parameters
     ----------
     n_jobs : int
-        Number of threads where a kernel has ``n_jobs=None``; -1 for all cores.
+        Number of threads where a kernel has ``n_jobs=None``; -1 for all cores, -2 for all but one,
+        and so on.
     memory : int, str or None
         Largest result to allocate, in bytes or as ``"1GB"``; None for three quarters of the
         memory of the machine.

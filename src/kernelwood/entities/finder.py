@@ -46,6 +46,11 @@ class EntityFinder:
         terms = self.learned.terms if isinstance(self.learned, Dictionary) else ()
         return frozenset(term.type for term in terms)
 
+    @property
+    def finds(self) -> bool:
+        """Whether there is a tagger or a list of terms."""
+        return self.learned is not None or self.given is not None
+
     def annotate(self, document: _A) -> _A:
         """Return a document or sentence with entities."""
         learned, given = self.learned, self.given

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kernelwood.errors import KernelInputError, StructureError
+from kernelwood.errors import KernelInputError, MissingPackageError, StructureError
 from kernelwood.io.atomic import open_output, unwritable
 from kernelwood.io.containers.limits import Limits, Meter
 from kernelwood.io.formats.parquet import CONTENT, damaged, open_parquet
@@ -66,7 +66,7 @@ def check_parquet(path: object) -> str:
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError as failure:
-        raise KernelInputError(
+        raise MissingPackageError(
             "Parquet tables need the package pyarrow; install it with: "
             "pip install 'kernelwood[arrow]'"
         ) from failure

@@ -603,7 +603,7 @@ class Normalized(CombinedKernel):
         self.kernel = kernel
 
     def reference(self, a: Any, b: Any) -> float:
-        """Return the normalised value of the pair."""
+        """Return the normalized value of the pair."""
         inner = self._inner()
         if inner is not None:
             return inner.value(a, b)

@@ -742,7 +742,7 @@ class EngineKernel(Kernel):
             self._check_work(X[extreme], None, "log2")
             log2 = self._selves(X[extreme], "log2", runner)
             with np.errstate(over="ignore"):
-                # A normalised kernel only needs to know which are 0; underflow must not add any.
+                # A normalized kernel only needs to know which are 0; underflow must not add any.
                 selves[extreme] = np.exp2(np.maximum(log2, -1000) if self.normalize else log2)
                 selves[extreme] *= ~np.isneginf(log2)
         if self.normalize:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -70,7 +71,7 @@ class Kernel(Parameterized):
     # Methods that subclasses define.
 
     def reference(self, a: Any, b: Any) -> float:
-        """Return the raw (not normalised) value by the textbook definition, in plain Python."""
+        """Return the raw (not normalized) value by the textbook definition, in plain Python."""
         raise NotImplementedError(f"{type(self).__name__} does not define reference")
 
     def _check_params(self) -> None:
@@ -467,7 +468,16 @@ def warn_of_zeros(count: int, kernel: object) -> None:
     if count:
         warnings.warn(
             f"{type(kernel).__name__}: {count} structure(s) have self-similarity 0 (empty, or "
-            "without anything the kernel counts); their normalised similarities are set to 0",
+            "without anything the kernel counts); their normalized similarities are set to 0",
             RuntimeWarning,
-            stacklevel=2,
+            stacklevel=_caller_level(),
         )
+
+
+def _caller_level() -> int:
+    """Return the stack level of the first caller outside the package, for ``warnings.warn``."""
+    level, frame = 1, sys._getframe(1)
+    package = __name__.partition(".")[0]
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+        level, frame = level + 1, frame.f_back
+    return level

@@ -537,7 +537,7 @@ class KernelNetworkClassifier(StructureClassifier):
         """
         self._check_is_fitted()
         check_int("KernelNetworkClassifier.evidence: k", k, 1)
-        batch = self._prepare([x])
+        batch = self._prepare_one(x)
         label = self.predict(batch)[0] if label is None else label
         number, n_classes = self._class_number("label", label), len(self.classes_)
         direction = np.full(n_classes, -1.0 / n_classes)

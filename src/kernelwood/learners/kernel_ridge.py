@@ -461,7 +461,7 @@ class KernelRidgeClassifier(StructureClassifier):
         self._check_is_fitted()
         check_int("KernelRidgeClassifier.evidence: k", k, 1)
         with self._threads():
-            similarities = self.kernel_.cross(self._prepare([x]), self.structures_)
+            similarities = self.kernel_.cross(self._prepare_one(x), self.structures_)
         weights = self.coefficients_.astype(np.float64)
         number = int(_decide(product(similarities, weights.T))[0])
         if label is not None:

@@ -359,7 +359,7 @@ class KernelSVC(StructureClassifier):
         self._check_is_fitted()
         check_int("KernelSVC.evidence: k", k, 1)
         with self._threads():
-            similarities = self.kernel_.cross(self._prepare([x]), self.supports_)[0]
+            similarities = self.kernel_.cross(self._prepare_one(x), self.supports_)[0]
         coefficients = self.coefficients_.astype(np.float64)
         scores = product(similarities[None], coefficients.T) + self.intercepts_
         number = int(decide(scores, self.machines_, len(self.classes_))[0])

@@ -27,6 +27,7 @@ from kernelwood.structures import shorten
 from kernelwood.vectors import DAMAGED
 
 _BUDGET_HINT = "if you trust the file, raise the budget: kw.config_context(memory=...)"
+_MODEL_HINT = "give a file of kernelwood train or kernelwood.save"
 _DAMAGED_HINT = "the file was cut or damaged; fetch or save it again"
 _STRING_COST = 16  # bytes that a byte of text can take in memory as a list of strings
 STEP = 1 << 20  # bytes per chunk
@@ -112,11 +113,7 @@ class ArchiveReader:
         try:
             self._zip = zipfile.ZipFile(file)
         except DAMAGED as failure:
-            raise ModelFormatError(
-                f"this is not a model file: {failure}",
-                hint="give a file of kernelwood train or kernelwood.save; if it is one, "
-                + _DAMAGED_HINT,
-            ) from failure
+            raise _no_archive(file) from failure
         self._file = file
         self._infos: dict[str, zipfile.ZipInfo] = {}
         for info in self._zip.infolist():
@@ -195,6 +192,18 @@ class ArchiveReader:
             raise ModelFormatError(
                 f"the member cannot be read: {failure}", member=name, hint=_DAMAGED_HINT
             ) from failure
+
+
+def _no_archive(file: BinaryIO) -> ModelFormatError:
+    """Return an error that says what a file is that is not a zip archive."""
+    file.seek(0)
+    start = file.read(2)
+    if start == b"PK":
+        return ModelFormatError("the end of the file is missing", hint=_DAMAGED_HINT)
+    if not start:
+        return ModelFormatError("the file is empty", hint=_DAMAGED_HINT)
+    kind = " but a pickle, which is never loaded" if start[:1] == b"\x80" else ""
+    return ModelFormatError(f"this is not a model file{kind}", hint=_MODEL_HINT)
 
 
 def _locate(

@@ -85,9 +85,15 @@ def _has_fitted(model: Any) -> bool:
     if missing and not getattr(model, "_saved_unfitted", False):
         raise ModelFormatError(
             f"this {type(model).__name__} is not fitted: it has no {missing[0]}",
-            hint="fit it first: model.fit(X, y)",
+            hint=f"fit it first: model.fit({', '.join(_fit_arguments(model))})",
         )
     return not missing
+
+
+def _fit_arguments(model: Any) -> list[str]:
+    """Return the names of what ``fit`` needs, of which all but the first may have a default."""
+    parameters = list(inspect.signature(model.fit).parameters.values())
+    return ["X", "y"] if parameters[0].name == "X" else [parameters[0].name]
 
 
 def check_restored(model: Any) -> None:

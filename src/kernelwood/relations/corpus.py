@@ -392,6 +392,11 @@ def _missing(path: str, owner: str, *, texts: bool = False) -> KernelInputError:
             f"{owner}: the path {shown} does not exist; if it is a text, give "
             "kernelwood.Document(text)"
         )
+    if any(mark.isspace() for mark in path):
+        return KernelInputError(
+            f"{owner}: {shown} is a text without annotation; {owner} takes annotated documents (as "
+            "kernelwood.read returns them) or the path of a corpus, and extract takes texts"
+        )
     return KernelInputError(
         f"{owner}: {shown} does not exist; {owner} takes documents or the path of a corpus, and "
         "extract takes texts"
@@ -440,7 +445,8 @@ def check_sentences(table: SentenceTable) -> None:
     """Raise KernelInputError if there are no sentences to learn from."""
     if not len(table):
         raise KernelInputError(
-            "there are no sentences to learn from; a generator of documents can be read only once"
+            "there are no sentences to learn from: no documents were given, or they have no text; "
+            "a generator can be read only once"
         )
 
 

@@ -205,9 +205,7 @@ def _run_fold(folds: Folds, fraction: float, model: bool, fold: int) -> FoldResu
     with part._threads():
         rows = [row for row in train if folds.groups[row] in chosen]
         part._learn(folds.sentences.take(rows), folds.parser, Counter(), folds.classes)
-        found = part._predicted(
-            folds.sentences.take(test), folds.parser, Counter(), all=True, labeled=True
-        )
+        found = part._predicted(folds.sentences.take(test), folds.parser, Counter(), labeled=True)
         found_too = EndToEnd()
         if folds.examples:
             tested = {folds.sentences.documents[row] for row in test}

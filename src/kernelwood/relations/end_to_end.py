@@ -142,9 +142,9 @@ def score_end_to_end(
     if extractor.candidates != "pairs":
         raise KernelInputError("end to end: only relations between pairs are evaluated, not events")
     listed = list(documents)
-    given = extractor.predict(listed, all=True) if predictions is None else predictions
+    given = extractor._all_predictions(listed if predictions is None else predictions)
     plain = [_found(extractor, example) for example in listed]
-    found = extractor.predict(plain)
+    found = extractor._all_predictions(plain).positives()
     annotated = _relations(given.candidates.with_missed(), given.candidates.with_missed().labels)
     predicted = _relations(found.candidates, found.classes)
     return EndToEnd(

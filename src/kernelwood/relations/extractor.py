@@ -78,6 +78,7 @@ from kernelwood.relations.corpus import (
 )
 from kernelwood.relations.cross_validation import Folds
 from kernelwood.relations.end_to_end import score_end_to_end
+from kernelwood.relations.entity_remarks import warn_of_entities
 from kernelwood.relations.evidence import CaseTexts, TrainingCases
 from kernelwood.relations.guards import (
     TextHashes,
@@ -133,6 +134,9 @@ _LOG = logging.getLogger(__name__)
 _LEAST_GAIN = 0.005  # of held-out F1, for words of entities to be compared
 _TRIAL = {"tol": 1e-3}  # for machines that decide about words only
 LEARN = "learn"  # a tagger of entities
+_ADVICE = (
+    "train with entities='learn', give a list of terms (dictionary=), or documents with entities"
+)
 _MAX_ENTITIES = 60  # of a sentence: 1,770 pairs
 _LABELS = ("auto", "binary", "type", "directed")
 _CASE_TEXTS = tuple(f"case_{column}_" for column in CaseTexts._fields)
@@ -188,6 +192,7 @@ class RelationExtractor(ChecksParameters, Estimator):
         Decision threshold on the probability of the predicted relation: best F1 on held-out
         documents; the lowest within one standard error of it, for texts unlike the training
         corpus; 0.5; a probability; or probabilities by relation type, the others having 0.5.
+        Set it before `fit`; later, use ``predict(documents, all=True).with_threshold(0.9)``.
     entities : {None, "learn"}, EntityTagger or Dictionary, default None
         Method by which `extract` finds entities in texts without them: none; a tagger that is
         learned from the entities of the training documents, with the default parameters of
@@ -802,13 +807,18 @@ class RelationExtractor(ChecksParameters, Estimator):
         -------
         Predictions
             In the order of the text; ``tally`` counts candidates and relations without prediction.
+
+        Warns
+        -----
+        UserWarning
+            If no document has entities, or the model does not know the types of some.
         """
         self._check_is_fitted()
-        dropped: Counter[str] = Counter()
-        with self._threads(), cycles_ignored():
-            entries = example_entries(documents, owner="predict")
-            sentences, used = self._sentences(entries, self.parser, dropped, learned=self.parser_)
-            return self._predicted(sentences, used, dropped, all=all, labeled=True)
+        found = self._predict_all(documents)
+        warn_of_entities(
+            self, found, "give documents with entities, or find them by extract(dictionary=...)"
+        )
+        return found if all else found.positives()
 
     def extract(
         self,
@@ -830,7 +840,7 @@ class RelationExtractor(ChecksParameters, Estimator):
             or folder; any other string is a text.
         dictionary : Dictionary or argument of `Dictionary.of`, optional
             Terms that become entities, besides those of a text or found by ``tagger_``: a file, a
-            mapping such as ``{"Raf-1": "protein"}``, pairs of term and type, or a DataFrame; or
+            mapping such as ``{"Raf-1": "Protein"}``, pairs of term and type, or a DataFrame; or
             another object whose method ``annotate`` adds entities to a document.
         find_entities : bool, default True
             Whether ``tagger_``, if there is one, finds entities in texts without them.
@@ -842,8 +852,9 @@ class RelationExtractor(ChecksParameters, Estimator):
         Warns
         -----
         UserWarning
-            If the texts differ so much from the training corpus that the decision threshold
-            probably does not fit; see `adapt`.
+            If there are no entities and nothing finds them, if the model does not know the types
+            of some, or if the texts differ so much from the training corpus that the decision
+            threshold probably does not fit; see `adapt`.
         """
         self._check_is_fitted()
         dropped: Counter[str] = Counter()
@@ -852,9 +863,10 @@ class RelationExtractor(ChecksParameters, Estimator):
             sentences, used = self._sentences(
                 text_entries(texts, finder), parser or self.parser, dropped, learned=self.parser_
             )
-            found = self._predicted(sentences, used, dropped, all=True, labeled=False)
+            found = self._predicted(sentences, used, dropped, labeled=False)
             monitor = DriftMonitor(self)
             monitor.add(found)
+        warn_of_entities(self, found, "" if finder.finds else _ADVICE)
         monitor.warn()
         return found if all else found.positives()
 
@@ -886,9 +898,9 @@ class RelationExtractor(ChecksParameters, Estimator):
         used: str,
         dropped: Counter[str],
         *,
-        all: bool,
         labeled: bool,
     ) -> Predictions:
+        """Return the predictions for all candidates."""
         events = self.candidates == "events"
         if events:
             sentences.sentences = SentenceList(find_triggers(sentences.sentences, self.triggers_))
@@ -912,7 +924,7 @@ class RelationExtractor(ChecksParameters, Estimator):
                 name if label == EVENT else NONE
                 for name, label in zip(predicted, kept.labels, strict=True)
             ]
-        made = Predictions(
+        return Predictions(
             kept,
             predicted,
             probabilities[np.arange(len(best)), best],
@@ -924,7 +936,6 @@ class RelationExtractor(ChecksParameters, Estimator):
             explain=self.explain,
             dropped=dropped,
         )
-        return made if all else made.positives()
 
     def class_probabilities(self, views: ExampleBatch) -> NDArray[np.float64]:
         """Return the probability of each class for candidates that are given by their views.
@@ -1083,7 +1094,14 @@ class RelationExtractor(ChecksParameters, Estimator):
         self._check_is_fitted()
         if isinstance(documents, Predictions):
             return documents
-        return self.predict(documents, all=True)
+        return self._predict_all(documents)
+
+    def _predict_all(self, documents: Any) -> Predictions:
+        dropped: Counter[str] = Counter()
+        with self._threads(), cycles_ignored():
+            entries = example_entries(documents, owner="predict")
+            sentences, used = self._sentences(entries, self.parser, dropped, learned=self.parser_)
+            return self._predicted(sentences, used, dropped, labeled=True)
 
     # Evaluation.
 
@@ -1105,8 +1123,9 @@ class RelationExtractor(ChecksParameters, Estimator):
         Warns
         -----
         UserWarning
-            If documents were used for training, or are too few for reliable figures, or differ
-            so much from the training corpus that the decision threshold probably does not fit.
+            If documents were used for training, are too few for reliable figures, have entities
+            of types that the model does not know, or differ so much from the training corpus that
+            the decision threshold probably does not fit.
         """
         if end_to_end:
             if isinstance(documents, Predictions):
@@ -1118,6 +1137,7 @@ class RelationExtractor(ChecksParameters, Estimator):
         if end_to_end:
             made = score_end_to_end(self, documents, predictions)
             scores = replace(scores, end_to_end=made)
+        warn_of_entities(self, predictions)
         warn_of_overlap(scores)
         warn_of_size(scores)
         if (predictions.thresholds == self.threshold_).any():

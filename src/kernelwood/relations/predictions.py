@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood.errors import KernelInputError
+from kernelwood.evaluate import text_table
 from kernelwood.io import Tally
 from kernelwood.relations.calibration import positive_rate_threshold
 from kernelwood.relations.candidates import NONE, Candidates
 from kernelwood.relations.relation_classes import RelationClasses, type_of
 from kernelwood.relations.wording import MarkedText, SpelledPath, path_text
-from kernelwood.structures import shorten
+from kernelwood.structures import shorten, show
 from kernelwood.text import Candidate, DisplacyStyle, Entity, Sentence, Span
 from kernelwood.threads import lazy_property
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     import polars
 
     from kernelwood.relations.facts import Facts
+
+_SHOWN = 20  # predictions of a printed table
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,6 +384,8 @@ class Prediction:
 class Predictions(Sequence[Prediction]):
     """The predictions for some candidates as columns; an index returns a `Prediction`.
 
+    ``print`` shows the first 20 as a table.
+
     Attributes
     ----------
     candidates : Candidates
@@ -538,11 +543,22 @@ class Predictions(Sequence[Prediction]):
         Only candidates in the list can be predicted positive, so compute all of them first:
         ``predict(documents, all=True)``.
 
+        Parameters
+        ----------
+        threshold : float
+            A probability from 0 to 1.
+
         Examples
         --------
         >>> Predictions().with_threshold(0.5)
         <Predictions: 0 relations, 0 candidates>
         """
+        number = isinstance(threshold, (int, float, np.number)) and not isinstance(threshold, bool)
+        if not number or not 0 <= threshold <= 1:
+            raise KernelInputError(
+                f"threshold must be a probability from 0 to 1, got {show(threshold)}; names such "
+                "as 'f1' are for the constructor of RelationExtractor"
+            )
         return self._take(range(len(self)), threshold)
 
     def with_positive_rate(self, positive_rate: float) -> Predictions:
@@ -673,6 +689,18 @@ class Predictions(Sequence[Prediction]):
         from kernelwood.relations.report import predictions_html
 
         return predictions_html(self)
+
+    def __str__(self) -> str:
+        from kernelwood.relations.pictures import table_row
+
+        n_relations, more = int(self.positive.sum()), len(self) - _SHOWN
+        note = f"… and {more:,} more\n" if more > 0 else ""
+        note += f"{n_relations:,} relation{'s' * (n_relations != 1)} among "
+        note += f"{len(self):,} candidate{'s' * (len(self) != 1)}"
+        if not len(self):
+            return note
+        titles = ["document", "type", "probability", "participants", "sentence"]
+        return f"{text_table(titles, [*map(table_row, self[:_SHOWN])], align='left')}\n{note}"
 
     def __repr__(self) -> str:
         n_relations = int(self.positive.sum())

@@ -17,6 +17,8 @@ from kernelwood.text import Entity, Relation, Sentence
 RELATION = "relation"  # the class of pairs with labels="binary"
 EVENT = "event"  # the class of events; their type is that of the trigger
 
+ARROWS = "→ (e1,e2): the first argument comes first in the text; ← (e2,e1): it comes second"
+
 _DIRECTED = re.compile(r"(?P<type>.*)\((?:e1,e2|e2,e1)\)", re.DOTALL)
 _BACKWARD = "(e2,e1)"
 _ROLES = ("Arg1", "Arg2")  # of labels with direction
@@ -32,6 +34,11 @@ def type_of(name: str) -> str:
     """
     match = _DIRECTED.fullmatch(name)
     return match["type"] if match else name
+
+
+def is_directed(name: str) -> bool:
+    """Return whether a class has a direction."""
+    return type_of(name) != name
 
 
 def is_backward(name: str) -> bool:

@@ -16,7 +16,7 @@ from kernelwood.relations.calibration import ranking
 from kernelwood.relations.candidates import NONE
 from kernelwood.relations.end_to_end import EndToEnd
 from kernelwood.relations.predictions import Predictions
-from kernelwood.relations.relation_classes import type_of
+from kernelwood.relations.relation_classes import ARROWS, is_directed, type_of
 from kernelwood.relations.shared_sentences import SharedSentences
 from kernelwood.structures import escape
 
@@ -146,6 +146,8 @@ class RelationScores:
     def _remarks(self) -> list[str]:
         """Return the lines below the table."""
         lines = []
+        if any(is_directed(str(one.label)) for one in self.scores.classes):
+            lines.append(ARROWS)
         if self.auc is not None:
             lines.append(
                 f"AUC {self.auc:.3f}, average precision {self.average_precision:.3f} "

@@ -27,7 +27,7 @@ from typing import Any
 
 from kernelwood import __version__
 from kernelwood.compute import budget, config_context, format_bytes
-from kernelwood.errors import KernelInputError, KernelwoodError
+from kernelwood.errors import KernelInputError, KernelwoodError, MissingPackageError
 from kernelwood.scale.parts import is_complete, lock_file, note_failure
 from kernelwood.scale.plan import Plan, PlanError, open_plan
 from kernelwood.scale.running import Run, run_shard
@@ -403,7 +403,7 @@ def _distributed() -> Any:
     try:
         import distributed
     except ImportError as failure:
-        raise ImportError(
+        raise MissingPackageError(
             "clusters need the package distributed; install it with: pip install 'kernelwood[dask]'"
         ) from failure
     return distributed
@@ -523,7 +523,8 @@ def _local_client(workers: int, timeout: float) -> Iterator[Any]:
         except (OSError, RuntimeError, TimeoutError) as failure:
             raise ClusterError(
                 f"{workers} workers with {format_bytes(limit)} each do not start: "
-                f"{shorten(str(failure))}"
+                f"{shorten(str(failure))}\n    in a program, open the cluster below: "
+                'if __name__ == "__main__":'
             ) from failure
         try:
             with package.Client(cluster, timeout=timeout, set_as_default=False) as client:

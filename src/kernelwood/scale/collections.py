@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kernelwood.entities import Dictionary
-from kernelwood.errors import KernelInputError
+from kernelwood.errors import KernelInputError, MissingPackageError
 from kernelwood.persist import load, save
 from kernelwood.relations import (
     Predictions,
@@ -65,7 +65,7 @@ def extract_bag(
     >>> extractor = kw.RelationExtractor(parser="biomedical", random_state=0)
     >>> extractor = extractor.fit(load_interactions("train")[:40])
     >>> bag = dask.bag.from_sequence(["RAK2 activates TORP1."], npartitions=1)
-    >>> found = extract_bag(extractor, bag, dictionary={"protein": ["RAK2", "TORP1"]}, all=True)
+    >>> found = extract_bag(extractor, bag, dictionary={"Protein": ["RAK2", "TORP1"]}, all=True)
     >>> [row["document"] for row in found.compute(scheduler="sync")]
     ['text1']
     """
@@ -124,7 +124,7 @@ def extract_column(
     >>> table = pandas.DataFrame({"pmid": [7], "abstract": ["RAK2 activates TORP1."]})
     >>> frame = dask.dataframe.from_pandas(table, npartitions=1)
     >>> found = extract_column(extractor, frame, "abstract", "pmid", all=True,
-    ...                        dictionary={"protein": ["RAK2", "TORP1"]})
+    ...                        dictionary={"Protein": ["RAK2", "TORP1"]})
     >>> found.compute(scheduler="sync").document.tolist()
     ['7']
     """
@@ -173,7 +173,7 @@ def _package(name: str) -> Any:
     try:
         return import_module(f"dask.{name}")
     except ImportError as failure:
-        raise ImportError(
+        raise MissingPackageError(
             f"dask.{name} cannot be imported; install it with: pip install 'kernelwood[dask]' "
             f"'dask[{name}]'"
         ) from failure

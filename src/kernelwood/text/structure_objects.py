@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from kernelwood.errors import KernelInputError, StructureError
+from kernelwood.errors import KernelInputError, MissingPackageError, StructureError
 from kernelwood.structures import (
     Graph,
     Tree,
@@ -225,13 +225,13 @@ def install(package: str, module: str = "") -> Any:
 
     Raises
     ------
-    KernelInputError
+    MissingPackageError
         If the package is not installed; names the command that installs it.
     """
     try:
         return importlib.import_module(f"{package}.{module}" if module else package)
     except ImportError:
-        raise KernelInputError(
+        raise MissingPackageError(
             f"{package} is not installed\n    install it: pip install {package}"
         ) from None
 

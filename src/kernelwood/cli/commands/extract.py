@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -133,6 +134,12 @@ def extract(model: str, texts: tuple[str, ...], as_json: bool, **options: Any) -
 def _check(texts: tuple[str, ...], options: dict[str, Any]) -> None:
     if [*texts, options["entities"]].count(STANDARD) > 1:
         raise click.UsageError("only one file can be standard input")
+    for text in texts:
+        if " " in text and "\n" not in text and not os.path.exists(text):  # noqa: PTH110 - long names
+            raise click.UsageError(
+                f"there is no file {shorten(repr(text))}; a text is read from standard input: "
+                'echo "TEXT" | kernelwood extract MODEL -'
+            )
     if options["parses"] is not None and options["parser"] is not None:
         raise click.UsageError("--parses replaces the parser; leave out --parser")
     if options["parses"] is not None and options["ner"]:
