@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from contextlib import contextmanager
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -753,6 +754,9 @@ def test_a_relation_is_decided_in_its_document(copied, new_page):
     with served(copied) as one:
         page = new_page(one)
         page.goto(f"{one.url}/documents/3")
+        n = len(page.request.get(f"{one.url}/api/documents/3").json()["candidates"])
+        page.get_by_label("Show").select_option("skipped")
+        expect(page.locator(".side-list .total")).to_have_text(f"0 of {n} candidates")
         page.get_by_label("Show").select_option("undecided")
         row = page.locator(".row-button").first
         number = int(row.get_attribute("data-id"))
@@ -802,6 +806,11 @@ def test_the_threshold_is_chosen_by_a_slider(copied, new_page):
         slider.fill("0.9")
         expect(page.locator(".threshold output")).to_contain_text("0.90")
         assert page.locator(".threshold output").inner_text() != before
+        names = page.locator(".threshold .chart > text")
+        assert names.all_text_contents() == ["precision", "recall", "F1"]
+        boxes = [name.bounding_box() for name in names.all()]
+        ends = [(box["x"], box["x"] + box["width"]) for box in boxes]
+        assert all(one[1] < other[0] for one, other in pairwise(ends))
         page.get_by_role("button", name="Apply").click()
         expect(page.get_by_role("button", name="Apply")).to_be_disabled()
         assert one.session.threshold == pytest.approx(0.9)
@@ -875,6 +884,22 @@ def test_the_network_is_enlarged_and_moved(copied, new_page):
         page.mouse.up()
         assert view_box(page)[0] > near[0] and view_box(page)[1] > near[1]
         expect(page.get_by_role("searchbox", name="Search")).to_have_value("")
+
+
+def test_the_network_is_drawn_completely(copied, new_page):
+    with served(copied) as one:
+        page = new_page(one, viewport={"width": 1280, "height": 700})
+        page.goto(f"{one.url}/facts")
+        frame = page.locator(".network").bounding_box()
+        boxes = [node.bounding_box() for node in page.locator(".network .node").all()]
+        assert len(boxes) > 10
+        for box in boxes:
+            assert frame["x"] <= box["x"] and box["x"] + box["width"] <= frame["x"] + frame["width"]
+            bottom = frame["y"] + frame["height"]
+            assert frame["y"] <= box["y"] and box["y"] + box["height"] <= bottom
+        # The buttons cover none of them.
+        buttons = page.locator(".network-buttons").bounding_box()
+        assert buttons["y"] + buttons["height"] <= frame["y"]
 
 
 def test_facts_are_filtered_by_type(copied, new_page):
@@ -983,6 +1008,22 @@ def too_wide(page, width):
           .map((one) => one.outerHTML.slice(0, 160))""",
         width,
     )
+
+
+def test_the_strip_names_what_it_counts(tmp_path, new_page):
+    path = tmp_path / "held.kwp"
+    build_project(path, load_interactions("test")[:60], held_out=0.3).close()
+    with served(path) as one:
+        assert one.session.wait(60)
+        held_out = int(one.session.project.candidates.held_out.sum())
+        left = one.session.left()
+        page = new_page(one)
+        expect(page.locator("[data-slot=labels]")).to_have_text(f"0of {left}")
+        expect(page.locator("[data-slot=f1-name]")).to_have_text("F1, held-out documents")
+        page.locator("#strip-more").click()
+        details = page.locator("#strip-details")
+        expect(details).to_contain_text(f"Held out{held_out}, only to evaluate the model")
+        expect(details).to_contain_text(f"from {left} labels, decided or annotated")
 
 
 def test_a_new_project_fits_small_screens(fresh, new_page):

@@ -556,19 +556,6 @@ def test_panning_keeps_the_drawing_in_view(run):
     assert (found["x"], found["y"]) == (50, -25)
 
 
-@pytest.mark.parametrize(
-    ("heights", "made"),
-    [
-        ([10, 50, 90], [10, 50, 90]),
-        ([50, 48, 10], [58, 48, 10]),
-        ([99, 98, 100], [90, 80, 100]),
-        ([], []),
-    ],
-)
-def test_names_at_the_ends_of_lines_do_not_overlap(run, heights, made):
-    assert run("geometry", "return geometry.spread(heights, 10, 100);", heights=heights) == made
-
-
 def test_arcs_end_at_the_second_box(run):
     boxes = [
         {"x": 0, "y": 60, "width": 20, "height": 10},
