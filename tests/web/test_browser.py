@@ -919,6 +919,9 @@ def test_an_export_tells_what_the_format_cannot_store(copied, new_page):
         page = new_page(one)
         page.get_by_role("link", name="Export").click()
         with page.expect_download():
+            page.get_by_role("button", name="Download model.kw").click()
+        expect(page.locator(".remark").first).to_contain_text("documents")
+        with page.expect_download():
             page.get_by_role("button", name="Download pubtator.txt").click()
         expect(page.get_by_text("cannot store").first).to_contain_text("without a database id")
 

@@ -736,6 +736,7 @@ def export(
     Returns
     -------
     list of Path
+        The files and folders that were written, in `folder` as it was given.
 
     Raises
     ------
@@ -763,7 +764,7 @@ def export(
                     raise
                 request.remarks.append(f"model.kw was not written: {failure}")
             else:
-                written.append(target / name)
+                written.append(Path(folder) / name)
     for remark in request.remarks:
         warnings.warn(remark, stacklevel=2)
     return written
