@@ -638,7 +638,7 @@ class Session:
         labels = [one.label for one in decided.values()]
         types = Counter(type_of(label) for label in labels if label not in (None, NONE))
         columns, left = self.project.candidates, self.left()
-        coming = "" if snapshot.model is None else outlook(snapshot.curve, more=min(_MORE, left)).text
+        more = 0 if snapshot.model is None else min(_MORE, left)
         return {
             "project": self.project.path.name,
             "read_only": self.project.read_only,
@@ -666,7 +666,7 @@ class Session:
                 for one in snapshot.curve
             ],
             "changes": snapshot.changes,
-            "outlook": coming,
+            "outlook": outlook(snapshot.curve, more=more).text,
         }
 
     def _model_status(self, snapshot: Snapshot) -> dict[str, Any] | None:
