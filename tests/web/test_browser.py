@@ -1025,7 +1025,7 @@ def test_the_strip_names_what_it_counts(tmp_path, new_page):
         expect(page.locator("[data-slot=f1-name]")).to_have_text("F1, held-out documents")
         page.locator("#strip-more").click()
         details = page.locator("#strip-details")
-        expect(details).to_contain_text(f"Held out{held_out}, only to evaluate the model")
+        expect(details).to_contain_text(f"Held out{held_out}, only to evaluate")
         expect(details).to_contain_text(f"from {left} labels, decided or annotated")
 
 

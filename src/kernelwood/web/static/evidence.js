@@ -133,7 +133,7 @@ export function evidence(found, { palette, show = () => {} }) {
       ),
     ),
     others
-      ? el("p", { class: "soft" }, "A case of another type is evidence that there is a relation.")
+      ? el("p", { class: "sum soft" }, "A case of another type is evidence that there is a relation.")
       : null,
     found.score === undefined
       ? null

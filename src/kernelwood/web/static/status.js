@@ -109,15 +109,15 @@ function details(status, train) {
     ["Skipped", count(counts.skipped)],
     ["Undecided", count(counts.left)],
     ...(counts.held_out
-      ? [["Held out", `${count(counts.held_out)}, only to evaluate the model`]]
+      ? [["Held out", `${count(counts.held_out)}, only to evaluate`]]
       : []),
     ...(quality
       ? [
-          ...figures("random candidates", quality),
+          ...figures("random", quality),
           ["Random candidates", `${count(quality.n_checks)}, ${counted(quality.n_relations, "relation")}`],
         ]
       : []),
-    ...(heldOut ? figures(counted(heldOut.n_documents, "held-out document"), heldOut) : []),
+    ...(heldOut ? figures("held out", heldOut) : []),
     ...(status.model
       ? [
           [
