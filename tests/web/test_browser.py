@@ -416,6 +416,7 @@ def test_a_group_is_decided_and_undone_at_once(copied, new_page):
 
 def below_threshold(session):
     """Return undecided candidates that are predicted as none, with their best relations."""
+    assert session.wait(60)
     session.set_threshold(0.99)
     model, decided = session.snapshot.model, session.decided
     best = {row: model.best(row) for row in range(len(session.rows)) if row not in decided}
@@ -564,7 +565,7 @@ def test_a_project_without_types_asks_for_the_first_beside_a_sentence(tmp_path, 
         page.get_by_role("textbox", name="Name").fill("Binds")
         page.get_by_label("Symmetric").check()
         page.get_by_role("button", name="Create type").click()
-        ready(page)
+        expect(page.locator("#queue [data-action='type-Binds']")).to_be_visible()
         decide(page, lambda: page.keyboard.press("1"))
         assert [one.label for one in one.session.decided.values()] == ["Binds"]
 
