@@ -467,10 +467,17 @@ def test_accepted_relations_are_kept_whatever_is_predicted(annotated, new_page):
         assert one.session.wait(60)
         one.session.set_threshold(0.99)
         one.session.set_order("doubtful")
+        annotation, model = one.session.project.candidates.annotation, one.session.snapshot.model
+        accepted = [row for row, label in enumerate(annotation) if label not in (None, "none")]
+        alike = [row for row in accepted if model.best(row)[0] == annotation[row]]
+        assert len(alike) < len(accepted)
+        one.session.decide(alike, None)
+        assert one.session.wait(60)
         page = new_page(one)
         row = int(ready(page))
-        known = one.session.project.candidates.annotation[row]
-        assert one.session.snapshot.model.best(row)[1] < 0.99
+        known = annotation[row]
+        label, probability = one.session.snapshot.model.best(row)
+        assert label != known and probability < 0.99
         decide(page, lambda: page.keyboard.press("y"))
         assert one.session.decided[row].label == known
         # So it is after an undo, which brings the candidate back.
