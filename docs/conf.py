@@ -29,6 +29,7 @@ extensions = [
     "reference",  # before others import what it describes
     "commands",
     "diagrams",
+    "themes",
 ]
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3

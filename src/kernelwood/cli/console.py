@@ -521,6 +521,15 @@ def running(n_jobs: int | None = None, *, bar: bool = True) -> Iterator[Callable
 
 
 @contextmanager
+def told_warnings() -> Iterator[None]:
+    """Print each warning, of any thread, when it occurs."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        warnings.showwarning = lambda message, *place: note(one_message(f"warning: {message}"))
+        yield
+
+
+@contextmanager
 def staged() -> Iterator[Callable[[str, int, int | None], None]]:
     """Show progress; yields a function of a stage, the number that is done, and that of all."""
     with _shown("") as task:

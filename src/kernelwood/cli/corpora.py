@@ -330,7 +330,9 @@ def is_saved(source: str) -> bool:
         return False
     try:
         with zipfile.ZipFile(path) as archive:
-            return set(archive.namelist()) >= _SAVED
+            # A project of kernelwood review can hold a saved file, which then begins later.
+            begin = min((one.header_offset for one in archive.infolist()), default=0)
+            return set(archive.namelist()) >= _SAVED and begin == 0
     except (zipfile.BadZipFile, NotImplementedError):  # the archive reader reports what is wrong
         return False
 

@@ -71,7 +71,13 @@ from .segments import (
     inputs_kept_open as inputs_kept_open,
     read_segments as read_segments,
 )
-from .source import Closing as Closing, Line as Line, Readable as Readable, Source as Source
+from .source import (
+    Closing as Closing,
+    Line as Line,
+    Readable as Readable,
+    Source as Source,
+    is_project as is_project,
+)
 from .streams import (
     ErrorPolicy as ErrorPolicy,
     Tally as Tally,

@@ -452,6 +452,21 @@ _MANY = 0.3  # of the bytes; more than any text has by chance
 _TEXT_CONTROLS = b"\t\n\v\f\r\x1b"
 
 
+# Beginning of a project of kernelwood review, which is an SQLite file with this application id.
+_SQLITE, _APPLICATION, _APPLICATION_PLACE = b"SQLite format 3\0", b"KWP1", slice(68, 72)
+
+
+def is_project(head: bytes) -> bool:
+    """Return whether a file that begins with ``head`` is a project of ``kernelwood review``.
+
+    Examples
+    --------
+    >>> is_project(b"SQLite format 3" + bytes(53) + b"KWP1"), is_project(b"PK")
+    (True, False)
+    """
+    return head.startswith(_SQLITE) and head[_APPLICATION_PLACE] == _APPLICATION
+
+
 def encoding_hint(head: bytes) -> str | None:
     """Return a hint for a file that begins with ``head``; None if it looks like UTF-8 text.
 
@@ -466,6 +481,11 @@ def encoding_hint(head: bytes) -> str | None:
     >>> encoding_hint("Öl".encode("latin-1")) is None
     True
     """
+    if is_project(head):
+        return (
+            "this is a project of kernelwood review; write its documents with kernelwood review "
+            "PROJECT.kwp --export DIR --to documents.jsonl"
+        )
     head = head[:_LOOK]
     name = next((name for mark, name in _MARKS if head.startswith(mark)), _by_zeros(head))
     if name is not None:

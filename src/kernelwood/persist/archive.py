@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from kernelwood.compute import budget, format_bytes
 from kernelwood.errors import ModelFormatError
+from kernelwood.io import is_project
 from kernelwood.persist.state import NUMBER_TYPES
 from kernelwood.structures import shorten
 from kernelwood.vectors import DAMAGED
@@ -41,6 +42,7 @@ _SIZES_AFTER = 0x0008
 _LARGE = 0xFFFFFFFF  # instead of a size that is given elsewhere
 _END = b"PK\x05\x06"
 _END_SIZE = 22
+_HEAD = 100  # bytes by which other files are recognized
 
 _READABLE = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 _ESCAPED = json.JSONEncoder(ensure_ascii=True, allow_nan=False)
@@ -110,6 +112,12 @@ class ArchiveReader:
     """
 
     def __init__(self, file: BinaryIO) -> None:
+        file.seek(0)
+        if is_project(file.read(_HEAD)):  # a model inside it would be found as a zip archive
+            raise ModelFormatError(
+                "this is a project of kernelwood review, not a model file",
+                hint="write its model: kernelwood review PROJECT.kwp --export DIR --to model.kw",
+            )
         try:
             self._zip = zipfile.ZipFile(file)
         except DAMAGED as failure:

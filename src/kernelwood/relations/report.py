@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from base64 import b64encode
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -83,6 +84,9 @@ def report_html(
     n_characters: int = 200_000,
     n_relations: int = 1000,
     n_negative: int = 200,
+    sources: Mapping[str, str] | None = None,
+    relation_types: Iterable[str] = (),
+    entity_types: Iterable[str] = (),
 ) -> str:
     """Return a report that shows facts, and relations in their texts, with evidence, as HTML.
 
@@ -114,6 +118,11 @@ def report_html(
         Maximum number of facts in the table.
     n_documents, n_characters, n_relations, n_negative : int
         Limits of :class:`ReportContents`; counts and facts are those of all predictions.
+    sources : mapping of str to str, optional
+        The origin of relations that are not predicted, such as ``"decided"``, by their ids. It is
+        shown instead of their probability, which is 1.
+    relation_types, entity_types : iterable of str
+        Types in the order of their colors; others follow.
 
     Returns
     -------
@@ -155,13 +164,15 @@ def report_html(
     shown = contents.shown()
     facts = contents.facts()
     every = [passage for document in shown.documents for passage in document.passages]
-    relations = dict.fromkeys([name for name, _ in contents.types.most_common()])
+    relations = dict.fromkeys(
+        [*relation_types, *(name for name, _ in contents.types.most_common())]
+    )
     listed = [one for passage in every for one in passage.predictions]
     relations |= dict.fromkeys(one.type for one in (*listed, *shown.errors))
-    entities = sorted(
-        {entity.type for passage in every for entity in passage.entities}
-        | {entity.type for entity in facts.entities}
-    )
+    used = {entity.type for passage in every for entity in passage.entities}
+    used |= {entity.type for entity in facts.entities}
+    entities = list(dict.fromkeys([*entity_types, *sorted(used)]))
+    sources = dict(sources or {})
     types = {name: number for number, name in enumerate(relations)}
     evidence = _evidence(listed, extractor, n_explained)
     style, script = _source("report.css") + _source("evidence.css"), _source("report.js")
@@ -175,12 +186,14 @@ def report_html(
             shown=shown,
             facts=facts,
             n_facts=n_facts,
+            sources=sources,
+            origins=_origins(sources, contents.n_relations),
             network=draw_network(facts[:n_facts], _MAX_LINES),
             numbers={one: number for number, one in enumerate(listed)},
             types=types,
             typed=lambda names: [(types[name], name) for name in types if name in {*names}],
             # Classes of report.css.
-            colors={name: f"k{number % 6}" for number, name in enumerate(entities)},
+            colors={name: f"k{i % 6}" for i, name in enumerate(entities) if name in used},
             relations={name: f"r{number % 8}" for number, name in enumerate(relations)},
             evidence=evidence,
             cases=_Cases(),
@@ -200,6 +213,13 @@ def report_html(
     )
     # A page has no carriage returns, which browsers would remove: offsets would be wrong.
     return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", page).replace("\r", " ")
+
+
+def _origins(sources: Mapping[str, str], n_relations: int) -> list[tuple[str, int]]:
+    """Return the number of relations of each origin, predicted ones last."""
+    found = [(f"{name} relation", n) for name, n in Counter(sources.values()).items()]
+    n_predicted = n_relations - len(sources)
+    return found if found and not n_predicted else [*found, ("predicted relation", n_predicted)]
 
 
 def _source(name: str) -> Markup:

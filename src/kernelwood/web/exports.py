@@ -515,11 +515,23 @@ def _write_facts(request: _Request, path: Path) -> None:
 
 
 def _write_report(request: _Request, path: Path) -> None:
-    contents = ReportContents()
+    project, contents, sources = request.project, ReportContents(), dict[str, str]()
     for row, relations in request.documents():
-        text = {row.name: request.project.document_text(row.number)}
-        contents.add(_predictions(request, relations), text)
-    write_report(path, title=request.project.path.stem, predictions=contents, n_explained=0)
+        text = {row.name: project.document_text(row.number)}
+        made = list(_predictions(request, relations))
+        contents.add(made, text)
+        for one, prediction in zip(relations, made, strict=True):
+            if one.source != "predicted":
+                sources[prediction.id] = one.source
+    write_report(
+        path,
+        title=project.path.stem,
+        predictions=contents,
+        n_explained=0,
+        sources=sources,
+        relation_types=list(request.types),
+        entity_types=project.entity_types(),
+    )
 
 
 # Model.
@@ -737,6 +749,7 @@ def export(
     Returns
     -------
     list of Path
+        The files and folders that were written, in `folder` as it was given.
 
     Raises
     ------
@@ -764,7 +777,7 @@ def export(
                     raise
                 request.remarks.append(f"model.kw was not written: {failure}")
             else:
-                written.append(target / name)
+                written.append(Path(folder) / name)
     for remark in request.remarks:
         warnings.warn(remark, stacklevel=2)
     return written

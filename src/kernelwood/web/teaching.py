@@ -713,6 +713,11 @@ class Teacher:
         found: Singles = kernel_on(self._views).cross(table, self._table)
         return found
 
+    def norms(self, table: ExampleBatch) -> Floats:
+        """Return the square roots of the similarities of candidates to themselves."""
+        found: Floats = np.sqrt(kernel_on(self._views).diag(table).astype(np.float64))
+        return found
+
     def covariances(self, model: TeachingModel, rows: Sequence[int]) -> Floats:
         """Return the covariances of the errors of scores of candidates, shape (m, m).
 
