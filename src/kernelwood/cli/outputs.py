@@ -27,7 +27,7 @@ from kernelwood.cli.console import (
 from kernelwood.cli.explanations import show_explanation
 from kernelwood.cli.options import exclusive
 from kernelwood.cli.reports import Report, is_report
-from kernelwood.structures import one_line, shorten
+from kernelwood.structures import one_line
 from kernelwood.text import Example
 
 if TYPE_CHECKING:
@@ -368,6 +368,8 @@ def write_predictions(
             events=extractor.candidates == "events",
             evidence=options["n_evidence"] > 0,
         )
+        if out != STANDARD:
+            note(f"relations: {one_name(out)}")
     write_facts(counter, options)
     if report is not None:
         report.write(extractor)
@@ -404,9 +406,11 @@ def show_predictions(
     if any(evidence is not None for _, evidence in shown):
         for pair in shown:
             show_explanation(prediction_object(*pair, fragments=False))
+            say()
     elif shown:
         rows = [_row(prediction) for prediction, _ in shown]
-        show_table(["document", "type", ">probability", "participants", "sentence"], rows)
+        titles = ["document", "type", ">probability", "participants", "sentence"]
+        show_table(titles, rows, last=_WIDTH)
         say()
     relations, candidates = counts.types.total(), counts.n_candidates
     show = note if out == STANDARD else say
@@ -424,5 +428,6 @@ def _row(prediction: Prediction) -> list[str]:
     place = f"{min(start for start, _ in spans)}-{max(end for _, end in spans)}"
     participants = one_line(describe(prediction))
     kind = prediction.type if prediction.positive else f"not {prediction.type}"
-    probability, text = f"{prediction.probability:.3f}", shorten(one_line(prediction.text), _WIDTH)
+    text = " ".join(one_line(prediction.text).split())
+    probability = f"{prediction.probability:.3f}"
     return [f"{prediction.document}:{place}", kind, probability, participants, text]
