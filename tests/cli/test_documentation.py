@@ -58,6 +58,13 @@ def test_commands_need_no_python(tmp_path, monkeypatch, name):
             check_commands(code)
 
 
+def test_commands_have_no_marks_of_doctest():
+    pages = [path.read_text(encoding="utf-8") for path in DOCS.glob("*.md")]
+    blocks = [code for page in pages for kind, code in BLOCK.findall(page) if kind == "console"]
+    assert len(blocks) > 20
+    assert not [code for code in blocks if "<BLANKLINE>" in code]
+
+
 @pytest.mark.parametrize("name", ["command-line.md", "command-line-relations.md", "verifying.md"])
 def test_commands_print_what_the_page_shows(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)

@@ -228,7 +228,9 @@ def test_evidence_is_not_computed_for_negative_candidates():
     ("label", "told"),
     [
         ("Activates", "as annotated"),
-        ("Binds(e2,e1)", "annotated: Binds, in the other direction"),
+        ("Binds(e2,e1)", "annotated: Binds, MEK1 → Raf"),
+        ("Binds(e1,e2)", "annotated: Binds"),
+        ("Binds", "annotated: Binds"),
         (None, None),
     ],
 )

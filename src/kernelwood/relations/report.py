@@ -343,10 +343,13 @@ def _evidence(
 
 
 def _annotated_name(one: Prediction) -> str:
-    """Return the annotated class of a prediction whose participants are shown in its direction."""
+    """Return the annotated class, with its participants if they are shown in another order."""
     name, label = type_of(str(one.label)), str(one.label)
-    turned = label != name and label.endswith(_SECOND) != one.relation.endswith(_SECOND)
-    return f"{name}, in the other direction" if turned else name
+    turned = label.endswith(_SECOND) != one.relation.endswith(_SECOND)
+    if label == name or (one.directed and not turned):
+        return name
+    first, second = (part.text for part in one.participants)
+    return f"{name}, {second} → {first}" if turned else f"{name}, {first} → {second}"
 
 
 def _kind(one: Prediction) -> str:
