@@ -271,9 +271,10 @@ class ContainerInput(Input[Example]):
             hint = "the whole path must match; * matches any characters, slashes too"
         else:
             problem = f"none of its {len(names)} files can be read; it has {listed}"
+            hint = "files are chosen by their suffix; format=... reads those without a known one"
             if any(map(_is_text, names)):
                 problem = f"texts without .ann beside them: it has {listed}"
-            hint = "files are chosen by their suffix; format=... reads those without a known one"
+                hint = "put the annotation of name.txt into name.ann; format=... reads other formats"
         return ReadError(problem, path=container.name, hint=hint)
 
     def _all_items(self) -> Iterator[Item]:

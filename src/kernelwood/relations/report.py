@@ -430,7 +430,7 @@ def _ranking(scores: RelationScores) -> Iterator[tuple[str, str | list[str]]]:
     yield "candidates", f"{scores.n_candidates:,}"
     yield "annotated relations", f"{scores.n_relations:,}"
     if scores.unreachable:
-        yield "without prediction", [*map(one_line, reason_lines(scores.unreachable, "dropped"))]
+        yield "not in the scores", [*map(one_line, reason_lines(scores.unreachable, "dropped"))]
 
 
 def card_facts(card: Mapping[str, Any]) -> list[tuple[str, str]]:
