@@ -74,6 +74,19 @@ def test_a_project_is_created_and_opened_again(texts, tmp_path, served):
     assert "token" in again.stderr and "candidates" not in again.stderr
 
 
+def test_a_list_of_which_no_term_occurs_is_named(texts, tmp_path, served):
+    (tmp_path / "swapped.tsv").write_text("protein\tRaf\nkinase\tMEK1\n")
+    made = invoke("review", tmp_path / "p.kwp", texts, "--entities", tmp_path / "swapped.tsv")
+    assert "no term of the list (such as 'protein') occurs in the texts" in wrong_data(made)
+    assert not (tmp_path / "p.kwp").exists()
+
+
+def test_texts_that_begin_with_a_bracket_are_read(texts, tmp_path, served):
+    (texts / "b.txt").write_text("(-)-MEK1 activates ERK2.\n")
+    made = invoke("review", tmp_path / "p.kwp", texts, "--entities", tmp_path / "terms.tsv")
+    assert "2 documents, 4 sentences, 4 candidates" in made.stderr
+
+
 def test_a_project_is_created_from_an_annotated_corpus(tmp_path, served):
     corpus, path = tmp_path / "corpus.jsonl", tmp_path / "p.kwp"
     kw.write(load_interactions("test")[:40], corpus)

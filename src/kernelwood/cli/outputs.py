@@ -366,6 +366,8 @@ def write_predictions(
             events=extractor.candidates == "events",
             evidence=options["n_evidence"] > 0,
         )
+        if out != STANDARD:
+            note(f"relations: {one_name(out)}")
     write_facts(counter, options)
     if report is not None:
         report.write(extractor)
@@ -390,7 +392,7 @@ def show_predictions(
     as_json: bool,
 ) -> None:
     """Print predictions that are not written to a file, and the counts."""
-    from kernelwood.relations import prediction_object, table_row
+    from kernelwood.relations import SENTENCE_WIDTH, prediction_object, table_row
 
     if as_json:
         seconds = round(time.perf_counter() - started, 3)
@@ -402,9 +404,11 @@ def show_predictions(
     if any(evidence is not None for _, evidence in shown):
         for pair in shown:
             show_explanation(prediction_object(*pair, fragments=False))
+            say()
     elif shown:
         rows = [table_row(prediction) for prediction, _ in shown]
-        show_table(["document", "type", ">probability", "participants", "sentence"], rows)
+        titles = ["document", "type", ">probability", "participants", "sentence"]
+        show_table(titles, rows, last=SENTENCE_WIDTH)
         say()
     relations, candidates = counts.types.total(), counts.n_candidates
     show = note if out == STANDARD else say

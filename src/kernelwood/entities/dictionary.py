@@ -239,6 +239,20 @@ class Dictionary:
             for number, (start, end, term) in enumerate(found, start=1)
         ]
 
+    def not_found(self) -> str:
+        """Return the message for texts without any of the terms.
+
+        Examples
+        --------
+        >>> print(Dictionary([("protein", "Raf")]).not_found().partition(";")[0])
+        no term of the list (such as 'protein') occurs in the texts
+        """
+        first = f" (such as {self.terms[0].term!r})" if self.terms else ""
+        return (
+            f"no term of the list{first} occurs in the texts; its first column is the term, its "
+            "second the type"
+        )
+
     def matches(self, text: str, taken: Iterable[Span] = ()) -> Iterator[Match]:
         """Yield the terms in a text, each with its span.
 

@@ -188,8 +188,9 @@ def harvest_terms(
     Returns
     -------
     Dictionary
-        Terms in alphabetical order, each with its most frequent type and, if there are references
-        to a database, its most frequent id. ``tally`` counts the terms that are left out.
+        Terms in alphabetical order, those that begin with a letter first, each with its most
+        frequent type and, if there are references to a database, its most frequent id. ``tally``
+        counts the terms that are left out.
 
     Examples
     --------
@@ -222,4 +223,5 @@ def harvest_terms(
                 refused["term that is rarely an entity"] += 1
             else:
                 kept.append(Term(term.term, term.type, ids.get(term.term, "")))
+    kept.sort(key=lambda term: (not term.term[:1].isalpha(), term.term))  # "1 , 200 acres" last
     return Dictionary._selected(kept, refused)

@@ -61,7 +61,7 @@ from .frames import pandas_frame as pandas_frame
 from .interactions import Interaction as Interaction, flatten_events as flatten_events
 from .learning_curve import CurvePoint as CurvePoint, LearningCurve as LearningCurve
 from .network import draw_network as draw_network
-from .pictures import describe as describe, table_row as table_row
+from .pictures import SENTENCE_WIDTH as SENTENCE_WIDTH, describe as describe, table_row as table_row
 from .prediction_stream import (
     PredictionCounts as PredictionCounts,
     Predictor as Predictor,

@@ -10,7 +10,7 @@ from kernelwood.relations.predictions import Participant, Prediction
 from kernelwood.relations.report_contents import Passage
 from kernelwood.structures import one_line, shorten, text_width
 
-_WIDTH = 60  # of a sentence in a table
+SENTENCE_WIDTH = 60  # of a sentence in a table
 
 # In pixels.
 _TEXT_SIZE, _SMALL_SIZE = 13.0, 11.0
@@ -49,7 +49,8 @@ def table_row(prediction: Prediction) -> list[str]:
     spans = [span for one in prediction.participants for span in one.spans]
     place = f"{min(start for start, _ in spans)}-{max(end for _, end in spans)}"
     kind = prediction.type if prediction.positive else f"not {prediction.type}"
-    probability, text = f"{prediction.probability:.3f}", shorten(one_line(prediction.text), _WIDTH)
+    text = shorten(" ".join(one_line(prediction.text).split()), SENTENCE_WIDTH)
+    probability = f"{prediction.probability:.3f}"
     who = one_line(describe(prediction))
     return [f"{prediction.document}:{place}", kind, probability, who, text]
 

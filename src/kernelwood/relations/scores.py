@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood.evaluate import Reliability, Scores, reliability, score
+from kernelwood.io import reason_lines
 from kernelwood.relations.audit import Audit, operating_points
 from kernelwood.relations.calibration import ranking
 from kernelwood.relations.candidates import NONE
@@ -137,7 +138,9 @@ class RelationScores:
         }
 
     def __str__(self) -> str:
-        return "\n".join([str(_with_arrows(self.scores)), "", *self._remarks()])
+        n = self.scores.n_groups
+        table = str(_with_arrows(self.scores)).replace(f"{n} groups", f"{n} documents")
+        return "\n".join([table, "", *self._remarks()])
 
     def _repr_html_(self) -> str:
         table = _with_arrows(self.scores)._repr_html_()
@@ -145,7 +148,7 @@ class RelationScores:
 
     def _remarks(self) -> list[str]:
         """Return the lines below the table."""
-        lines = []
+        lines = self.unknown_lines()
         if any(is_directed(str(one.label)) for one in self.scores.classes):
             lines.append(ARROWS)
         if self.auc is not None:
@@ -159,26 +162,33 @@ class RelationScores:
                 f"expected calibration error {self.reliability.error:.3f} "
                 f"(probabilities of {n:,} predicted relations)"
             )
-        lines += [
-            f"{n} relations of a type not seen in training: {name}"
-            for name, n in self.unknown.items()
-        ]
-        lines += [f"{n} without prediction: {reason}" for reason, n in self.unreachable.items()]
-        lines += self._overlap_lines()
+        lines += reason_lines(self.unreachable, "dropped")
+        lines += self.overlap_lines()
         if self.audit is not None:
             lines += ["", self.audit.summary()]
         if self.end_to_end is not None:
             lines += ["", str(self.end_to_end)]
         return lines
 
-    def _overlap_lines(self) -> list[str]:
+    def unknown_lines(self) -> list[str]:
+        """Return a line about annotated relations of types that were not in training."""
+        if not self.unknown:
+            return []
+        listed = ", ".join(f"{name} ({n:,})" for name, n in self.unknown.items())
+        return [
+            f"{sum(self.unknown.values()):,} of {self.n_relations:,} relations count as missed, "
+            f"because the model was not trained on their types: {listed}"
+        ]
+
+    def overlap_lines(self) -> list[str]:
+        """Return lines about sentences that were used for training."""
         if self.overlap is None or not self.overlap.n_candidates:
             return []
         rest = self.overlap.rest
         lines = [
             f"{self.overlap.n_documents:,} of {self.n_documents:,} documents have sentences that "
             f"were used for training ({self.overlap.n_candidates:,} of {self.n_candidates:,} "
-            "candidates)"
+            "candidates), so the figures are too high"
         ]
         if rest is not None:
             micro = rest.scores.micro

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from kernelwood.io import NOT_CANDIDATES
 from kernelwood.relations.candidates import NONE, Candidates
 from kernelwood.text import Entity
 
@@ -83,8 +84,8 @@ class Signatures(NamedTuple):
             if kind is None:
                 rows.append(row)
                 continue
-            name = kind if isinstance(kind, str) else f"types {' and '.join(kind)}"
-            dropped[f"pair of a kind that is never related in training: {name}"] += 1
+            name = kind if isinstance(kind, str) else "–".join(kind)
+            dropped[f"{NOT_CANDIDATES}: {name}"] += 1
             if label not in (NONE, None):
                 missed.append(row)
         made = candidates.take(rows)

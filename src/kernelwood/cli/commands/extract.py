@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kernelwood.cli.console import running
-from kernelwood.cli.corpora import Texts, found_entities
+from kernelwood.cli.corpora import Texts, texts_with_entities
 from kernelwood.cli.model_files import load_extractor, load_parser
 from kernelwood.cli.options import (
     case_option,
@@ -153,7 +153,7 @@ def _prepare(
     counts: PredictionCounts,
 ) -> tuple[Texts, Predictor]:
     """Return the texts with their entities, and the function that predicts their relations."""
-    source = Texts(texts, options, found_entities(extractor, options), counts)
+    source = texts_with_entities(extractor, texts, options, counts)
     if options["parses"] is not None:
         return source, _with_parses(extractor, _GivenParses(options["parses"]), counts)
     from kernelwood.relations import text_predictor

@@ -188,9 +188,9 @@ def _measured(scores: dict[str, float | None]) -> str:
 
 
 def _entities(found: dict[str, Any]) -> str:
-    """Return how entities of plain text are found, and how well."""
+    """Return how entities of new texts are found, and how well."""
     known = _measured(found.get("held_out", {}))
-    text = f"of plain text: {found['found_by']}"
+    text = f"of new texts: {found['found_by']}"
     text += f" of {', '.join(found['types'])}" if "types" in found else ""
     return f"{text}; on held-out documents: {known}" if known else text
 
