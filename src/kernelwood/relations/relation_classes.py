@@ -17,7 +17,7 @@ from kernelwood.text import Entity, Relation, Sentence
 RELATION = "relation"  # the class of pairs with labels="binary"
 EVENT = "event"  # the class of events; their type is that of the trigger
 
-ARROWS = "→ (e1,e2): the first argument comes first in the text; ← (e2,e1): it comes second"
+ARROWS = "→: the first argument comes first in the text; ←: it comes second"
 
 _DIRECTED = re.compile(r"(?P<type>.*)\((?:e1,e2|e2,e1)\)", re.DOTALL)
 _BACKWARD = "(e2,e1)"
