@@ -70,7 +70,7 @@ class Kernel(Parameterized):
     # Methods that subclasses define.
 
     def reference(self, a: Any, b: Any) -> float:
-        """Return the raw (not normalised) value by the textbook definition, in plain Python."""
+        """Return the raw (not normalized) value by the textbook definition, in plain Python."""
         raise NotImplementedError(f"{type(self).__name__} does not define reference")
 
     def _check_params(self) -> None:
@@ -467,7 +467,7 @@ def warn_of_zeros(count: int, kernel: object) -> None:
     if count:
         warnings.warn(
             f"{type(kernel).__name__}: {count} structure(s) have self-similarity 0 (empty, or "
-            "without anything the kernel counts); their normalised similarities are set to 0",
+            "without anything the kernel counts); their normalized similarities are set to 0",
             RuntimeWarning,
             stacklevel=2,
         )
