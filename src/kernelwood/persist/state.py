@@ -182,14 +182,35 @@ class Encoder:
             dtype = np.dtype(value)
             if dtype.name in NUMBER_TYPES and dtype.isnative:
                 return {"kind": "dtype", "name": dtype.name}
-        raise self._refusal(f"an object of type {type(value).__qualname__}")
+        name = type(value).__qualname__
+        kinds = ("kernel", "reference"), ("similarity", "table")
+        kind = next((kind for kind, method in kinds if hasattr(value, method)), None)
+        raise self._refusal(
+            f"an object of type {name}", "" if kind is None else registration(kind, name)
+        )
 
-    def _refusal(self, what: str) -> ModelFormatError:
+    def _refusal(self, what: str, hint: str = "") -> ModelFormatError:
         return ModelFormatError(
             f"{self._owner}: {self._name} is or contains {what}, which cannot be saved",
-            hint="use plain values, arrays of numbers or classes in kernelwood.persist.MODELS; "
+            hint=hint
+            or "use plain values, arrays of numbers or classes in kernelwood.persist.MODELS; "
             "register your own class there",
         )
+
+
+def registration(kind: str, name: str) -> str:
+    """Return how to register a class of one's own.
+
+    Examples
+    --------
+    >>> print(registration("kernel", "OwnKernel"))
+    register the class before you save and load: from kernelwood.persist import MODELS, Row;
+        MODELS['kernel', 'OwnKernel'] = Row('kernel', 'OwnKernel', OwnKernel)
+    """
+    return (
+        "register the class before you save and load: from kernelwood.persist import MODELS, Row;\n"
+        f"    MODELS[{kind!r}, {name!r}] = Row({kind!r}, {name!r}, {name})"
+    )
 
 
 class Decoder:

@@ -132,12 +132,11 @@ def view_maker(name: str) -> Callable[[Sentence | Candidate], _Made]:
         if isinstance(subject, Candidate):
             sentence = subject.sentence
         elif isinstance(subject, Example):
-            raise StructureError(
-                f"the view {name!r} needs a {'sentence' if row.subject == 'sentence' else 'candidate'}, got an example",
-                hint="give the sentence of the example, example.view('sentence')"
-                if row.subject == "sentence"
-                else "make candidates of the examples, kw.relations.pair_candidates(examples)",
-            )
+            needed, hint = "sentence", "give the sentence of the example, example.view('sentence')"
+            if row.subject != "sentence":
+                needed = "candidate"
+                hint = "make candidates of the examples, kw.relations.pair_candidates(examples)"
+            raise StructureError(f"the view {name!r} needs a {needed}, got an example", hint=hint)
         elif row.subject == "sentence":
             sentence = subject
         else:
