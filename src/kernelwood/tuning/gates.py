@@ -166,8 +166,8 @@ class GateLearner(StructureEstimator):
     References
     ----------
     S. Garg, G. Ver Steeg, A. Galstyan: Stochastic learning of nonstationary kernels for natural
-    language modeling. 2018. S. Garg, A. Galstyan, G. Ver Steeg, I. Rish, G. Cecchi, S. Gao:
-    Kernelized hashcode representations for relation extraction. AAAI 2019.
+    language modeling. arXiv:1801.03911, 2018. S. Garg, A. Galstyan, G. Ver Steeg, I. Rish,
+    G. Cecchi, S. Gao: Kernelized hashcode representations for relation extraction. AAAI 2019.
 
     Examples
     --------
