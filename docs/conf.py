@@ -39,6 +39,7 @@ html_title = f"kernelwood {version}"
 html_show_sourcelink = False
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 
 autodoc_member_order = "bysource"
 # Signatures have types by their last names, one parameter a line if they are long.

@@ -1,0 +1,8 @@
+// The sidebar shows the entry of the page.
+document.addEventListener("DOMContentLoaded", () => {
+  const entry = document.querySelector(".sidebar-tree .current-page");
+  const box = document.querySelector(".sidebar-scroll");
+  if (!entry || !box) return;
+  const place = entry.getBoundingClientRect().top - box.getBoundingClientRect().top;
+  if (place > box.clientHeight - 40) box.scrollTop += place - box.clientHeight / 2;
+});
