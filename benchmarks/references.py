@@ -11,9 +11,9 @@ Effect: hash forests learn from questions with random and with chosen references
 about 952 others, held out from those to learn from; the questions to test on are never read. The
 mutual information of codes and classes is that of the held-out questions, in nats.
 
-Parameters: for methods and sizes of subsets, the rank correlation of Hamming distance and similarity
-over all pairs of 600 questions, and the accuracy of forests on the held-out questions; and the
-correlation for several numbers of bits. Mean and standard deviation over the seeds.
+Parameters: for methods and sizes of subsets, the rank correlation of Hamming distance and
+similarity over all pairs of 600 questions, and the accuracy of forests on the held-out questions;
+and the correlation for several numbers of bits. Mean and standard deviation over the seeds.
 """
 
 from __future__ import annotations
@@ -124,9 +124,7 @@ def measured(
     }
 
 
-def parameter_rows(
-    trees: kw.arrays.TreeBatch, labels: list[str], n_seeds: int
-) -> Iterator[Row]:
+def parameter_rows(trees: kw.arrays.TreeBatch, labels: list[str], n_seeds: int) -> Iterator[Row]:
     for method, size in PARAMETERS:
         options = {"method": method, "subset_size": size, "n_bits": 1000}
         runs = [
@@ -191,9 +189,7 @@ def main() -> None:
         rows = effect_rows(trees, labels, options.sizes, options.seeds)
         found[f"forests on questions, {options.seeds} seeds"] = list(rows)
     if "parameters" in options.parts:
-        found["methods and sizes of subsets"] = list(
-            parameter_rows(trees, labels, options.seeds)
-        )
+        found["methods and sizes of subsets"] = list(parameter_rows(trees, labels, options.seeds))
         found["bits"] = list(bit_rows(trees, options.seeds))
     if options.json:
         print(json.dumps(found))

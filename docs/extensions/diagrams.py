@@ -277,8 +277,9 @@ def partial_tree() -> str:
 # Packed forests: the picture of notebooks in the colors of the theme, with title and description.
 
 _LINK = re.compile(
-    r'<g stroke="(?P<color>[^"]*)"(?P<style>[^>]*)>(?P<title><title>[^<]* P (?P<p>[\d.]+) [^<]*</title>)'
-    r'(?P<path><path [^>]*>)<circle cx="(?P<x>[\d.]+)" cy="(?P<y>[\d.]+)" r="[\d.]+" fill="[^"]*"/></g>'
+    r'<g stroke="(?P<color>[^"]*)"(?P<style>[^>]*)>'
+    r"(?P<title><title>[^<]* P (?P<p>[\d.]+) [^<]*</title>)(?P<path><path [^>]*>)"
+    r'<circle cx="(?P<x>[\d.]+)" cy="(?P<y>[\d.]+)" r="[\d.]+" fill="[^"]*"/></g>'
 )
 _COLORS = re.compile(r' (fill|stroke|stroke-opacity)="[^"]*"')
 
@@ -293,7 +294,8 @@ def _themed(picture: str) -> str:
         side, anchor = (7, "start") if is_best else (-7, "end")
         p = ""
         if float(found["p"]) < 1:
-            p = f'<text x="{x + side:.1f}" y="{y + 4:.1f}" text-anchor="{anchor}">{found["p"]}</text>'
+            place = f'x="{x + side:.1f}" y="{y + 4:.1f}" text-anchor="{anchor}"'
+            p = f"<text {place}>{found['p']}</text>"
         return (
             f'<g class="{"best" if is_best else "other"}"{found["style"]}>{found["title"]}'
             f'{found["path"]}<circle cx="{x}" cy="{y}" r="2.8"/></g>{p}'
@@ -321,8 +323,8 @@ def packed_forest() -> str:
         "packed-forest",
         "A packed forest of two trees",
         f"{forest.n_trees} trees in {forest.n_nodes} nodes and {forest.n_edges} hyper-edges, which "
-        f"are dots below their heads: {readings}. A number beside a dot is the probability of a hyper-edge, "
-        f"if it is not 1. The more probable tree is blue.",
+        f"are dots below their heads: {readings}. A number beside a dot is the probability of a "
+        f"hyper-edge, if it is not 1. The more probable tree is blue.",
         drawing,
     )
 

@@ -51,7 +51,7 @@ TABLE = Table(
     protocol=(
         "Six classes learned from 5,452 questions, accuracy on the 500 of TREC 10, mean and "
         "deviation over three choices of landmarks. A network is the kernel-based deep "
-        "architecture of Croce et al. (\"Deep learning in semantic kernel spaces\", ACL 2017; "
+        'architecture of Croce et al. ("Deep learning in semantic kernel spaces", ACL 2017; '
         "`KernelNetworkClassifier`): its first layer is the "
         "Nyström projection. The paper on sentence embeddings cites it but prints no accuracy, so "
         "there is no published figure of networks here. All settings were chosen on held-out "
