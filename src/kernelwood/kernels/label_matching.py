@@ -51,7 +51,8 @@ def warn_of_missing_edges(
         return
     for batch in batches:
         edges = batch.arrays[1]
-        if len(edges) == 0 or (edges != batch.vocabulary.get("")).any():
+        # Single nodes and elements have no edge label in any case.
+        if len(edges) == len(batch) or (edges != batch.vocabulary.get("")).any():
             return
     warnings.warn(
         f"{kernel}: gates have no effect, because no structure has edge labels; use "

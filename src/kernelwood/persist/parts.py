@@ -72,9 +72,8 @@ def split(model: Any) -> list[Part]:
     if row_of(model) is None:
         raise ModelFormatError(
             f"an object of type {type(model).__qualname__} cannot be saved",
-            hint=registration("kernel", type(model).__qualname__)
-            if hasattr(model, "reference")
-            else "only classes in kernelwood.persist.MODELS can be saved; add your own class there",
+            hint=registration(model)
+            or "only classes in kernelwood.persist.MODELS can be saved; add your own class there",
         )
     parts: list[Part] = []
     numbers: dict[Hashable, int] = {}
