@@ -4,5 +4,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const box = document.querySelector(".sidebar-scroll");
   if (!entry || !box) return;
   const place = entry.getBoundingClientRect().top - box.getBoundingClientRect().top;
-  if (place > box.clientHeight - 40) box.scrollTop += place - box.clientHeight / 2;
+  if (place < box.clientHeight - 40) return;
+  const top = box.scrollTop + place - box.clientHeight / 2;
+  box.scrollTo({ top, behavior: "instant" });
 });
