@@ -24,10 +24,12 @@ extensions = [
     "sphinx.ext.autosummary",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
+    "sphinx_copybutton",
     "accessibility",
     "reference",  # before others import what it describes
     "commands",
     "diagrams",
+    "themes",
 ]
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3
@@ -40,6 +42,11 @@ html_show_sourcelink = False
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]
+
+# What is copied are the lines with prompts, without these; output (.go) is left out.
+copybutton_prompt_text = r">>> |\.\.\.(?: |$)|\$ "
+copybutton_prompt_is_regexp = True
+copybutton_exclude = ".linenos, .go"
 
 autodoc_member_order = "bysource"
 # Signatures have types by their last names, one parameter a line if they are long.

@@ -405,6 +405,7 @@ COMMANDS = {
     "inspect": {"model": "model.kw"},
     "learn-gates": {"corpus": "paths.jsonl"},
     "predict": {"model": "model.kw", "corpus": "test.jsonl"},
+    "sample": {"folder": "sample"},
     "search": {"source": "corpus.jsonl", "queries": "test.jsonl"},
     "serve": {"models": "model.kw"},
     "terms": {"corpus": "corpus.jsonl", "out": "terms.tsv"},

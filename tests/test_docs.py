@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import re
+from codeop import compile_command
 from pathlib import Path
 from unittest.mock import patch
 
@@ -13,6 +14,9 @@ from kernelwood.persist import MODELS
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *ROOT.glob("docs/kernels/*.md")])
+# What the button of the site copies: lines with these prompts, without them (docs/conf.py).
+PROMPT = r">>> |\.\.\.(?: |$)|\$ "
+COPIED = re.compile(PROMPT)
 FENCE = re.compile(r"^```(?P<language>[^\n]*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -52,6 +56,46 @@ def test_python_blocks_run_and_show_what_they_say(
     said = failures(page.name, page.read_text(encoding="utf-8"))
     if said:
         pytest.fail(said, pytrace=False)
+
+
+def pasted(code: str) -> list[str]:
+    """Return the errors of an interactive Python to which a snippet is pasted without prompts."""
+    lines = [line[prompt.end() :] for line in code.split("\n") if (prompt := COPIED.match(line))]
+    said: list[str] = []
+    waiting: list[str] = []
+    for line in lines:
+        waiting.append(line)
+        try:
+            complete = compile_command("\n".join(waiting), symbol="single")
+        except SyntaxError as failure:
+            said.append(f"{failure.msg}: {line!r}")
+            complete = None
+            waiting = []
+        if complete is not None:
+            waiting = []
+    return [
+        *said,
+        *[f"not complete, end the block with an empty line: {line!r}" for line in waiting],
+    ]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_snippets_can_be_pasted(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    blocks = [block for block in FENCE.finditer(text) if block["language"] in ("python", "pycon")]
+    assert [said for block in blocks for said in pasted(block["code"])] == []
+
+
+def test_the_site_copies_lines_without_prompts() -> None:
+    settings = (ROOT / "docs" / "conf.py").read_text(encoding="utf-8")
+    assert f'copybutton_prompt_text = r"{PROMPT}"' in settings
+
+
+def test_snippets_that_cannot_be_pasted_are_noticed() -> None:
+    loop = ">>> for n in range(2):\n...     n\n"
+    assert pasted(f"{loop}0\n1\n>>> n\n1\n") == ["invalid syntax: 'n'"]
+    assert len(pasted(loop)) == 2
+    assert pasted(f"{loop}...\n0\n1\n>>> n\n1\n") == []
 
 
 def test_readme_has_blocks_that_run() -> None:

@@ -71,7 +71,9 @@ def test_wheels_for_the_stable_abi_begin_with_a_version_of_the_classifiers():
 
 
 def test_the_extra_all_does_not_bring_torch():
-    assert set(lock.combined()) == {"plot", "faiss", "spacy", "arrow", "web", "dask"}
+    assert set(lock.combined()) == {
+        "plot", "faiss", "spacy", "arrow", "pandas", "polars", "web", "dask",
+    }  # fmt: skip
 
 
 def test_the_extra_bench_has_no_package_with_code_under_the_gpl():
@@ -86,6 +88,15 @@ def test_the_lowest_versions_are_those_that_the_package_allows():
         [lower] = [s.version for s in wanted.specifier if s.operator == ">="]
         version = re.match(r"\S+==(\S+)", pinned[requirements.normalized(wanted.name)])[1]
         assert re.fullmatch(rf"{re.escape(lower)}(\.0)*(\.\d+)?", version), f"{text}: {version}"
+
+
+def test_extras_for_users_are_shown_by_the_doctor_and_on_the_page():
+    from kernelwood.cli.commands.doctor import _OPTIONAL
+
+    assert set(_OPTIONAL) == {*lock.combined(), "stanza"}
+    page = (ROOT / "docs" / "getting-started.md").read_text(encoding="utf-8")
+    listed = "".join(re.findall(r"^\| (`.*?) \|", page, re.MULTILINE))
+    assert set(re.findall(r"`(\w+)`", listed)) == {*_OPTIONAL, "all"}
 
 
 def extra(name):

@@ -81,7 +81,29 @@ def test_a_path_begins_with_an_example(door: str) -> None:
     text = (DOCS / f"{door}.md").read_text(encoding="utf-8")
     first, *_ = re.findall(r"^## (.+)$", text, re.MULTILINE)
     assert first == "An example from start to end"
-    assert ">>> " in text.partition("\n## The path\n")[0]
+    prompt = "\n$ kernelwood " if door == "curator" else ">>> "  # curators do not program
+    assert prompt in text.partition("\n## The path\n")[0]
+
+
+def test_the_first_command_of_curators_is_the_installation() -> None:
+    text = (DOCS / "curator.md").read_text(encoding="utf-8")
+    assert text.index("pip install") < text.index("\n$ kernelwood ")
+    assert ">>> " not in text
+
+
+def test_curators_get_to_a_report_in_ten_minutes() -> None:
+    """Reading at 220 words a minute, and typing 180 characters of commands a minute."""
+    text = (DOCS / "curator.md").read_text(encoding="utf-8").partition("\n### A model")[0]
+    assert "--report report.html" in text
+    shell = "".join(re.findall(r"^```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
+    typed = [*shell.splitlines(), *re.findall(r"^\$ (.+)$", text, re.MULTILINE)]
+    assert len(text.split()) / 220 + sum(map(len, typed)) / 180 <= 10
+
+
+def test_each_door_is_the_one_start_of_its_readers() -> None:
+    rows = re.findall(r"^\| \*\*\[(\w+)\]\((\w+)\.md\)\*\* \|.*\|$", index(), re.MULTILINE)
+    assert [name.lower() for name, _ in rows] == [page for _, page in rows] == list(DOORS)
+    assert "(teaching.md)" not in index().partition("```{toctree}")[0]
 
 
 @pytest.mark.parametrize("door", DOORS)

@@ -211,6 +211,20 @@ def test_version_is_the_same_everywhere() -> None:
     assert packaged == cited == kernelwood.__version__
 
 
+@pytest.mark.parametrize(
+    ("wrong", "hint"),
+    [
+        ("RelationExtracter", "; did you mean 'RelationExtractor'?"),
+        ("set_config", "; did you mean 'config_context'?"),
+        ("Banana", ""),
+    ],
+)
+def test_a_misspelled_name_has_a_suggestion(wrong: str, hint: str) -> None:
+    with pytest.raises(AttributeError) as failure:
+        getattr(kernelwood, wrong)
+    assert str(failure.value) == f"kernelwood has no attribute {wrong!r}{hint}"
+
+
 def test_the_version_is_in_the_changelog() -> None:
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert f"## [{kernelwood.__version__}]" in changelog

@@ -397,6 +397,44 @@ def test_terms_that_are_missing_are_named_when_they_are_needed(words_model):
         pipeline(model=words_model, entities="gone.tsv")("Raf")
 
 
+@pytest.mark.parametrize("config", [{}, {"model": "gone.kw"}])
+def test_a_component_without_a_model_is_not_stored(config, tmp_path):
+    nlp = pipeline(**config)
+    for store in (lambda: nlp.to_disk(tmp_path / "pipeline"), nlp.to_bytes):
+        with pytest.raises(KernelInputError, match="the setting 'model'"):
+            store()
+
+
+def test_a_stored_pipeline_that_lacks_its_model_is_not_loaded(words_model, tmp_path):
+    (tmp_path / "model.kw").write_bytes(Path(words_model).read_bytes())
+    pipeline(model=str(tmp_path / "model.kw")).to_disk(tmp_path / "pipeline")
+    (tmp_path / "model.kw").unlink()
+    (tmp_path / "pipeline" / FACTORY / "model.kw").unlink()
+    with pytest.raises(KernelInputError, match="the setting 'model' does not exist"):
+        spacy.load(tmp_path / "pipeline")
+
+
+def test_an_empty_component_takes_the_model_of_a_stored_pipeline(words_model, terms, tmp_path):
+    nlp = pipeline(model=words_model, entities=terms)
+    nlp.to_disk(tmp_path / "pipeline")
+    again = pipeline().from_disk(tmp_path / "pipeline")
+    assert again(TEXT)._.relations == nlp(TEXT)._.relations
+
+
+def test_a_pipeline_in_which_nothing_finds_entities_is_warned_of(words_model):
+    with pytest.warns(UserWarning, match="the input has no entities, so it has no relations: add"):
+        assert pipeline(model=words_model)(TEXT)._.relations == []
+
+
+def test_documents_without_entities_are_normal_if_something_looks_for_them(words_model, terms):
+    assert pipeline(model=words_model, entities=terms)("It rains.")._.relations == []
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("entity_ruler").add_patterns([{"label": "PROTEIN", "pattern": "Raf"}])
+    nlp.add_pipe(FACTORY, config={"model": words_model})
+    assert nlp("It rains.")._.relations == []
+
+
 def test_a_component_without_a_model_says_how_to_give_one():
     with pytest.raises(KernelInputError, match="the setting 'model' is missing"):
         pipeline()("Raf")
@@ -481,8 +519,7 @@ def test_an_extension_that_cannot_be_written_is_an_error(words_model):
 # The guide
 
 
-def test_the_guide_shows_what_happens(words_model, terms, tmp_path, monkeypatch):
-    (tmp_path / "model.kw").write_bytes(Path(words_model).read_bytes())
+def test_the_guide_shows_what_happens(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     page = (Path(__file__).parent.parent / "docs" / "spacy.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```pycon\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)

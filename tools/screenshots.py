@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 from pathlib import Path
+from typing import Literal
 
 from browser import find
 from playwright.sync_api import Page, sync_playwright
@@ -28,6 +29,10 @@ from kernelwood.web import (
 
 N_DECISIONS = 200
 WIDTH, HEIGHT = 1200, 900
+SCHEMES: dict[Literal["light", "dark"], str] = {
+    "light": "",
+    "dark": "-dark",
+}  # and endings of names
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 TYPES = [
     TypeRow("Activates"),
@@ -54,22 +59,22 @@ def answers_of(folder: Path) -> list[str]:
     return ["Binds" if label.startswith("Binds(") else label for label in labels]
 
 
-def draw(page: Page, out: Path, url: str) -> None:
-    """Write the pictures."""
+def draw(page: Page, out: Path, url: str, ending: str) -> None:
+    """Write the pictures; their names have an ending for the color scheme."""
     page.goto(url)
     page.wait_for_selector("text=training cases")
-    page.screenshot(path=out / "review-queue.png")
+    page.screenshot(path=out / f"review-queue{ending}.png")
     base = url.partition("?")[0]
     page.goto(f"{base}documents/3")
     page.wait_for_load_state("networkidle")
-    page.screenshot(path=out / "review-document.png")
+    page.screenshot(path=out / f"review-document{ending}.png")
     page.goto(f"{base}facts?low=0.7")
-    page.wait_for_selector("svg")
+    page.wait_for_selector(".network")
     page.wait_for_load_state("networkidle")
-    page.screenshot(path=out / "review-facts.png")
+    page.screenshot(path=out / f"review-facts{ending}.png")
     page.goto(f"{base}model")
-    page.wait_for_selector("svg")
-    page.screenshot(path=out / "review-model.png")
+    page.wait_for_selector(".threshold svg")
+    page.screenshot(path=out / f"review-model{ending}.png")
 
 
 def main() -> None:
@@ -89,8 +94,10 @@ def main() -> None:
             app = create_review(session, token=token)
             with Server(app, stopping=session.stop) as server:
                 browser = playwright.chromium.launch(executable_path=find(), args=ARGUMENTS)
-                page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
-                draw(page, out, f"{server.url}/?token={token}")
+                for scheme, ending in SCHEMES.items():
+                    size = {"width": WIDTH, "height": HEIGHT}
+                    page = browser.new_page(viewport=size, color_scheme=scheme)
+                    draw(page, out, f"{server.url}/?token={token}", ending)
                 browser.close()
             session.close()
 

@@ -1,13 +1,14 @@
-"""Repeat the published tables, and write docs/results.md from what comes out.
+"""Repeat the published tables, and write docs/results.md from the figures.
 
     python benchmarks/papers/run.py [--data DIR] [--only NAME ...] [--again NAME ...] [--list]
     python benchmarks/papers/run.py --page
 
-Every table is one program (`tables/`), run in a process of its own. What a program printed is kept
-in build/papers: after an interruption or a failure the next run does the rest, and programs whose
-command has changed; `--again` repeats a table, `make clean` forgets all. Tables whose data are
-missing are named and left out. Figures are stored in benchmarks/papers/results as soon as a table
-has finished, and at the end the page is written from all that are stored; `--page` does only that.
+Every table is one program (`tables/`), run in a process of its own. The output of a program is
+stored in build/papers: after an interruption or a failure the next run computes the missing tables,
+and those whose command has changed; `--again` repeats a table, `make clean` removes all output.
+Tables whose data are missing are named and left out. Figures are stored in
+benchmarks/papers/results as soon as a table has finished, and at the end the page is written from
+all stored figures; `--page` does only that.
 The exit code is 1 if a table failed.
 """
 
@@ -42,9 +43,9 @@ INTRODUCTION = """\
 
 <!-- Written by benchmarks/papers/run.py from benchmarks/papers/results; do not edit. -->
 
-Tables of the papers that kernelwood implements, repeated, with the protocol of every figure.
-`make papers` runs all of them and writes this page; [reproducing](reproducing.md) tells what data
-they need. Published figures are quoted as they were printed. Minutes are CPU time, of all threads,
+This page repeats tables of the papers that kernelwood implements, with the protocol of every
+figure. `make papers` runs all of them and writes this page; [reproducing](reproducing.md) lists the
+data that they need. Published figures are quoted as printed. Minutes are CPU time of all threads,
 on the computer that the figures were made on.
 """
 

@@ -1,4 +1,4 @@
-"""``python -m kernelwood`` is the command ``kernelwood``."""
+"""Entry point of ``python -m kernelwood``, the same as the command ``kernelwood``."""
 
 from kernelwood.cli import main
 

@@ -1,7 +1,7 @@
-"""The compiled core, and how batches reach it.
+"""Interface to the compiled core.
 
-Everything native goes through here, so that the rest of the package sees numpy arrays, our own
-errors, and no C++.
+All native calls go through this module: the rest of the package sees NumPy arrays and errors of
+kernelwood, and no C++.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def matching(number: str, **arrays: Any) -> Any:
 
 
 def similarity_parameters(function: str, weight: float, floor: float | None) -> Any:
-    """Return what becomes of the cosine of two vectors as the native core takes it."""
+    """Return the function applied to the cosine of two vectors, as an object of the native core."""
     parameters = _core.SimilarityParameters()
     parameters.function = getattr(_core.SimilarityFunction, function)
     parameters.weight = float(weight)

@@ -39,7 +39,7 @@ def deprecated(replacement: str, *, removed_in: str) -> Callable[[F], F]:
     Parameters
     ----------
     replacement : str
-        What to use instead, as it is written in code.
+        Replacement, as it is written in code.
     removed_in : str
         Version of the removal, written out, since a test looks for it in the source.
     """

@@ -1,4 +1,4 @@
-"""Every error kernelwood raises on purpose.
+"""Errors that kernelwood raises.
 
 ::
 
@@ -6,14 +6,15 @@
     ├── StructureError (ValueError)          a structure is malformed; may carry line and column
     │   └── ReadError                        a file is malformed; always carries its path
     ├── KernelInputError (ValueError)        a kernel got parameters or data it cannot use
+    │   └── MissingPackageError (ImportError)  a package of an extra is not installed
     ├── KernelOverflowError (OverflowError)  a raw value lies outside double range
     ├── MemoryBudgetError (MemoryError)      the result would not fit the memory budget
-    ├── ExecutorError (RuntimeError)         the executor of the settings takes or finishes no tasks
-    ├── ModelFormatError (ValueError)        a model file cannot be read, or a model not be saved
+    ├── ExecutorError (RuntimeError)         the executor of the settings cannot run or finish tasks
+    ├── ModelFormatError (ValueError)        a model file cannot be read, or a model cannot be saved
     ├── kernelwood.scale.PlanError (ValueError)  a plan cannot be read, made or used
     └── kernelwood.web.ProjectError (ValueError)  a project cannot be read, or a value not be stored
 
-Each also derives from the built-in class a plain caller would catch.
+Each error also derives from the built-in class in parentheses.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ __all__ = [
     "KernelOverflowError",
     "KernelwoodError",
     "MemoryBudgetError",
+    "MissingPackageError",
     "ModelFormatError",
     "ReadError",
     "StructureError",
@@ -139,11 +141,15 @@ class StructureError(KernelwoodError, ValueError):
 
 
 class ReadError(StructureError):
-    """A file does not follow its format; says where and how to go on."""
+    """A file does not follow its format; the message has the position and a remedy."""
 
 
 class KernelInputError(KernelwoodError, ValueError):
     """A kernel was given a parameter or a structure it cannot use."""
+
+
+class MissingPackageError(KernelInputError, ImportError):
+    """An optional package is not installed; the message has the command that installs it."""
 
 
 class KernelOverflowError(KernelwoodError, OverflowError):
@@ -159,7 +165,7 @@ class ExecutorError(KernelwoodError, RuntimeError):
 
 
 class ModelFormatError(KernelwoodError, ValueError):
-    """A file is no model that can be loaded, or an object none that can be saved.
+    """A file is not a valid model file, or an object cannot be saved as one.
 
     Parameters
     ----------
@@ -168,7 +174,7 @@ class ModelFormatError(KernelwoodError, ValueError):
     path : str, optional
         The file.
     member : str, optional
-        The part of the file that is meant, by its name in the archive.
+        Name of the affected member of the archive.
     hint : str, optional
         How to fix it.
     """

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwood.errors import KernelInputError
+from kernelwood.errors import KernelInputError, MissingPackageError
 from kernelwood.io import replacing
 from kernelwood.structures import one_line, shorten
 
@@ -52,11 +52,11 @@ def check_figure(path: str | os.PathLike[str]) -> None:
 
 
 def import_matplotlib() -> None:
-    """Raise KernelInputError with an installation command if matplotlib is missing."""
+    """Raise MissingPackageError with an installation command if matplotlib is missing."""
     try:
         import matplotlib  # noqa: F401
     except ImportError as failure:
-        raise KernelInputError(
+        raise MissingPackageError(
             "figures need matplotlib; install it with: pip install 'kernelwood[plot]'"
         ) from failure
 

@@ -1,4 +1,4 @@
-"""Random numbers that depend on a seed and on what they are for, and on nothing else."""
+"""Random numbers that depend only on a seed and on their purpose."""
 
 from __future__ import annotations
 

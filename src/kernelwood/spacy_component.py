@@ -25,9 +25,17 @@ from kernelwood.compute import config_context, one_native_thread
 from kernelwood.entities import Dictionary, EntityFinder
 from kernelwood.errors import KernelInputError
 from kernelwood.persist import load
-from kernelwood.relations import GIVEN, Prediction, RelationExtractor, needs_parse
+from kernelwood.relations import (
+    ENTITY_REMARKS,
+    GIVEN,
+    Prediction,
+    RelationExtractor,
+    needs_parse,
+    warn_of_entities,
+)
 from kernelwood.structures import shorten
 from kernelwood.text import Document, Example, from_spacy
+from kernelwood.threads import ignored_warnings
 
 Doc: TypeAlias = Any
 Language: TypeAlias = Any
@@ -39,6 +47,10 @@ DEFAULTS: dict[str, Any] = {
     "evidence": 0,
 }
 _BATCH = 128  # documents
+_ADVICE = (
+    'add a component that sets doc.ents before this one, set "entities" to a list of terms, or use '
+    "a model of kernelwood train --learn-entities"
+)
 # Stored parts of a component, and their file names.
 _MODEL, _TERMS = "model", "entities"
 _FILES = {_MODEL: "model.kw", _TERMS: "terms.tsv"}
@@ -93,8 +105,8 @@ def make_component(
     Returns
     -------
     RelationComponent
-        Missing files are reported when the component is first used: a pipeline loaded from disk
-        names its original files, but has copies in its own folder.
+        Missing files are reported when the component is first used or stored: a pipeline loaded
+        from disk names its original files, but has copies in its own folder.
     """
     if threshold is not None and not 0 <= threshold <= 1:
         raise KernelInputError(f"{name}: threshold must be from 0 to 1 or null, got {threshold!r}")
@@ -214,14 +226,26 @@ class RelationComponent:
         ]
         found: list[list[dict[str, Any]]] = [[] for _ in docs]
         with _one_thread_in_workers():
-            predictions = extractor.extract(
-                examples, find_entities=False, parser=self.settings.parser or GIVEN
-            )
+            with ignored_warnings(ENTITY_REMARKS):
+                every = extractor.extract(
+                    examples, find_entities=False, parser=self.settings.parser or GIVEN, all=True
+                )
+            predictions = every.positives()
             reasons = self._reasons(extractor, predictions)
+        warn_of_entities(extractor, every, "" if self._has_entities(docs) else _ADVICE)
         for prediction, reason in zip(predictions, reasons, strict=True):
             found[int(prediction.document)].append(_plain(prediction) | reason)
         for doc, relations in zip(docs, found, strict=True):
             doc._.set(EXTENSION, relations)
+
+    def _has_entities(self, docs: Sequence[Doc]) -> bool:
+        """Return whether anything looked for entities: the component, the model or the pipeline."""
+        return (
+            self.settings.spans_key is not None
+            or self._dictionary is not None
+            or (self._extractor is not None and self._extractor.tagger_ is not None)
+            or any(doc.has_annotation("ENT_IOB") for doc in docs)
+        )
 
     def _document(self, doc: Doc, extractor: RelationExtractor) -> Document:
         """Return a document with its entities and, unless it is parsed again, its parse."""
@@ -298,6 +322,7 @@ class RelationComponent:
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """Return the content of the files, for ``nlp.to_bytes``."""
+        self._ready()
         parts = {part: partial(bytes, data) for part, data in self._stored.items()}
         return bytes(_spacy("util").to_bytes(parts, exclude))
 
@@ -309,6 +334,7 @@ class RelationComponent:
 
     def to_disk(self, path: str | os.PathLike[str], *, exclude: Iterable[str] = ()) -> None:
         """Write the files to a folder, for ``nlp.to_disk``."""
+        self._ready()
         writers = {_FILES[part]: partial(_write, data=data) for part, data in self._stored.items()}
         _spacy("util").to_disk(Path(path), writers, exclude)
 
@@ -322,6 +348,7 @@ class RelationComponent:
             if (Path(path) / name).exists()
         }
         _spacy("util").from_disk(Path(path), readers, exclude)
+        self._ready()
         return self
 
     def _take_file(self, part: str, path: Path) -> None:

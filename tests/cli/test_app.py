@@ -42,6 +42,11 @@ def test_help_lists_every_command():
     assert "doctor" in text
 
 
+def test_without_arguments_the_help_is_printed_as_it_is():
+    result = CliRunner().invoke(main, [])
+    assert result.output.strip() == CliRunner().invoke(main, ["--help"]).output.strip()
+
+
 def test_running_as_a_module_is_the_command():
     assert _run("--version").stdout.strip() == f"kernelwood, version {kw.__version__}"
 

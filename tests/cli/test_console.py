@@ -22,7 +22,7 @@ from rich.console import Console
 
 import kernelwood as kw
 from kernelwood.cli import console
-from kernelwood.cli.console import in_options, reported, running
+from kernelwood.cli.console import in_options, reported, running, say, show_table, tracked
 
 # Errors.
 
@@ -108,6 +108,35 @@ def test_a_terminal_shows_what_is_done(terminal):
         begin("learning")
         kw.compute.get_config().progress(1, 2)
     assert "learning" in terminal.getvalue()
+
+
+def test_the_bar_of_an_input_of_unknown_size_has_no_question_mark(terminal):
+    class Numbers:
+        position, size = 3_000_000, None
+
+        def __iter__(self):
+            return iter([1, 2])
+
+    assert list(tracked(Numbers(), "text")) == [1, 2]
+    assert "1 text, 3.0 MB" in terminal.getvalue()
+    assert "/?" not in terminal.getvalue()
+
+
+def test_a_narrow_terminal_has_the_last_column_below(terminal):
+    show_table([*"abc", "sentence"], [["x" * 20, "y" * 20, "z" * 20, "w" * 90]], last=30)
+    _, first, second = terminal.getvalue().splitlines()
+    assert first == f"{'x' * 20}  {'y' * 20}  {'z' * 20}"
+    assert (len(second), second[:5], second[-3:]) == (80, "    w", "...")
+
+
+def test_a_wide_terminal_has_the_last_column_in_line(terminal):
+    show_table(["a", "sentence"], [["x", "w" * 90]], last=30)
+    assert f"{'w' * 27}..." in terminal.getvalue()
+
+
+def test_no_break_spaces_are_plain_blanks(capsys):
+    say("Binds\N{NO-BREAK SPACE}←")
+    assert capsys.readouterr().out == "Binds ←\n"
 
 
 def test_stages_that_the_library_logs_are_shown(terminal):

@@ -125,7 +125,7 @@ def test_missing_native_core_is_a_finding(monkeypatch):
 
 
 def test_every_extra_for_users_is_an_optional_part(report):
-    developers = {"dev", "docs", "slow", "release"}
+    developers = {"dev", "docs", "slow", "bench", "release"}
     metadata = importlib.metadata.metadata("kernelwood")
     extras = set(metadata.get_all("Provides-Extra")) - developers - {"all"}
     assert {part["extra"] for part in report["optional"]} == extras

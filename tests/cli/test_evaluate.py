@@ -124,6 +124,17 @@ def test_unknown_relations_are_shown(model, tmp_path):
     assert "phosphorylates" in run(model, written(tmp_path / "in.jsonl", examples)).stdout
 
 
+def test_unknown_relations_come_before_other_warnings(model, tmp_path):
+    corpus = written(tmp_path / "a.jsonl", [example(f"d{n}.s0", n, "eats") for n in range(3)])
+    result = run(model, corpus)
+    assert result.stderr.startswith(
+        "warning: 3 of 3 relations count as missed, because the model was not trained on their "
+        "types: eats (3)"
+    )
+    below = result.stdout.partition("resamples")[2].splitlines()
+    assert below[2].startswith("3 of 3 relations count as missed")
+
+
 def test_relations_across_sentences_are_counted(model, tmp_path):
     text = "Raf binds Ras. Mek is here."
     entities = [

@@ -119,6 +119,11 @@ def test_the_sentence_is_shown_with_its_entities(model, corpus):
     assert lines[:2] == ["d20.s0.e1-e2", "[Sos2] binds [Abl2]"]
 
 
+def test_explanations_end_in_one_line_feed(model, corpus):
+    shown = run(model, corpus, "d20.s0.e1-e2").stdout
+    assert shown.endswith("\n") and not shown.endswith("\n\n")
+
+
 def test_the_decision_is_shown_with_probability_and_threshold(model, corpus):
     shown = run(model, corpus, "d20.s3.e1-e2").stdout
     assert "binds: predicted negative, probability 0.0" in shown

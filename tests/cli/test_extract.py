@@ -160,6 +160,12 @@ def test_standard_input_is_a_text(model, terms):
     assert ids(extracted(model, "-", "--entities", terms, stdin=TEXT)) == ["stdin.s0.T1-T2"]
 
 
+def test_a_text_in_place_of_a_file_is_noticed(model):
+    message = wrong_usage(run(model, "Raf binds Ras."))
+    assert "there is no file 'Raf binds Ras.'" in message
+    assert 'echo "TEXT" | kernelwood extract MODEL -' in message
+
+
 def test_folders_are_read_with_the_paths_of_their_texts_as_names(model, tmp_path, terms):
     for name in ("x/a", "y/a"):
         (tmp_path / "in" / name).parent.mkdir(parents=True)
@@ -363,6 +369,45 @@ def test_without_entities_the_ways_to_get_them_are_told(model, text, tmp_path):
     message = wrong_data(run(model, text, "-o", tmp_path / "out.jsonl"))
     assert all(way in message for way in ("--entities", ".ann", "--ner"))
     assert (tmp_path / "out.jsonl").read_text() == "old"
+
+
+def test_a_list_of_which_no_term_occurs_is_named(model, text, terms, tmp_path):
+    (tmp_path / "swapped.tsv").write_text("protein\tRaf\nhormone\tRas\n")
+    result = run(model, text, "--entities", tmp_path / "swapped.tsv")
+    assert (
+        "warning: no term of the list (such as 'protein') occurs in the texts; its first column is "
+        "the term, its second the type"
+    ) in result.stderr
+    assert "warning" not in run(model, text, "--entities", terms).stderr
+
+
+def test_every_written_file_is_named(model, text, terms, tmp_path):
+    names = [tmp_path / name for name in ("a.tsv", "r.html", "f.tsv")]
+    options = (
+        f"{flag}={name}" for flag, name in zip(("--out", "--report", "--facts"), names, strict=True)
+    )
+    shown = run(model, text, "--entities", terms, *options).stderr.splitlines()
+    assert [line.rpartition(" ")[2] for line in shown[-3:]] == [str(names[n]) for n in (0, 2, 1)]
+
+
+def test_texts_of_a_report_have_their_entities(model, tmp_path, terms):
+    (tmp_path / "a.txt").write_text("Raf is a kinase.\n")
+    out = tmp_path / "r.html"
+    assert run(model, tmp_path / "a.txt", "--entities", terms, "--report", out).exit_code == 0
+    assert ">Raf</mark>" in out.read_text()
+
+
+def test_texts_that_begin_with_a_bracket_are_read(model, tmp_path, terms):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.txt").write_text("( Text ) Raf binds Ras.")
+    (tmp_path / "in" / "b.txt").write_text("(-)-Raf binds Ras.")
+    found = extracted(model, tmp_path / "in", "--entities", terms, "--all")
+    assert [row["document"] for row in found["predictions"]] == ["a", "b"]
+
+
+def test_line_ends_are_one_blank_in_the_table(model, tmp_path, terms):
+    (tmp_path / "a.txt").write_bytes(b"Raf\r\nbinds Ras.\r\n")
+    assert "Raf binds Ras." in run(model, tmp_path / "a.txt", "--entities", terms, "--all").stdout
 
 
 def test_terms_that_are_not_in_the_text_are_no_error(model, text, tmp_path):

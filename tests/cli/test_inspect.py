@@ -136,10 +136,10 @@ def test_the_card_comes_without_the_parts(saved, extractor):
 
 
 def test_the_card_says_how_entities_are_found(saved, extractor):
-    assert "entities     of plain text: nothing:" in run(saved(extractor)).stdout
+    assert "entities     of new texts: not by the model;" in run(saved(extractor)).stdout
     learned = RelationExtractor(entities="learn", random_state=0).fit(some_documents())
     shown = run(saved(learned)).stdout
-    assert re.search(r"^entities +of plain text: a learned tagger of .*; .* F1 [01]\.", shown, re.M)
+    assert re.search(r"^entities +of new texts: a learned tagger of .*; .* F1 [01]\.", shown, re.M)
 
 
 @pytest.mark.parametrize("option", ["--parts", "-v"])

@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import threading
+import warnings
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
@@ -73,6 +74,19 @@ def test_a_project_is_created_and_opened_again(texts, tmp_path, served):
     assert "token" in again.stderr and "candidates" not in again.stderr
 
 
+def test_a_list_of_which_no_term_occurs_is_named(texts, tmp_path, served):
+    (tmp_path / "swapped.tsv").write_text("protein\tRaf\nkinase\tMEK1\n")
+    made = invoke("review", tmp_path / "p.kwp", texts, "--entities", tmp_path / "swapped.tsv")
+    assert "no term of the list (such as 'protein') occurs in the texts" in wrong_data(made)
+    assert not (tmp_path / "p.kwp").exists()
+
+
+def test_texts_that_begin_with_a_bracket_are_read(texts, tmp_path, served):
+    (texts / "b.txt").write_text("(-)-MEK1 activates ERK2.\n")
+    made = invoke("review", tmp_path / "p.kwp", texts, "--entities", tmp_path / "terms.tsv")
+    assert "2 documents, 4 sentences, 4 candidates" in made.stderr
+
+
 def test_a_project_is_created_from_an_annotated_corpus(tmp_path, served):
     corpus, path = tmp_path / "corpus.jsonl", tmp_path / "p.kwp"
     kw.write(load_interactions("test")[:40], corpus)
@@ -112,7 +126,8 @@ def test_a_model_may_be_given(tmp_path, served, texts):
         (["old.kwp", "--export", "out", "--to", "bart"], "unknown export 'bart'"),
         (["old.kwp", "--export", "out", "--merge", "old.kwp"], "mutually exclusive"),
         (["terms.tsv"], "not a kernelwood project"),
-        (["texts"], "folder"),
+        (["texts"], "texts is a folder; the first argument is the project"),
+        (["texts", "--entities", "terms.tsv"], "texts is a folder; the first argument"),
         (["p.kwp", "texts", "--entities", "terms.tsv", "--types", "terms.tsv"], "TOML"),
         (["p.kwp", "texts", "--entities", "terms.tsv", "--model", "terms.tsv"], "terms.tsv"),
         (["old.kwp", "--host", "0.0.0.0", "--token-file", "nowhere"], "nowhere"),
@@ -130,7 +145,7 @@ def test_wrong_arguments_are_refused(texts, tmp_path, served, monkeypatch, argum
 def test_the_extra_is_named_if_it_is_missing(tmp_path, monkeypatch):
     path = small_project(tmp_path)
     monkeypatch.setattr("kernelwood.cli.web_options.find_spec", lambda name: None)
-    assert 'pip install "kernelwood[web]"' in wrong_data(invoke("review", path))
+    assert "pip install 'kernelwood[web]'" in wrong_data(invoke("review", path))
 
 
 # Exports, comparison and merging.
@@ -147,9 +162,38 @@ def test_exports_are_written_to_a_folder(tmp_path):
     assert isinstance(kw.load(out / "model.kw"), kw.RelationExtractor)
     lines = (out / "decisions.jsonl").read_text(encoding="utf-8").splitlines()
     assert len(lines) == 60 and json.loads(lines[0])["author"] == "tester"
-    assert "not empty" in wrong_data(invoke("review", path, "--export", out))
+    again = wrong_data(invoke("review", path, "--export", out))
+    assert "not empty" in again and "the system reports" not in again
     only = invoke("review", path, "--export", tmp_path / "one", "--to", "facts.tsv", "--json")
     assert [Path(name).name for name in json.loads(only.stdout)["files"]] == ["facts.tsv"]
+
+
+def test_exported_paths_are_printed_as_given_and_no_journal_stays(tmp_path, monkeypatch):
+    path = small_project(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    made = invoke("review", path.name, "--export", "out", "--to", "facts.tsv")
+    assert made.stdout.splitlines() == [str(Path("out", "facts.tsv"))]
+    assert invoke("review", path.name, "--compare", path.name).exit_code == 0
+    assert {file.name for file in tmp_path.iterdir()} == {path.name, "out"}
+
+
+@pytest.mark.parametrize("command", ["inspect", "extract", "train"])
+def test_a_project_is_not_a_model_or_a_corpus(tmp_path, command):
+    path = small_project(tmp_path)
+    texts = {"inspect": [], "extract": [path], "train": ["--out", tmp_path / "m.kw"]}[command]
+    made = wrong_data(invoke(command, path, *texts))
+    assert "project of kernelwood review" in made and "--export DIR" in made
+
+
+def test_warnings_of_the_server_are_messages(tmp_path, served, monkeypatch):
+    def run(app, **options):
+        warnings.warn("small corpus: 3 documents", UserWarning, stacklevel=1)
+
+    monkeypatch.setattr("kernelwood.web.run", run)
+    made = invoke("review", small_project(tmp_path), "--no-browser")
+    assert made.exit_code == 0
+    assert "warning: small corpus: 3 documents" in made.stderr
+    assert "UserWarning" not in made.stderr and "stacklevel" not in made.stderr
 
 
 def test_two_projects_are_compared_and_merged(tmp_path):

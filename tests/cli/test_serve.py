@@ -149,4 +149,4 @@ def test_files_that_are_not_models(model, tmp_path):
 def test_the_missing_extra_is_named(model, monkeypatch):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     message = wrong_data(invoke("serve", model))
-    assert 'needs uvicorn; install the extra: pip install "kernelwood[web]"' in message
+    assert "needs uvicorn; install the extra: pip install 'kernelwood[web]'" in message

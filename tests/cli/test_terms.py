@@ -55,6 +55,17 @@ def test_the_list_can_be_standard_output(corpus):
     assert result.stdout.splitlines() == ["term\ttype\tid", "Raf\tprotein", "Ras\tprotein\tDB:1"]
 
 
+def test_names_come_before_numbers(tmp_path):
+    (tmp_path / "a.txt").write_text("$1 million for Zak.")
+    (tmp_path / "a.ann").write_text("T1\tMoney 0 10\t$1 million\nT2\tPeop 15 18\tZak\n")
+    shown = run(tmp_path, "-o", "-").stdout
+    assert shown.splitlines()[1:] == ["Zak\tPeop", "$1 million\tMoney"]
+
+
+def test_quiet_shows_no_table(corpus, tmp_path):
+    assert "protein" not in run(corpus, "-q", "-o", tmp_path / "terms.tsv").stdout
+
+
 def test_terms_are_shown(corpus, tmp_path):
     shown = run(corpus, "-o", tmp_path / "terms.tsv").stdout
     assert "Ras" in shown and "2 terms" in shown

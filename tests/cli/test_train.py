@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 import signal
 import sys
 from dataclasses import replace
@@ -17,6 +18,7 @@ from processes import start_python, stop
 
 import kernelwood as kw
 from kernelwood.cli.options import RECIPES
+from kernelwood.datasets import interactions_path
 from kernelwood.relations import RECIPES as KNOWN, RelationExtractor
 
 run = partial(invoke, "train")
@@ -310,6 +312,21 @@ def test_an_empty_corpus_is_told(tmp_path, model):
 def test_a_saved_model_is_no_corpus(tmp_path, model):
     kw.save(kw.SubtreeKernel(), tmp_path / "kernel.kw")
     assert "without annotated sentences" in wrong_data(run(tmp_path / "kernel.kw", "-o", model))
+
+
+def test_texts_without_annotation_are_remarked_on(corpus, tmp_path, model):
+    folder = tmp_path / "brat"
+    shutil.copytree(interactions_path("train", "brat"), folder)
+    (folder / "d01.ann").unlink()
+    (folder / "d02.ann").unlink()
+    told = run(folder, "-o", model, "--view", "context").stderr
+    assert "  remark: 2 × text without .ann left out, the first is d01.txt\n" in told
+    assert "text without .ann" not in run(corpus, "-o", model).stderr
+
+
+def test_a_folder_of_texts_lacks_annotation(tmp_path, model):
+    (tmp_path / "d1.txt").write_text("Raf binds Ras.")
+    assert "texts without .ann beside them" in wrong_data(run(tmp_path, "-o", model))
 
 
 def test_a_corpus_without_sentences_is_told(tmp_path, model):

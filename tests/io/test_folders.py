@@ -71,9 +71,22 @@ def test_text_files_are_looked_into(tmp_path, name):
 
 
 def test_a_text_file_that_fits_two_formats_is_an_error(tmp_path):
-    fill(tmp_path, {"data.txt": "(x |BT:a| (A) |ET|\n", "a.mrg": TREE})
+    fill(tmp_path, {"data.xml": "(x |BT:a| (A) |ET|\n", "a.mrg": TREE})
     (problem,) = read(tmp_path, errors="collect").tally.problems
     assert "may be penn or kelp" in problem.problem
+
+
+def test_texts_without_annotation_are_listed(tmp_path):
+    fill(tmp_path, {"a.txt": "Raf", "a.ann": "T1\tP 0 3\tRaf\n", "b.txt": "(a) Ras", "c.txt": ""})
+    found = read(tmp_path)
+    assert (ids(found), found.tally.ignored) == (["a"], ("b.txt", "c.txt"))
+    assert len(kw.io.read_texts(tmp_path)) == 3
+
+
+def test_a_folder_of_texts_lacks_annotation(tmp_path):
+    fill(tmp_path, {"d1.txt": "Raf binds Ras.", "d2.txt": "(a) Ras"})
+    with pytest.raises(ReadError, match=r"texts without \.ann beside them: it has d1.txt, d2.txt"):
+        read(tmp_path)
 
 
 def test_files_are_counted(tmp_path):

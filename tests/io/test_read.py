@@ -465,3 +465,11 @@ def test_the_collector_of_cycles_is_left_as_it_was(text, enabled):
         assert gc.isenabled() is enabled
     finally:
         (gc.enable if before else gc.disable)()
+
+
+def test_a_slice_of_what_was_read_keeps_its_counts():
+    examples = kw.read(io.StringIO("(S a)\n(S b)\n(S c)\n"), format="penn")
+    some = examples[1:]
+    assert type(some) is type(examples) and [one.id for one in some] == [e.id for e in examples][1:]
+    assert some.tally is examples.tally
+    assert examples[0].id == examples[:1][0].id

@@ -16,6 +16,10 @@ PROSE = {
     "plain": "Raf binds Ras.",
     "bracket": "(Raf) binds Ras (see Fig. 1).",
     "brackets": "(Raf (a kinase) binds Ras (a small protein) in most of the cells we saw).",
+    "word in brackets": "( Text ) Crimean Supreme Soviet",
+    "minus in brackets": "(-)-Epigallocatechin gallate inhibits EGFR.",
+    "bracket in a bracket": "(Raf(wt)) binds Ras.",
+    "closed bracket": "(A)",
     "reference": "[1] Raf binds Ras.",
     "less": "<0.05 was significant. Values < 3 and > 2 occurred.",
     "commas": "Raf, Ras and Mek are proteins.\nRaf, as we know, binds.\nRas, in turn, is small.\n",
@@ -48,6 +52,29 @@ def bytes_of(content):
 def test_prose_is_read_as_it_stands(name):
     [example] = texts(PROSE[name])
     assert example.view("document").text == PROSE[name]
+
+
+def test_prose_in_folders_is_read_as_it_stands(tmp_path):
+    for name in PROSE:
+        (tmp_path / f"{name}.txt").write_text(PROSE[name])
+    found = {example.id: example.view("document").text for example in read_texts(tmp_path)}
+    assert found == PROSE
+
+
+def test_prose_that_begins_with_a_bracket_has_its_annotation(tmp_path):
+    (tmp_path / "a.txt").write_text("(-)-Raf binds.")
+    (tmp_path / "a.ann").write_text("T1\tProtein 4 7\tRaf\n")
+    for path in (tmp_path, tmp_path / "a.txt"):
+        [example] = read_texts(path)
+        assert len(example.view("document").entities) == 1
+
+
+def test_trees_are_refused_with_advice(tmp_path):
+    (tmp_path / "a.txt").write_text("(S (NP we) (VP go))\n(S (NP they) (VP stay))\n")
+    for path in (tmp_path, tmp_path / "a.txt"):
+        with pytest.raises(ReadError, match="a file of parse trees has no text") as caught:
+            read_texts(path)
+        assert "format='text'" in caught.value.hint
 
 
 @pytest.mark.parametrize("name", list(FOREIGN))
@@ -189,7 +216,7 @@ def test_the_text_among_other_views_is_a_document():
 
 def test_examples_without_text_are_errors():
     with pytest.raises(ReadError, match="example 'stream:1' has no text; it has tree"):
-        texts("(S (NP (PRP we)) (VP (VBP go)))")
+        texts("(S (NP (PRP we)) (VP (VBP go)))", format="penn")
 
 
 def test_options_reach_the_records():

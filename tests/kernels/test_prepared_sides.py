@@ -164,6 +164,15 @@ def test_structures_without_anything_to_count_are_reported():
             kernel.cross(leaves[:1], many)
 
 
+@pytest.mark.parametrize("method", ["gram", "cross"])
+def test_the_report_points_to_the_caller(method):
+    kernel = kw.SubsetTreeKernel(gates={"S": 0.0, "A": 0.0}, gate_on="node")
+    trees = kw.batch([TREE("(S b)"), TREE("(S c)")])
+    with pytest.warns(RuntimeWarning, match="self-similarity 0") as caught:
+        getattr(kernel, method)(*[trees] * (1 + (method == "cross")))
+    assert {one.filename for one in caught} == {__file__}
+
+
 def test_raw_values_that_no_double_holds_raise_an_error():
     bush = "x"
     for _ in range(11):

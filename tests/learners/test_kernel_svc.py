@@ -315,6 +315,15 @@ def test_evidence_is_a_table_in_notebooks_and_markup_in_words_is_text():
     assert "x &amp; y: score -0.250" in shown
 
 
+@pytest.mark.parametrize("several", [TREES[:2], kw.batch(TREES[:2])])
+def test_evidence_is_that_of_one_structure(several):
+    model = svc().fit(TREES[:40], LABELS[:40])
+    with pytest.raises(
+        kw.errors.KernelInputError, match=r"evidence: give one structure, not a \w+ of 2"
+    ):
+        model.evidence(several)
+
+
 def test_evidence_is_about_the_score_of_the_class():
     fitted = svc().fit(*half())
     scores = fitted.decision_function([TREES[70]])[0]

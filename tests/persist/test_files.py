@@ -193,6 +193,36 @@ def test_a_truncated_file_is_refused(step, saved, tmp_path):
     )
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"PK\3\4 and the rest is missing", "the end of the file is missing\n.*cut or damaged"),
+        (b"", "the file is empty"),
+        (b"\x80\4]\x94.", "not a model file but a pickle, which is never loaded"),
+        (b"hello", "this is not a model file\n.*kernelwood.save"),
+    ],
+)
+def test_files_that_are_no_archives_are_told_apart(content, message, tmp_path):
+    path = tmp_path / "model.kw"
+    path.write_bytes(content)
+    with pytest.raises(ModelFormatError, match=message):
+        load(path)
+
+
+def test_a_path_in_place_of_the_model_is_noticed(tmp_path):
+    with pytest.raises(ModelFormatError, match="give the model first"):
+        save(str(tmp_path / "kernel.kw"), kw.SubsetTreeKernel())
+
+
+@pytest.mark.parametrize(
+    ("model", "argument"),
+    [(kw.RelationExtractor(), "documents"), (kw.KernelSVC(kw.SubsetTreeKernel()), "X, y")],
+)
+def test_a_model_that_is_not_fitted_says_what_fit_needs(model, argument, tmp_path):
+    with pytest.raises(ModelFormatError, match=rf"fit it first: model\.fit\({argument}\)"):
+        save(model, tmp_path / "model.kw")
+
+
 @given(data=st.data())
 def test_any_edit_is_noticed_or_does_not_matter(data, saved, tmp_path_factory):
     places = st.integers(0, len(saved))

@@ -41,7 +41,7 @@ def make_doc(*, parsed=True):
     words, spaces = ["Raf", "binds", "Ras", "."], [True, True, False, False]
     parse = {"heads": [1, 1, 1, 1], "deps": ["nsubj", "ROOT", "obj", "punct"]} if parsed else {}
     doc = spacy.tokens.Doc(spacy.vocab.Vocab(), words=words, spaces=spaces, **parse)
-    doc.ents = [spacy.tokens.Span(doc, place, place + 1, label="protein") for place in (0, 2)]
+    doc.ents = [spacy.tokens.Span(doc, place, place + 1, label="Protein") for place in (0, 2)]
     return doc
 
 

@@ -15,9 +15,10 @@ from sklearn.exceptions import NotFittedError
 
 import kernelwood as kw
 from kernelwood.datasets import load_interactions
+from kernelwood.errors import KernelInputError
 from kernelwood.persist.estimators import check_restored
 from kernelwood.persist.parts import split
-from kernelwood.relations import RECIPES, card_of
+from kernelwood.relations import RECIPES, Predictions, card_of
 from kernelwood.text import Argument, Entity, Relation
 
 
@@ -172,6 +173,25 @@ def test_another_threshold_decides_anew(extractor):
     assert changed[0].evidence == judged[0].evidence
 
 
+@pytest.mark.parametrize("wrong", [float("nan"), np.str_("f1"), "f1", 1.5, -0.1, True, None])
+def test_a_threshold_is_a_probability(wrong):
+    with pytest.raises(KernelInputError, match="threshold must be a probability from 0 to 1"):
+        Predictions().with_threshold(wrong)
+
+
+def test_printed_predictions_are_a_table(extractor, monkeypatch):
+    judged = extractor.predict(documents(4, start=20), all=True)
+    monkeypatch.setattr("kernelwood.relations.predictions._SHOWN", 2)
+    titles, *rows, more, counts = str(judged).splitlines()
+    assert titles.split() == ["document", "type", "probability", "participants", "sentence"]
+    assert [row.partition(":")[0] for row in rows] == [one.document for one in judged[:2]]
+    assert all(f"{one.probability:.3f}" in row for one, row in zip(judged, rows, strict=False))
+    assert more == f"… and {len(judged) - 2} more"
+    assert counts == f"{len(judged.relations)} relations among {len(judged)} candidates"
+    assert "more" not in str(judged[:2])
+    assert str(judged[:0]) == "0 relations among 0 candidates"
+
+
 def test_a_share_is_that_of_the_highest_scores(extractor):
     judged = extractor.predict(documents(4, start=20), all=True)
     found = judged.with_positive_rate(0.25).relations
@@ -287,8 +307,15 @@ def test_documents_without_entities_are_refused():
 
 
 def test_no_documents_are_refused():
-    with pytest.raises(kw.errors.KernelInputError, match="no sentences to learn from"):
+    with pytest.raises(kw.errors.KernelInputError, match="learn from: no documents were given"):
         kw.RelationExtractor().fit([])
+
+
+def test_a_text_in_place_of_documents_is_noticed():
+    with pytest.raises(
+        KernelInputError, match=r"fit: 'Raf binds Ras\.' is a text without annotation"
+    ):
+        kw.RelationExtractor().fit(["Raf binds Ras."])
 
 
 def test_structures_are_refused_with_a_hint():

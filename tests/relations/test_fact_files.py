@@ -17,7 +17,7 @@ import pytest
 from fact_samples import event, facts_of, mention, pair, predicted
 from hypothesis import given, strategies as st
 
-from kernelwood.errors import StructureError
+from kernelwood.errors import KernelwoodError, MissingPackageError, StructureError
 from kernelwood.relations import FACT_FORMATS, FactEntity, Facts, fact_format
 from kernelwood.relations.fact_files import FACT_COLUMNS, _different_names, fact_row
 from kernelwood.relations.fact_statements import STATEMENTS, statement_type
@@ -135,8 +135,17 @@ def test_pandas_reads_the_table_as_it_gives_it():
 
 def test_a_missing_package_is_named(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "polars", None)
-    with pytest.raises(ImportError, match="to_polars needs the package polars; install it with"):
+    message = (
+        r"to_polars needs the package polars; install it with: pip install 'kernelwood\[polars"
+    )
+    with pytest.raises(MissingPackageError, match=message):
         FACTS.to_polars()
+
+
+def test_a_missing_package_is_an_error_of_the_library_and_of_imports():
+    assert issubclass(MissingPackageError, KernelwoodError)
+    assert issubclass(MissingPackageError, ImportError)
+    assert str(MissingPackageError("figures need it")) == "figures need it"
 
 
 @ALL

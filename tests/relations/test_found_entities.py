@@ -37,7 +37,8 @@ def test_relations_are_extracted_from_plain_text(extractor):
 def test_without_a_tagger_plain_text_has_no_candidates(corpus):
     model = kw.RelationExtractor(**FAST).fit(corpus)
     assert model.tagger_ is None
-    assert not model.extract(TEXT, all=True)
+    with pytest.warns(UserWarning, match="no entities"):
+        assert not model.extract(TEXT, all=True)
 
 
 def test_entities_of_a_text_are_kept_and_none_are_added(extractor):
@@ -47,7 +48,8 @@ def test_entities_of_a_text_are_kept_and_none_are_added(extractor):
 
 
 def test_the_tagger_can_be_left_out(extractor):
-    assert not extractor.extract(TEXT, find_entities=False, all=True)
+    with pytest.warns(UserWarning, match="no entities"):
+        assert not extractor.extract(TEXT, find_entities=False, all=True)
 
 
 def test_a_dictionary_adds_to_what_is_found(extractor):

@@ -12,6 +12,7 @@ from itertools import combinations, pairwise
 from math import dist
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from report_samples import (
@@ -33,6 +34,7 @@ from report_samples import (
 )
 
 import kernelwood as kw
+from kernelwood.datasets import load_interactions
 from kernelwood.relations import (
     Candidates,
     Evidence,
@@ -224,7 +226,13 @@ def test_evidence_is_not_computed_for_negative_candidates():
 
 @pytest.mark.parametrize(
     ("label", "told"),
-    [("Activates", "as annotated"), ("Binds(e2,e1)", "annotated: Binds\xa0←"), (None, None)],
+    [
+        ("Activates", "as annotated"),
+        ("Binds(e2,e1)", "annotated: Binds, MEK1 → Raf"),
+        ("Binds(e1,e2)", "annotated: Binds"),
+        ("Binds", "annotated: Binds"),
+        (None, None),
+    ],
 )
 def test_agreement_with_the_annotation_is_shown(label, told):
     found = re.findall(r"[✓✗] ([^<]*)<", shown(prediction(label=label)))
@@ -318,7 +326,7 @@ def test_scores_have_intervals_and_pictures(scores):
 
 def test_relations_without_prediction_are_counted(scores):
     made = plain(shown(scores=scores))
-    assert all(part in made for part in ("no token: 3", "Eats: 2"))
+    assert all(part in made for part in ("dropped: 3 × ", "no token", "Eats (2)"))
 
 
 def test_a_measure_that_is_not_known_is_a_dash(scores):
@@ -349,12 +357,43 @@ def test_no_time_at_all_is_no_error():
 
 def test_inner_tables_of_a_card_are_flat():
     card = {"held_out": {"f1": 0.5, "auc": None}, "relations": ["a", "b"], "seed": 12345678}
+    card |= {"settings": {"tol": 1e-4, "max_iter": 10**7}, "type_f1": {"Kill(e2,e1)": 0.0}}
     assert card_facts(card) == [
         ("held out: f1", "0.500"),
         ("held out: auc", "–"),
         ("relations", "a, b"),
         ("seed", "12345678"),
+        ("settings: tol", "0.0001"),
+        ("settings: max iter", "10,000,000"),
+        ("type f1: Kill\xa0←", "0.000"),
     ]
+
+
+def test_technical_entries_of_a_card_are_folded():
+    made = shown(extractor=kw.RelationExtractor(random_state=0).fit(load_interactions("train")))
+    main, _, folded = made.partition("<summary>Technical details</summary>")
+    assert "<dt>kernel</dt>" in folded
+    assert "<dt>kernel</dt>" not in main
+    assert "<dt>threshold</dt>" in main
+
+
+def test_headers_of_the_reliability_table_are_horizontal(scores):
+    bins = kw.evaluate.reliability(np.array([0.2, 0.8]), np.array([False, True]))
+    assert "<details open><summary>Reliability" in shown(scores=replace(scores, reliability=bins))
+
+
+def test_entities_of_texts_without_predictions_are_marked():
+    text = "  MEK binds. Raf is old."
+    mek, raf = ((2, 5),), ((13, 16),)
+    entities = [kw.text.Entity("T1", "P", mek), kw.text.Entity("T2", "P", raf)]
+    assert passages_of([], text, entities) == [
+        Passage(text.strip(), [entities[0]._replace(spans=((0, 3),)),
+                               entities[1]._replace(spans=((11, 14),))], ())
+    ]  # fmt: skip
+    made = shown(documents={"doc9": kw.Document(text, entities)})
+    assert ">MEK</mark>" in made
+    assert ">Raf</mark>" in made
+    assert ">MEK</mark>" not in shown(documents={"doc9": text})
 
 
 def test_nothing_of_what_is_given_becomes_markup(scores):
@@ -444,8 +483,8 @@ def test_a_report_that_fails_leaves_the_old_one(tmp_path):
 
 
 def test_a_document_that_is_not_a_string_is_refused():
-    with pytest.raises(kw.errors.KernelInputError, match=r"pass the \.text"):
-        shown(documents={"doc1": kw.Document("x")})
+    with pytest.raises(kw.errors.KernelInputError, match="pass the text, or a kw"):
+        shown(documents={"doc1": 7})
 
 
 def test_a_negative_number_of_explanations_is_refused():

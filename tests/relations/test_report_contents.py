@@ -185,7 +185,7 @@ def test_errors_are_listed_with_what_is_annotated():
         r'<tr data-t="\d" data-p="[\d.]+" data-k="(\w+)"><th scope="row">([^<]*)', made
     )
     assert rows == [("fn", "false negative"), ("fp", "false positive")]
-    assert "✗ missed, annotated: Binds\xa0←" in made
+    assert "✗ missed, annotated: Binds, ERK2 → Raf" in made
 
 
 def test_evidence_is_given_for_errors_first():

@@ -77,8 +77,8 @@ def candidates(examples):
 
 def test_frequent_pairs_of_types_that_are_never_related_are_left_out(model):
     assert model.signatures_ == {"types": [["Disease", "Disease"], ["Drug", "Drug"]], "kinds": []}
-    prefix = "pair of a kind that is never related in training: types "
-    reasons = {f"{prefix}Disease and Disease": 14, f"{prefix}Drug and Drug": 14}
+    prefix = "not candidates, never related in training: "
+    reasons = {f"{prefix}Disease–Disease": 14, f"{prefix}Drug–Drug": 14}
     assert model.dropped_ == reasons
     assert model.n_candidates_ == 42
     found = model.predict(corpus(2), all=True)

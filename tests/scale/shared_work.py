@@ -44,7 +44,7 @@ def few() -> Path:
     return path
 
 
-TERMS = (("Raf", "protein"), ("MEK1", "protein"), ("ERK2", "protein"), ("Sos1", "protein"))
+TERMS = (("Raf", "Protein"), ("MEK1", "Protein"), ("ERK2", "Protein"), ("Sos1", "Gene"))
 
 
 @cache

@@ -371,6 +371,18 @@ def test_a_scheduler_file_names_the_address(tmp_path):
         pass
 
 
+def test_workers_that_do_not_start_are_told_from_a_program_that_each_of_them_runs(monkeypatch):
+    import distributed
+
+    def fail(**_):
+        raise RuntimeError("Nanny failed to start.")
+
+    monkeypatch.setattr(distributed, "LocalCluster", fail)
+    message = r'Nanny failed to start\.\n +in a program, .*: if __name__ == "__main__":'
+    with pytest.raises(ClusterError, match=message), open_cluster("local:2"):
+        pass
+
+
 def test_a_missing_package_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ImportError, match=r"kernelwood\[dask\]"), open_cluster("local:2"):

@@ -23,6 +23,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:the model was trained on parses"),
 ]
 NAMES = [name for name, _ in TERMS]
+without_entities = pytest.mark.filterwarnings("ignore:the input has no entities")
 VERBS = ("binds", "activates", "does not bind", "inhibits")
 TEXTS = [f"Here {NAMES[n % 4]} {VERBS[n % 3]} {NAMES[(n + 1) % 4]}." for n in range(11)]
 
@@ -78,6 +79,7 @@ def test_a_column_of_texts(all):
     assert named.text1.tolist() == whole.text1.tolist()
 
 
+@without_entities
 def test_the_columns_do_not_depend_on_what_is_found():
     table = pandas.DataFrame({"text": ["No names.", "None."]})
     found = extract_column(extractor(), dask.dataframe.from_pandas(table, npartitions=2), "text")
@@ -86,6 +88,7 @@ def test_the_columns_do_not_depend_on_what_is_found():
     assert computed.dtypes.to_dict() == found.dtypes.to_dict()
 
 
+@without_entities
 def test_the_model_is_in_the_graph_once_and_loaded_once(monkeypatch):
     loads = []
     read = collections._from_path
@@ -99,6 +102,7 @@ def test_the_model_is_in_the_graph_once_and_loaded_once(monkeypatch):
     assert len(loads) == 1
 
 
+@without_entities
 def test_strings_are_texts_even_if_files_have_such_names(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "Raf.jsonl").write_text("not a corpus")
@@ -106,6 +110,7 @@ def test_strings_are_texts_even_if_files_have_such_names(tmp_path, monkeypatch):
     assert extract_bag(extractor(), bag).compute() == []
 
 
+@without_entities
 def test_wrong_values_are_named(tmp_path):
     frame = dask.dataframe.from_pandas(pandas.DataFrame({"text": ["a", None], "id": [None, 1]}), 1)
     with pytest.raises(KernelInputError, match="no column 'abstract'; columns: text, id"):

@@ -32,6 +32,21 @@ def predicting(folder, size=20_000, **options):
     )
 
 
+def test_a_plan_takes_one_path(tmp_path):
+    plans = [
+        scale.make_plan(tmp_path / name, "predict", inputs, model=model())
+        for name, inputs in (("one", corpus()), ("list", [corpus()]))
+    ]
+    assert plans[0].id == plans[1].id
+
+
+def test_a_model_in_place_of_its_file_is_noticed(tmp_path):
+    with pytest.raises(
+        KernelwoodError, match=r"model must be the path of a file(.|\n)*save it first"
+    ):
+        scale.make_plan(tmp_path, "predict", [corpus()], model=extractor())
+
+
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory):
     """The predictions that are written without a plan."""

@@ -158,6 +158,29 @@ def test_lines_of_wrapped_text_end_no_sentence():
     assert cut(text) == [text[:-14], "It\nis active."]
 
 
+FILLED = (
+    "In these cells the kinase that was found first binds\n"
+    "Raf and phosphorylates it, as was seen by Green et\n"
+    "al. and others. It also inhibits a protein of yeast."
+)
+
+
+def test_full_lines_of_a_short_text_end_no_sentence():
+    first, second = FILLED.split(" It also")
+    assert cut(FILLED) == [first, f"It also{second}"]
+
+
+def test_a_line_with_room_for_the_next_word_ends_a_sentence_among_full_lines():
+    assert cut(f"A protein of yeast\n{FILLED}")[0] == "A protein of yeast"
+
+
+def test_equally_long_lines_of_a_list_are_sentences():
+    lines = [
+        f"The binding of {name} in all of these cells of mice" for name in ("Raf", "Mek", "Ras")
+    ]
+    assert cut("\n".join(lines)) == lines
+
+
 def test_a_blank_line_ends_a_sentence_in_wrapped_text():
     text = "Raf binds\nand holds\nas if it were\nRas in\ncells\n\nas above"
     assert cut(text)[-1] == "as above"

@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from contextlib import contextmanager
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -405,11 +406,109 @@ def test_a_group_is_decided_and_undone_at_once(copied, new_page):
         page.keyboard.press("g")
         boxes = page.locator(".group-list input")
         expect(boxes).to_have_count(size)
+        page.get_by_label("All", exact=True).check()
         boxes.last.uncheck()
         page.keyboard.press("n")
         expect_labels(page, before + size - 1)
         page.keyboard.press("u")
         expect_labels(page, before)
+
+
+def below_threshold(session):
+    """Return undecided candidates that are predicted as none, with their best relations."""
+    assert session.wait(60)
+    session.set_threshold(0.99)
+    model, decided = session.snapshot.model, session.decided
+    best = {row: model.best(row) for row in range(len(session.rows)) if row not in decided}
+    return {row: label for row, (label, probability) in best.items() if probability < 0.99}
+
+
+def test_accepting_below_the_threshold_saves_none(copied, new_page):
+    with served(copied) as one:
+        (first, _), (second, best), *_ = below_threshold(one.session).items()
+        page = new_page(one)
+        page.goto(f"{one.url}/?candidate={first}")
+        expect(page.locator("#queue .prediction .main")).to_contain_text("none")
+        decide(page, lambda: page.keyboard.press("y"))
+        assert one.session.decided[first].label == "none"
+        # The best relation is saved by the number of its type, in its direction.
+        page.goto(f"{one.url}/?candidate={second}")
+        ready(page)
+        decide(page, lambda: page.keyboard.press(KEYS[best.partition("(")[0]]))
+        assert one.session.decided[second].label == best
+
+
+def test_a_group_that_is_predicted_as_none_is_not_ticked(copied, new_page):
+    with served(copied) as one:
+        groups = one.session.project.candidates.group
+        rows = below_threshold(one.session)
+        sizes = Counter(groups[row] for row in rows if groups[row] >= 0)
+        group = next(group for group, n in sizes.items() if n > 1)
+        row = next(row for row in rows if groups[row] == group)
+        page = new_page(one)
+        page.goto(f"{one.url}/?candidate={row}")
+        ready(page)
+        page.keyboard.press("g")
+        expect(page.locator(".group-list input").first).to_be_visible()
+        expect(page.locator(".group-list input:checked")).to_have_count(0)
+        expect(page.get_by_label("All", exact=True)).not_to_be_checked()
+
+
+@pytest.fixture
+def annotated(tmp_path):
+    """A small project whose annotation the model learns from."""
+    path = tmp_path / "annotated.kwp"
+    build_project(path, load_interactions("test")[:40]).close()
+    return path
+
+
+def test_accepted_relations_are_kept_whatever_is_predicted(annotated, new_page):
+    with served(annotated) as one:
+        assert one.session.wait(60)
+        one.session.set_threshold(0.99)
+        one.session.set_order("doubtful")
+        annotation, model = one.session.project.candidates.annotation, one.session.snapshot.model
+        accepted = [row for row, label in enumerate(annotation) if label not in (None, "none")]
+        alike = [row for row in accepted if model.best(row)[0] == annotation[row]]
+        assert len(alike) < len(accepted)
+        one.session.decide(alike, None)
+        assert one.session.wait(60)
+        page = new_page(one)
+        row = int(ready(page))
+        known = annotation[row]
+        label, probability = one.session.snapshot.model.best(row)
+        assert label != known and probability < 0.99
+        decide(page, lambda: page.keyboard.press("y"))
+        assert one.session.decided[row].label == known
+        # So it is after an undo, which brings the candidate back.
+        page.keyboard.press("u")
+        expect(page.locator("#queue .card")).to_have_attribute("data-candidate", str(row))
+        decide(page, lambda: page.keyboard.press("y"))
+        assert one.session.decided[row].label == known
+
+
+def test_the_annotation_has_its_own_line(annotated, new_page):
+    with served(annotated) as one:
+        assert one.session.wait(60)
+        one.session.set_order("doubtful")
+        page = new_page(one)
+        ready(page)
+        names = page.locator("#queue .prediction dt")
+        places = [name.bounding_box() for name in names.all()]
+        assert names.last.inner_text() == "Annotated"
+        assert len({place["x"] for place in places}) == 1
+        assert len({place["y"] for place in places}) == len(places)
+
+
+def test_nothing_is_accepted_before_there_is_a_prediction(fresh, new_page):
+    with served(fresh) as one:
+        page = new_page(one)
+        shown = ready(page)
+        expect(page.locator("#queue .accept")).to_have_count(0)
+        page.keyboard.press("y")
+        expect(page.locator("#announcer")).to_contain_text("no prediction yet")
+        assert page.locator("#queue .card").get_attribute("data-candidate") == shown
+        assert not one.session.decided
 
 
 def test_a_new_type_is_made_on_the_way(copied, new_page):
@@ -419,11 +518,28 @@ def test_a_new_type_is_made_on_the_way(copied, new_page):
         page.get_by_role("button", name="New type…").click()
         page.get_by_role("textbox", name="Name").fill("Cleaves <b>")
         page.get_by_label("Symmetric").check()
+        page.get_by_label("Decide this candidate").check()
         page.get_by_role("button", name="Create type").click()
         expect(page.locator("#saved")).to_contain_text("Cleaves <b>")
         assert one.session.project.types()[-1][:2] == ("Cleaves <b>", True)
         last = one.session.project.log()
         assert [*last][-1].label == "Cleaves <b>"
+
+
+def test_a_new_type_decides_only_on_request(copied, new_page):
+    with served(copied) as one:
+        n = len(one.session.decided)
+        page = new_page(one)
+        ready(page)
+        page.get_by_role("button", name="New type…").click()
+        page.get_by_role("textbox", name="Name").fill("Cleaves")
+        page.get_by_role("button", name="Create type").click()
+        expect(page.locator("#queue [data-action='type-Cleaves']")).to_be_visible()
+        assert len(one.session.decided) == n
+        # In the menu, a type for the candidate is being chosen.
+        page.keyboard.press("t")
+        page.get_by_role("dialog").get_by_role("button", name="New type…").click()
+        expect(page.get_by_label("Decide this candidate")).to_be_checked()
 
 
 def test_more_types_than_keys_are_in_a_menu(tmp_path, new_page):
@@ -444,15 +560,19 @@ def test_more_types_than_keys_are_in_a_menu(tmp_path, new_page):
         assert labels == ["Kind I", "Kind L", "Kind J"]
 
 
-def test_a_project_without_types_asks_for_the_first(tmp_path, new_page):
+def test_a_project_without_types_asks_for_the_first_beside_a_sentence(tmp_path, new_page):
     path = tmp_path / "new.kwp"
     build_project(path, load_interactions("test"), annotation=False).close()
     with served(path) as one:
         page = new_page(one)
+        ready(page)
+        expect(page.locator("#queue .sentence mark")).to_have_count(2)
+        expect(page.locator("#queue .card")).to_contain_text("Which relation do you look for?")
+        page.get_by_role("button", name="New type…").click()
         page.get_by_role("textbox", name="Name").fill("Binds")
         page.get_by_label("Symmetric").check()
         page.get_by_role("button", name="Create type").click()
-        ready(page)
+        expect(page.locator("#queue [data-action='type-Binds']")).to_be_visible()
         decide(page, lambda: page.keyboard.press("1"))
         assert [one.label for one in one.session.decided.values()] == ["Binds"]
 
@@ -474,6 +594,11 @@ def test_the_end_of_the_queue(tmp_path, new_page):
         ready(page)
         page.keyboard.press("n")
         expect(page.get_by_role("heading", name="All candidates are decided.")).to_be_visible()
+        expect(page.locator("#saved")).to_have_attribute("data-state", "saved")
+        for key in "yns3fgct":  # an error of a script would fail the test
+            page.keyboard.press(key)
+        expect(page.locator("dialog[open]")).to_have_count(0)
+        assert len(one.session.decided) == 2
         page.keyboard.press("u")
         ready(page)
 
@@ -637,6 +762,9 @@ def test_a_relation_is_decided_in_its_document(copied, new_page):
     with served(copied) as one:
         page = new_page(one)
         page.goto(f"{one.url}/documents/3")
+        n = len(page.request.get(f"{one.url}/api/documents/3").json()["candidates"])
+        page.get_by_label("Show").select_option("skipped")
+        expect(page.locator(".side-list .total")).to_have_text(f"0 of {n} candidates")
         page.get_by_label("Show").select_option("undecided")
         row = page.locator(".row-button").first
         number = int(row.get_attribute("data-id"))
@@ -686,6 +814,11 @@ def test_the_threshold_is_chosen_by_a_slider(copied, new_page):
         slider.fill("0.9")
         expect(page.locator(".threshold output")).to_contain_text("0.90")
         assert page.locator(".threshold output").inner_text() != before
+        names = page.locator(".threshold .chart > text")
+        assert names.all_text_contents() == ["precision", "recall", "F1"]
+        boxes = [name.bounding_box() for name in names.all()]
+        ends = [(box["x"], box["x"] + box["width"]) for box in boxes]
+        assert all(one[1] < other[0] for one, other in pairwise(ends))
         page.get_by_role("button", name="Apply").click()
         expect(page.get_by_role("button", name="Apply")).to_be_disabled()
         assert one.session.threshold == pytest.approx(0.9)
@@ -761,6 +894,22 @@ def test_the_network_is_enlarged_and_moved(copied, new_page):
         expect(page.get_by_role("searchbox", name="Search")).to_have_value("")
 
 
+def test_the_network_is_drawn_completely(copied, new_page):
+    with served(copied) as one:
+        page = new_page(one, viewport={"width": 1280, "height": 700})
+        page.goto(f"{one.url}/facts")
+        frame = page.locator(".network").bounding_box()
+        boxes = [node.bounding_box() for node in page.locator(".network .node").all()]
+        assert len(boxes) > 10
+        for box in boxes:
+            assert frame["x"] <= box["x"] and box["x"] + box["width"] <= frame["x"] + frame["width"]
+            bottom = frame["y"] + frame["height"]
+            assert frame["y"] <= box["y"] and box["y"] + box["height"] <= bottom
+        # The buttons cover none of them.
+        buttons = page.locator(".network-buttons").bounding_box()
+        assert buttons["y"] + buttons["height"] <= frame["y"]
+
+
 def test_facts_are_filtered_by_type(copied, new_page):
     with served(copied) as one:
         page = new_page(one)
@@ -777,6 +926,9 @@ def test_an_export_tells_what_the_format_cannot_store(copied, new_page):
     with served(copied) as one:
         page = new_page(one)
         page.get_by_role("link", name="Export").click()
+        with page.expect_download():
+            page.get_by_role("button", name="Download model.kw").click()
+        expect(page.locator(".remark").first).to_contain_text("documents")
         with page.expect_download():
             page.get_by_role("button", name="Download pubtator.txt").click()
         expect(page.get_by_text("cannot store").first).to_contain_text("without a database id")
@@ -867,6 +1019,22 @@ def too_wide(page, width):
           .map((one) => one.outerHTML.slice(0, 160))""",
         width,
     )
+
+
+def test_the_strip_names_what_it_counts(tmp_path, new_page):
+    path = tmp_path / "held.kwp"
+    build_project(path, load_interactions("test")[:60], held_out=0.3).close()
+    with served(path) as one:
+        assert one.session.wait(60)
+        held_out = int(one.session.project.candidates.held_out.sum())
+        left = one.session.left()
+        page = new_page(one)
+        expect(page.locator("[data-slot=labels]")).to_have_text(f"0of {left}")
+        expect(page.locator("[data-slot=f1-name]")).to_have_text("F1, held-out documents")
+        page.locator("#strip-more").click()
+        details = page.locator("#strip-details")
+        expect(details).to_contain_text(f"Held out{held_out}, only to evaluate")
+        expect(details).to_contain_text(f"from {left} labels, decided or annotated")
 
 
 def test_a_new_project_fits_small_screens(fresh, new_page):

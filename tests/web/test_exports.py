@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import zipfile
 from functools import cache
 from pathlib import Path
@@ -278,6 +279,25 @@ def test_the_report_shows_the_relations(project):
     page = data.decode()
     assert media_type.startswith("text/html")
     assert "Activates" in page and "Binds" in page and "Mek" in page
+
+
+def test_the_report_tells_decided_relations_from_predicted_ones(project):
+    [decided] = re.findall(r"<li><b>(\d+)</b> <small>decided relations?<", report(project))
+    n = len(relations_of(project))
+    assert int(decided) == n and "predicted relation" not in report(project)
+    assert report(project).count("<small>decided</small>") == n
+    both = report(project, predicted=True)
+    assert "<li><b>1</b> <small>predicted relation</small></li>" in both
+    assert both.count("<small>decided</small>") == n and "t10" in both  # a bar with its threshold
+
+
+def test_the_report_has_the_colors_of_the_pages(project):
+    for number, row in enumerate(project.types()):
+        assert f'<span class="type r{number}">{row.name}</span>' in report(project)
+
+
+def report(project, **options):
+    return export_bytes(project, "report.html", **options)[0].decode()
 
 
 def test_texts_are_escaped_in_the_report(tmp_path):

@@ -566,6 +566,38 @@ def test_a_reader_sees_what_a_writer_does(path):
                 change()
 
 
+def journals(path):
+    return [file.name for file in path.parent.iterdir() if file.name.startswith(f"{path.name}-")]
+
+
+def test_the_last_connection_leaves_one_file(path):
+    Project.open(path, read_only=True).close()
+    assert journals(path) == []
+    with Project.open(path, read_only=True) as reader:
+        with Project.open(path) as writer:
+            writer.decide([0], "none", author="ann")
+        assert labels(reader) == {0: "none"}
+    assert journals(path) == []
+    # A reader leaves the journal to a writer that goes on.
+    with Project.open(path) as writer:
+        Project.open(path, read_only=True).close()
+        writer.decide([1], "none", author="ann")
+    with Project.open(path, read_only=True) as reader:
+        assert labels(reader) == {0: "none", 1: "none"}
+
+
+def test_a_reader_loses_nothing_of_a_process_that_was_killed(path, tmp_path):
+    left = tmp_path / "left.kwp"
+    with Project.open(path) as writer:
+        writer.decide([0], "none", author="ann")
+        for suffix in ("", "-wal"):
+            copy(f"{path}{suffix}", f"{left}{suffix}")
+    for _ in range(2):
+        with Project.open(left, read_only=True) as reader:
+            assert labels(reader) == {0: "none"}
+        assert journals(left) == []
+
+
 def test_a_closed_project_says_so(path):
     project = Project.open(path)
     project.close()

@@ -144,6 +144,12 @@ def test_a_falling_curve_promises_no_loss():
     assert found.gain == 0.0 and "hardly worth it" in found.text
 
 
+def test_the_outlook_ends_with_the_last_candidate():
+    points = points_of(-0.15, (50, 100, 150))
+    assert outlook(points, more=1).text.startswith("The next label is likely")
+    assert outlook(points, more=0) == ("", None)
+
+
 def test_too_few_checks_give_no_outlook():
     found = outlook(points_of(-0.15, (50, 100)))
     assert found.gain is None and "Too few checks" in found.text

@@ -235,6 +235,11 @@ def test_evidence_has_decided_candidates_only(taught):
     total = sum(case["contribution"] for case in cases)
     parts = total + evidence["others"] + evidence["intercept"]
     assert evidence["score"] == pytest.approx(parts)
+    kernel, table = taught.session.snapshot.live.kernel, taught.session.project.views()
+    own = table[[row, *(case["candidate"] for case in cases)]]
+    norms = kernel.diag(own) ** 0.5
+    expected = kernel.cross(own[:1], own[1:])[0] / (norms[0] * norms[1:])
+    assert [case["similarity"] for case in cases] == pytest.approx(expected, rel=1e-4)
 
 
 def test_evidence_says_if_there_is_no_model(client):
@@ -246,6 +251,10 @@ def test_similar_candidates_are_of_other_sentences(taught):
     found = taught.get("/api/similar", "candidate=3&limit=10").json()["rows"]
     assert all(sentences[one["id"]] != sentences[3] for one in found)
     values = [one["similarity"] for one in found]
+    kernel, table = taught.session.snapshot.live.kernel, taught.session.project.views()
+    own = table[[3, found[0]["id"]]]
+    expected = kernel.gram(own)[0, 1] / (kernel.diag(own).prod() ** 0.5)
+    assert values[0] == pytest.approx(expected, rel=1e-4)
     assert values == sorted(values, reverse=True) and len(values) == 10
     sentence = taught.session.project.candidate(3).sentence.text
     by_text = taught.post("/api/similar", {"text": sentence, "limit": 5}).json()["rows"]

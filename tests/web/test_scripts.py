@@ -237,32 +237,58 @@ def test_flipping_turns_directed_relations_round(run):
     assert found == [BACKWARD, FORWARD, BOUND]
 
 
-def candidate(prediction=None, decision=None):
+def candidate(prediction=None, decision=None, *, positive=True, **fields):
     return {
         "prediction": None
         if prediction is None
-        else {"relation": prediction, "positive": True, "probabilities": [["none", 0.25]]},
+        else {"relation": prediction, "positive": positive, "probabilities": [["none", 0.25]]},
         "decision": decision,
+        **fields,
     }
 
 
 @pytest.mark.parametrize(
-    ("given_candidate", "types", "turned", "label"),
+    ("given_candidate", "turned", "label"),
     [
-        (candidate(), [ACTIVATES, BINDS], False, None),
-        (candidate(), [BINDS], False, "Binds"),
-        (candidate(), [ACTIVATES], True, "Activates(e2,e1)"),
-        (candidate(BACKWARD), [ACTIVATES], False, "Activates(e2,e1)"),
-        (candidate(BACKWARD), [ACTIVATES], True, "Activates(e1,e2)"),
-        (candidate(BOUND), [BINDS], True, "Binds"),
-        (candidate(BOUND, {"id": 3, "relation": FORWARD}), [BINDS], True, "Activates(e2,e1)"),
-        (candidate(BOUND, {"id": 3, "relation": REJECTED}), [BINDS], False, "Binds"),
-        (candidate(BOUND, {"id": 3, "relation": None}), [BINDS], False, "Binds"),
+        (candidate(), False, None),
+        (candidate(), True, None),
+        (candidate(BACKWARD), False, "Activates(e2,e1)"),
+        (candidate(BACKWARD), True, "Activates(e1,e2)"),
+        (candidate(BACKWARD, positive=False), False, "none"),
+        (candidate(BACKWARD, positive=False), True, "none"),
+        (candidate(BOUND), True, "Binds"),
+        (candidate(BOUND, {"id": 3, "relation": FORWARD}), True, "Activates(e2,e1)"),
+        (candidate(BOUND, {"id": 3, "relation": FORWARD}, positive=False), False, FORWARD["label"]),
+        (candidate(BOUND, {"id": 3, "relation": REJECTED}), False, "Binds"),
+        (candidate(BOUND, {"id": 3, "relation": None}), False, "Binds"),
+        (candidate(BOUND, annotation=FORWARD), False, "Binds"),
+        (candidate(BOUND, annotation=FORWARD, reason="disagreement"), False, "Binds"),
+        (candidate(BOUND, annotation=FORWARD, reason="doubtful"), False, "Activates(e1,e2)"),
+        (candidate(BOUND, annotation=FORWARD, reason="doubtful"), True, "Activates(e2,e1)"),
+        (
+            candidate(BOUND, annotation=FORWARD, reason="doubtful", positive=False),
+            False,
+            "Activates(e1,e2)",
+        ),
+        (
+            candidate(
+                BOUND, {"id": 3, "relation": BACKWARD}, annotation=FORWARD, reason="doubtful"
+            ),
+            False,
+            "Activates(e2,e1)",
+        ),
+        (
+            candidate(
+                BOUND, {"id": 3, "relation": REJECTED}, annotation=FORWARD, reason="doubtful"
+            ),
+            False,
+            "Binds",
+        ),
     ],
 )
-def test_accept_stores_the_relation_that_is_shown(run, given_candidate, types, turned, label):
-    body = "return relations.proposal(one, types, turned)?.label ?? null;"
-    assert run("relations", body, one=given_candidate, types=types, turned=turned) == label
+def test_accept_stores_what_was_accepted_or_is_predicted(run, given_candidate, turned, label):
+    body = "return relations.proposal(one, turned)?.label ?? null;"
+    assert run("relations", body, one=given_candidate, turned=turned) == label
 
 
 @pytest.mark.parametrize(
@@ -272,12 +298,32 @@ def test_accept_stores_the_relation_that_is_shown(run, given_candidate, types, t
         (candidate(), True, "Activates(e2,e1)"),
         (candidate(BACKWARD), False, "Activates(e2,e1)"),
         (candidate(BACKWARD), True, "Activates(e1,e2)"),
+        (candidate(BACKWARD, positive=False), False, "Activates(e2,e1)"),
         (candidate(BOUND), True, "Activates(e2,e1)"),
+        (candidate(FORWARD, annotation=BACKWARD, reason="doubtful"), False, "Activates(e2,e1)"),
     ],
 )
 def test_type_keys_use_the_direction_that_is_shown(run, given_candidate, turned, label):
-    body = "return relations.choice(one, [type], type, turned).label;"
+    body = "return relations.choice(one, type, turned).label;"
     assert run("relations", body, one=given_candidate, type=ACTIVATES, turned=turned) == label
+
+
+@pytest.mark.parametrize(
+    ("given_candidate", "relation", "ticked"),
+    [
+        (candidate(), None, True),
+        (candidate(BOUND), BOUND, True),
+        (candidate(BOUND, positive=False), BOUND, False),
+        (candidate(BOUND, positive=False), REJECTED, False),
+        (candidate(BOUND), FORWARD, False),
+        (candidate(FORWARD), BACKWARD, False),
+    ],
+)
+def test_members_of_a_group_are_ticked_if_they_are_predicted_alike(
+    run, given_candidate, relation, ticked
+):
+    body = "return group.agrees(one, relation);"
+    assert run("group", body, one=given_candidate, relation=relation) is ticked
 
 
 def test_the_first_argument_of_a_backward_relation_is_second_in_the_text(run):
@@ -508,19 +554,6 @@ def test_panning_keeps_the_drawing_in_view(run):
     full = {"x": 0, "y": 0, "width": 100, "height": 50}
     found = run("geometry", "return geometry.panned(full, 999, -999, full);", full=full)
     assert (found["x"], found["y"]) == (50, -25)
-
-
-@pytest.mark.parametrize(
-    ("heights", "made"),
-    [
-        ([10, 50, 90], [10, 50, 90]),
-        ([50, 48, 10], [58, 48, 10]),
-        ([99, 98, 100], [90, 80, 100]),
-        ([], []),
-    ],
-)
-def test_names_at_the_ends_of_lines_do_not_overlap(run, heights, made):
-    assert run("geometry", "return geometry.spread(heights, 10, 100);", heights=heights) == made
 
 
 def test_arcs_end_at_the_second_box(run):

@@ -147,7 +147,8 @@ def test_terms_of_one_request_are_unknown_to_others(client):
     made = ask(client, {"text": TEXTS[0], "all": True})
     assert made["relations"] == []
     [warning] = made["warnings"]
-    assert warning.startswith("no entities")
+    advice = "send them with the documents, or 'terms'"
+    assert warning == f"the input has no entities, so it has no relations: {advice}"
 
 
 def test_a_model_with_a_tagger_finds_entities_unless_told_otherwise(client):
@@ -155,7 +156,21 @@ def test_a_model_with_a_tagger_finds_entities_unless_told_otherwise(client):
     found = extractor(entities="learn").extract(kw.Document(TEXTS[0]), all=True)
     assert found
     assert ask(client, body)["relations"] == [one.to_dict() for one in found]
-    assert ask(client, {**body, "find_entities": False})["relations"] == []
+    made = ask(client, {**body, "find_entities": False})
+    assert made["relations"] == []
+    assert "leave out 'find_entities', so that the model finds them, or send" in made["warnings"][0]
+
+
+def test_types_that_the_model_does_not_know_are_warned_of_once(client):
+    terms = [["RAK2", "protein"], ["TORP1", "protein"]]
+    documents = [{"id": name, "text": TEXTS[0]} for name in ("a", "b")]
+    made = ask(client, {"documents": documents, "terms": terms})
+    [warning] = made["warnings"]
+    assert warning.startswith("entity types that the model does not know: protein; it was trained")
+    assert ask(client, {"text": TEXTS[0], "terms": TERMS})["warnings"] == []
+    wrong = claim(TEXTS[0], "Activates", "RAK2", "TORP1")
+    wrong["entities"] = [{**one, "type": "protein"} for one in wrong["entities"]]
+    assert ask(client, {"claims": [wrong]}, "/v1/verify")["warnings"] == [warning]
 
 
 def test_discontinuous_entities_and_characters_outside_the_basic_plane(client):
@@ -879,6 +894,31 @@ def test_a_token_is_needed_except_for_health():
 def test_names_of_models_are_checked(name):
     with pytest.raises(KernelInputError, match="name of a model"):
         create_service({name: extractor()})
+
+
+def test_a_path_with_a_slash_at_the_end_is_unknown(client):
+    answer = client.post("/v1/extract/", json={"text": "Raf binds Ras."})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (404, "not-found")
+
+
+@pytest.mark.parametrize(
+    ("models", "options", "message"),
+    [
+        (
+            {"a": "model.kw"},
+            {},
+            r"'a' must be a RelationExtractor(.|\n)*kernelwood.load\('model.kw'",
+        ),
+        (kw.RelationExtractor(), {}, r"mapping of names to extractors(.|\n)*\{'name': extractor\}"),
+        (["model.kw"], {}, "mapping of names"),
+        ({1: kw.RelationExtractor()}, {}, "name of a model"),
+        ({"a": kw.RelationExtractor()}, {"limits": {"documents": 3}}, r"web\.Limits\(documents="),
+        ({"a": kw.RelationExtractor()}, {"hosts": "a.org"}, r"give \['a\.org'\]"),
+    ],
+)
+def test_arguments_of_a_service_are_checked(models, options, message):
+    with pytest.raises(KernelInputError, match=message):
+        create_service(models, **options)
 
 
 def test_a_service_needs_a_fitted_model():

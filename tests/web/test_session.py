@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from web.projects import session_of, small_project, teach, true_label
@@ -9,6 +11,7 @@ from web.projects import session_of, small_project, teach, true_label
 from kernelwood.errors import KernelInputError
 from kernelwood.relations import NONE, type_of
 from kernelwood.web import ConflictError, Project
+from kernelwood.web.quality import CurvePoint
 from kernelwood.web.session import NotFoundError, Session
 
 
@@ -131,6 +134,17 @@ def test_skipped_candidates_are_not_asked_again_and_not_learned_from(session):
     assert session.training_labels() == {}
     counts = session.status()["counts"]
     assert counts["skipped"] == 1 and counts["decided"] == 0
+
+
+def test_the_outlook_is_that_of_the_labels_that_are_left(session, monkeypatch):
+    teach(session, 4)
+    points = [CurvePoint(n, 1 - n**-0.15, 0.1, 0.9) for n in (50, 100, 150)]
+    session.snapshot = replace(session.snapshot, curve=points)
+    for left, words in ((1000, "The next 200 labels"), (18, "The next 18 labels")):
+        monkeypatch.setattr(session, "left", lambda n=left: n)
+        assert session.status()["outlook"].startswith(words)
+    monkeypatch.setattr(session, "left", lambda: 0)
+    assert session.status()["outlook"] == ""
 
 
 def test_candidates_that_the_page_has_are_not_sent_again(session):

@@ -118,11 +118,11 @@ TABLE = Table(
         "word-vectors/glove.6B.100d.subset.txt.gz",
     ),
     protocol=(
-        "30,000 of the different paths of event candidates (2009 and 2013, train and devel; "
+        "30,000 of the distinct paths of event candidates (2009 and 2013, train and devel; "
         "triggers and proteins as annotated; the class of most candidates with the path). Gates "
         "from a random half by the paper's algorithm; k-NN with 8 neighbors (trees: 1) and 14 "
-        "bits in fresh random halves, mean of five. As in the paper, half of the test paths have "
-        "been seen by the gates, except where a row says otherwise. Differences: dependency "
+        "bits in new random halves, mean of five. As in the paper, gates are learned from about "
+        "half of the test paths, except in rows that state otherwise. Differences: dependency "
         "graphs instead of AMR; no BioNLP 2011; gates from BioNLP alone, instead of three data "
         "sets together; GloVe; votes weighted by similarity."
     ),

@@ -73,8 +73,8 @@ TABLE = Table(
         "cross-validation over documents of three quarters of a corpus; all settings were chosen "
         "on the other quarter. p-values by randomization over documents. The paper has ACE 2004 "
         "(newswire and broadcasts, 23 subtypes) and a lexicalized parser; SemEval-2010 task 8 "
-        "(half of its training sentences) and AIMed with an unlexicalized parser stand in for "
-        "them, so that only the differences compare."
+        "(half of its training sentences) and AIMed with an unlexicalized parser replace them, so "
+        "that only the differences between rows can be compared."
     ),
     rows=rows,
     page="experiments/forest-relations.md",

@@ -51,7 +51,7 @@ TABLE = Table(
     arguments=("--ignore-probability",),
     data=("srl-propbank",),
     protocol=(
-        "Exact spans with roles, against all gold arguments of the development part of PropBank "
+        "Exact spans with roles, on all gold arguments of the development part of PropBank "
         "on the English Web Treebank; 1,500 training predicates; settings chosen on held-out "
         "training sentences; p by randomization over predicates. Candidates and kernel come from "
         "the forest, and probabilities of candidates are ignored, as in the paper. The paper has "

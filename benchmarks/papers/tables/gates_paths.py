@@ -64,8 +64,8 @@ TABLE = Table(
         "in random halves of documents, each half used both ways, five seeds. Gates, classifier "
         "and threshold are learned on one half. `paper` is the loss of the paper, `votes` our "
         "own. F1 of pairs that interact; of SemEval the mean of 17 directed relations. Intervals: "
-        "95 %, t distribution over seeds. The losses are not free of these corpora, as the page "
-        "tells."
+        "95 %, t distribution over seeds. The losses were not developed independently of these "
+        "corpora; see the page."
     ),
     rows=rows,
     page="experiments/gates.md",

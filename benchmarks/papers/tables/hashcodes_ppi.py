@@ -116,9 +116,9 @@ TABLE = Table(
         "held-out documents of the training corpus, or one half with balanced class weights. Table "
         "1 of the paper mixes protocols: of its two rows of Airola et al., one has a threshold "
         "from the training corpus, the other the best one on the test corpus. By their precision "
-        "and recall, the rows of KLSH-RF call 43 % of the pairs positive in both directions, "
+        "and recall, KLSH-RF there predicts 43 % of the pairs as positive in both directions, "
         "while 17 % (AIMed) and 26 % (BioInfer) are. The oracle threshold and the positive rate "
-        "of the test corpus use test labels. Sentences that both corpora have were left in both. "
+        "of the test corpus use test labels. Sentences that are in both corpora were not removed. "
         "Differences: GloVe vectors; five sets of references instead of ten."
     ),
     rows=rows,

@@ -65,11 +65,11 @@ TABLE = Table(
     protocol=(
         "30 % of the documents are held out; labels are the first candidates of the others in "
         "random order, smaller samples within larger ones; three seeds, 95 % t interval. Every "
-        "method sees its sample only, and sets threshold and regularization by five folds of it. "
+        "method uses its sample only, and sets threshold and regularization by five folds of it. "
         "AIMed, BioInfer: pairs of proteins; SemEval: training part, official macro F1 with "
         "directions; BioNLP: pairs of a given event trigger and a protein. `all` predicts the most "
-        "frequent relation everywhere. `minilm` is left out where it is not installed. The best of "
-        "several methods is chosen by the figures shown, on both sides."
+        "frequent relation for every candidate. `minilm` is left out if it is not installed. The "
+        "best of several methods is chosen by the figures shown, on both sides."
     ),
     rows=rows,
     page="experiments/label-efficiency.md",

@@ -61,9 +61,9 @@ TABLE = Table(
         "The 5,452 questions of the training part, clustered without their classes; purity in six "
         "classes, mean and deviation over five seeds, each the best of four starts by its own "
         "inertia. As in the paper: bags of words of KeLP in Euclidean k-means, CSPTK on `cgrct` in "
-        "kernel k-means, and 500 random Nyström landmarks. Different: vectors of lemmas stand in "
-        "for those of the paper. The paper gives no terminal factor: 1 is the default here; 5 was "
-        "added after the figures of 1 had been seen. The paper prints a plot, no numbers."
+        "kernel k-means, and 500 random Nyström landmarks. Different: vectors of lemmas replace "
+        "those of the paper. The paper states no terminal factor: 1 is the default here; 5 was "
+        "added after the figures of 1 were known. The paper has a plot without numbers."
     ),
     rows=rows,
     page="experiments/embeddings.md",

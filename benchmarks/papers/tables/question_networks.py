@@ -53,8 +53,8 @@ TABLE = Table(
         "deviation over three choices of landmarks. A network is the kernel-based deep "
         'architecture of Croce et al. ("Deep learning in semantic kernel spaces", ACL 2017; '
         "`KernelNetworkClassifier`): its first layer is the "
-        "Nyström projection. The paper on sentence embeddings cites it but prints no accuracy, so "
-        "there is no published figure of networks here. All settings were chosen on held-out "
+        "Nyström projection. The paper on sentence embeddings cites it without an accuracy, so "
+        "this table has no published figures of networks. All settings were chosen on held-out "
         "parts of the 5,452 (`--parts choice`). KeLP's figures are of its linear model with random "
         "landmarks. The terminal factor is 5; `C` of exact machines was chosen for PTK only."
     ),

@@ -64,17 +64,17 @@ TABLE = Table(
         "question-classification",
     ),
     protocol=(
-        "Correlation with the similarity that people gave 209 pairs of questions; nothing is "
-        "learned. As in the paper: trees of words (`loct`), decays 0.4, and, in the rows that "
-        "say so, a terminal factor tuned on the pairs that are reported. Different: spaCy "
-        "parses, and word vectors are GloVe with 100 dimensions instead of word2vec with 250. "
-        "Bags of words and mean vectors without stop words are baselines that the paper lacks, "
-        "as is the sentence transformer (left out if it is not installed). The rows *learned* "
-        "are not in the paper and not comparable with the others: kernel ridge regression "
-        "(ridge 1, nothing tuned) predicts each pair from other pairs, 10 folds that share no "
-        "question, by `PairKernel` over SPTK, normalized, or by a Gaussian kernel of the "
-        "similarity that SPTK gives the two questions. Intervals are from 10,000 resamples of "
-        "pairs; those of Nyström vectors are deviations over five choices of landmarks."
+        "Correlation with the similarities of 209 pairs of questions rated by people, without "
+        "learning. As in the paper: trees of words (`loct`), decays 0.4, and, in rows marked so, "
+        "a terminal factor tuned on the pairs that are reported. Different: spaCy parses, and "
+        "word vectors are GloVe with 100 dimensions instead of word2vec with 250. Bags of words "
+        "and mean vectors without stop words are baselines that the paper does not have, as is "
+        "the sentence transformer (left out if it is not installed). The rows *learned* are not "
+        "in the paper and not comparable with the others: kernel ridge regression (ridge 1, "
+        "without tuning) predicts each pair from other pairs, 10 folds that share no question, by "
+        "`PairKernel` over SPTK, normalized, or by a Gaussian kernel of the similarity of the two "
+        "questions by SPTK. Intervals are from 10,000 resamples of pairs; those of Nyström vectors "
+        "are deviations over five choices of landmarks."
     ),
     rows=rows,
     page="experiments/embeddings.md",

@@ -1,4 +1,4 @@
-"""Which integer stands at which offset: vocabularies and batches of structures."""
+"""Vocabularies of labels, and batches: structures stored as arrays of integers."""
 
 import lazy_loader
 

@@ -24,8 +24,8 @@ class Batch(OneDimensional):
     """Structures laid out as flat, read-only arrays.
 
     A batch looks to scikit-learn like a one-dimensional array of structures: it has ``shape``,
-    and can be sliced by an integer, a slice, a boolean mask or an array of indices. Slicing
-    with a plain slice copies nothing.
+    and can be indexed by an integer, a slice, a boolean mask or an array of indices. Indexing
+    with a slice does not copy data.
     """
 
     kind: ClassVar[str]
@@ -47,7 +47,7 @@ class Batch(OneDimensional):
         return self._wrap(parts, self.vocabulary if vocabulary is None else vocabulary)
 
     def in_layout_of(self: B, other: Any) -> B:
-        """Return the same structures with the arrays that another batch of their kind has."""
+        """Return the same structures in the array layout of another batch of their kind."""
         return self
 
     def _check(self) -> None:
@@ -61,12 +61,12 @@ class Batch(OneDimensional):
 
     @property
     def offsets(self) -> Offsets:
-        """Where the elements or nodes of each structure begin, and where the last ends."""
+        """Start of the elements or nodes of each structure, and end of the last."""
         return self.parts[0].offsets
 
     @property
     def arrays(self) -> tuple[IntArray, ...]:
-        """What ``fields`` names, one value for each element or node."""
+        """The arrays named by ``fields``, with one value for each element or node."""
         return self.parts[0].arrays
 
     @lazy_property
@@ -86,16 +86,16 @@ class Batch(OneDimensional):
 
     @lazy_property
     def kept(self) -> KeptValues:
-        """Values computed of the structures, whatever the numbers of their labels."""
+        """Cached values of the structures, which do not depend on the numbers of labels."""
         return KeptValues()
 
     def remember(self, key: Hashable, compute: Callable[[], _T], *, room: int | None = None) -> _T:
-        """Return what ``compute`` returned for the key; see :class:`KeptValues`."""
+        """Return the cached result of ``compute`` for the key; see :class:`KeptValues`."""
         return self.kept.get(key, compute, room)
 
     @property
     def nbytes(self) -> int:
-        """Memory of the structures in bytes, in arrays that slices share."""
+        """Memory of the structures in bytes; slices share the arrays."""
         return sum(
             part.offsets.nbytes + sum(array[part.window].nbytes for array in part.arrays)
             for part in self.parts
@@ -103,11 +103,11 @@ class Batch(OneDimensional):
 
     @property
     def prepared_nbytes(self) -> int:
-        """Memory in bytes of what kernels keep with the batch for the next call."""
+        """Memory in bytes of the data that kernels cache with the batch."""
         return self.kept.nbytes
 
     def forget(self) -> None:
-        """Free the memory of what kernels keep with the batch; the next call makes it again."""
+        """Delete the data that kernels cache with the batch; the next call computes it again."""
         self.kept.clear()
 
     def distinct(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -153,8 +153,8 @@ class Batch(OneDimensional):
     def in_vocabulary(self: B, vocabulary: Vocabulary) -> B:
         """Return the same structures with labels numbered as in another vocabulary.
 
-        Labels it does not know get numbers beyond its end, for which it has no label; it is not
-        changed. The result is for comparing; decode structures from the original.
+        Labels that the other vocabulary does not have get numbers beyond its end; it is not
+        changed. Use the result for comparisons only; decode structures from the original.
         """
         if vocabulary is self.vocabulary:
             return self
@@ -202,7 +202,7 @@ class FlatBatch(Batch):
         *arrays : ndarrays of int32
             One for each of ``fields``, all of the same length.
         vocabulary : Vocabulary
-            What the label and edge ids mean.
+            Labels of the label and edge ids.
         """
         if len(arrays) != len(cls.fields):
             raise StructureError(

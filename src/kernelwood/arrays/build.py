@@ -44,7 +44,7 @@ def batch(
     vocabulary: Vocabulary | None = None,
     kind: type[Any] | None = None,
 ) -> Any:
-    """Lay structures of one kind out as flat arrays, ready for kernels.
+    """Return structures of one kind as a batch: flat arrays that kernels read.
 
     Kernels accept plain lists too; batching once saves the conversion when the same structures
     are compared several times.
@@ -53,14 +53,15 @@ def batch(
     ----------
     structures : iterable of Sequence, Tree, Forest, Graph, Example or vector
         All of one kind. A vector is a list, tuple or array of numbers, a mapping of names to
-        numbers, or a sparse row; a matrix, dense or sparse, is read row by row. A tree may be one
-        of NLTK. A column of a DataFrame is a list; a DataFrame with one column is that column, with
-        several columns it is examples with a view for each. A tuple of two structures or examples
-        is a pair, see `Example.pair`; its id is its position.
+        numbers, or a sparse row; a matrix, dense or sparse, is read row by row. Trees of NLTK are
+        accepted. A column of a DataFrame counts as a list, a DataFrame with one column as that
+        column, and one with several columns as examples with a view for each column. A tuple of two
+        structures or examples is a pair, see `Example.pair`; its id is its position.
     vocabulary : Vocabulary, optional
-        Number labels as another batch does; new labels are added to it. By default a new one.
+        Vocabulary of another batch, to number labels alike; new labels are added to it. By default
+        a new one.
     kind : type, optional
-        The batch to make; needed only for an empty list.
+        Class of the batch; needed only for an empty list.
 
     Returns
     -------
@@ -96,7 +97,7 @@ def batch(
 
 
 def as_batch(structures: Any, kind: type[Any]) -> Any:
-    """Return ``structures`` as a batch of the given kind, batching them if they are not."""
+    """Return ``structures`` as a batch of the given kind; such a batch is returned unchanged."""
     if isinstance(structures, kind):
         return structures
     if type(structures) is list and kind in _FLATTEN:  # mostly

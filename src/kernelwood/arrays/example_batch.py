@@ -37,7 +37,7 @@ class ViewColumn:
         self.structures, self.rows = structures, rows
 
     def place(self, row: int) -> int | None:
-        """Return where the structure of a row is, None if the row lacks the view."""
+        """Return the position of the structure of a row, None if the row lacks the view."""
         if self.rows is None:
             return row
         place = int(np.searchsorted(self.rows, row))
@@ -61,7 +61,7 @@ class ViewColumn:
 class ExampleBatch(OneDimensional):
     """Examples as columns: ids, labels, groups, origins, and one column for each view.
 
-    Slices like a one-dimensional array. An index makes an `Example`; a slice cuts the columns.
+    Indexed like a one-dimensional array: an integer gives an `Example`, a slice a new table.
     Views become batches, all with one vocabulary, when a kernel first reads them.
 
     Parameters
@@ -74,7 +74,7 @@ class ExampleBatch(OneDimensional):
     groups : sequence of str, optional
         The group of each example for cross-validation, usually its document.
     origins : sequence of Origin or None, optional
-        Where each example was read.
+        File and position of each example.
 
     Examples
     --------
@@ -141,7 +141,7 @@ class ExampleBatch(OneDimensional):
         return tuple(self._columns)
 
     def column(self, name: str) -> ViewColumn:
-        """Return one view with the rows that have it, batched."""
+        """Return one view as a batch, with the rows that have it."""
         column = self._columns[name]
         if not isinstance(column.structures, Batch):
             from kernelwood.arrays.build import batch
@@ -214,7 +214,7 @@ class ExampleBatch(OneDimensional):
         return self._parts[side]
 
     def only(self, names: Iterable[str]) -> ExampleBatch:
-        """Return the examples with these views alone, which all of them must have."""
+        """Return the examples with these views only; every example must have them."""
         wanted = tuple(names)
         for name in wanted if len(self) else ():
             self.view(name)
@@ -245,11 +245,11 @@ class ExampleBatch(OneDimensional):
 
     @property
     def prepared_nbytes(self) -> int:
-        """Memory in bytes of what kernels keep with the views for the next call."""
+        """Memory in bytes of the data that kernels cache with the views."""
         return sum(batch.prepared_nbytes for batch in self._batched())
 
     def forget(self) -> None:
-        """Free the memory of what kernels keep with the views; the next call makes it again."""
+        """Delete the data that kernels cache with the views; the next call computes it again."""
         for batch in self._batched():
             batch.forget()
 
@@ -258,7 +258,7 @@ class ExampleBatch(OneDimensional):
         return [one.structures for one in columns if isinstance(one.structures, Batch)]
 
     def taken_from(self) -> tuple[ExampleBatch, Indices] | None:
-        """Return the table these rows were taken from and which rows they are, if it still exists.
+        """Return the table that these rows are from, and their indices there, if it still exists.
 
         Examples
         --------

@@ -19,10 +19,10 @@ _ROOT_FIELDS = ("roots", "fallbacks")
 class ForestBatch(Batch):
     """A batch of packed forests.
 
-    Four groups of arrays, each cut into one piece a forest: of the nodes ``labels`` and spans
-    (``starts``, ``ends``; -1 for none); of the hyper-edges ``heads``, ``n_children`` and
-    ``probabilities``; the ``children`` of all hyper-edges; of the forest itself ``roots`` and
-    ``fallbacks``. Nodes are counted from the forest's first.
+    Four groups of arrays, each with one segment per forest: for nodes, ``labels`` and spans
+    (``starts``, ``ends``; -1 for none); for hyper-edges, ``heads``, ``n_children`` and
+    ``probabilities``; the ``children`` of all hyper-edges; for the forest itself, ``roots`` and
+    ``fallbacks``. Nodes are counted from the first node of the forest.
     """
 
     kind = "forest"
@@ -48,9 +48,9 @@ class ForestBatch(Batch):
             Offsets (int64) and the arrays they cut, in the order of the class: int32, but
             float64 for probabilities.
         roots : tuple of ndarrays
-            ``roots`` and ``fallbacks``, one value a forest.
+            ``roots`` and ``fallbacks``, one value for each forest.
         vocabulary : Vocabulary
-            What the label ids mean.
+            Labels of the label ids.
         """
         one_each = np.arange(len(roots[0]) + 1, dtype=np.int64)
         groups: tuple[tuple[Any, ...], ...] = (nodes, edges, children, (one_each, *roots))

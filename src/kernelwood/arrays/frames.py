@@ -17,7 +17,7 @@ _VIEWS = (Sequence, Tree, Forest, Graph, Sentence, Document, str, tuple, list, d
 
 
 def as_rows(table: Any) -> Any:
-    """Return the rows of a DataFrame or of an array of objects; other values as they are.
+    """Return the rows of a DataFrame or of an array of objects; other values unchanged.
 
     Examples
     --------

@@ -38,7 +38,7 @@ class GraphBatch(FlatBatch):
 
     @property
     def is_node(self) -> NDArray[np.bool_]:
-        """Of each row of the graphs, whether it is that of a node."""
+        """Whether each row is that of a node, not of an edge."""
         found: NDArray[np.bool_] = self.arrays[2][self.parts[0].window] < 0
         return found
 

@@ -1,4 +1,4 @@
-"""Values that were computed of structures and stay with their batch, bounded in number and size."""
+"""Cache of values computed from structures, stored with their batch, limited in number and size."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MOST_VALUES = 16
 
 
 class KeptValues:
-    """Values by key; those used least recently make room for new ones.
+    """Cache of values by key; the least recently used ones are removed for new ones.
 
     Values must not change. All threads get the same value for a key.
 
@@ -45,8 +45,8 @@ class KeptValues:
         compute : callable
             Returns the value. Threads that ask at the same time may all call it.
         room : int, optional
-            Most bytes to keep, of all values together; a larger value is not kept. By default it
-            is kept whatever its size.
+            Maximum number of bytes of all values together; a larger value is not kept. By default
+            a value of any size is kept.
         """
         with LOCK:
             if (known := self._values.pop(key, None)) is not None:

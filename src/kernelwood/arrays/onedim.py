@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 
 class OneDimensional:
-    """What makes a collection look like a one-dimensional array of objects to scikit-learn."""
+    """Mixin: a collection that looks like a one-dimensional array of objects to scikit-learn."""
 
     def __len__(self) -> int:
         raise NotImplementedError

@@ -13,10 +13,10 @@ Offsets = NDArray[np.int64]
 
 
 class Ragged:
-    """Flat, read-only arrays cut into one piece for each structure.
+    """Flat, read-only arrays with one segment, called a piece, for each structure.
 
     Piece ``i`` of every array goes from ``offsets[i]`` to ``offsets[i + 1]``. A slice shares the
-    arrays of what it was cut from.
+    arrays of the original.
     """
 
     __slots__ = ("arrays", "offsets")
@@ -29,7 +29,7 @@ class Ragged:
 
     @classmethod
     def from_sizes(cls, sizes: Iterable[int], *arrays: NDArray[Any]) -> Ragged:
-        """Cut arrays into pieces of the given sizes."""
+        """Return arrays with pieces of the given sizes."""
         offsets = np.array([0, *accumulate(sizes)], dtype=np.int64)
         return cls(offsets, arrays)
 
@@ -43,11 +43,11 @@ class Ragged:
 
     @property
     def window(self) -> slice:
-        """Where the pieces lie in arrays that others may share."""
+        """Range of all pieces in the arrays, which other objects may share."""
         return slice(int(self.offsets[0]), int(self.offsets[-1]))
 
     def piece(self, index: int) -> slice:
-        """Return where one piece lies."""
+        """Return the range of one piece in the arrays."""
         return slice(int(self.offsets[index]), int(self.offsets[index + 1]))
 
     def cut(self, start: int, stop: int) -> Ragged:
@@ -62,7 +62,7 @@ class Ragged:
         return Ragged(offsets, tuple(array[picked] for array in self.arrays))
 
     def alone(self) -> Ragged:
-        """Return the same pieces in arrays that hold nothing else."""
+        """Return the same pieces in arrays without other data."""
         window = self.window
         if window.start == 0 and all(len(array) == window.stop for array in self.arrays):
             return self
@@ -96,7 +96,7 @@ class Ragged:
         return first[order], np.argsort(order)[group]
 
     def check(self, names: tuple[str, ...]) -> None:
-        """Refuse offsets that fall or reach beyond the arrays, and arrays that differ in length."""
+        """Raise an error if offsets fall or exceed the arrays, or if arrays differ in length."""
         offsets = self.offsets
         if len(offsets) == 0 or not rises(offsets):
             raise StructureError("offsets must start at 0 or above and never fall")
@@ -127,7 +127,7 @@ def rises(values: Any, most: int | None = None, *, strictly: bool = False) -> bo
     most : int, optional
         The largest value allowed.
     strictly : bool
-        Whether equal neighbors are refused, too.
+        Whether equal neighbors are refused too.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Schemas of saved state: what the values that a class reads from a file must be.
+"""Schemas of saved state: checks of the values that a class reads from a file.
 
 A class declares a check for each value that it saves. A size is a number, or the name of another
 value of the same state (its length, or itself if it is a whole number) or of an attribute of one
@@ -48,14 +48,14 @@ LARGE = 1e100  # squares of sums of products of such numbers are finite
 
 
 class SchemaError(ValueError):
-    """A value is not what the schema of its class declares.
+    """A value violates the schema of its class.
 
     Parameters
     ----------
     name : str
-        Of the value.
+        Name of the value.
     fault : str
-        What it must be, or is.
+        The violation, such as ``"must be text"``.
     """
 
     def __init__(self, name: str, fault: str) -> None:
@@ -67,7 +67,7 @@ class SchemaError(ValueError):
 
 
 class Check(ABC):
-    """What a value must be."""
+    """Base class of checks of a value."""
 
     def __repr__(self) -> str:
         fields = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
@@ -100,7 +100,7 @@ class State:
         ----------
         size : int or str
         found : int, optional
-            What a name that is not known yet stands for.
+            Size for a name that has none yet.
         """
         if isinstance(size, int):
             return size
@@ -118,7 +118,7 @@ class State:
 
 
 def check_values(schema: Schema, values: Mapping[str, Any], **more: Any) -> None:
-    """Raise SchemaError unless there are exactly the values of a schema, and all are right.
+    """Raise SchemaError unless the values are exactly those of a schema and pass its checks.
 
     Parameters
     ----------
@@ -149,15 +149,15 @@ class ArrayOf(Check):
     Parameters
     ----------
     dtype : str
-        Name of its type, or several of which it must have one: ``"float32 float64"``.
+        Name of its type, or of several allowed types: ``"float32 float64"``.
     *shape : int, str or None
         Its sizes; None allows any.
     least, most : number, optional
         The range of its numbers.
     above : number, optional
-        A bound that they exceed.
+        Exclusive lower bound of its numbers.
     below : int or str, optional
-        A size that they are smaller than: indices of its rows.
+        Exclusive upper bound, a size: the numbers are indices of rows.
     rising : bool
         Whether each is greater than the one before.
     """
@@ -220,16 +220,16 @@ class ArrayOf(Check):
 
 @dataclass(frozen=True)
 class Offsets(Check):
-    """Where the pieces of other arrays begin, and their end: int64, from 0, never falling.
+    """Offsets of the pieces of other arrays, and their end: int64, from 0, never falling.
 
-    Declared after these arrays, so that a fault of theirs is not taken for one of the offsets.
+    Declare it after these arrays, so that an error in them is not reported as one of the offsets.
 
     Parameters
     ----------
     rows : int, str or None
         Number of pieces; None allows any.
     total : int or str
-        The size of the arrays that are cut.
+        The size of the arrays.
     filled : bool
         Whether no piece is empty.
     """
@@ -295,7 +295,7 @@ class Labels(Check):
     Parameters
     ----------
     least : int
-        How many there must be.
+        Minimum number of labels.
     """
 
     least: int = 1
@@ -390,7 +390,7 @@ class Plain(Check):
 
 @dataclass(frozen=True)
 class Maybe(Check):
-    """None, or what another check asks for."""
+    """None, or a value that passes another check."""
 
     check: Check
 
@@ -400,7 +400,7 @@ class Maybe(Check):
 
 
 class OneOf(Check):
-    """What at least one of several checks asks for."""
+    """A value that passes at least one of several checks."""
 
     def __init__(self, *checks: Check) -> None:
         self.checks = checks

@@ -188,13 +188,13 @@ class VectorBatch(Batch):
         return flatten_vectors(list(self), Vocabulary())
 
     def matrix(self) -> NDArray[np.float64]:
-        """Return dense vectors as a matrix, which is not a copy."""
+        """Return dense vectors as a matrix, without copying."""
         values: Any = self.arrays[0][self.parts[0].window]
         matrix: NDArray[np.float64] = values.reshape(len(self), self.width)
         return matrix
 
     def csr(self, width: int) -> Any:
-        """Return sparse vectors as a scipy matrix with so many columns."""
+        """Return sparse vectors as a scipy matrix with this number of columns."""
         from scipy.sparse import csr_matrix
 
         rows = self.parts[0].alone()
@@ -240,7 +240,7 @@ _FINITE = "replace missing and infinite values by numbers"
 
 
 def is_vector(value: object) -> bool:
-    """Return whether a value looks like one vector, whatever is in it.
+    """Return whether a value has the form of one vector, without a check of its contents.
 
     Examples
     --------

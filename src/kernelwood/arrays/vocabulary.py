@@ -10,7 +10,7 @@ from kernelwood.threads import LOCK
 
 
 class Vocabulary:
-    """Labels and the integers that stand for them; grows, never changes what it has.
+    """Labels and their integer ids; labels can be added, and ids never change.
 
     The empty label always has the id 0. Sharing one vocabulary lets structures batched at
     different times be compared without translating labels; kernels also accept batches with
@@ -78,8 +78,8 @@ class Vocabulary:
     def translate(self, ids: NDArray[np.int32], target: Vocabulary) -> NDArray[np.int32]:
         """Return the ids that ``target`` uses for the same labels.
 
-        Labels that ``target`` does not know get ids beyond its end, so that nothing is added
-        to it and they match nothing of its own.
+        Labels that ``target`` does not have get ids beyond its end, which match none of its labels;
+        ``target`` is not changed.
         """
         if target is self or ids.size == 0:
             return ids

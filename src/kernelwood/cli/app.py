@@ -29,6 +29,7 @@ COMMANDS = {
     "learn-gates": "Learn which labels a kernel should ignore.",
     "predict": "Predict relations in annotated documents.",
     "review": "Review candidates and teach a model in the browser.",
+    "sample": "Write sample files to try other commands.",
     "search": "Find structures similar to queries.",
     "serve": "Serve models over HTTP.",
     "shards": "Cut large work into shards that any machine computes.",

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeVar
 import click
 
 from kernelwood.errors import UNPRINTABLE, KernelwoodError, StructureError, printable
+from kernelwood.structures import shorten
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,6 +34,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 QUIET, NORMAL, VERBOSE, DEBUG = -1, 0, 1, 2  # levels of messages
 _LEVEL, _STARTED, _LINES = (f"kernelwood.{name}" for name in ("level", "started", "lines"))
+_BELOW, _BELOW_LEAST = "    ", 20  # indent of a last column below its row, and its least width
 _STEP = 64  # items between two updates of a progress bar
 _EVERY = 5.0  # seconds between two lines of progress, and before the first
 _BEAT = 1.0  # seconds between two looks at the clock
@@ -110,7 +112,8 @@ def one_name(name: object) -> str:
 
 def say(text: object = "", *, err: bool = False) -> None:
     """Print a result; control characters are shown as escapes."""
-    click.echo(_encodable(printable(str(text)), sys.stderr if err else sys.stdout), err=err)
+    shown = printable(str(text)).replace("\N{NO-BREAK SPACE}", " ")
+    click.echo(_encodable(shown, sys.stderr if err else sys.stdout), err=err)
 
 
 def _encodable(text: str, stream: TextIO | None) -> str:
@@ -255,18 +258,32 @@ def plain_table(*titles: str) -> Table:
     return table
 
 
-def show_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def show_table(
+    titles: Sequence[str], rows: Sequence[Sequence[str]], *, last: int | None = None
+) -> None:
     """Print a table; a title that starts with > makes its column right-aligned.
 
-    Lines are cut to the width of a terminal, but not in files and pipes.
+    Lines are wrapped to the width of a terminal, but not in files and pipes. The last column is
+    cut to ``last`` characters; in a terminal that is too narrow, it is below its row.
     """
     console = results()
+    shown = rows if last is None else [[*row[:-1], shorten(row[-1], last)] for row in rows]
+    lines = _aligned(titles, shown)
     if not console.is_terminal:
-        for line in _aligned(titles, rows):
+        for line in lines:
             say(line)
         return
     from rich.text import Text
 
+    if last is not None and max(map(len, lines)) + len(titles) > console.width:
+        width = max(console.width - len(_BELOW), _BELOW_LEAST)
+        header, *lines = _aligned(titles[:-1], [row[:-1] for row in rows])
+        console.print(Text(header, "bold"))
+        for line, row in zip(lines, rows, strict=True):
+            below = f"{_BELOW}{shorten(one_name(row[-1]), width)}"
+            console.print(Text(line), Text(below), sep="\n")
+        return
+    rows = shown
     table = plain_table(*titles)
     for row in rows:
         table.add_row(*(Text(one_name(cell)) for cell in row))  # brackets are not markup
@@ -294,10 +311,12 @@ def _aligned(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 def show_counts(counts: Counts) -> None:
     """Print the numbers of skipped and dropped examples and of remarks to standard error."""
+    from kernelwood.io import reason_lines
+
     titles = {"skipped": counts.skipped, "dropped": counts.dropped, "remark": counts.remarks}
     for title, reasons in titles.items():
-        for reason, count in reasons.most_common():
-            note(f"  {title}: {count:,} × {one_name(reason)}")
+        for line in reason_lines(dict(reasons.most_common()), title):
+            note(f"  {one_name(line)}")
 
 
 # Progress.
@@ -374,6 +393,11 @@ class _Task:
 
     total: int | None
 
+    def amount(self) -> str:
+        """Return how many items, and how much of the input, was read."""
+        size = "" if self.total is None else f" of {_megabytes(self.total)}"
+        return f"{counted(self.items, self.name)}, {_megabytes(self.done)}{size}"
+
     def line(self, now: float, started: float) -> str:
         """Return a description of what is done, with the time since a start and the time left.
 
@@ -384,11 +408,8 @@ class _Task:
         >>> task.line(task.started + 12, task.started)
         '1,200 documents, 34.0 MB of 120.0 MB, 00:12 elapsed, 00:30 left'
         """
-        seconds, parts = now - self.started, [self.name]
-        if self.counted:
-            size = "" if self.total is None else f" of {_megabytes(self.total)}"
-            parts = [counted(self.items, self.name), f"{_megabytes(self.done)}{size}"]
-        elif self.total:
+        seconds, parts = now - self.started, [self.amount() if self.counted else self.name]
+        if self.total and not self.counted:
             parts.append(f"{self.done / self.total:.0%}")
         parts.append(f"{_minutes(now - started)} elapsed")
         if self.total and 0 < self.done <= self.total:
@@ -428,6 +449,8 @@ class _Bar(_Task):
     def update(self, done: int, total: int | None, items: int = 0) -> None:
         super().update(done, total, items)
         self._progress.update(self._row, completed=done, total=total)
+        if self.counted:
+            self._progress.update(self._row, description=one_name(self.amount()))
 
 
 def _is_terminal(stream: TextIO | None) -> bool:
@@ -441,16 +464,15 @@ def _progress(*, counted: bool) -> Progress:
     from rich.console import Console
     from rich.progress import (
         BarColumn,
-        DownloadColumn,
         Progress,
         TaskProgressColumn,
         TextColumn,
         TimeRemainingColumn,
     )
 
-    columns: list[Any] = [TextColumn("{task.description}", markup=False), TaskProgressColumn()]
-    if counted:
-        columns = [DownloadColumn(binary_units=True)]
+    columns: list[Any] = [TextColumn("{task.description}", markup=False)]
+    if not counted:
+        columns.append(TaskProgressColumn())
     return Progress(
         BarColumn(bar_width=30),
         *columns,
@@ -521,6 +543,15 @@ def running(n_jobs: int | None = None, *, bar: bool = True) -> Iterator[Callable
 
 
 @contextmanager
+def told_warnings() -> Iterator[None]:
+    """Print each warning, of any thread, when it occurs."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        warnings.showwarning = lambda message, *place: note(one_message(f"warning: {message}"))
+        yield
+
+
+@contextmanager
 def staged() -> Iterator[Callable[[str, int, int | None], None]]:
     """Show progress; yields a function of a stage, the number that is done, and that of all."""
     with _shown("") as task:
@@ -575,6 +606,8 @@ def reported() -> Iterator[None]:
     try:
         with _signals_exit():
             yield
+    except getattr(click.exceptions, "NoArgsIsHelpError", ()):  # its message is a page of help
+        raise
     except click.ClickException as failure:
         message = one_message(failure.format_message())  # some have names of files of their own
         failure.format_message = lambda: message  # type: ignore[method-assign]

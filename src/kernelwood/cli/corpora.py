@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -21,15 +22,17 @@ from kernelwood.io import (
     keep_views,
 )
 from kernelwood.structures import Forest, Sequence, Tree, one_line
-from kernelwood.text import Document, Example, Sentence
+from kernelwood.text import Document, Example, Sentence, annotated_view
 
 if TYPE_CHECKING:
+    from kernelwood import Dictionary
     from kernelwood.arrays import ExampleBatch
     from kernelwood.relations import ExampleMaker, RelationExtractor
 
 _SAVED = {"manifest.json", "card.md"}  # members of every file of kw.save
 _COMPARABLE = (Sequence, Tree, Forest)
 _READABLE = ("words", "tree")  # views that make the best text if an example has none
+_TEXT = (".txt", ".txt.gz", ".txt.bz2", ".txt.xz")
 _NOT_A_TEXT = "file of a folder or archive is not a text"
 _ANNOTATED = "annotated text, such as brat standoff, interaction corpora (ppi, ddi) or CoNLL-U"
 
@@ -73,9 +76,17 @@ def read_documents(sources: Iterable[str], options: dict[str, Any]) -> tuple[lis
         with open_corpus(source, options) as stream:
             found = list(tracked(stream))
             counts.add(stream.tally)
+            _remark_on_texts(found, stream.tally.ignored, counts)
         check_annotation(source, found, counts)
         examples += found
     return examples, counts
+
+
+def _remark_on_texts(found: list[Example], ignored: tuple[str, ...], counts: Counts) -> None:
+    """Remark on texts of a brat folder that have no annotation."""
+    texts = [name for name in ignored if name.lower().endswith(_TEXT)]
+    if texts and any(one.origin and one.origin.path.lower().endswith(_TEXT) for one in found):
+        counts.remarks[f"text without .ann left out, the first is {texts[0]}"] += len(texts)
 
 
 def check_unsaved(source: str) -> None:
@@ -126,6 +137,8 @@ class Texts:
         Adds entities to a document or sentence.
     counts : Counts
         Updated while texts are read.
+    terms : Dictionary, optional
+        The list that ``annotate`` looks for; there is a warning if none of its terms occurs.
     """
 
     def __init__(
@@ -134,22 +147,30 @@ class Texts:
         options: dict[str, Any],
         annotate: Callable[[Any], Any] | None,
         counts: Counts,
+        terms: Dictionary | None = None,
     ) -> None:
-        self.paths = list(paths)
-        self._options, self._annotate, self._counts = options, annotate, counts
+        self.paths, self._terms = list(paths), terms
+        self._options, self.annotate, self._counts = options, annotate, counts
 
     def __iter__(self) -> Iterator[Example]:
         from kernelwood.relations import add_entities
 
         for path in self.paths:
             check_unsaved(path)
+        terms, some = self._terms, False
         # Usage errors may come up at every file, such as a field that a format does not have.
         with usage(), self._open() as stream:
             for example in tracked(stream, "text"):
-                yield add_entities(example, self._annotate)
+                text = annotated_view(example).text
+                if terms and next(terms.matches(text), None):
+                    terms = None
+                some = some or bool(text.strip())
+                yield add_entities(example, self.annotate)
             self._counts.add(stream.tally)
             if n_ignored := len(stream.tally.ignored):
                 self._counts.remarks[_NOT_A_TEXT] += n_ignored
+        if terms and some:
+            warnings.warn(terms.not_found(), UserWarning, stacklevel=2)
 
     def _open(self) -> ExampleStream:
         options = self._options
@@ -164,17 +185,17 @@ class Texts:
         )
 
 
-def found_entities(
-    extractor: RelationExtractor, options: dict[str, Any]
-) -> Callable[[Any], Any] | None:
-    """Return the function that adds entities: the tagger of the model, a list of terms, or both."""
+def texts_with_entities(
+    extractor: RelationExtractor, paths: Iterable[str], options: dict[str, Any], counts: Counts
+) -> Texts:
+    """Return texts with entities of the tagger of the model, of a list of terms, or of both."""
     from kernelwood import Dictionary
     from kernelwood.relations import entity_finder
 
-    listed = None
-    if options["entities"] is not None:
-        listed = Dictionary.read(options["entities"], case=options["case"])
-    return entity_finder(extractor, listed, tagger=not options.get("ner"))
+    path, recognized = options["entities"], bool(options.get("ner"))
+    terms = None if path is None else Dictionary.read(path, case=options["case"])
+    find = entity_finder(extractor, terms, tagger=not recognized)
+    return Texts(paths, options, find, counts, None if recognized else terms)
 
 
 # Views and candidates of examples.
@@ -330,7 +351,9 @@ def is_saved(source: str) -> bool:
         return False
     try:
         with zipfile.ZipFile(path) as archive:
-            return set(archive.namelist()) >= _SAVED
+            # A project of kernelwood review can hold a saved file, which then begins later.
+            begin = min((one.header_offset for one in archive.infolist()), default=0)
+            return set(archive.namelist()) >= _SAVED and begin == 0
     except (zipfile.BadZipFile, NotImplementedError):  # the archive reader reports what is wrong
         return False
 

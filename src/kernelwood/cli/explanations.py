@@ -40,15 +40,13 @@ def show_explanation(
     wrapped : bool
         Whether to wrap lines in files and pipes, too.
     """
-    from kernelwood.relations import relation_name
-
     page = _Page(results(), wrapped=wrapped)
     evidence = told["evidence"]
     page.line(one_line(told["id"]), "bold")
     page.line(page.marked(_sentence(told)))
     decision, sign = ("positive", "≥") if told["positive"] else ("negative", "<")
-    relation = relation_name(told.get("relation", told["type"]))
-    label = f"; annotated as {relation_name(told['label'])}" if "label" in told else ""
+    relation = _class_name(told.get("relation", told["type"]))
+    label = f"; annotated as {_class_name(told['label'])}" if "label" in told else ""
     page.line(
         f"{relation}: predicted {decision}, probability {told['probability']:.3f} {sign} "
         f"threshold {told['threshold']:.3f}{label}"
@@ -63,7 +61,13 @@ def show_explanation(
             _show_case(page, told, case, fragments=fragments)
     page.line("")
     page.line(_sum(evidence))
-    page.line("")
+
+
+def _class_name(name: object) -> str:
+    """Return the name of a class with a plain blank before the arrow of its direction."""
+    from kernelwood.relations import relation_name
+
+    return relation_name(name).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def _title(side: str, relation: str, cases: list[dict[str, Any]]) -> str:
@@ -73,10 +77,8 @@ def _title(side: str, relation: str, cases: list[dict[str, Any]]) -> str:
 
 
 def _show_case(page: _Page, told: dict[str, Any], case: dict[str, Any], *, fragments: bool) -> None:
-    from kernelwood.relations import relation_name
-
     shared, style = case["shared"], "green" if case["supports"] else "red"
-    head = f"{relation_name(case['type'])}   {one_line(case['id'])}, similarity "
+    head = f"{_class_name(case['type'])}   {one_line(case['id'])}, similarity "
     page.row(_signed(case["contribution"]), f"{head}{case['similarity']:.2f}", style)
     page.row("  case", page.marked(marked_case(case, shared["case"])))
     if shared["prediction"]:

@@ -27,7 +27,6 @@ from kernelwood.cli.console import (
 from kernelwood.cli.explanations import show_explanation
 from kernelwood.cli.options import exclusive
 from kernelwood.cli.reports import Report, is_report
-from kernelwood.structures import one_line, shorten
 from kernelwood.text import Example
 
 if TYPE_CHECKING:
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
 STANDARD = "-"  # standard input or output
 # Suffix of a table -> separator of its cells; None for JSON lines.
 ROWS: dict[str, str | None] = {".tsv": "\t", ".csv": ",", ".jsonl": None}
-_WIDTH = 60  # of a sentence in a table
 _MOST_POINTS = 3000  # of a map; more take minutes and overlap
 _SAMPLED = 7  # number of the random stream that chooses them
 _MAP_SIZE = (8.5, 6.0)  # inches
@@ -368,6 +366,8 @@ def write_predictions(
             events=extractor.candidates == "events",
             evidence=options["n_evidence"] > 0,
         )
+        if out != STANDARD:
+            note(f"relations: {one_name(out)}")
     write_facts(counter, options)
     if report is not None:
         report.write(extractor)
@@ -392,7 +392,7 @@ def show_predictions(
     as_json: bool,
 ) -> None:
     """Print predictions that are not written to a file, and the counts."""
-    from kernelwood.relations import prediction_object
+    from kernelwood.relations import SENTENCE_WIDTH, prediction_object, table_row
 
     if as_json:
         seconds = round(time.perf_counter() - started, 3)
@@ -404,9 +404,11 @@ def show_predictions(
     if any(evidence is not None for _, evidence in shown):
         for pair in shown:
             show_explanation(prediction_object(*pair, fragments=False))
+            say()
     elif shown:
-        rows = [_row(prediction) for prediction, _ in shown]
-        show_table(["document", "type", ">probability", "participants", "sentence"], rows)
+        rows = [table_row(prediction) for prediction, _ in shown]
+        titles = ["document", "type", ">probability", "participants", "sentence"]
+        show_table(titles, rows, last=SENTENCE_WIDTH)
         say()
     relations, candidates = counts.types.total(), counts.n_candidates
     show = note if out == STANDARD else say
@@ -415,14 +417,3 @@ def show_predictions(
         f"{counted(counts.n_documents, 'document')}"
     )
     show_counts(counts)
-
-
-def _row(prediction: Prediction) -> list[str]:
-    from kernelwood.relations import describe
-
-    spans = [span for one in prediction.participants for span in one.spans]
-    place = f"{min(start for start, _ in spans)}-{max(end for _, end in spans)}"
-    participants = one_line(describe(prediction))
-    kind = prediction.type if prediction.positive else f"not {prediction.type}"
-    probability, text = f"{prediction.probability:.3f}", shorten(one_line(prediction.text), _WIDTH)
-    return [f"{prediction.document}:{place}", kind, probability, participants, text]

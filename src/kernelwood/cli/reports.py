@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kernelwood.cli.console import note, one_name
 from kernelwood.text import Example, annotated_view
 
 if TYPE_CHECKING:
@@ -50,12 +51,12 @@ class Report:
     def collected(self, results: Iterable[DocumentPredictions]) -> Iterator[DocumentPredictions]:
         """Yield predictions, which are added to the report."""
         for one in results:
-            self.contents.add(one.predictions, {one.id: one.annotated.text})
+            self.contents.add(one.predictions, {one.id: one.annotated})
             yield one
 
     def add(self, predictions: Iterable[Prediction], documents: Iterable[Example]) -> None:
         """Add the predictions for annotated documents."""
-        self.contents.add(predictions, {one.id: annotated_view(one).text for one in documents})
+        self.contents.add(predictions, {one.id: annotated_view(one) for one in documents})
 
     def write(
         self,
@@ -72,3 +73,4 @@ class Report:
             extractor=extractor,
             scores=scores,
         )
+        note(f"report: {one_name(self.path)}")

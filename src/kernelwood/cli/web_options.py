@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar, overload
 import click
 
 from kernelwood.cli.options import together
-from kernelwood.errors import KernelInputError
+from kernelwood.errors import MissingPackageError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -56,9 +56,9 @@ def need_web() -> None:
     """Raise an error if the packages of the extra ``web`` are not installed."""
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
-        raise KernelInputError(
+        raise MissingPackageError(
             f"this command needs {' and '.join(missing)}; install the extra: "
-            'pip install "kernelwood[web]"'
+            "pip install 'kernelwood[web]'"
         )
 
 

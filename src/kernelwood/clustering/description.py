@@ -44,9 +44,9 @@ class CommonFragment:
     structure : Tree or Sequence
         The fragment.
     count, n_compared : int
-        Number of structures that share it, and that were compared.
+        Number of structures that share the fragment, and number of structures compared.
     view : str
-        The view it was found in, "" for a kernel of plain structures.
+        View of the fragment, "" for a kernel of plain structures.
     """
 
     text: str

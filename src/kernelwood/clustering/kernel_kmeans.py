@@ -67,7 +67,7 @@ class KernelKMeans(StructureTransformer, Clusterer, StructureEstimator):
     Parameters
     ----------
     n_clusters : int
-        Number of clusters, :math:`K`. There are fewer, with a warning, if fewer structures differ.
+        Number of clusters, :math:`K`; fewer, with a warning, if fewer structures are distinct.
     kernel : Kernel
         The kernel, preferably normalized.
     embedder : NystromEmbedder, optional

@@ -32,7 +32,8 @@ class Config:
     Parameters
     ----------
     n_jobs : int
-        Number of threads where a kernel has ``n_jobs=None``; -1 for all cores.
+        Number of threads where a kernel has ``n_jobs=None``; -1 for all cores, -2 for all but one,
+        and so on.
     memory : int, str or None
         Largest result to allocate, in bytes or as ``"1GB"``; None for three quarters of the
         memory of the machine.
@@ -42,8 +43,8 @@ class Config:
         Folder of temporary files, which hold matrices beyond the memory budget; None for the
         folder of the platform.
     executor : concurrent.futures.Executor or None
-        Where large computations run: threads, processes or other machines. None for threads of
-        this process, ``n_jobs`` of them; each task of an executor uses as many.
+        Executor of large computations: threads, processes or other machines. None for ``n_jobs``
+        threads of this process; each task of an executor uses as many.
     """
 
     n_jobs: int = 1

@@ -59,7 +59,7 @@ class TaskResult(NamedTuple):
     position : int
         Number of the task.
     value : object
-        What the work returned.
+        Result of the work.
     kernel_evaluations, seconds, blocks
         As in :class:`Counters`, of the worker.
     warned : list of Warned
@@ -74,9 +74,10 @@ class TaskResult(NamedTuple):
 
 
 def uses_executor(cost: Callable[[], int]) -> bool:
-    """Return whether work of a cost, in pairs of nodes, is for the executor of the settings.
+    """Return whether work of a cost, in pairs of nodes, runs on the executor of the settings.
 
-    Small work is not, nor is work in a thread of the executor, which would wait for itself.
+    Small work does not, and neither does work in a thread of the executor: it would wait for
+    itself.
     """
     executor = get_config().executor
     if executor is None or _is_thread_of(executor):
@@ -94,7 +95,7 @@ def _is_thread_of(executor: object) -> bool:
 
 
 def count_workers() -> int:
-    """Return the number of workers of the executor, as far as it tells; else that of cores."""
+    """Return the number of workers of the executor if it is known, else the number of cores."""
     executor = get_config().executor
     n_workers = getattr(executor, "_max_workers", None)
     if n_workers is None and hasattr(getattr(executor, "_client", None), "nthreads"):  # Dask
@@ -107,8 +108,8 @@ def run_tasks(
 ) -> list[Warned]:
     """Run ``work(*shared, item)`` for each item on the executor; return the warnings.
 
-    A worker process gets the shared data once: the first tasks carry them, later tasks only their
-    name. A process that does not know the name says so, and the task is sent again with the data.
+    A worker process gets the shared data once: the first tasks contain them, later tasks only their
+    name. A process that does not have the data reports this, and the task is sent again with them.
     Threads share them. In a task there is no executor; other settings are those of the caller.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Matrices in files: beyond the memory budget, or written before."""
+"""Matrices in files: those beyond the memory budget, and existing files."""
 
 from __future__ import annotations
 

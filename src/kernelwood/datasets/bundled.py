@@ -71,7 +71,7 @@ def _question(index: int, line_number: int, line: str) -> Example:
 def load_interactions(split: Split = "all") -> Examples:
     """Return sentences on molecular interactions, with entities, relations and parses.
 
-    Invented abstracts, each with a few sentences. Entities are of type ``Protein``, ``Gene``,
+    The texts are invented abstracts of a few sentences. Entities are of type ``Protein``, ``Gene``,
     ``Chemical`` or ``Complex``. Relations are ``Activates``, ``Inhibits``, ``Phosphorylates`` and
     ``Regulates`` (the expression of a gene), from the first argument to the second, and ``Binds``,
     which has no direction. A denied relation is not annotated; a speculative one has an attribute

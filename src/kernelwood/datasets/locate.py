@@ -49,7 +49,7 @@ def find_data(
 def require_data(
     name: str | os.PathLike[str] | None = None, data: str | os.PathLike[str] | None = None
 ) -> Path:
-    """Return what `find_data` returns; raise an error if it does not exist.
+    """Return the result of `find_data`; raise an error if it does not exist.
 
     Parameters
     ----------

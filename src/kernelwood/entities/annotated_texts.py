@@ -1,4 +1,4 @@
-"""Texts with annotated entities, as taggers and lists of terms are made from."""
+"""Texts with annotated entities, from which taggers and lists of terms are made."""
 
 from __future__ import annotations
 

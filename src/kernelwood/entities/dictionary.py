@@ -179,7 +179,7 @@ class Dictionary:
             or of types to lists of terms (``{"protein": ["Raf-1", "Ras"]}``): a string is a type,
             a list has terms; a DataFrame with the columns ``term``, ``type`` and optionally
             ``id``; pairs ``(term, type)`` or triples ``(term, type, id)``. A `Dictionary` is
-            returned as it is.
+            returned unchanged.
         case, variants
             As for `Dictionary`.
 
@@ -238,6 +238,20 @@ class Dictionary:
             mention_entity(f"T{number}", text, start, end, term.type)
             for number, (start, end, term) in enumerate(found, start=1)
         ]
+
+    def not_found(self) -> str:
+        """Return the message for texts without any of the terms.
+
+        Examples
+        --------
+        >>> print(Dictionary([("protein", "Raf")]).not_found().partition(";")[0])
+        no term of the list (such as 'protein') occurs in the texts
+        """
+        first = f" (such as {self.terms[0].term!r})" if self.terms else ""
+        return (
+            f"no term of the list{first} occurs in the texts; its first column is the term, its "
+            "second the type"
+        )
 
     def matches(self, text: str, taken: Iterable[Span] = ()) -> Iterator[Match]:
         """Yield the terms in a text, each with its span.

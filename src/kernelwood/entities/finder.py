@@ -14,15 +14,15 @@ _A = TypeVar("_A", bound="Document | Sentence")
 
 @dataclass(frozen=True)
 class EntityFinder:
-    """Adds entities to documents, by what a model has and what a user gives.
+    """Adds entities to documents, by the finder of a model and one given by the user.
 
     Parameters
     ----------
     learned : EntityTagger, Dictionary or None
-        What the model has. A tagger is used for documents without entities only.
+        Finder of the model. A tagger is used for documents without entities only.
     given : Dictionary, argument of `Dictionary.of`, or object with ``annotate``, optional
-        What the user gives, usually a list of terms: its entities are added to all documents. Where
-        they overlap mentions of the tagger, the longer are taken, of equal ones those given.
+        Finder of the user, usually a list of terms: its entities are added to all documents. Where
+        they overlap mentions of the tagger, the longer ones are kept; of equal ones, those given.
 
     Examples
     --------
@@ -45,6 +45,11 @@ class EntityFinder:
             return frozenset(self.learned.types_)
         terms = self.learned.terms if isinstance(self.learned, Dictionary) else ()
         return frozenset(term.type for term in terms)
+
+    @property
+    def finds(self) -> bool:
+        """Whether there is a tagger or a list of terms."""
+        return self.learned is not None or self.given is not None
 
     def annotate(self, document: _A) -> _A:
         """Return a document or sentence with entities."""

@@ -1,4 +1,4 @@
-"""Mentions found in texts, and how they become entities of documents."""
+"""Mentions found in texts, and their conversion to entities of documents."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Mention(NamedTuple):
     type : str
         Type of the entity.
     probability : float or None
-        Of exactly this mention, if it was found by a tagger.
+        Probability of exactly this mention, if it was found by a tagger.
     reference : str
         Id of the entity in a database and its name there, separated by a tab; or "".
     """

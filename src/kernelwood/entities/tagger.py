@@ -56,13 +56,13 @@ class EntityTagger(Parameterized):
     r"""Sequence tagger of entities: learns from annotated texts, finds mentions in others.
 
     A linear-chain conditional random field [1]_ labels the words of a sentence, cut at hyphens, as
-    parts of mentions. It compares words, shapes, affixes and stems, those of the words around, and
-    terms of the annotation and of a dictionary. CRFsuite [2]_ learns the weights.
+    parts of mentions. Features are words, shapes, affixes and stems, those of neighboring words,
+    and terms of the annotation and of a dictionary. CRFsuite [2]_ learns the weights.
 
     Parameters
     ----------
     types : list of str, optional
-        Only entities of these types; by default all except triggers of events.
+        Types of entities to learn; by default all except triggers of events.
     dictionary : Dictionary, optional
         Terms that are compared with the words of a text. They need not be entities.
     l1, l2 : float
@@ -71,7 +71,7 @@ class EntityTagger(Parameterized):
         Maximum number of training iterations.
     abbreviations : bool, default True
         Whether the short form that a text defines for a mention, as in *heat shock protein 90
-        (Hsp90)*, is a mention, too, there and later in the text.
+        (Hsp90)*, is also a mention, there and later in the text.
     n_splits : int, default 3
         Number of folds, of whole documents, by which ``bias_`` and ``repeat_`` are chosen and
         ``held_out_`` is measured.
@@ -86,7 +86,7 @@ class EntityTagger(Parameterized):
     type_f1_ : dict of str to float
         F1 of each type.
     bias_ : float
-        Added to the score of mentions so that F1 is best on held-out documents.
+        Number added to the score of mentions, chosen for the best F1 on held-out documents.
     repeat_ : float or None
         Mentions of at least this probability are also mentions elsewhere in the document; None if
         this does not help on held-out documents.
@@ -171,7 +171,7 @@ class EntityTagger(Parameterized):
         Parameters
         ----------
         documents : iterable of Example, Document or Sentence
-            With entities.
+            Texts with annotated entities.
         y : None
             Not used.
         groups : sequence of str, optional
@@ -336,8 +336,8 @@ class EntityTagger(Parameterized):
         document : Document or Sentence
             The text to search.
         dictionary : Dictionary, optional
-            Terms that are entities, too. Where a term and a found mention overlap, the longer one
-            is taken; if they are equal, type and id are those of the dictionary.
+            Terms that also become entities. Where a term and a found mention overlap, the longer
+            one is kept; if they are equal, type and id are those of the dictionary.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Annotated texts as a tagger learns from them: pieces, labels, folds and scores."""
+"""Training data of a tagger: pieces and labels of annotated texts, folds and scores."""
 
 from __future__ import annotations
 

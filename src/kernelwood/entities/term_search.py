@@ -1,9 +1,9 @@
 """Search of a text for terms by the native core, and the characters that it knows.
 
 The core cuts texts into pieces by the rules of :mod:`kernelwood.entities.pieces`, and follows them
-through an automaton of terms. What a character is comes from Python, a page of 256 at a time, when
-a text needs it; so does the spelling of pieces with characters that are composed with others, or
-that fold to several.
+through an automaton of terms. Properties of characters come from Python, 256 at a time, when a text
+needs them; so does the spelling of pieces with characters that are composed with others, or that
+fold to several.
 """
 
 from __future__ import annotations

@@ -176,20 +176,21 @@ def harvest_terms(
     Parameters
     ----------
     documents : iterable of Example, Document or Sentence
-        With entities. Triggers of events are left out.
+        Texts with annotated entities. Triggers of events are left out.
     types : list of str, optional
-        Only entities of these types.
+        Types of entities to count; by default all.
     min_count : int, default 1
-        Least number of annotated occurrences of a term.
+        Minimum number of annotated occurrences of a term.
     min_share : float, default 0.5
-        Least fraction of the occurrences of a term in the texts that are annotated as entities.
+        Minimum fraction of the occurrences of a term in the texts that are annotated as entities.
         Common words that are rarely names are left out.
 
     Returns
     -------
     Dictionary
-        Terms in alphabetical order, each with its most frequent type and, if there are references
-        to a database, its most frequent id. ``tally`` counts the terms that are left out.
+        Terms in alphabetical order, those that begin with a letter first, each with its most
+        frequent type and, if there are references to a database, its most frequent id. ``tally``
+        counts the terms that are left out.
 
     Examples
     --------
@@ -222,4 +223,5 @@ def harvest_terms(
                 refused["term that is rarely an entity"] += 1
             else:
                 kept.append(Term(term.term, term.type, ids.get(term.term, "")))
+    kept.sort(key=lambda term: (not term.term[:1].isalpha(), term.term))  # "1 , 200 acres" last
     return Dictionary._selected(kept, refused)

@@ -6,9 +6,9 @@ fraction gets Wilson's interval [1]_ for its effective sample size, which is low
 of examples if examples of one group are alike; F1 gets that of J, transformed [2]_.
 
 The effective sample size is the number of examples divided by the design effect: the variance
-between groups over that of independent examples [3]_. Few errors say little about that variance,
-and no errors say nothing. It is therefore estimated after adding two groups of average size, one
-all right and one all wrong, as Agresti and Coull [4]_ add examples.
+between groups over that of independent examples [3]_. That variance cannot be estimated well from
+few errors, and not at all from none. It is therefore estimated after adding two groups of average
+size, one all right and one all wrong, as Agresti and Coull [4]_ add examples.
 
 The interval of a mean over classes is combined from those of the classes [5]_.
 

@@ -1,4 +1,4 @@
-"""Reliability: whether probabilities are as large as the fraction of predictions that are right."""
+"""Reliability: comparison of probabilities with the fractions of correct predictions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ReliabilityBin:
     probability : float
         Their mean probability.
     right : float
-        The fraction of them that is right.
+        Fraction of correct predictions.
     """
 
     low: float
@@ -43,9 +43,9 @@ class Reliability:
     bins : tuple of ReliabilityBin
         Those that have predictions, by increasing probability.
     error : float
-        Expected calibration error: the mean difference between probability and fraction right of
-        a bin, weighted by its number of predictions. With few predictions it is above 0 even for
-        true probabilities.
+        Expected calibration error: the mean difference between probability and fraction of correct
+        predictions of a bin, weighted by its number of predictions. With few predictions it is
+        above 0 even for true probabilities.
     """
 
     bins: tuple[ReliabilityBin, ...]
@@ -67,7 +67,7 @@ class Reliability:
 
 
 def reliability(probabilities: Any, right: Any, *, n_bins: int = 10) -> Reliability:
-    """Return how often predictions of some probability are right.
+    """Return the fraction of correct predictions for each range of probabilities.
 
     Parameters
     ----------

@@ -234,7 +234,7 @@ def documents(items: Iterable[Example | Candidate]) -> list[str]:
 
 
 class _Described(NamedTuple):
-    """What tells the document of an example or candidate.
+    """Properties by which the document of an example or candidate is found.
 
     Attributes
     ----------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from kernelwood.structures import escape
 
@@ -62,8 +62,13 @@ def label_text(label: object, width: int = _MAX_LABEL) -> str:
     )
 
 
-def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table with the first column aligned left and the others right.
+def text_table(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    align: Literal["left", "right"] = "right",
+) -> str:
+    """Return a table with the first column aligned left, and the others as ``align`` says.
 
     Examples
     --------
@@ -77,10 +82,9 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     text = []
     for first, *others in lines:
         cells = [first + " " * (widths[0] - _width(first))]
-        cells += [
-            " " * (width - _width(cell)) + cell
-            for width, cell in zip(widths[1:], others, strict=True)
-        ]
+        for width, cell in zip(widths[1:], others, strict=True):
+            blanks = " " * (width - _width(cell))
+            cells.append(blanks + cell if align == "right" else cell + blanks)
         text.append("  ".join(cells).rstrip())
     return "\n".join(text)
 

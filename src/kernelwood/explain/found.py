@@ -1,4 +1,4 @@
-"""What the search for shared fragments is asked for and what it returns, for all kernels alike."""
+"""Arguments and results of the search for shared fragments, the same for all kernels."""
 
 from __future__ import annotations
 

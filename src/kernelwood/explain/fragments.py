@@ -61,8 +61,8 @@ Floats = NDArray[np.float64]
 class Fragment:
     """A part that two structures share, and its contribution to their similarity.
 
-    Of vectors, a fragment is a feature that both have, if the kernel is linear or the cosine and
-    features have names; otherwise the only fragment is the value of the kernel. Of graphs, it is a
+    For vectors, a fragment is a feature that both have, if the kernel is linear or the cosine and
+    features have names; otherwise the only fragment is the value of the kernel. For graphs, it is a
     pair of labels that paths join, or a node with its neighborhood, written as text only.
 
     Attributes
@@ -149,14 +149,14 @@ def shared_fragments(
     Returns
     -------
     list of Fragment
-        Empty if the structures share nothing.
+        Empty if the structures share no fragment.
 
     Raises
     ------
     KernelInputError
         If the kernel cannot be explained, or a parameter is wrong.
     KernelOverflowError
-        If the raw value exceeds the range of a double, or an expected count.
+        If the raw value or an expected count exceeds the range of a double.
 
     Notes
     -----
@@ -179,8 +179,8 @@ def shared_fragments(
       of the factors on the path to it, so that all pairs sum to the raw value.
     * All-paths graph kernel: a pair of labels that paths join in both graphs, with the product of
       the weights of the paths. Weisfeiler-Lehman kernel: a node with its neighbors up to some
-      distance, with what its color adds to the value; those of a larger distance come first by
-      size. All fragments sum to the raw value, and ``covers`` is the share of each.
+      distance, with the contribution of its color to the value; by size, those of a larger distance
+      come first. All fragments sum to the raw value, and ``covers`` is the fraction of each.
     * Vector kernel, linear or cosine, with named features: each feature that both have, with its
       part of the sum. Otherwise there is one fragment, with the value of the kernel.
 

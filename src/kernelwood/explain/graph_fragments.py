@@ -1,4 +1,4 @@
-"""What two graphs share: pairs of labels joined by paths, and nodes with equal neighborhoods."""
+"""Fragments of two graphs: pairs of labels joined by paths, nodes with equal neighborhoods."""
 
 from __future__ import annotations
 

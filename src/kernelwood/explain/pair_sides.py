@@ -1,4 +1,4 @@
-"""Pairs of structures as the native search for shared fragments takes them."""
+"""Pairs of structures in the form that the native search for shared fragments reads."""
 
 from __future__ import annotations
 

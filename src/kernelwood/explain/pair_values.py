@@ -16,8 +16,7 @@ _Key = tuple[int, int, int, Any]
 class PairValues:
     """Values of kernels for pairs of structures, kept for kernels inside others.
 
-    A kernel is known by its identity, and so are batches; the same numbers are those of
-    `Kernel.pairs`.
+    Kernels and batches are recognized by their identity. Values are those of `Kernel.pairs`.
 
     Examples
     --------

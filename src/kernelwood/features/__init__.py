@@ -1,4 +1,4 @@
-"""Hashcodes and vectors of structures, their references and landmarks, and search by them."""
+"""Hashcodes and vectors of structures, reference and landmark selection, and search indexes."""
 
 import lazy_loader
 

@@ -40,7 +40,7 @@ class BitBlock:
     ----------
     method : {"rknn", "rmm", "kulis"}
     n_references : int
-        The first references are used, this many.
+        Number of references used, the first ones.
     subsets : ndarray of int32, shape (n_bits, 2, subset_size)
         Reference numbers.
     weights : ndarray of float64, shape (n_bits, 2 * subset_size)
@@ -92,7 +92,7 @@ class BitBlock:
         Runner(None, 0).quiet().run(work, len(used), evaluations=0, cost=cost)
 
     def starting_at(self, bit: int) -> BitBlock:
-        """Return the bits from number ``bit``."""
+        """Return the block of the bits from number ``bit`` on."""
         if bit == 0:
             return self
         linear = 0 if self.method == "rknn" else bit

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kernelwood import _native
 from kernelwood.compute import Runner, resolve_jobs
-from kernelwood.errors import KernelInputError
+from kernelwood.errors import KernelInputError, MissingPackageError
 from kernelwood.parameters import check_int
 from kernelwood.threads import LOCK, n_forks
 
@@ -233,7 +233,7 @@ def _import_faiss() -> Any:
     try:
         return importlib.import_module("faiss")
     except ImportError:
-        raise KernelInputError(
+        raise MissingPackageError(
             "HashIndex: backend='faiss' needs faiss, which is not installed; "
-            "pip install kernelwood[faiss], or use backend='scan', which gives the same results"
+            "pip install 'kernelwood[faiss]', or use backend='scan', which gives the same results"
         ) from None

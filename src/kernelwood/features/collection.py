@@ -1,11 +1,11 @@
 """Collections of structures with permanent ids, to which structures are added and removed.
 
-Removed rows are only marked at first; when they exceed an eighth, and before the rows are read
-from outside, the others are moved together. Ids rise with positions, so that an order by position
+Removed rows are first only marked; when they exceed an eighth, and before other modules read the
+rows, the remaining rows are moved together. Ids rise with positions, so that an order by position
 is an order by id.
 
-Each change makes new `Rows`, which one assignment publishes, and shares with the old ones all that
-stays. A search reads the rows of its beginning, whatever other threads add or remove meanwhile.
+Each change makes new `Rows`, published by one assignment, which share unchanged arrays with the old
+ones. A search reads the rows as of its start, even if other threads add or remove rows meanwhile.
 """
 
 from __future__ import annotations
@@ -285,7 +285,7 @@ class IdTable:
     Attributes
     ----------
     rows : Rows
-        The rows after the last change. Read it once for all that must fit together.
+        The rows after the last change. Read it once for values that must agree with each other.
 
     Notes
     -----
@@ -395,7 +395,7 @@ class IdTable:
 
 
 def ids_of(rows: str) -> Schema:
-    """Return the schema of ids of a table with as many rows as another value."""
+    """Return the schema of the ids of a table that has as many rows as another value."""
     return {
         "ids_": ArrayOf("int64", rows, least=0, rising=True),
         "next_id_": Whole(0, _LARGEST_ID - 1),
@@ -496,7 +496,7 @@ class Collection(IdTable):
 
 
 class CollectionEstimator(StructureEstimator):
-    """Estimator that stores structures, and can add and remove some."""
+    """Estimator that stores structures, and can add and remove structures."""
 
     _collection: Collection
     _restored: dict[str, Any]

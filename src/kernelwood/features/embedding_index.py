@@ -42,7 +42,7 @@ class EmbeddingIndex(StructureIndex):
     ----------
     kernel : Kernel
         Positive semidefinite kernel, preferably normalized: with an unnormalized kernel, large
-        structures are similar to everything.
+        structures have high similarities to all others.
     n_landmarks : int
         Number of landmarks, chosen from the structures of ``fit``.
     n_components : int, optional
@@ -85,13 +85,13 @@ class EmbeddingIndex(StructureIndex):
     do not represent. Products of plain vectors would underestimate similarities, most of all for
     structures unlike all landmarks; cosines would overestimate them. Therefore the vectors in the
     index, not those of queries, are rescaled to the geometric mean of both lengths, which finds
-    more of the nearest than either.
+    more of the nearest structures than either.
 
     Quantization changes a product by some thousandths; re-ranking corrects it. Adding and removing
     do not copy the whole index.
 
-    Thread safety: all methods but ``fit``. A search finds what the index holds when it begins, even
-    if other threads add and remove structures meanwhile.
+    Thread safety: all methods but ``fit``. A search covers the structures in the index when it
+    begins, even if other threads add and remove structures meanwhile.
 
     Examples
     --------

@@ -40,7 +40,7 @@ class HashIndex(StructureIndex, HashCollection):
         Number of nearest structures to compare by the kernel. By default none.
     backend : {"scan", "faiss"}
         Implementation of the scan. Both give the same results; faiss is an extra
-        (``pip install kernelwood[faiss]``), and keeps a second copy of the codes.
+        (``pip install 'kernelwood[faiss]'``), and keeps a second copy of the codes.
     random_state : None, int, Generator or RandomState
         Seed.
     n_jobs : int, optional
@@ -69,8 +69,8 @@ class HashIndex(StructureIndex, HashCollection):
     -----
     Adding and removing do not copy the whole index.
 
-    Thread safety: all methods but ``fit``. A search finds what the index holds when it begins, even
-    if other threads add and remove structures meanwhile.
+    Thread safety: all methods but ``fit``. A search covers the structures in the index when it
+    begins, even if other threads add and remove structures meanwhile.
 
     Examples
     --------

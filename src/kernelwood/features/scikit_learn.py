@@ -1,11 +1,11 @@
-"""Base classes of scikit-learn, taken when it is imported.
+"""Base classes of estimators, replaced by those of scikit-learn when it is imported.
 
-Importing scikit-learn takes longer than all that a loaded model does for a text: with it come
-pandas, ``scipy.stats`` and others that no prediction needs. The classes here stand in for its base
-classes until it is imported, by whomever, or until something that its classes provide is used. Then
-they get those as their bases, and their subclasses what ``__init_subclass__`` adds (:func:`link`).
-Whoever asks whether an object is an estimator of scikit-learn has imported it, and gets the answer
-that plain subclasses give.
+Importing scikit-learn takes longer than applying a loaded model to a text: it also imports pandas,
+``scipy.stats`` and other modules that predictions do not need. The classes here replace its base
+classes until any code imports it or uses a feature of its classes. Then they get its classes as
+their bases, and their subclasses get the additions of ``__init_subclass__`` (:func:`link`). Code
+that checks whether an object is an estimator of scikit-learn has imported it, and gets the same
+answer as for plain subclasses.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class _Deferred:
 
 
 class Estimator(_Deferred):
-    """Stands in for ``BaseEstimator``."""
+    """Replacement of ``BaseEstimator`` until scikit-learn is imported."""
 
     if TYPE_CHECKING:  # each has arguments of its own
 
@@ -81,15 +81,15 @@ class _Mixed:
 
 
 class Classifier(_Mixed):
-    """Stands in for ``ClassifierMixin``; to the left of an estimator among the bases."""
+    """Replacement of ``ClassifierMixin``; to the left of an estimator among the bases."""
 
 
 class Clusterer(_Mixed):
-    """Stands in for ``ClusterMixin``; to the left of an estimator among the bases."""
+    """Replacement of ``ClusterMixin``; to the left of an estimator among the bases."""
 
 
 class Transformer(_Mixed):
-    """Stands in for the mixins of estimators with a ``transform``; to the left of an estimator."""
+    """Replacement of the mixins of estimators with a ``transform``; to the left of an estimator."""
 
 
 # The classes of scikit-learn that each stands in for.
@@ -186,9 +186,9 @@ class _AvailableIf:
 
 
 def available_if(check: Callable[[Any], bool]) -> Callable[[Callable[..., Any]], Any]:
-    """Return a decorator of methods that objects have only if a check of them returns True.
+    """Return a decorator of methods that exist only on objects for which a check returns True.
 
-    It does what that of scikit-learn does: other objects have no such attribute.
+    As with the decorator of scikit-learn, other objects do not have the attribute.
     """
     return partial(_AvailableIf, check)
 

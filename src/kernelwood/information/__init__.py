@@ -8,7 +8,7 @@ numbers are in nats.
 - The **total correlation** :math:`TC(c) = \sum_l H(c_l) - H(c)` is this redundancy. It is zero
   for independent bits, and :math:`(k - 1)\,H(c_1)` for :math:`k` copies of one bit.
 - The **mutual information** :math:`I(c : y) = H(c) - \sum_y p(y)\,H(c \mid y)` of codes and
-  classes :math:`y` is what good codes maximize.
+  classes :math:`y` measures how informative codes are about the classes.
 
 Entropies of hundreds of bits cannot be counted from hundreds of examples. Instead, a few binary
 *latent variables*, each for a group of bits, explain the total correlation; the explained part is

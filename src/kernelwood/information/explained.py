@@ -126,7 +126,7 @@ _COLUMNS = 16  # the columns of a product are a multiple of this
 def random_start(bits: Bits, n_latent: int, seed: int, number: int) -> NDArray[np.float64]:
     """Return the responsibilities at the start of restart ``number``.
 
-    Each latent variable starts by which of two random examples a code is nearer to. This depends
+    Each latent variable starts as the nearer one of two random examples for each code. This depends
     neither on the order of the bits nor on which value of a bit is 1.
 
     Examples
@@ -309,7 +309,7 @@ def explain(
         Number of latent variables. More of them explain little more, and the time grows in steps of
         eight.
     n_restarts : int
-        Number of searches, of which the best is kept.
+        Number of searches; the best one is kept.
     max_iterations : int
         Maximum number of iterations of a search.
     tolerance : float

@@ -259,7 +259,7 @@ def mutual_information(
 
     Examples
     --------
-    The class tells whether two bits differ; neither bit knows anything of it.
+    The class is whether two bits differ; neither bit alone is informative about it.
 
     >>> import numpy as np
     >>> first, second = np.repeat([0, 1], 20), np.tile([0, 1], 20)

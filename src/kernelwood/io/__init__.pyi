@@ -13,7 +13,11 @@ from .containers.compression import PACKED_SUFFIXES as PACKED_SUFFIXES
 from .containers.container import name_problem as name_problem
 from .containers.limits import LimitError as LimitError, Limits as Limits
 from .convert import fit_to_format as fit_to_format, keep_views as keep_views, left_out as left_out
-from .counts import Counts as Counts
+from .counts import (
+    NOT_CANDIDATES as NOT_CANDIDATES,
+    Counts as Counts,
+    reason_lines as reason_lines,
+)
 from .formats.bioc_json import write_bioc_json as write_bioc_json
 from .formats.bioc_xml import write_bioc as write_bioc
 from .formats.claim_sources import CLAIM_SOURCES as CLAIM_SOURCES
@@ -71,7 +75,13 @@ from .segments import (
     inputs_kept_open as inputs_kept_open,
     read_segments as read_segments,
 )
-from .source import Closing as Closing, Line as Line, Readable as Readable, Source as Source
+from .source import (
+    Closing as Closing,
+    Line as Line,
+    Readable as Readable,
+    Source as Source,
+    is_project as is_project,
+)
 from .streams import (
     ErrorPolicy as ErrorPolicy,
     Tally as Tally,

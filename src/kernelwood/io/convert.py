@@ -68,7 +68,7 @@ def fit_to_format(example: Example, format: str) -> Example:
     Parameters
     ----------
     example : Example
-        An example as it was read.
+        An example as a reader returns it.
     format : str
         Name of the format to write. For a format that holds all views the example is returned
         unchanged.

@@ -1,13 +1,36 @@
-"""Counts of work on examples: how many were skipped or dropped, and why."""
+"""Counts of skipped and dropped examples, by reason."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from kernelwood.io.streams import Tally
 from kernelwood.text import Example
+
+NOT_CANDIDATES = "not candidates, never related in training"  # a colon and the kind follow
+
+
+def reason_lines(counts: Mapping[str, int], title: str) -> list[str]:
+    """Return a line for each reason, with a title, and one for all pairs that are not candidates.
+
+    Examples
+    --------
+    >>> never = f"{NOT_CANDIDATES}: "
+    >>> for line in reason_lines({f"{never}A–B": 40, "spans": 3, f"{never}B–B": 9}, "dropped"):
+    ...     print(line)
+    not candidates, never related in training: A–B (40), B–B (9)
+    dropped: 3 × spans
+    """
+    kinds, others = [], []
+    for reason, n in counts.items():
+        if reason.startswith(f"{NOT_CANDIDATES}: "):
+            kinds.append(f"{reason.removeprefix(f'{NOT_CANDIDATES}: ')} ({n:,})")
+        else:
+            others.append(f"{title}: {n:,} × {reason}")
+    return [f"{NOT_CANDIDATES}: {', '.join(kinds)}", *others] if kinds else others
 
 
 @dataclass
@@ -29,7 +52,7 @@ class Counts:
         self.remarks.update(tally.remarks)
 
     def reasons(self) -> str:
-        """Return why examples were skipped or dropped, as text."""
+        """Return the reasons for which examples were skipped or dropped, as text."""
         counts = self.skipped + self.dropped
         return "; ".join(f"{count:,} × {reason}" for reason, count in counts.items())
 

@@ -27,6 +27,7 @@ from kernelwood.io.formats.table import (
     formats_by_suffix,
     given_options,
     recognize,
+    sure_formats,
 )
 from kernelwood.io.source import Item, Readable, Source, encoding_hint
 from kernelwood.io.streams import Input
@@ -39,6 +40,7 @@ Recognizer: TypeAlias = Callable[[Source], Format | None]
 _SHOWN = 5  # files named in a message
 # Suffixes that are not specific to a format: the content decides.
 _SNIFFED = (".txt", ".xml", ".json")
+_TEXT = ".txt"
 _OFFICE = "[Content_Types].xml"  # a file in every Word and Excel document
 _ARCHIVES = (".zip", ".tar", ".tgz", ".tbz2", ".txz", ".7z", ".rar", ".jar")
 
@@ -230,9 +232,11 @@ class ContainerInput(Input[Example]):
         self._size = sum(container.size(name) for part in self.parts for name in part.names)
 
     def _sniff(self, name: str) -> Part | None:
+        if self._text_format and _is_text(name):
+            return _single_part(name, None)  # recognized when it is read
         try:
             with self._open(name, None) as source:
-                rows = formats_by_content(source.head)
+                rows = (sure_formats if _is_text(name) else formats_by_content)(source.head)
                 if not source.head.strip():
                     source.is_blank()  # raises if the file is damaged
         except LimitError:
@@ -246,8 +250,7 @@ class ContainerInput(Input[Example]):
         if not rows and self._options:  # which may name the columns of a table
             rows = named
         if not rows:
-            may_be_text = self._text_format and plain_name(name).lower().endswith(".txt")
-            return _single_part(name, None) if may_be_text else None
+            return None
         return _single_part(name, rows[0] if len(rows) == 1 else None)
 
     def _nothing(self, only: str | None) -> ReadError:
@@ -269,6 +272,11 @@ class ContainerInput(Input[Example]):
         else:
             problem = f"none of its {len(names)} files can be read; it has {listed}"
             hint = "files are chosen by their suffix; format=... reads those without a known one"
+            if any(map(_is_text, names)):
+                problem = f"texts without .ann beside them: it has {listed}"
+                hint = (
+                    "put the annotation of name.txt into name.ann; format=... reads other formats"
+                )
         return ReadError(problem, path=container.name, hint=hint)
 
     def _all_items(self) -> Iterator[Item]:
@@ -445,6 +453,10 @@ def make_plan(
     ignored += [name for name, part in found if part is None]
     ordered = sorted(parts, key=lambda part: part.names)
     return Plan(tuple(_distinct(ordered)), tuple(sorted(ignored)))
+
+
+def _is_text(name: str) -> bool:
+    return plain_name(name).lower().endswith(_TEXT)
 
 
 def _fits(names: Iterable[str], only: str | None) -> bool:

@@ -26,12 +26,12 @@ class FileInUseError(BlockingIOError):
 class FileLock:
     """A lock on a file, which is created for it and contains the number of the process.
 
-    The system releases the lock when the process ends, however it ends.
+    The system releases the lock when the process ends, even if it is killed.
 
     Parameters
     ----------
     path : Path
-        The file of the lock itself, not of what it protects.
+        The lock file, not the file that it protects.
 
     Raises
     ------

@@ -1,8 +1,9 @@
 """Writing and joining Parquet tables, in bounded memory; needs the extra ``arrow``.
 
-A file depends only on its rows: row groups end after 20,000 rows or 32 MB of values, however the
-rows arrive, and there are no times in it. So parts of a run that was split can be joined to the
-file that one run would have written, with the same version of pyarrow. Pages have checksums.
+A file depends only on its rows: row groups end after 20,000 rows or 32 MB of values, for any
+division of the input, and the file has no timestamps. Parts of a run that was split can therefore
+be joined to the file that one run would have written, with the same version of pyarrow. Pages have
+checksums.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kernelwood.errors import KernelInputError, StructureError
+from kernelwood.errors import KernelInputError, MissingPackageError, StructureError
 from kernelwood.io.atomic import open_output, unwritable
 from kernelwood.io.containers.limits import Limits, Meter
 from kernelwood.io.formats.parquet import CONTENT, damaged, open_parquet
@@ -65,7 +66,7 @@ def check_parquet(path: object) -> str:
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError as failure:
-        raise KernelInputError(
+        raise MissingPackageError(
             "Parquet tables need the package pyarrow; install it with: "
             "pip install 'kernelwood[arrow]'"
         ) from failure
@@ -92,7 +93,7 @@ def write_parquet(
         A value for each column; records are tuples, and None is a missing value. Read one by one,
         so they need not fit in memory together.
     content : str
-        What the rows are, such as ``"predictions"``; the metadata ``kernelwood.table`` of the file.
+        Content of the rows, such as ``"predictions"``: the metadata ``kernelwood.table``.
 
     Raises
     ------
@@ -237,9 +238,9 @@ def _write_matrix(
 def join_parquet(parts: Iterable[str | os.PathLike[str]], path: str | os.PathLike[str]) -> None:
     """Join Parquet tables to the table that has all their rows, completely or not at all.
 
-    The bytes are those of a file into which all rows were written at once, whatever the sizes of
-    the parts, if the parts were written by the same version of pyarrow. Memory is bounded by the
-    largest row group.
+    The bytes are those of a file into which all rows were written at once, for parts of any size,
+    if the parts were written by the same version of pyarrow. Memory is bounded by the largest row
+    group.
 
     Parameters
     ----------

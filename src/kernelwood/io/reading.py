@@ -38,8 +38,8 @@ def iter_read(
 ) -> ExampleStream:
     """Read examples one at a time, for files larger than memory.
 
-    Takes what :func:`read` takes. The file is opened at once, so an error is raised here, not in
-    the loop, if it is missing. ``stream.tally`` has the counts so far, ``stream.position`` and
+    Parameters are those of :func:`read`. The file is opened at once, so a missing file raises an
+    error here, not in the loop. ``stream.tally`` has the counts so far, ``stream.position`` and
     ``stream.size`` the progress in bytes.
 
     Returns

@@ -65,7 +65,7 @@ _CHANGED = "the file has changed since the plan was made"
 
 
 class ChangedError(StopError):
-    """A file is not what it was when it was cut into segments."""
+    """A file has changed since it was cut into segments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ class Segment:
         return self.start == 0 and self.last
 
     def _problem(self) -> str | None:
-        """Return what is wrong with the values."""
+        """Return the error in the values."""
         for name in self.names:
             said = name_problem(name) if isinstance(name, str) else "is not a string"
             if said is not None:
@@ -234,7 +234,7 @@ def cut_inputs(
     limits : Limits, optional
         Limits on compressed files and archives.
     progress : callable, optional
-        ``progress(done, total)`` in bytes of the files as they are on disk.
+        ``progress(done, total)`` in bytes of the files on disk.
     **options
         Options of the format, as in the call of :func:`read_segments`.
 
@@ -272,7 +272,7 @@ def cut_inputs(
 
 
 class _Range(NamedTuple):
-    """A range of bytes of a file, and what is before it."""
+    """A range of bytes of a file, and its position."""
 
     start: int
     stop: int
@@ -563,7 +563,7 @@ def read_segments(
     ----------
     segments : iterable of Segment
         From :func:`cut_inputs`. Consecutive segments of a compressed file or an archive are read
-        in one go; the first skips what is before it.
+        in one pass; the bytes before the first one are skipped.
     errors : {"raise", "skip", "collect"}
         Treatment of a broken part, as in :func:`read`.
     texts : bool
@@ -585,8 +585,8 @@ def read_segments(
     Raises
     ------
     ChangedError
-        If a file is missing or its bytes are others than when it was cut, for any value of
-        ``errors``; at the latest after the last example of the segment.
+        If a file is missing or has changed since it was cut, for any value of ``errors``; at the
+        latest after the last example of the segment.
     """
     check_policy(errors)
     made = _SegmentInput(

@@ -1,7 +1,7 @@
 """Input of readers: a path, standard input or an open stream.
 
-A :class:`Source` handles what does not depend on the format: compression, byte order marks, line
-ends, text encoding and the name in messages. A reader uses its :meth:`~Source.lines`, or the bytes
+A :class:`Source` does the work common to all formats: compression, byte order marks, line ends,
+text encoding and the name in messages. A reader uses its :meth:`~Source.lines`, or the bytes
 of :attr:`~Source.stream` if the format is not made of lines.
 """
 
@@ -96,7 +96,7 @@ class Closing:
     """Base class of objects that are closed at the end of a ``with`` block."""
 
     def close(self) -> None:
-        """Close all that was opened."""
+        """Close all files that were opened."""
         raise NotImplementedError
 
     def __enter__(self: C) -> C:
@@ -278,7 +278,7 @@ class Source(Closing):
     def random_access(self) -> IO[bytes]:
         """Return a new file with all decompressed bytes, in which one can seek.
 
-        It is the file itself, or a temporary copy if that is compressed or a stream.
+        This is the file itself, or a temporary copy of a compressed file or a stream.
         """
         if self.path is not None and self.is_plain():
             return self.path.open("rb")
@@ -295,7 +295,7 @@ class Source(Closing):
     def opening(self) -> bytes:
         """The head, or more if the first line that is not blank is longer.
 
-        To be asked for before the stream is read.
+        Use it before the stream is read.
         """
         data, size = self.head, _HEAD
         complete = len(self.mark) + len(data) < size
@@ -310,7 +310,7 @@ class Source(Closing):
             complete = len(data) < size
 
     def skip_to(self, place: int, here: int) -> None:
-        """Move the stream to a place of the decompressed bytes from ``here``, which is before it.
+        """Move the stream forward, from ``here`` to a place of the decompressed bytes.
 
         The rest is read from there even if the file is shorter.
         """
@@ -452,6 +452,21 @@ _MANY = 0.3  # of the bytes; more than any text has by chance
 _TEXT_CONTROLS = b"\t\n\v\f\r\x1b"
 
 
+# Beginning of a project of kernelwood review, which is an SQLite file with this application id.
+_SQLITE, _APPLICATION, _APPLICATION_PLACE = b"SQLite format 3\0", b"KWP1", slice(68, 72)
+
+
+def is_project(head: bytes) -> bool:
+    """Return whether a file that begins with ``head`` is a project of ``kernelwood review``.
+
+    Examples
+    --------
+    >>> is_project(b"SQLite format 3" + bytes(53) + b"KWP1"), is_project(b"PK")
+    (True, False)
+    """
+    return head.startswith(_SQLITE) and head[_APPLICATION_PLACE] == _APPLICATION
+
+
 def encoding_hint(head: bytes) -> str | None:
     """Return a hint for a file that begins with ``head``; None if it looks like UTF-8 text.
 
@@ -466,6 +481,11 @@ def encoding_hint(head: bytes) -> str | None:
     >>> encoding_hint("Öl".encode("latin-1")) is None
     True
     """
+    if is_project(head):
+        return (
+            "this is a project of kernelwood review; write its documents with kernelwood review "
+            "PROJECT.kwp --export DIR --to documents.jsonl"
+        )
     head = head[:_LOOK]
     name = next((name for mark, name in _MARKS if head.startswith(mark)), _by_zeros(head))
     if name is not None:

@@ -1,4 +1,4 @@
-"""Streams of what readers yield: error policies and counts."""
+"""Streams of examples from readers: error policies and counts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, SupportsIndex, TypeAlias, TypeVar, overload
 
 from kernelwood.errors import ReadError, StructureError
 from kernelwood.io.containers.limits import LimitError, StopError
@@ -18,6 +18,7 @@ from kernelwood.threads import ProcessState
 
 ErrorPolicy: TypeAlias = Literal["raise", "skip", "collect"]
 T = TypeVar("T")
+L = TypeVar("L", bound="ReadList[Any]")
 
 _POLICIES = ("raise", "skip", "collect")
 _PROBLEM_LIMIT = 1000
@@ -33,7 +34,7 @@ _PARTICULARS = re.compile(r"""'[^']*'|"[^"]*"|['"][^'"]*\.\.\.|\b0x[0-9a-f]+|\b\
 
 @dataclass(frozen=True)
 class Tally:
-    """Counts of what was read from a file, a folder or an archive.
+    """Counts of read and skipped parts of a file, a folder or an archive.
 
     Attributes
     ----------
@@ -88,13 +89,21 @@ def _listed(counts: Mapping[str, int]) -> str:
 
 
 class ReadList(list[T]):
-    """A list with the counts of its reading in :attr:`tally`."""
+    """A list with the counts of its reading in :attr:`tally`, which a slice keeps."""
 
     tally: Tally
 
     def __init__(self, items: Iterable[T] = (), tally: Tally | None = None) -> None:
         super().__init__(items)
         self.tally = Tally(read=len(self)) if tally is None else tally
+
+    @overload
+    def __getitem__(self, place: SupportsIndex) -> T: ...
+    @overload
+    def __getitem__(self: L, place: slice) -> L: ...
+    def __getitem__(self, place: SupportsIndex | slice) -> Any:
+        found: Any = super().__getitem__(place)
+        return type(self)(found, self.tally) if isinstance(place, slice) else found
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self)}, {self.tally.skipped} skipped>"

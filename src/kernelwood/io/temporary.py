@@ -2,7 +2,7 @@
 
 While ``found.jsonl`` is written, it is called ``.kernelwood-5f0c61d2-0.tmp``, in the same folder.
 The letters are a hash of its name, the number tells processes that write the same file apart. Each
-holds a lock on its own, which the system releases when the process ends, however it ends. One that
+holds a lock on its own, which the system releases when the process ends, even if killed. One that
 is not locked was left behind by a process that was killed; the next process that writes the same
 file or folder removes it.
 """

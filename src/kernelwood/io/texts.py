@@ -13,10 +13,10 @@ from kernelwood.io.formats.delimited import looks_like_table
 from kernelwood.io.formats.table import (
     Format,
     find_format,
-    formats_by_content,
     formats_by_suffix,
     given_options,
     recognize,
+    sure_formats,
 )
 from kernelwood.io.ids import UsedIds
 from kernelwood.io.inputs import as_path, open_input
@@ -58,9 +58,6 @@ _SIGNS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
 )  # fmt: skip
 _UNREADABLE = "not UTF-8 text"
 _LISTED = 200
-_OBJECT = re.compile(r'\s*\{\s*["}]')
-_TREE = re.compile(r"\s*\(\s*(?:\(\s*)?[^\s()]+\s*\(")  # a node and its first child
-_BRACKETS = 0.3  # for each word; a tree has one for every two or three words and labels
 _ANNOTATED = (Document, Sentence)
 
 
@@ -73,7 +70,7 @@ def iter_texts(
     limits: Limits | None = None,
     **options: Any,
 ) -> ExampleStream:
-    """Read texts one at a time; takes what :func:`read_texts` takes.
+    """Read texts one at a time; parameters are those of :func:`read_texts`.
 
     Returns
     -------
@@ -120,7 +117,8 @@ def read_texts(
 ) -> Examples:
     r"""Read texts from files of any kind: plain text, articles, records, annotated corpora.
 
-    What looks like markup or records and is in no known format is refused, never read as prose.
+    A file that looks like markup or records of an unknown format is refused, not read as prose.
+    Prose may begin with a bracket.
 
     Parameters
     ----------
@@ -180,7 +178,7 @@ def recognize_text(source: Source) -> Format:
     if formats_by_suffix(source.suffix):
         found = recognize(source)
     else:
-        fitting = [row for row in formats_by_content(source.head) if _is_sure(row, source.head)]
+        fitting = sure_formats(source.head)
         found = fitting[0] if len(fitting) == 1 else recognize(source) if fitting else None
         if found is not None and found.companions:
             raise source.error(
@@ -188,6 +186,8 @@ def recognize_text(source: Source) -> Format:
                 line=1,
                 hint="name it name.ann, put the text into name.txt beside it, and read that",
             )
+        if found is not None and found.name == "penn":
+            raise source.error("a file of parse trees has no text", line=1, hint=_AS_PROSE)
     if found is None:
         said = not_prose(source.head)
         if said is not None:
@@ -196,16 +196,6 @@ def recognize_text(source: Source) -> Format:
             raise source.error(problem, line=1, hint=advice)
         return find_format("standoff")  # which reads text with the annotation beside it
     return found
-
-
-def _is_sure(form: Format, head: bytes) -> bool:
-    """Return whether a format that fits is not prose that begins with a bracket."""
-    text = head.decode("utf-8", "replace")
-    if form.name == "jsonl":
-        return bool(_OBJECT.match(text))
-    if form.name == "penn":
-        return bool(_TREE.match(text)) and text.count("(") > _BRACKETS * len(text.split())
-    return True
 
 
 def not_prose(head: bytes) -> tuple[str, str] | None:

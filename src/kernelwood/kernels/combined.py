@@ -27,9 +27,9 @@ _ALWAYS = 2**62  # number of uses of values that are kept to the end
 
 
 class CombinedKernel(Kernel):
-    """A kernel made of kernels: fills their matrices and combines them entry by entry.
+    """A kernel made of kernels: computes their matrices and combines them entry by entry.
 
-    Combinations may be nested to any depth, so nothing here follows them by recursion.
+    Combinations may be nested to any depth, so methods do not recurse into them.
     """
 
     _inside: ClassVar[tuple[str, ...]] = ("kernel",)
@@ -155,18 +155,18 @@ class CombinedKernel(Kernel):
 
     @property
     def n_jobs(self) -> int | None:  # type: ignore[override]
-        """Number of threads, that of the first kernel inside."""
+        """Number of threads of the first kernel in the combination."""
         return _first_inside(self).n_jobs
 
     @property
     def dtype(self) -> Any:  # type: ignore[override]
-        """Number type, that of the first kernel inside."""
+        """Number type of the first kernel in the combination."""
         return _first_inside(self).dtype
 
     # Copies and comparisons.
 
     def clone(self: C) -> C:
-        """Return a new kernel with the same parameters; a kernel inside twice is copied twice."""
+        """Return a new kernel with the same parameters; a part that occurs twice is copied so."""
         made: C = self._shallow_clone()
         waiting: list[CombinedKernel] = [made]
         n_copies = 1
@@ -667,9 +667,9 @@ class OnView(CombinedKernel):
     Parameters
     ----------
     name : str
-        The view it reads.
+        Name of the view.
     kernel : Kernel
-        The kernel of the structures in it.
+        Kernel that compares the structures of this view.
 
     Examples
     --------
@@ -742,7 +742,7 @@ def needed_views(kernel: Kernel) -> tuple[str, ...] | None:
     Parameters
     ----------
     kernel : Kernel
-        A kernel, however deeply combined.
+        A kernel or a combination of kernels of any depth.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Gram matrices in folders: files of some rows each, computed in any order, in several places."""
+"""Gram matrices in folders: each file has some of the rows, and files are computed in any order."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def write_gram(
     dtype: DTypeLike | None = None,
     panels: Iterable[int] | None = None,
 ) -> GramFolder:
-    r"""Write a Gram matrix into a folder of ``.npy`` files with some of its rows each.
+    r"""Write a Gram matrix into a folder of ``.npy`` files, each with some of its rows.
 
     A file appears when it is complete; files that exist are not computed again, so that a call
     that was interrupted is resumed by the same call. Several processes, or machines with a common
     file system, can write different ``panels`` at once. The values are those of
-    :meth:`Kernel.gram`. As each file has whole rows, a pair is compared twice, for either row:
+    :meth:`Kernel.gram`. As each file has whole rows, a pair is compared twice, once for each row:
     :math:`n^2` kernel evaluations instead of :math:`n (n + 1) / 2`.
 
     Parameters
@@ -218,7 +218,7 @@ def open_gram(folder: str | os.PathLike[str]) -> GramFolder:
 
 
 class GramFolder:
-    """A Gram matrix in a folder, of which rows are read when they are used.
+    """A Gram matrix in a folder; rows are read when they are used.
 
     Made by :func:`write_gram` and :func:`open_gram`. Up to 64 files are mapped into memory at a
     time.

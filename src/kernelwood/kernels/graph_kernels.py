@@ -275,7 +275,7 @@ class AllPathsGraphKernel(GraphKernel):
 
     where i and j are node labels, :math:`\ell(u)` is the label of node u and :math:`g_u` its gate,
     and :math:`A_{uv}` is the weight of the edges from u to v times :math:`g_v`. The weight of a
-    path is so the product of the weights of its edges and of the gates of its nodes, and
+    path is thus the product of the weights of its edges and the gates of its nodes, and
     :math:`G_{ij}` sums all paths (more precisely walks, which may visit a node again) of one edge
     or more from a node labeled i to one labeled j. With ``variant="max"``, :math:`W_{uv}` is the
     weight of the best path instead of the sum.
@@ -307,13 +307,13 @@ class AllPathsGraphKernel(GraphKernel):
         spectral radius of A is 1 or more (more than :math:`1 - 10^{-9}`). For ``variant="max"``,
         if the product of weights and gates around a cycle exceeds 1. Graphs without cycles, and all
         graphs in which the weights of the edges that leave each node (or enter it) sum to less than
-        1, are always accepted. Also if a graph is so large that this takes minutes.
+        1, are always accepted. Also raised if a graph is so large that comparing it takes minutes.
 
     Notes
     -----
-    It takes any directed graph. For relations between two entities, use it on the view
-    ``all-paths-graph``. Labels match only if they are equal: there is no ``similarity``. A graph
-    without edges has the self-similarity 0.
+    The kernel accepts any directed graph. For relations between two entities, use it on the view
+    ``all-paths-graph``. Labels match only if they are equal: there is no parameter ``similarity``.
+    A graph without edges has the self-similarity 0.
 
     References
     ----------
@@ -482,9 +482,9 @@ class WeisfeilerLehmanKernel(GraphKernel):
 
     Notes
     -----
-    Colors are compared exactly: equal ones stand for equal neighborhoods, without hashing. Labels
-    match only if they are equal; refinement is not defined for degrees of similarity, so that there
-    is no ``similarity``. Both bases are positive semidefinite. The assignment kernel is less
+    Colors are compared exactly, without hashing: equal colors stand for equal neighborhoods. Labels
+    match only if they are equal; refinement is not defined for soft matching, so there is no
+    parameter ``similarity``. Both bases are positive semidefinite. The assignment kernel is less
     dominated by frequent labels.
 
     References

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -63,7 +64,7 @@ class Kernel(Parameterized):
     dtype: DTypeLike = "float64"
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """Make an object that scikit-learn accepts as a kernel, imported already or later."""
+        """Make an object that scikit-learn accepts as a kernel, whenever it is imported."""
         gaussian_process.register_when_imported(Kernel)
         return super().__new__(cls)
 
@@ -469,5 +470,14 @@ def warn_of_zeros(count: int, kernel: object) -> None:
             f"{type(kernel).__name__}: {count} structure(s) have self-similarity 0 (empty, or "
             "without anything the kernel counts); their normalized similarities are set to 0",
             RuntimeWarning,
-            stacklevel=2,
+            stacklevel=_caller_level(),
         )
+
+
+def _caller_level() -> int:
+    """Return the stack level of the first caller outside the package, for ``warnings.warn``."""
+    level, frame = 1, sys._getframe(1)
+    package = __name__.partition(".")[0]
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+        level, frame = level + 1, frame.f_back
+    return level

@@ -43,12 +43,12 @@ class PairKernel(CombinedKernel):
     ``"preference"``  :math:`k(a_1,b_1) + k(a_2,b_2) - k(a_1,b_2) - k(a_2,b_1)`
     ================  ==========================================================================
 
-    Terms in brackets are left out if the order of the parts matters (``symmetric=False``). All are
-    positive semidefinite if :math:`k` is. The larger of the two products is not, nor is the
-    soft maximum of KeLP's kernel of best alignments; ``"best"`` is their sum after raising both to
-    a power, in which the larger one prevails.
+    Terms in brackets are left out if the order of the parts matters (``symmetric=False``). All
+    modes are positive semidefinite if :math:`k` is. The maximum of the two products is not, nor is
+    the soft maximum of KeLP's kernel of best alignments; ``"best"`` therefore adds powers of both
+    products, so that the larger one prevails.
 
-    A Gram matrix needs four matrices of :math:`k` for the parts, two of them without crossed terms.
+    A Gram matrix needs four matrices of :math:`k` for the parts, or two without terms in brackets.
 
     Parameters
     ----------

@@ -9,17 +9,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwood.arrays import LARGE, ArrayOf, Labels, Whole
+from kernelwood.arrays import LARGE, ArrayOf, Batch, Labels, Whole
 from kernelwood.errors import KernelInputError
 from kernelwood.features import Classifier, StructureEstimator, encode_labels
 from kernelwood.parameters import is_number
-from kernelwood.structures import Tree, escape, shorten
+from kernelwood.structures import Forest, Graph, Sequence, Tree, escape, shorten
+from kernelwood.text import Candidate, Example
 
 Floats = NDArray[np.float64]
 
+_STRUCTURES = (Sequence, Tree, Graph, Forest, Example, Candidate)
+
 
 class Contributions(NamedTuple):
-    """Contributions of training structures to scores, which they and the intercepts add up to.
+    """Contributions of training structures to scores; with the intercepts, they sum to the scores.
 
     Attributes
     ----------
@@ -102,6 +105,18 @@ class StructureClassifier(Classifier, StructureEstimator):
                 f"{type(self).__name__}: {name} names {label!r}, but the labels are {labels[:20]}"
             )
         return labels.index(label)
+
+    def _prepare_one(self, x: Any) -> Any:
+        """Return a structure as a batch of one; raise KernelInputError for several."""
+        several = isinstance(x, Batch) or (
+            isinstance(x, (list, tuple)) and any(isinstance(one, _STRUCTURES) for one in x)
+        )
+        if several:
+            raise KernelInputError(
+                f"{type(self).__name__}.evidence: give one structure, not a {type(x).__name__} of "
+                f"{len(x):,}; call it for each"
+            )
+        return self._prepare([x])
 
     def _signs(self, n: int, label: Any, against: Any) -> Floats:
         """Return the weights of the classes in the explained scores, shape (n, n_classes).
@@ -213,7 +228,7 @@ class Support:
     index : int
         Its position among the training structures.
     similarity : float
-        Its similarity to the structure that is predicted.
+        Its similarity to the predicted structure.
     contribution : float
         Its weight times the similarity; positive if it supports the class.
     """

@@ -55,14 +55,14 @@ class HashForestClassifier(StructureClassifier, HashingEstimator):
     method, n_references, n_bits, subset_size, references
         Parameters of the hashcodes; see :class:`KernelHasher`.
     bootstrap : bool or None
-        Whether each tree gets :math:`N` examples drawn with replacement. None: if ``bits_per_tree``
-        is None or ``threshold_for`` is given.
+        Whether each tree gets :math:`N` examples drawn with replacement. None is True if
+        ``bits_per_tree`` is None or ``threshold_for`` is given.
     class_weight : None, "balanced" or dict from label to weight
         Weights of the examples of a class. "balanced": as if the classes were equally frequent.
     max_depth : int or None
         Maximum depth of a tree.
     min_samples_leaf : int
-        Minimum number of examples of a leaf; repeated examples count repeatedly.
+        Minimum number of examples of a leaf; an example drawn twice counts twice.
     threshold_for : label or None
         A class with a decision threshold: it is predicted if its probability reaches
         ``threshold_``, otherwise the most probable of the other classes is. The threshold maximizes
@@ -192,7 +192,7 @@ class HashForestClassifier(StructureClassifier, HashingEstimator):
         return self.fit_batches([(X, y)])
 
     def fit_batches(self, batches: Iterable[tuple[Any, Any]]) -> HashForestClassifier:
-        """Train on a stream of structures, of which one batch at a time is in memory.
+        """Train on a stream of batches of structures, with one batch at a time in memory.
 
         Codes and labels of all structures are kept in memory, ``n_bits / 8`` bytes and 4 bytes for
         each structure. Codes do not depend on batches; the same structures give the same forest, as
@@ -266,7 +266,7 @@ class HashForestClassifier(StructureClassifier, HashingEstimator):
     def contributions(
         self, X: Any, label: Any, *, against: Any = None, training: Any
     ) -> Contributions:
-        """Return what each training structure adds to scores, through the leaves it shares.
+        """Return the contribution of each training structure to scores, through shared leaves.
 
         The score is the probability of the class, minus that of ``against``. A tree divides the
         probability of a class among the structures of its leaf, by their weights.

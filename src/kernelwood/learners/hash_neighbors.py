@@ -218,10 +218,11 @@ class HashNeighborsClassifier(HashCollection, NeighborsClassifier):
     take the least time.
 
     A neighbor graph of the training structures (``kneighbors()``) costs about
-    ``n_references + n_candidates`` evaluations for each; choose fewer candidates than for queries.
+    ``n_references + n_candidates`` evaluations per structure; set fewer candidates than for
+    queries.
 
-    Thread safety: all methods but ``fit``. A query is answered from what the classifier holds when
-    it begins, even if other threads add and remove structures meanwhile.
+    Thread safety: all methods but ``fit``. A query uses the structures in the classifier when it
+    begins, even if other threads add and remove structures meanwhile.
 
     References
     ----------

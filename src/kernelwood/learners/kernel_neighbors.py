@@ -146,7 +146,7 @@ class NeighborsClassifier(StructureClassifier):
     def contributions(
         self, X: Any, label: Any, *, against: Any = None, training: Any = None
     ) -> Contributions:
-        """Return what the vote of each neighbor adds to scores.
+        """Return the contribution of the vote of each neighbor to scores.
 
         The score is the fraction of the votes for the class, minus that for ``against``. Without
         votes it is an intercept: the class frequencies of the structures that were compared.

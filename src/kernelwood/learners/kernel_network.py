@@ -385,8 +385,8 @@ class KernelNetworkClassifier(StructureClassifier):
     Notes
     -----
     Networks are trained by scikit-learn's ``MLPClassifier`` on vectors that are centered and
-    divided by one number, so that their mean square is 1; the first layer includes both. Dimensions
-    keep the variance that the kernel gives them.
+    divided by one number, so that their mean square is 1; the first layer includes both steps.
+    Dimensions keep the variance that the kernel gives them.
 
     References
     ----------
@@ -537,7 +537,7 @@ class KernelNetworkClassifier(StructureClassifier):
         """
         self._check_is_fitted()
         check_int("KernelNetworkClassifier.evidence: k", k, 1)
-        batch = self._prepare([x])
+        batch = self._prepare_one(x)
         label = self.predict(batch)[0] if label is None else label
         number, n_classes = self._class_number("label", label), len(self.classes_)
         direction = np.full(n_classes, -1.0 / n_classes)
@@ -574,7 +574,7 @@ class KernelNetworkClassifier(StructureClassifier):
     def contributions(
         self, X: Any, label: Any, *, against: Any = None, training: Any = None
     ) -> Contributions:
-        r"""Return what the similarity to each landmark adds to scores.
+        r"""Return the contribution of each landmark to scores.
 
         The score is the input of the class to the softmax, minus that of ``against`` (or minus the
         mean of all classes), averaged over the networks. Without hidden layers contributions are

@@ -48,8 +48,8 @@ class KernelRanker(StructureEstimator):
 
     which is a support vector machine without intercept whose examples are the preferences, compared
     by ``PairKernel(kernel, mode="preference")``. Their Gram matrix is never computed: fitting takes
-    :math:`n(n+1)/2` kernel evaluations and :math:`4 n^2` bytes for :math:`n` structures, whatever
-    the number of preferences, and about 64 bytes a preference.
+    :math:`n(n+1)/2` kernel evaluations and :math:`4 n^2` bytes for :math:`n` structures,
+    independently of the number of preferences, and about 64 bytes for each preference.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class KernelRanker(StructureEstimator):
         Tolerance of the stopping criterion, above 0: the norm of the gradient as a fraction of
         that at zero.
     max_iter : int
-        Maximum number of Newton steps; a warning tells when it is reached.
+        Maximum number of Newton steps; a warning is issued when it is reached.
     n_jobs : int, optional
         Number of threads; no result depends on it.
 
@@ -189,8 +189,8 @@ class KernelRanker(StructureEstimator):
     def score(self, X: Any, y: Any = None, groups: Any = None) -> float:
         """Return the mean NDCG of the groups, 1 if all are ranked by their grades.
 
-        The gain of a structure is its grade, less the lowest one in ``y``; equal scores share
-        their places (``sklearn.metrics.ndcg_score``). Groups in which all grades are equal do not
+        The gain of a structure is its grade minus the lowest one in ``y``; equal scores share
+        their ranks (``sklearn.metrics.ndcg_score``). Groups in which all grades are equal do not
         count. Parameters are those of :meth:`fit`.
         """
         from sklearn.metrics import ndcg_score

@@ -57,8 +57,8 @@ class GrowingFactor:
     Notes
     -----
     Growing by one row, by blocks or at once gives the same results up to rounding; the same calls
-    give the same bits, whatever the number of threads. An object must not be used by several
-    threads at once.
+    give the same bits for any number of threads. An object must not be used by several threads at
+    once.
 
     Examples
     --------
@@ -90,8 +90,8 @@ class GrowingFactor:
         Parameters
         ----------
         similarities : ndarray, shape (m, n + m)
-            Of each new structure to the old ones, in their order, and to the new ones. Of the
-            latter, only the lower triangle is read.
+            Similarities of each new structure to the old ones, in their order, and to the new ones.
+            Of the latter, only the lower triangle is read.
         weights : ndarray, shape (m,), optional
             Weights :math:`w` of the new structures in the sum of squared errors; their ridge is
             :math:`\lambda / w`. By default 1.
@@ -99,8 +99,8 @@ class GrowingFactor:
         Raises
         ------
         KernelInputError
-            If the shape does not fit, or the matrix is not positive definite. The factor then is
-            as before.
+            If the shape does not fit, or the matrix is not positive definite. The factor is then
+            unchanged.
         """
         from scipy.linalg import lapack
 
@@ -298,10 +298,10 @@ class KernelRidgeClassifier(StructureClassifier):
 
     Notes
     -----
-    Nothing is iterative or random. The regression has no intercept: one changes the F1 of five
-    folds of AIMed, BioInfer and SemEval-2010 by less than 0.002. Held-out scores are exact, by the
-    inverse of the factorized matrix [1]_ [2]_, at the cost of a second factorization however many
-    folds there are.
+    Fitting is neither iterative nor random. The regression has no intercept; adding one changes the
+    F1 of five folds of AIMed, BioInfer and SemEval-2010 by less than 0.002. Held-out scores are
+    exact, by the inverse of the factorized matrix [1]_ [2]_, at the cost of a second factorization
+    for any number of folds.
 
     References
     ----------
@@ -461,7 +461,7 @@ class KernelRidgeClassifier(StructureClassifier):
         self._check_is_fitted()
         check_int("KernelRidgeClassifier.evidence: k", k, 1)
         with self._threads():
-            similarities = self.kernel_.cross(self._prepare([x]), self.structures_)
+            similarities = self.kernel_.cross(self._prepare_one(x), self.structures_)
         weights = self.coefficients_.astype(np.float64)
         number = int(_decide(product(similarities, weights.T))[0])
         if label is not None:
@@ -488,7 +488,7 @@ class KernelRidgeClassifier(StructureClassifier):
     def contributions(
         self, X: Any, label: Any, *, against: Any = None, training: Any = None
     ) -> Contributions:
-        """Return what each training structure adds to scores.
+        """Return the contribution of each training structure to scores.
 
         The score is that of the class, minus that of ``against``; with two classes that of
         :meth:`decision_function`, or its negative.

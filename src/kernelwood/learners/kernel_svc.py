@@ -94,7 +94,7 @@ class KernelSVC(StructureClassifier):
         Tolerance of the stopping criterion, above 0. With landmarks: of the largest derivative of
         the loss, as a fraction of that at zero.
     max_iter : int
-        Maximum number of iterations of a machine; a warning tells when it is reached.
+        Maximum number of iterations of a machine; a warning is issued when it is reached.
     random_state : None, int, Generator or RandomState
         Seed of the landmarks and of the calibration folds; nothing else is random.
     n_jobs : int, optional
@@ -251,7 +251,7 @@ class KernelSVC(StructureClassifier):
     def held_out(self, X: Any, y: Any = None, folds: Any = None, *, gram: Any = None) -> Floats:
         """Return the cross-validation scores of :meth:`fit_held_out` without fitting.
 
-        This saves the machines of all structures. Parameters and scores are those of
+        No machines are trained on all structures. Parameters and scores are those of
         :meth:`fit_held_out`.
         """
         model = type(self)(**self.get_params(deep=False))
@@ -359,7 +359,7 @@ class KernelSVC(StructureClassifier):
         self._check_is_fitted()
         check_int("KernelSVC.evidence: k", k, 1)
         with self._threads():
-            similarities = self.kernel_.cross(self._prepare([x]), self.supports_)[0]
+            similarities = self.kernel_.cross(self._prepare_one(x), self.supports_)[0]
         coefficients = self.coefficients_.astype(np.float64)
         scores = product(similarities[None], coefficients.T) + self.intercepts_
         number = int(decide(scores, self.machines_, len(self.classes_))[0])
@@ -391,7 +391,7 @@ class KernelSVC(StructureClassifier):
     def contributions(
         self, X: Any, label: Any, *, against: Any = None, training: Any = None
     ) -> Contributions:
-        """Return what each support structure adds to scores.
+        """Return the contribution of each support structure to scores.
 
         The score is the margin of the class, minus that of ``against``; with two classes or
         ``"ovo"`` that of the machine between the two.

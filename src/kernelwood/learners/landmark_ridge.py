@@ -50,7 +50,7 @@ class LandmarkRidgeClassifier(KernelRidgeClassifier):
     :math:`C^\top W C` and :math:`C^\top W y` are sums over structures. :meth:`fit_batches` adds
     them batch by batch and keeps neither structures nor similarities: fitting takes :math:`n m`
     kernel evaluations for :math:`m` landmarks, :math:`n m^2` multiplications, and :math:`8 m^2`
-    bytes, whatever the number of structures.
+    bytes for any number of structures.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ class LandmarkRidgeClassifier(KernelRidgeClassifier):
         return self.fit_batches([(X, y)])
 
     def fit_batches(self, batches: Iterable[tuple[Any, Any]]) -> LandmarkRidgeClassifier:
-        """Train on a stream of structures, of which one batch at a time is in memory.
+        """Train on a stream of batches of structures, with one batch at a time in memory.
 
         Parameters
         ----------

@@ -72,7 +72,7 @@ def add_gram(kernel: Kernel, X: Any, gram: Gram) -> None:
     Parameters
     ----------
     kernel : Kernel
-        Of the dtype float32.
+        Kernel of the dtype float32.
     X : batch, length n
     gram : ndarray of float32, shape (n, n)
 

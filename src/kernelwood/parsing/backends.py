@@ -95,7 +95,7 @@ def analyze(backend: Backend, documents: Iterable[Document | Sentence]) -> list[
         A `PreparsedBackend` has its own sentence boundaries; otherwise documents are split by
         `Document.split`.
     documents : iterable of Document or Sentence
-        A sentence stays one, whatever the boundaries of the backend.
+        A sentence is not split, even if the backend finds several sentences in it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Counts of the parts of speech beside constituents, by which a chart judges spans early."""
+"""Counts of the parts of speech beside constituents, used to prune spans of a chart early."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence as Listing
 from itertools import pairwise
 from typing import Any
 
-from kernelwood.errors import KernelInputError
+from kernelwood.errors import KernelInputError, MissingPackageError
 from kernelwood.parsing.backends import replace_parse
 from kernelwood.text import (
     Document,
@@ -250,7 +250,7 @@ def _load_spacy(name: str | None) -> Any:
     try:
         spacy = importlib.import_module("spacy")
     except ImportError:
-        raise KernelInputError(
+        raise MissingPackageError(
             f"spaCy is not installed\n    install it: {_INSTALL_SPACY}, then a model: "
             f"{_INSTALL_MODEL.format(name or MODELS[0])}"
         ) from None
@@ -260,7 +260,7 @@ def _load_spacy(name: str | None) -> Any:
                 return spacy.load(model)
             except OSError:
                 continue
-    wanted = f"the model {name!r} is not" if name else f"none of {', '.join(MODELS)} is"
+    wanted = f"the model {name!r} is not" if name else "no model of English is"
     raise KernelInputError(
         f"{wanted} installed for spaCy\n    install it: {_INSTALL_MODEL.format(name or MODELS[0])}"
     )
@@ -271,7 +271,7 @@ def _load_stanza(name: str, entities: bool) -> Any:
     try:
         stanza = importlib.import_module("stanza")
     except ImportError:
-        raise KernelInputError(
+        raise MissingPackageError(
             f"Stanza is not installed\n    install it: {_INSTALL_STANZA}, then its models: "
             f"python -c \"import stanza; stanza.download('{language}')\""
         ) from None

@@ -75,7 +75,7 @@ class ForestParser(Parameterized):
     boundary_threshold : float, default 14.0
         Constituents are not tried if the coarse grammar and the parts of speech beside them, as a
         Markov chain, give them a probability below ``exp(-boundary_threshold)``; infinity disables
-        this, and with infinity `fit` does not count what it needs.
+        this, and `fit` then omits the counts for it.
     n_jobs : int or None, default None
         Threads of `parse_batch`; None for the setting, -1 for all cores.
 
@@ -216,9 +216,9 @@ class ForestParser(Parameterized):
         Returns
         -------
         Forest
-            With spans; its leaves are the tokens. If the grammar does not cover the sentence, or
-            too many of its rules apply (as to one word repeated hundreds of times), a flat tree
-            over the most probable parts of speech with ``fallback=True``.
+            Forest with spans, whose leaves are the tokens. If the grammar does not cover the
+            sentence, or too many of its rules apply (as to one word repeated hundreds of times), a
+            flat tree over the most probable parts of speech with ``fallback=True``.
 
         Raises
         ------

@@ -22,8 +22,8 @@ def preparsed(
     If the parses name their documents (``# newdoc id = ...``) and the documents have ids, they are
     aligned by id. Otherwise the parses must be in the order of the documents: a sentence that is
     not found in the rest of a document is searched in the next one. Sentences may differ from the
-    text of the document in blanks. A document that is a sentence stays one, also if it has several
-    parses.
+    text of the document in blanks. A document that is a sentence is not split, even if it has
+    several parses.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ class EntityRecognizer:
         """Return a document or sentence with the entities that the parser recognizes.
 
         Ids are ``T1``, ``T2``, ... in the order of the text. Documents with entities are returned
-        as they are.
+        unchanged.
         """
         if document.entities:
             return document

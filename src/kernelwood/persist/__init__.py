@@ -1,4 +1,4 @@
-"""How a model survives on disk: a zip archive that is read, never run."""
+"""Model files: zip archives of plain values and arrays, which run no code when they are loaded."""
 
 import lazy_loader
 

@@ -1,7 +1,7 @@
 """The zip archive of a model file: JSON, lists of strings and arrays, with checksums.
 
-Nothing that is read is trusted: sizes, checksums and headers are checked before use. Members follow
-each other without gaps, so every byte of a file belongs to exactly one of them.
+Files are not trusted: sizes, checksums and headers are checked before use. Members follow each
+other without gaps, so every byte of a file belongs to exactly one of them.
 """
 
 from __future__ import annotations
@@ -22,11 +22,13 @@ from numpy.typing import NDArray
 
 from kernelwood.compute import budget, format_bytes
 from kernelwood.errors import ModelFormatError
+from kernelwood.io import is_project
 from kernelwood.persist.state import NUMBER_TYPES
 from kernelwood.structures import shorten
 from kernelwood.vectors import DAMAGED
 
 _BUDGET_HINT = "if you trust the file, raise the budget: kw.config_context(memory=...)"
+_MODEL_HINT = "give a file of kernelwood train or kernelwood.save"
 _DAMAGED_HINT = "the file was cut or damaged; fetch or save it again"
 _STRING_COST = 16  # bytes that a byte of text can take in memory as a list of strings
 STEP = 1 << 20  # bytes per chunk
@@ -40,6 +42,7 @@ _SIZES_AFTER = 0x0008
 _LARGE = 0xFFFFFFFF  # instead of a size that is given elsewhere
 _END = b"PK\x05\x06"
 _END_SIZE = 22
+_HEAD = 100  # bytes by which other files are recognized
 
 _READABLE = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 _ESCAPED = json.JSONEncoder(ensure_ascii=True, allow_nan=False)
@@ -109,14 +112,16 @@ class ArchiveReader:
     """
 
     def __init__(self, file: BinaryIO) -> None:
+        file.seek(0)
+        if is_project(file.read(_HEAD)):  # a model inside it would be found as a zip archive
+            raise ModelFormatError(
+                "this is a project of kernelwood review, not a model file",
+                hint="write its model: kernelwood review PROJECT.kwp --export DIR --to model.kw",
+            )
         try:
             self._zip = zipfile.ZipFile(file)
         except DAMAGED as failure:
-            raise ModelFormatError(
-                f"this is not a model file: {failure}",
-                hint="give a file of kernelwood train or kernelwood.save; if it is one, "
-                + _DAMAGED_HINT,
-            ) from failure
+            raise _no_archive(file) from failure
         self._file = file
         self._infos: dict[str, zipfile.ZipInfo] = {}
         for info in self._zip.infolist():
@@ -195,6 +200,18 @@ class ArchiveReader:
             raise ModelFormatError(
                 f"the member cannot be read: {failure}", member=name, hint=_DAMAGED_HINT
             ) from failure
+
+
+def _no_archive(file: BinaryIO) -> ModelFormatError:
+    """Return an error that says what a file is that is not a zip archive."""
+    file.seek(0)
+    start = file.read(2)
+    if start == b"PK":
+        return ModelFormatError("the end of the file is missing", hint=_DAMAGED_HINT)
+    if not start:
+        return ModelFormatError("the file is empty", hint=_DAMAGED_HINT)
+    kind = " but a pickle, which is never loaded" if start[:1] == b"\x80" else ""
+    return ModelFormatError(f"this is not a model file{kind}", hint=_MODEL_HINT)
 
 
 def _locate(
@@ -336,7 +353,7 @@ def dump_json(value: Any) -> bytes:
 def load_json(data: bytes) -> Any:
     """Return the value of JSON text; raise ValueError if it is invalid.
 
-    Numbers that JSON does not have and objects with two equal keys are invalid, too.
+    Numbers that JSON does not have and objects with two equal keys are also invalid.
     """
     try:
         return json.loads(

@@ -1,7 +1,7 @@
-"""The gate that values from a file pass before any object sees them.
+"""Checks of the values of a file, made before any object gets them.
 
-A class declares what each value must be: ``_fitted`` of an estimator, ``_saved`` of a class with a
-state of its own (:mod:`kernelwood.arrays.schema`). What is not declared is refused.
+A class declares a check for each value: ``_fitted`` of an estimator, ``_saved`` of a class with a
+state of its own (:mod:`kernelwood.arrays.schema`). Values that are not declared are refused.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The two functions serve estimators that follow scikit-learn (the constructor stores its arguments,
 ``get_params`` returns them) and have
 
-* ``_fitted``, which declares what the attributes that ``fit`` sets and predictions need must be
+* ``_fitted``, which declares checks of the attributes that ``fit`` sets and predictions need
   (:mod:`kernelwood.arrays.schema`): numbers, strings, None, arrays, kernels, batches, estimators
   and other classes in ``MODELS``, and lists, tuples and dictionaries of these;
 * ``_saved_unfitted``, True if it can be a parameter of other models and be saved unfitted;
@@ -85,9 +85,15 @@ def _has_fitted(model: Any) -> bool:
     if missing and not getattr(model, "_saved_unfitted", False):
         raise ModelFormatError(
             f"this {type(model).__name__} is not fitted: it has no {missing[0]}",
-            hint="fit it first: model.fit(X, y)",
+            hint=f"fit it first: model.fit({', '.join(_fit_arguments(model))})",
         )
     return not missing
+
+
+def _fit_arguments(model: Any) -> list[str]:
+    """Return the names of what ``fit`` needs, of which all but the first may have a default."""
+    parameters = list(inspect.signature(model.fit).parameters.values())
+    return ["X", "y"] if parameters[0].name == "X" else [parameters[0].name]
 
 
 def check_restored(model: Any) -> None:

@@ -32,6 +32,7 @@ from kernelwood.persist.manifest import (
 )
 from kernelwood.persist.models import MANIFEST
 from kernelwood.persist.parts import Part, join, split
+from kernelwood.structures import show
 
 _LARGEST_MANIFEST = 1 << 26  # bytes
 
@@ -75,6 +76,11 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     ...     kw.load(file)
     0.3 * SubsetTreeKernel(decay=0.5)
     """
+    if not isinstance(path, (str, os.PathLike)):
+        raise ModelFormatError(
+            f"the path must be a string or PathLike, got {show(path)}",
+            hint="give the model first: save(model, path)",
+        )
     # A symbolic link is kept; its target is replaced.
     target = Path(os.path.realpath(path))
     with _naming(path):

@@ -5,11 +5,11 @@ such as the kernel of a classifier or the vectors of a similarity. To make a cla
 row to ``MODELS``. A class with state beyond the arguments of its constructor has
 
 * ``_to_saved()``, which returns ``(parameters, texts, arrays)``, and
-* ``_saved``, which declares what each of these must be (:mod:`kernelwood.arrays.schema`), and
-* if later versions save more, a class method ``_added()``, which returns what files without these
-  values mean by that, as ``_to_saved`` does, and
+* ``_saved``, which declares a check for each of these (:mod:`kernelwood.arrays.schema`), and
+* if later versions save more, a class method ``_added()``, which returns the values for files
+  without them, in the form of ``_to_saved``, and
 * a class method ``_from_saved(parameters, texts, arrays)``, which gets values that are as declared
-  and raises ValueError unless they fit together.
+  and raises ValueError unless they are consistent.
 
 Estimators have common functions; see :mod:`kernelwood.persist.estimators`.
 """

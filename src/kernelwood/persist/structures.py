@@ -1,7 +1,8 @@
 """Batches of structures and tables of examples as arrays, and back.
 
-Arrays keep what text formats lose: any label, edges of trees, any depth. A slice of a large batch
-takes as much space as a batch of its own. Tables are saved without making examples.
+Arrays store all structures, which text formats do not: any label, edges of trees, any depth. A
+slice of a large batch takes as much space as a separate batch. Tables are saved without making
+examples.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From documents to relations, with evidence: the extractor, its recipes and what it returns."""
+"""Relation extraction from documents: extractor, recipes, predictions and their evidence."""
 
 import lazy_loader
 

@@ -34,6 +34,13 @@ from .end_to_end import (
     Rates as Rates,
     score_end_to_end as score_end_to_end,
 )
+from .entity_remarks import (
+    ENTITY_REMARKS as ENTITY_REMARKS,
+    NO_ENTITIES as NO_ENTITIES,
+    entity_types as entity_types,
+    type_remark as type_remark,
+    warn_of_entities as warn_of_entities,
+)
 from .evidence import TrainingCases as TrainingCases
 from .example_making import (
     CANDIDATES as CANDIDATES,
@@ -54,7 +61,7 @@ from .frames import pandas_frame as pandas_frame
 from .interactions import Interaction as Interaction, flatten_events as flatten_events
 from .learning_curve import CurvePoint as CurvePoint, LearningCurve as LearningCurve
 from .network import draw_network as draw_network
-from .pictures import describe as describe
+from .pictures import SENTENCE_WIDTH as SENTENCE_WIDTH, describe as describe, table_row as table_row
 from .prediction_stream import (
     PredictionCounts as PredictionCounts,
     Predictor as Predictor,
@@ -81,8 +88,10 @@ from .recipes import (
     kernel_on as kernel_on,
 )
 from .relation_classes import (
+    ARROWS as ARROWS,
     RelationClasses as RelationClasses,
     is_backward as is_backward,
+    is_directed as is_directed,
     type_of as type_of,
 )
 from .report import (

@@ -2,8 +2,8 @@
 
 Three steps, on the logits of the most probable relation. *Drift*: documents are compared with held-
 out documents of the training corpus by rank tests. *Rescaling*: logits get the mean and the
-standard deviation of those of held-out documents, as far as they differ by more than chance (the
-factor of James and Stein), and not at all if there are many documents without drift. *Calibration*:
+standard deviation of those of held-out documents, where the difference is shrunk by the factor of
+James and Stein; many documents without drift are not rescaled. *Calibration*:
 slope and offset of the rescaled logits have a normal prior, measured on transfers between corpora;
 labels, if there are any, update it. The decision threshold maximizes the expected F1.
 """
@@ -85,7 +85,7 @@ class Drift(NamedTuple):
         higher values than those of the other; that of the mean logit or of its spread, whichever
         differs more clearly.
     p_value : float
-        Of Mann-Whitney tests on both, with Bonferroni's correction.
+        p-value of Mann-Whitney tests on both, with Bonferroni's correction.
     """
 
     n_documents: int
@@ -95,7 +95,7 @@ class Drift(NamedTuple):
 
     @property
     def significant(self) -> bool:
-        """Whether there are enough documents, and a large difference not due to chance."""
+        """Whether there are enough documents, and a large and significant difference."""
         return (
             self.n_documents >= MIN_DRIFT_DOCUMENTS
             and self.n_candidates >= MIN_DRIFT_CANDIDATES
@@ -117,13 +117,13 @@ class Adaptation:
     positives_before, positives : int
         Predicted relations with the old threshold, and with the new one.
     expected : Rating
-        What the model expects of the new threshold. Intervals include how much calibration
-        differed between the corpora that the method was developed on.
+        Estimates of the model for the new threshold. Intervals include the variation of calibration
+        between the corpora that the method was developed on.
     n_labels : int
         Number of labeled candidates.
     sampled : Rating or None
-        The same from labels alone, without the model: stratified estimates, which are unbiased
-        for candidates of `RelationExtractor.suggest_labels`. None with fewer than ten labels.
+        Estimates from labels alone, without the model: stratified, and unbiased for candidates of
+        `RelationExtractor.suggest_labels`. None with fewer than ten labels.
     """
 
     drift: Drift
@@ -275,7 +275,7 @@ def find_drift(held: DocumentSums, new: DocumentSums) -> Drift:
 
 
 class DriftMonitor:
-    """Collects predictions of new texts, and warns if these differ from the training corpus.
+    """Collects predictions of new texts, and warns of drift from the training corpus.
 
     Parameters
     ----------
@@ -300,14 +300,14 @@ class DriftMonitor:
 
     @property
     def drift(self) -> Drift | None:
-        """The drift of what was added; None if nothing was."""
+        """Drift of the added predictions; None if there are none."""
         if not self._sums:
             return None
         new = DocumentSums(*np.stack(list(self._sums.values()), axis=1))
         return find_drift(self._extractor._document_sums(), new)
 
     def warn(self, *, stacklevel: int = 3) -> None:
-        """Warn if the decision threshold will probably fail."""
+        """Warn if the decision threshold probably does not fit the texts."""
         if len(self._sums) < MIN_DRIFT_DOCUMENTS:  # too few, and the test takes a millisecond
             return
         drift = self.drift
@@ -648,7 +648,7 @@ def _bounds(draws: Floats, value: float) -> tuple[float, float]:
 
 
 class Plan(NamedTuple):
-    """What is known of new texts before there are labels.
+    """State of an adaptation to new texts, before labels are used.
 
     Attributes
     ----------

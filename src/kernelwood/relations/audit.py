@@ -1,4 +1,4 @@
-"""What stands behind a figure: thresholds, rates, and sentences shared with the training corpus."""
+"""Audit of evaluation figures: thresholds, rates, sentences shared with the training corpus."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ class OperatingPoint(NamedTuple):
     Attributes
     ----------
     name : str
-        How the threshold was chosen: ``"in use"``, ``"training rate"``, ``"rate of this corpus"``
-        or ``"best"``.
+        Choice of the threshold: ``"in use"``, ``"training rate"``, ``"rate of this corpus"`` or
+        ``"best"``.
     threshold : float or None
         Smallest probability of a predicted relation; None if it is not the same for all
         candidates: it may depend on relation type or fold.
     positive_rate : float
         Fraction of the candidates that are predicted to be relations.
     precision, recall, f1 : float
-        Of all relation types together.
+        Measures of all relation types together.
     uses_labels : bool
-        Whether the choice needs the labels of the evaluated corpus, so that its figures are no
-        estimate for other texts.
+        Whether the choice needs the labels of the evaluated corpus, so that its figures are not
+        estimates for other texts.
     """
 
     name: str
@@ -47,20 +47,21 @@ class OperatingPoint(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Audit:
-    """What is needed to compare a figure with those of others.
+    """Measures and rates that are needed to compare a figure with published ones.
 
-    Published figures of the same data differ by how the threshold was chosen, by the classes that
-    are averaged, and by what training and test data share.
+    Published figures on the same data differ by the choice of the threshold, by the classes that
+    are averaged, and by the sentences that training and test data share.
 
     Attributes
     ----------
     points : tuple of OperatingPoint
-        Measures at the threshold in use, at that which calls as many candidates relations as are
-        annotated in the training corpus and in this corpus, and at that with the highest F1.
+        Measures at the threshold in use, at the thresholds whose fraction of predicted relations is
+        the annotated fraction of the training corpus and of this corpus, and at the threshold with
+        the highest F1.
     relation_rate : float
         Fraction of the candidates that are annotated relations.
     training_rate : float or None
-        The same of the training corpus; None if it is not known.
+        The same fraction in the training corpus; None if it is unknown.
     macro_f1 : float
         Unweighted mean of the F1 of the relation types.
     micro_f1_with_none : float
@@ -110,7 +111,7 @@ class Audit:
         )
 
     def details(self) -> str:
-        """Return what `summary` leaves out: a table of measures, and nearly equal sentences."""
+        """Return a table of measures and the nearly equal sentences, which `summary` leaves out."""
         rows = [
             [
                 _named(point),
@@ -170,7 +171,7 @@ def operating_points(
     right : ndarray of bool, shape (n,)
         Whether the most probable relation is the annotated one.
     n_relations : int
-        Annotated relations, also those that no candidate stands for.
+        Annotated relations, including those without a candidate.
     relation_rate, training_rate : float
         Fraction of the candidates here, and of the training candidates, that are relations; the
         latter None if it is not known.

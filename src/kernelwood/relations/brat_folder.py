@@ -1,4 +1,4 @@
-"""Folders of predictions that brat opens as they are: texts, annotation and configuration.
+"""Folders of predictions for brat: texts, annotation and configuration.
 
 `annotation.conf` lists the types of entities, relations, events and attributes that occur, with
 the types of their arguments; `visual.conf` their labels and colors. Names of types and roles have
@@ -90,7 +90,7 @@ class BratFolder:
         Parameters
         ----------
         documents : iterable of (id, Document, set of str)
-            With the ids of relations that have a direction.
+            Each document with the ids of its relations that have a direction.
         """
         examples = (
             Example(name, views={"document": self._adapted(document, directed)})

@@ -43,12 +43,12 @@ class Rates(NamedTuple):
 
 
 class Calibration(NamedTuple):
-    """How scores become probabilities and decisions.
+    """Conversion of scores to probabilities and decisions.
 
     Attributes
     ----------
     slopes, offsets : ndarray, shape (n_classes,)
-        Of the softmax: classes have the logits ``slopes * scores + offsets``.
+        Parameters of the softmax: classes have the logits ``slopes * scores + offsets``.
     curve : ndarray, shape (3,)
         The most probable relation, of probability p by the softmax, has the calibrated probability
         ``expit(curve[0] * log(p) - curve[1] * log(1 - p) + curve[2])``.
@@ -330,7 +330,7 @@ def _bent(probabilities: Floats, curve: Floats) -> Floats:
 
 
 def positive_rate_threshold(scores: Any, positive_rate: float) -> float:
-    """Return the threshold that a fraction of the scores reaches; with ties, more do.
+    """Return the threshold reached by a fraction of the scores, or by more if there are ties.
 
     Examples
     --------

@@ -48,7 +48,7 @@ EventForm: TypeAlias = tuple[int, bool]
 
 
 class Viewed(NamedTuple):
-    """Candidates with views: a table, the rows of the candidates in it, and what was dropped."""
+    """Candidates with views: a table, the rows of the candidates in it, and dropped candidates."""
 
     table: ExampleBatch
     rows: list[int]
@@ -57,7 +57,7 @@ class Viewed(NamedTuple):
 
 
 class Candidates(Sequence[Candidate]):
-    """Candidates as columns; an index makes a `Candidate`.
+    """Candidates as columns; an index returns a `Candidate`.
 
     Attributes
     ----------
@@ -71,11 +71,11 @@ class Candidates(Sequence[Candidate]):
     triggers : list of Entity or None
         The word that stands for the event.
     labels : list
-        What the annotation says; None where it is unknown.
+        Annotated classes; None where the class is unknown.
     missed : Candidates or None
-        Annotated relations or events that no candidate stands for, in sentences of the same table.
+        Annotated relations or events without a candidate, in sentences of the same table.
     tally : Tally
-        How many candidates there are, and what was dropped, by reason.
+        Number of candidates, and of dropped candidates and annotations, by reason.
     """
 
     def __init__(self, sentences: SentenceTable | None = None) -> None:
@@ -124,7 +124,7 @@ class Candidates(Sequence[Candidate]):
 
     @property
     def tally(self) -> Tally:
-        """How many candidates there are, and what was dropped, by reason."""
+        """Number of candidates, and of dropped candidates and annotations, by reason."""
         reasons = dict(self.dropped)
         return Tally(read=len(self), skipped=sum(reasons.values()), reasons=reasons)
 
@@ -160,7 +160,7 @@ class Candidates(Sequence[Candidate]):
         return made
 
     def with_missed(self) -> Candidates:
-        """Return the candidates, and after them the annotated relations that none stands for."""
+        """Return the candidates, followed by the annotated relations without a candidate."""
         if not self.missed:
             return self
         made = Candidates(self.sentences)
@@ -239,7 +239,7 @@ class Candidates(Sequence[Candidate]):
     def viewed(self, *names: str, **makers: ViewMaker) -> Viewed:
         """Return the table of the candidates' views, labels and documents.
 
-        Takes the arguments of `examples`. Origins are left out.
+        Arguments are those of `examples`. Origins are left out.
         """
         names = tuple(name for name in dict.fromkeys(names) if name not in makers)
         columns: dict[str, list[Any]] = {name: [] for name in (*names, *makers)}
@@ -344,7 +344,7 @@ def pair_candidates(
     Parameters
     ----------
     examples : iterable of Example
-        With a sentence or a document each.
+        Examples with a sentence or a document each.
     types : iterable of str, optional
         Pair entities of these types only.
     relations : iterable of str, optional
@@ -359,13 +359,13 @@ def pair_candidates(
     max_entities : int, optional
         Leave out sentences with more entities, whose pairs would be too many.
     view : str, optional
-        Which view holds the sentence; by default ``"document"`` or ``"sentence"``.
+        Name of the view with the sentence; by default ``"document"`` or ``"sentence"``.
 
     Returns
     -------
     Candidates
-        Rows are `Candidate` objects with roles ``first`` and ``second`` and a ``tally`` of what was
-        dropped, relations that hold but not between two entities among it.
+        Rows are `Candidate` objects with roles ``first`` and ``second``; ``tally`` counts dropped
+        candidates and annotations, such as relations that are not between two entities.
 
     Examples
     --------
@@ -532,17 +532,17 @@ def event_candidates(
     roles: Mapping[str, str] = ROLES,
     view: str | None = None,
 ) -> Candidates:
-    r"""Return every way to fill the interactions of each sentence, labeled by the annotation.
+    r"""Return the possible interactions of each sentence, labeled by the annotation.
 
     A candidate is a trigger with one to ``max_participants`` participants and, if ``catalysts``,
-    with none or one catalyst: of :math:`n` entities :math:`O(n^3)` candidates, hence of the nearest
-    entities only. Its label is 1 if an event of the sentence, flattened by `flatten_events`, says
-    so, else 0.
+    with none or one catalyst. As :math:`n` entities give :math:`O(n^3)` candidates, only the
+    nearest entities are used. The label is 1 if the candidate is an event of the sentence,
+    flattened by `flatten_events`, else 0.
 
     Parameters
     ----------
     examples : iterable of Example
-        With a sentence or a document each.
+        Examples with a sentence or a document each.
     source : {"annotation", "amr"}
         Take triggers and participants from the events and entities, or from the nodes of the AMR
         that stand for interactions and for entities (`kernelwood.views.interaction_nodes` and
@@ -560,15 +560,15 @@ def event_candidates(
         The numbers of participants and of catalysts (0 or 1) that events of a type may have.
         Default, and for other types: all.
     roles : mapping of str to str
-        What a role of an event is in an interaction; see `flatten_events`.
+        Roles in the interaction by role of the event; see `flatten_events`.
     view : str, optional
-        Which view holds the sentence; by default ``"document"`` or ``"sentence"``.
+        Name of the view with the sentence; by default ``"document"`` or ``"sentence"``.
 
     Returns
     -------
     Candidates
-        Roles are ``participant`` and ``catalyst``; ``tally`` counts what was dropped, and the
-        events of the annotation that no candidate stands for. Those of the requested types are in
+        Roles are ``participant`` and ``catalyst``; ``tally`` counts dropped candidates, and
+        annotated events that no candidate represents. Those of the requested types are in
         ``missed``.
     """
     dropped: Counter[str] = Counter()

@@ -66,7 +66,7 @@ def card_of(extractor: Any) -> dict[str, Any]:
 def _entities(tagger: Any) -> dict[str, Any]:
     """Return how entities of new texts are found, and how well."""
     if tagger is None:
-        return {"found_by": "nothing: texts need entities or a dictionary"}
+        return {"found_by": "not by the model; give a list of names or annotated texts"}
     if isinstance(tagger, Dictionary):
         return {"found_by": f"a dictionary of {len(tagger):,} terms"}
     return {

@@ -58,7 +58,7 @@ class SentenceTable:
     labels : list
         The label of the example each sentence comes from.
     origins : list of Origin or None
-        Where each sentence was read.
+        File and position of each sentence.
     """
 
     def __init__(self) -> None:
@@ -72,9 +72,9 @@ class SentenceTable:
     def read(
         cls, entries: Iterable[_Entry], dropped: Counter[str], backend: Any = None
     ) -> SentenceTable:
-        """Cut documents into sentences; count the annotation that is lost in ``dropped``.
+        """Split documents into sentences; count the annotation that is lost in ``dropped``.
 
-        A `PreparsedBackend` cuts and parses documents at once.
+        A `PreparsedBackend` splits and parses documents at once.
         """
         table = cls()
         parsed: list[list[Sentence]] | None = None
@@ -146,7 +146,7 @@ class SentenceTable:
     def groups(self) -> list[str]:
         """Return the document of each sentence as `kernelwood.evaluate.documents` finds it.
 
-        Where nothing tells the document, it is the example that the sentence comes from.
+        If the document is unknown, it is the example that the sentence comes from.
         """
         rows = zip(self.ids, self.sentences, self.origins, strict=True)
         try:
@@ -214,7 +214,7 @@ def read_sentences(
     n_jobs: int | None = None,
     learned: str | None = None,
 ) -> tuple[SentenceTable, str]:
-    """Return the sentences of documents, and the name of what parsed them.
+    """Return the sentences of documents, and the name of their parser.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ def read_sentences(
         ``"auto"``, ``"given"``, or an argument of `kernelwood.parsing.load_backend`, which then
         parses all sentences, even if they have a parse.
     dropped : Counter
-        Gets the annotation that is lost where documents are cut.
+        Gets the counts of annotation that is lost when documents are split.
     views : iterable of str
         If none of these views is made from a parse, ``"auto"`` does not parse.
     least, most : int or None
@@ -272,7 +272,7 @@ def example_entries(
 
 
 def text_entries(texts: Any, finder: Any = None, *, owner: str = "extract") -> Iterator[_Entry]:
-    """Yield texts as documents whose entities are found.
+    """Yield texts as documents with the entities that a finder adds.
 
     Parameters
     ----------
@@ -297,7 +297,7 @@ def text_entries(texts: Any, finder: Any = None, *, owner: str = "extract") -> I
 
 
 def documents_from(given: Any, owner: str, *, texts: bool = False) -> Iterator[Example]:
-    """Yield documents as examples, whatever holds or names them.
+    """Yield documents as examples, from objects or paths.
 
     Parameters
     ----------
@@ -392,6 +392,11 @@ def _missing(path: str, owner: str, *, texts: bool = False) -> KernelInputError:
             f"{owner}: the path {shown} does not exist; if it is a text, give "
             "kernelwood.Document(text)"
         )
+    if any(mark.isspace() for mark in path):
+        return KernelInputError(
+            f"{owner}: {shown} is a text without annotation; {owner} takes annotated documents (as "
+            "kernelwood.read returns them) or the path of a corpus, and extract takes texts"
+        )
     return KernelInputError(
         f"{owner}: {shown} does not exist; {owner} takes documents or the path of a corpus, and "
         "extract takes texts"
@@ -440,7 +445,8 @@ def check_sentences(table: SentenceTable) -> None:
     """Raise KernelInputError if there are no sentences to learn from."""
     if not len(table):
         raise KernelInputError(
-            "there are no sentences to learn from; a generator of documents can be read only once"
+            "there are no sentences to learn from: no documents were given, or they have no text; "
+            "a generator can be read only once"
         )
 
 

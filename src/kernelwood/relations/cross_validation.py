@@ -51,7 +51,7 @@ class Folds:
     classes : RelationClasses
         Those of all folds.
     parser : str
-        Name of what parsed them.
+        Name of the parser of the sentences.
     groups : list of str
         The document of each sentence.
     splits : list of (ndarray, ndarray)
@@ -182,7 +182,7 @@ class Folds:
 
 
 class FoldResult(NamedTuple):
-    """What an extractor that was trained on a fold predicts for its test sentences."""
+    """Predictions and scores of the extractor of a fold on its test sentences."""
 
     predictions: Predictions
     seen: Any  # of each candidate: whether its text is among the training texts
@@ -205,9 +205,7 @@ def _run_fold(folds: Folds, fraction: float, model: bool, fold: int) -> FoldResu
     with part._threads():
         rows = [row for row in train if folds.groups[row] in chosen]
         part._learn(folds.sentences.take(rows), folds.parser, Counter(), folds.classes)
-        found = part._predicted(
-            folds.sentences.take(test), folds.parser, Counter(), all=True, labeled=True
-        )
+        found = part._predicted(folds.sentences.take(test), folds.parser, Counter(), labeled=True)
         found_too = EndToEnd()
         if folds.examples:
             tested = {folds.sentences.documents[row] for row in test}

@@ -30,9 +30,9 @@ class Rates:
     Attributes
     ----------
     right : int
-        Found ones that are annotated.
+        Number of found items that are annotated.
     found, annotated : int
-        All that were found, and all that are annotated.
+        Number of found items, and of annotated items.
     """
 
     right: int = 0
@@ -41,12 +41,12 @@ class Rates:
 
     @property
     def precision(self) -> float:
-        """Fraction of the found ones that are right."""
+        """Fraction of the found items that are right."""
         return self.right / self.found if self.found else 0.0
 
     @property
     def recall(self) -> float:
-        """Fraction of the annotated ones that were found."""
+        """Fraction of the annotated items that were found."""
         return self.right / self.annotated if self.annotated else 0.0
 
     @property
@@ -82,11 +82,11 @@ class EndToEnd:
     Attributes
     ----------
     relations : Rates
-        Of relations of all types.
+        Measures of relations of all types.
     mentions : Rates
-        Of entities: exact spans and types.
+        Measures of entities: exact spans and types.
     types : dict of str to Rates
-        Of relations, by type.
+        Measures of relations, by type.
     """
 
     relations: Rates = field(default_factory=Rates)
@@ -128,7 +128,7 @@ def score_end_to_end(
     documents : iterable of Example
         Annotated documents. The annotation is removed, then entities and relations are found.
     predictions : Predictions, optional
-        Of all candidates with annotated entities: ``predict(documents, all=True)``.
+        Predictions of all candidates with annotated entities: ``predict(documents, all=True)``.
 
     Raises
     ------
@@ -142,9 +142,9 @@ def score_end_to_end(
     if extractor.candidates != "pairs":
         raise KernelInputError("end to end: only relations between pairs are evaluated, not events")
     listed = list(documents)
-    given = extractor.predict(listed, all=True) if predictions is None else predictions
+    given = extractor._all_predictions(listed if predictions is None else predictions)
     plain = [_found(extractor, example) for example in listed]
-    found = extractor.predict(plain)
+    found = extractor._all_predictions(plain).positives()
     annotated = _relations(given.candidates.with_missed(), given.candidates.with_missed().labels)
     predicted = _relations(found.candidates, found.classes)
     return EndToEnd(

@@ -1,4 +1,4 @@
-"""Evidence: the training cases that contribute most to a prediction, and what they share."""
+"""Evidence: the training cases that contribute most to a prediction, and shared fragments."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ class TrainingCases:
     Parameters
     ----------
     cases : ExampleBatch, length n
-        With their classes as labels.
+        Training cases, with their classes as labels.
     texts : CaseTexts
     learner : classifier
         Fitted on the cases.

@@ -30,7 +30,7 @@ class ExampleMaker:
     candidates : {"pairs", "events", "amr"}, optional
         Make an example of each candidate of a sentence.
     types : iterable of str
-        Only entities of these types, by default all.
+        Types of entities in candidates, by default all.
     labels : {"binary", "type", "directed", "example"}
         Labels of candidate pairs.
     sentences : bool

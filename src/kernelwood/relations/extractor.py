@@ -1,4 +1,4 @@
-"""The relation extractor: from annotated documents to a model, from new ones to relations."""
+"""The relation extractor: trains on annotated documents, predicts relations in new ones."""
 
 from __future__ import annotations
 
@@ -78,6 +78,7 @@ from kernelwood.relations.corpus import (
 )
 from kernelwood.relations.cross_validation import Folds
 from kernelwood.relations.end_to_end import score_end_to_end
+from kernelwood.relations.entity_remarks import warn_of_entities
 from kernelwood.relations.evidence import CaseTexts, TrainingCases
 from kernelwood.relations.guards import (
     TextHashes,
@@ -133,6 +134,9 @@ _LOG = logging.getLogger(__name__)
 _LEAST_GAIN = 0.005  # of held-out F1, for words of entities to be compared
 _TRIAL = {"tol": 1e-3}  # for machines that decide about words only
 LEARN = "learn"  # a tagger of entities
+_ADVICE = (
+    "train with entities='learn', give a list of terms (dictionary=), or documents with entities"
+)
 _MAX_ENTITIES = 60  # of a sentence: 1,770 pairs
 _LABELS = ("auto", "binary", "type", "directed")
 _CASE_TEXTS = tuple(f"case_{column}_" for column in CaseTexts._fields)
@@ -143,9 +147,9 @@ _TEXT_HASHES = ("sentence_hashes_", "document_hashes_", "id_hashes_")  # of trai
 class RelationExtractor(ChecksParameters, Estimator):
     """Relation extractor: learns from annotated documents, predicts relations with evidence.
 
-    Every pair of entities of a sentence (or every way to fill an event) is a candidate. A kernel
-    compares candidates by some of their views, and a classifier scores them. Scores of held-out
-    documents calibrate probabilities and set the decision threshold.
+    Every pair of entities of a sentence (or every possible event with its participants) is a
+    candidate. A kernel compares candidates by some of their views, and a classifier scores them.
+    Scores of held-out documents calibrate probabilities and set the decision threshold.
 
     Parameters
     ----------
@@ -155,17 +159,17 @@ class RelationExtractor(ChecksParameters, Estimator):
         Two entities, or a trigger with participants and an optional catalyst.
     views : str or list of str, optional
         Views to compare, names in `kernelwood.views.VIEWS`. Default for pairs: the words around
-        them, the shortest dependency path, the relation of their names, negation; if there are
-        several relation types, entity types and the words of the sentence, too; words of the
-        entities as ``blind`` says. For events: path and tree from the trigger.
+        them, the shortest dependency path, the relation of their names, negation; for several
+        relation types also entity types and the words of the sentence; words of the entities as set
+        by ``blind``. For events: path and tree from the trigger.
     kernel : Kernel, optional
         Kernel on the views; by default that of `kernelwood.relations.kernel_on`.
     vectors : Vectors, optional
         Word vectors by which the words of entities are compared, and those of the views that are
         given; without them, words or stems must be equal.
     blind : {"auto", True, False}, default "auto"
-        Whether default views ignore the words of the entities. ``"auto"``: unless these raise F1
-        on held-out documents of the training corpus by at least 0.005 (``trial_``).
+        Whether default views ignore the words of the entities. ``"auto"`` ignores them unless they
+        raise F1 on held-out documents of the training corpus by at least 0.005 (``trial_``).
     options : dict, optional
         Parameters of the classifier that override the recipe, such as ``{"C": 10.0}``.
     labels : {"auto", "type", "directed", "binary"}, default "auto"
@@ -176,9 +180,9 @@ class RelationExtractor(ChecksParameters, Estimator):
         Whether to leave out pairs of a kind that is never related in the training documents
         although it is frequent: two entity types, equal names, or nested entities.
     symmetric : list of str, optional
-        Relation types without direction, however they are annotated.
+        Relation types without direction, regardless of their annotation.
     types, relations : list of str, optional
-        Only entities, and only relations, of these types.
+        Types of entities, and of relations, to use; by default all.
     max_distance : int, optional
         Maximum number of tokens between the entities of a pair.
     max_entities : int, default 60
@@ -188,17 +192,19 @@ class RelationExtractor(ChecksParameters, Estimator):
         Decision threshold on the probability of the predicted relation: best F1 on held-out
         documents; the lowest within one standard error of it, for texts unlike the training
         corpus; 0.5; a probability; or probabilities by relation type, the others having 0.5.
+        Set it before `fit`; later, use ``predict(documents, all=True).with_threshold(0.9)``.
     entities : {None, "learn"}, EntityTagger or Dictionary, default None
-        How `extract` finds entities in texts without them: not at all; by a tagger that is learned
-        from the entities of the training documents, with the default parameters of
-        `kernelwood.entities.EntityTagger` or with given ones; or by a list of terms.
+        Method by which `extract` finds entities in texts without them: none; a tagger that is
+        learned from the entities of the training documents, with the default parameters of
+        `kernelwood.entities.EntityTagger` or with given ones; or a list of terms.
     n_splits : int, default 5
         Number of folds, of whole documents, used to calibrate and to set the threshold.
     parser : str, default "auto"
         ``"auto"`` uses given parses, or if no sentence has one, the fastest bundled parser that
         makes all views: ``"biomedical-dependencies"``, or ``"biomedical"`` for views of
-        constituency trees; a fitted model keeps the one of its training corpus. ``"given"`` never
-        parses; a name of `kernelwood.parsing.load_backend` parses every sentence.
+        constituency trees; a fitted model keeps the parser of its training corpus. ``"given"``
+        never parses; with a name of `kernelwood.parsing.load_backend`, that backend parses every
+        sentence.
     n_evidence : int, default 3
         Maximum number of supporting, and of opposing, training cases shown for a prediction.
     license, description : str
@@ -211,7 +217,7 @@ class RelationExtractor(ChecksParameters, Estimator):
     Attributes
     ----------
     learner_ : classifier
-        Fitted on the candidates, with the kernel in use (``learner_.kernel_``).
+        The classifier, fitted on the candidates, with the kernel in use (``learner_.kernel_``).
     views_ : tuple of str
         Views in use.
     classes_ : ndarray of str
@@ -229,15 +235,15 @@ class RelationExtractor(ChecksParameters, Estimator):
     type_examples_, type_f1_ : dict
         Number of training examples of each relation type, and its F1 on held-out documents.
     warnings_ : list of str
-        What is too small in the training corpus, and relation types that were not learned.
+        Warnings about a small training corpus, and relation types that were not learned.
     trial_ : dict of str to float
         Held-out F1 with entities ``"blind"`` and with their ``"words"``, if both were tried.
     forms_ : dict of str to list
-        Of events: the numbers of participants and of catalysts that each type may have.
+        For events: the numbers of participants and of catalysts that each type may have.
     dropped_ : dict of str to int
         Candidates and annotations that were not used, by reason.
     tagger_ : EntityTagger, Dictionary or None
-        What finds entities; ``tagger_.held_out_`` has the scores of mentions.
+        Finder of entities; ``tagger_.held_out_`` has the scores of mentions.
     parser_ : str
         Name of the parser of the training documents.
     cases_ : ExampleBatch
@@ -368,9 +374,10 @@ class RelationExtractor(ChecksParameters, Estimator):
         Parameters
         ----------
         documents : iterable of Example, or path
-            With sentences or documents, as `kernelwood.read` returns them; or the path of a corpus,
-            which is read. Instead of examples, the iterable may have documents, sentences, parsed
-            texts of spaCy, Stanza and conllu, or paths; see `kernelwood.text.adapt`.
+            Examples with sentences or documents, as `kernelwood.read` returns them; or the path of
+            a corpus, which is read. Instead of examples, the iterable may have documents,
+            sentences, parsed texts of spaCy, Stanza and conllu, or paths; see
+            `kernelwood.text.adapt`.
         y : None
             Not used; labels are in the annotation.
 
@@ -404,9 +411,9 @@ class RelationExtractor(ChecksParameters, Estimator):
     ) -> RelationExtractor:
         """Train on labeled pairs of entities, such as the decisions of a person on some pairs.
 
-        Candidates whose label is None are not used at all, neither as negative examples nor to
-        learn which kinds of pairs are related (``signatures``), which a sample of pairs does not
-        tell. Otherwise it is the same as `fit`.
+        Candidates whose label is None are not used at all. Kinds of pairs that are never related
+        (``signatures``) are not learned, because a sample of pairs does not show them. Otherwise
+        training is the same as by `fit`.
 
         Parameters
         ----------
@@ -419,7 +426,7 @@ class RelationExtractor(ChecksParameters, Estimator):
             Name of the parser of the sentences, by default ``"given"``.
         roles : mapping of str to two str, optional
             Roles of the arguments of relation types, by default ``Arg1`` and ``Arg2``. A type with
-            two equal roles has no direction, nor has one in ``symmetric``.
+            two equal roles, or in ``symmetric``, has no direction.
         cases : RelationExtractor, optional
             A fitted extractor of pairs whose training cases are further training examples. Its
             views and kernel are used if this extractor has neither ``views`` nor a ``kernel``, and
@@ -794,19 +801,24 @@ class RelationExtractor(ChecksParameters, Estimator):
         documents : iterable of Example, or path
             As in `fit`; if they have relations, predictions have labels.
         all : bool
-            Whether to return negative predictions, too.
+            Whether to return negative predictions too.
 
         Returns
         -------
         Predictions
-            In the order of the text; ``tally`` counts what has no prediction.
+            In the order of the text; ``tally`` counts candidates and relations without prediction.
+
+        Warns
+        -----
+        UserWarning
+            If no document has entities, or the model does not know the types of some.
         """
         self._check_is_fitted()
-        dropped: Counter[str] = Counter()
-        with self._threads(), cycles_ignored():
-            entries = example_entries(documents, owner="predict")
-            sentences, used = self._sentences(entries, self.parser, dropped, learned=self.parser_)
-            return self._predicted(sentences, used, dropped, all=all, labeled=True)
+        found = self._predict_all(documents)
+        warn_of_entities(
+            self, found, "give documents with entities, or find them by extract(dictionary=...)"
+        )
+        return found if all else found.positives()
 
     def extract(
         self,
@@ -822,26 +834,27 @@ class RelationExtractor(ChecksParameters, Estimator):
         Parameters
         ----------
         texts : str, Document or Example; or an iterable of these
-            Plain texts are called ``text1``, ``text2``, ... Everything that `fit` takes is taken
-            here, too. A string that names an existing file or folder is read; one without blanks
-            that looks like a path, with a slash or a known suffix, is an error if nothing has
-            this name; any other string is a text.
+            Plain texts are called ``text1``, ``text2``, ... All inputs of `fit` are also accepted.
+            A string that names an existing file or folder is read; a string without blanks that
+            looks like a path, with a slash or a known suffix, is an error if there is no such file
+            or folder; any other string is a text.
         dictionary : Dictionary or argument of `Dictionary.of`, optional
-            Terms that are entities, beside those that a text has or that ``tagger_`` finds: a
-            file, a mapping such as ``{"Raf-1": "protein"}``, pairs of term and type, or a
-            DataFrame; or another object whose method ``annotate`` adds entities to a document.
+            Terms that become entities, besides those of a text or found by ``tagger_``: a file, a
+            mapping such as ``{"Raf-1": "Protein"}``, pairs of term and type, or a DataFrame; or
+            another object whose method ``annotate`` adds entities to a document.
         find_entities : bool, default True
             Whether ``tagger_``, if there is one, finds entities in texts without them.
         parser : str or Backend, optional
             By default that of the training documents.
         all : bool
-            Whether to return negative predictions, too.
+            Whether to return negative predictions too.
 
         Warns
         -----
         UserWarning
-            If the texts differ so much from the training corpus that the decision threshold
-            probably does not fit; see `adapt`.
+            If there are no entities and nothing finds them, if the model does not know the types
+            of some, or if the texts differ so much from the training corpus that the decision
+            threshold probably does not fit; see `adapt`.
         """
         self._check_is_fitted()
         dropped: Counter[str] = Counter()
@@ -850,9 +863,10 @@ class RelationExtractor(ChecksParameters, Estimator):
             sentences, used = self._sentences(
                 text_entries(texts, finder), parser or self.parser, dropped, learned=self.parser_
             )
-            found = self._predicted(sentences, used, dropped, all=True, labeled=False)
+            found = self._predicted(sentences, used, dropped, labeled=False)
             monitor = DriftMonitor(self)
             monitor.add(found)
+        warn_of_entities(self, found, "" if finder.finds else _ADVICE)
         monitor.warn()
         return found if all else found.positives()
 
@@ -884,9 +898,9 @@ class RelationExtractor(ChecksParameters, Estimator):
         used: str,
         dropped: Counter[str],
         *,
-        all: bool,
         labeled: bool,
     ) -> Predictions:
+        """Return the predictions for all candidates."""
         events = self.candidates == "events"
         if events:
             sentences.sentences = SentenceList(find_triggers(sentences.sentences, self.triggers_))
@@ -910,7 +924,7 @@ class RelationExtractor(ChecksParameters, Estimator):
                 name if label == EVENT else NONE
                 for name, label in zip(predicted, kept.labels, strict=True)
             ]
-        made = Predictions(
+        return Predictions(
             kept,
             predicted,
             probabilities[np.arange(len(best)), best],
@@ -922,7 +936,6 @@ class RelationExtractor(ChecksParameters, Estimator):
             explain=self.explain,
             dropped=dropped,
         )
-        return made if all else made.positives()
 
     def class_probabilities(self, views: ExampleBatch) -> NDArray[np.float64]:
         """Return the probability of each class for candidates that are given by their views.
@@ -930,7 +943,8 @@ class RelationExtractor(ChecksParameters, Estimator):
         Parameters
         ----------
         views : ExampleBatch
-            With the views in ``views_``, such as the table of ``candidates.viewed(*views_)``.
+            Candidates with the views in ``views_``, such as the table of
+            ``candidates.viewed(*views_)``.
 
         Returns
         -------
@@ -965,14 +979,14 @@ class RelationExtractor(ChecksParameters, Estimator):
         Parameters
         ----------
         predictions : Prediction, or a sequence of these
-            Many at once are faster than one after the other.
+            Passing many at once is faster than one after the other.
         n : int, optional
             Number of supporting and of opposing cases, by default ``n_evidence``.
 
         Returns
         -------
         Evidence, or a list of these
-            On the score of the predicted relation compared with ``"none"``.
+            Evidence for the score of the predicted relation compared with ``"none"``.
         """
         self._check_is_fitted()
         one = isinstance(predictions, Prediction)
@@ -1015,8 +1029,8 @@ class RelationExtractor(ChecksParameters, Estimator):
         """Return an extractor with calibration and threshold for other texts, and a summary.
 
         The new extractor shares the classifier with this one; only ``curve_``, ``threshold_`` and
-        the sums of documents that drift is measured by differ. Thresholds that ``threshold``
-        gives by relation type stay as they are.
+        the document statistics for drift differ. Thresholds that ``threshold`` sets by relation
+        type do not change.
 
         Parameters
         ----------
@@ -1024,8 +1038,8 @@ class RelationExtractor(ChecksParameters, Estimator):
             The texts, with entities; annotated relations are not used. Predictions must be those
             of all candidates: ``extract(texts, all=True)``.
         labels : mapping of str to str, optional
-            Relation type (or class with direction) or ``"none"`` by id of the candidate, best of
-            candidates from `suggest_labels`.
+            Relation type (or class with direction) or ``"none"`` by id of the candidate, preferably
+            for candidates from `suggest_labels`.
 
         Examples
         --------
@@ -1080,7 +1094,14 @@ class RelationExtractor(ChecksParameters, Estimator):
         self._check_is_fitted()
         if isinstance(documents, Predictions):
             return documents
-        return self.predict(documents, all=True)
+        return self._predict_all(documents)
+
+    def _predict_all(self, documents: Any) -> Predictions:
+        dropped: Counter[str] = Counter()
+        with self._threads(), cycles_ignored():
+            entries = example_entries(documents, owner="predict")
+            sentences, used = self._sentences(entries, self.parser, dropped, learned=self.parser_)
+            return self._predicted(sentences, used, dropped, labeled=True)
 
     # Evaluation.
 
@@ -1096,14 +1117,15 @@ class RelationExtractor(ChecksParameters, Estimator):
         n_bootstrap : int
             Number of bootstrap resamples, of documents, for intervals; 0 for none.
         end_to_end : bool
-            Whether to evaluate relations with found entities, too; see
+            Whether to also evaluate relations with found entities; see
             `kernelwood.relations.EndToEnd`. Needs documents.
 
         Warns
         -----
         UserWarning
-            If documents were used for training, or are too few for reliable figures, or differ
-            so much from the training corpus that the decision threshold probably does not fit.
+            If documents were used for training, are too few for reliable figures, have entities
+            of types that the model does not know, or differ so much from the training corpus that
+            the decision threshold probably does not fit.
         """
         if end_to_end:
             if isinstance(documents, Predictions):
@@ -1115,6 +1137,7 @@ class RelationExtractor(ChecksParameters, Estimator):
         if end_to_end:
             made = score_end_to_end(self, documents, predictions)
             scores = replace(scores, end_to_end=made)
+        warn_of_entities(self, predictions)
         warn_of_overlap(scores)
         warn_of_size(scores)
         if (predictions.thresholds == self.threshold_).any():
@@ -1127,8 +1150,8 @@ class RelationExtractor(ChecksParameters, Estimator):
         """Return the F1 of the predicted relations of annotated documents.
 
         All relation types are taken together, and a relation is found if its type and direction
-        are right; it is ``evaluate(documents).f1``, without intervals and warnings. Functions of
-        scikit-learn such as ``cross_val_score`` and ``GridSearchCV`` maximize it.
+        are right. The value is ``evaluate(documents).f1``, without intervals and warnings.
+        Functions of scikit-learn such as ``cross_val_score`` and ``GridSearchCV`` use it.
 
         Parameters
         ----------
@@ -1176,8 +1199,8 @@ class RelationExtractor(ChecksParameters, Estimator):
         n_bootstrap : int
             Number of bootstrap resamples, of documents, for intervals; 0 for none.
         end_to_end : bool
-            Whether to evaluate relations with found entities, too, by a tagger that is learned
-            from the training documents of each fold.
+            Whether to also evaluate relations with found entities, by a tagger that is learned from
+            the training documents of each fold.
         predictions : bool
             Whether to keep the predictions of each fold, and its model for their evidence.
         """
@@ -1256,7 +1279,7 @@ class RelationExtractor(ChecksParameters, Estimator):
 
     @property
     def warnings_(self) -> list[str]:
-        """What is too small in the training corpus, and relation types that were not learned."""
+        """Warnings about a small training corpus, and relation types that were not learned."""
         self._check_is_fitted()
         return corpus_remarks(
             self.n_documents_, self.n_candidates_, self.type_examples_, self.type_f1_

@@ -368,13 +368,13 @@ class FactCounter:
     Parameters
     ----------
     by : {"text", "id"}, default "text"
-        Which mentions are the same entity. ``"text"``: those of the same entity type whose texts
-        are equal but for case, blanks, hyphens between letters and digits, and names of Greek
-        letters, as in `kernelwood.Dictionary`. ``"id"``: those with the same reference to a
-        database; mentions without a reference are identified by text, and their entities have the
-        reference "".
+        Identity of entities. ``"text"``: mentions are the same entity if they have the same type,
+        and texts that are equal but for case, blanks, hyphens between letters and digits, and names
+        of Greek letters, as in `kernelwood.Dictionary`. ``"id"``: mentions with the same reference
+        to a database are the same entity; mentions without a reference are identified by text, and
+        their entities have the reference "".
     all : bool, default False
-        Whether to count candidates below the decision threshold, too.
+        Whether to count candidates below the decision threshold too.
     n_sentences : int, default 3
         Number of sentences to keep for each fact.
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from kernelwood.errors import MissingPackageError
 from kernelwood.structures import one_line
 
 if TYPE_CHECKING:
@@ -66,6 +67,6 @@ def _package(name: str, method: str) -> Any:
     try:
         return import_module(name)
     except ImportError as failure:
-        raise ImportError(
-            f"{method} needs the package {name}; install it with: pip install {name}"
+        raise MissingPackageError(
+            f"{method} needs the package {name}; install it with: pip install 'kernelwood[{name}]'"
         ) from failure

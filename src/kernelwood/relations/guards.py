@@ -1,8 +1,8 @@
-"""Warnings about figures that mislead: documents seen in training, and corpora that are small.
+"""Warnings about misleading figures: documents used for training, and small corpora.
 
 The limits come from learning curves (support vector machine, default views, five folds) of AIMed,
-BioInfer, CoNLL04 and two parts of DDIExtraction 2013. How much F1 that training measures on
-held-out documents differs from F1 on test documents, on average, by number of training relations:
+BioInfer, CoNLL04 and two parts of DDIExtraction 2013. Mean difference of F1 on held-out documents,
+measured during training, and F1 on test documents, by number of training relations:
 
 ========  ========  =========  ==========  ==========  =========
 below 25  25 to 49  50 to 99   100 to 249  250 to 499  from 500
@@ -10,9 +10,9 @@ below 25  25 to 49  50 to 99   100 to 249  250 to 499  from 500
 0.15      0.12      0.08       0.07        0.06        0.03
 ========  ========  =========  ==========  ==========  =========
 
-It is 0.15 below 200 candidates and 0.09 from 200 to 399, 0.15 below 10 documents and 0.12 from 10
-to 19. Relation types with one training example were never found in 53 % of the runs, those with
-two to four in 8 %, those with five or more in none of 344.
+The difference is 0.15 below 200 candidates and 0.09 from 200 to 399, 0.15 below 10 documents and
+0.12 from 10 to 19. Relation types with one training example were never found in 53 % of the runs,
+those with two to four in 8 %, those with five or more in none of 344.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Nested events as flat interactions: a type, one or two participants, perhaps a catalyst.
 
 An event of a corpus may be about other events: *Sos promotes the binding of Ras and GTP* is a
-regulation whose theme is a binding and whose cause is Sos. A learner of candidates wants it flat:
+regulation whose theme is a binding and whose cause is Sos. Candidates represent it as flat:
 ``regulation(Ras, GTP; catalyst Sos)``. The rules:
 
 - The interaction has the type and the trigger of the event itself.
@@ -9,9 +9,9 @@ regulation whose theme is a binding and whose cause is Sos. A learner of candida
 - A cause that is an entity is the catalyst. A cause that is an event gives its participants, each
   of which is the catalyst of an interaction of its own.
 - More participants than two make an interaction of each pair.
-- Nothing is the catalyst of an interaction it takes part in: such a cause is left out.
+- An entity is not the catalyst of an interaction it takes part in: such a cause is left out.
 
-Other roles (sites, locations) are no part of an interaction.
+Other roles (sites, locations) are not part of an interaction.
 """
 
 from __future__ import annotations
@@ -58,18 +58,18 @@ def flatten_events(
     max_participants: int = 2,
     roles: Mapping[str, str] = ROLES,
 ) -> tuple[list[Interaction], Counter[str]]:
-    """Return the interactions that events describe, and why some events describe none.
+    """Return the interactions that events describe, and counts of events that describe none.
 
     Parameters
     ----------
     events : iterable of Event
         Possibly nested.
     entities : iterable of Entity
-        What arguments refer to.
+        Entities that arguments refer to.
     max_participants : int
         At least 1. An event with more makes an interaction of each combination of this size.
     roles : mapping of str to str
-        Which roles are ``"participant"`` and ``"catalyst"``; all others are left out.
+        ``"participant"`` or ``"catalyst"`` by role of the event; other roles are left out.
 
     Returns
     -------

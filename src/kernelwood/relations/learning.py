@@ -143,9 +143,9 @@ class Comparison:
     Parameters
     ----------
     learner : classifier of kernelwood
-        What is fitted on all candidates after the comparison.
+        Learner that is fitted on all candidates after the comparison.
     machine : KernelSVC
-        What is compared, with the first kernel.
+        Machine for the comparison, with the first kernel.
     added : Kernel
         The other kernel, in single precision, as the first one.
     X : batch of examples, length n

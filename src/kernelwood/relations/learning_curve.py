@@ -1,7 +1,7 @@
-"""Learning curves, and what more labels would bring.
+"""Learning curves, and the expected gain from more labels.
 
-The error 1 - F1 is taken to fall as a power of the number of training documents: with every
-doubling it is multiplied by the same number. On AIMed, BioInfer, CoNLL04 and two parts of
+The error 1 - F1 is modeled as a power of the number of training documents: every doubling
+multiplies it by the same number. On AIMed, BioInfer, CoNLL04 and two parts of
 DDIExtraction 2013, F1 at twice the documents was predicted from four smaller sizes, 15 times. The
 mean absolute error is 0.029; with a limit other than 1 it is 0.031, with F1 or its logit linear in
 the logarithm of the size 0.031 and 0.030, and without any gain 0.058. All of the 15 gains are in
@@ -125,7 +125,7 @@ class LearningCurve:
         Expected increase of F1 with twice the training documents, and a 95 % interval; None with
         fewer than three points.
     skipped : mapping of float to str
-        Fractions that are too small to learn from, and why.
+        Reasons by fraction, for fractions that are too small to learn from.
     """
 
     points: tuple[CurvePoint, ...]
@@ -176,7 +176,7 @@ class LearningCurve:
 
     @property
     def outlook(self) -> str:
-        """What twice the training documents would bring, as a sentence."""
+        """Expected gain from twice the training documents, as a sentence."""
         if self.gain is None:
             return "Too few documents to estimate what more would bring."
         if self.gain < _SMALL:

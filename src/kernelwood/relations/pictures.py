@@ -8,7 +8,9 @@ from typing import Any
 
 from kernelwood.relations.predictions import Participant, Prediction
 from kernelwood.relations.report_contents import Passage
-from kernelwood.structures import one_line, text_width
+from kernelwood.structures import one_line, shorten, text_width
+
+SENTENCE_WIDTH = 60  # of a sentence in a table
 
 # In pixels.
 _TEXT_SIZE, _SMALL_SIZE = 13.0, 11.0
@@ -40,6 +42,17 @@ def describe(prediction: Prediction) -> str:
     if prediction.trigger is None and len(parts) == 2:
         return f"{parts[0].text} {'→' if prediction.directed else '–'} {parts[1].text}"
     return ", ".join(f"{one.role} {one.text}" for one in parts)
+
+
+def table_row(prediction: Prediction) -> list[str]:
+    """Return a prediction as cells: place in the document, type, probability, who, sentence."""
+    spans = [span for one in prediction.participants for span in one.spans]
+    place = f"{min(start for start, _ in spans)}-{max(end for _, end in spans)}"
+    kind = prediction.type if prediction.positive else f"not {prediction.type}"
+    text = shorten(" ".join(one_line(prediction.text).split()), SENTENCE_WIDTH)
+    probability = f"{prediction.probability:.3f}"
+    who = one_line(describe(prediction))
+    return [f"{prediction.document}:{place}", kind, probability, who, text]
 
 
 def draw_relations(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -14,6 +15,12 @@ from kernelwood.io import Counts
 from kernelwood.parsing import analyze
 from kernelwood.relations.adaptation import DriftMonitor
 from kernelwood.relations.calibration import positive_rate_threshold
+from kernelwood.relations.entity_remarks import (
+    ENTITY_REMARKS,
+    NO_ENTITIES,
+    entity_types,
+    type_remark,
+)
 from kernelwood.relations.writers import DocumentPredictions
 from kernelwood.text import Document, Example, Sentence, annotated_view
 from kernelwood.threads import ignored_warnings
@@ -171,17 +178,17 @@ def predict_stream(
         Returns a list of examples, which may have got entities, and their predictions, negative
         ones included.
     counts : PredictionCounts
-        Updated on the way.
+        Counts, updated during the iteration.
     n_evidence : int
         Number of training cases to find for each prediction.
     every : bool
-        Whether negative predictions are yielded, too.
+        Whether negative predictions are yielded too.
     positive_rate : float, optional
         Choose the threshold that gives this rate over all examples, which are then kept in memory.
     drift : bool
         Whether to warn of drift at the end.
     advice : str
-        How to get entities; with it, no entities at all are an error.
+        Advice on entities for the error message; without it, missing entities are not an error.
 
     Raises
     ------
@@ -190,9 +197,9 @@ def predict_stream(
     """
     counts.threshold = extractor.threshold_
     batches: Iterable[tuple[list[Example], Predictions]] = map(
-        _without_drift(predict), _in_batches(examples)
+        _without_remarks(predict), _in_batches(examples)
     )
-    monitor = DriftMonitor(extractor)
+    monitor, types = DriftMonitor(extractor), set[str]()
     if positive_rate is not None:
         batches = _at_positive_rate(list(batches), positive_rate, counts)
     for batch, predictions in batches:
@@ -200,6 +207,7 @@ def predict_stream(
         counts.n_entities += sum(len(annotated_view(example).entities) for example in batch)
         counts.n_candidates += len(predictions)
         monitor.add(predictions)
+        types |= entity_types(predictions)
         counts.types.update(one.type for one in predictions if one.positive)
         counts.dropped.update(predictions.tally.reasons)
         kept = [one for one in predictions if every or one.positive]
@@ -215,16 +223,18 @@ def predict_stream(
                 example.id, annotated_view(example), ones, evidences if n_evidence else None
             )
     if counts.n_documents and not counts.n_entities and advice:
-        raise KernelInputError(f"the input has no entities, so it has no relations: {advice}")
+        raise KernelInputError(f"{NO_ENTITIES}: {advice}")
+    if remark := type_remark(extractor, types):
+        warnings.warn(remark, UserWarning, stacklevel=2)
     if drift and positive_rate is None:
         monitor.warn()
 
 
-def _without_drift(predict: Predictor) -> Predictor:
-    """Return a function that does not warn of drift, which is measured on all batches."""
+def _without_remarks(predict: Predictor) -> Predictor:
+    """Return a function without the warnings that depend on all batches."""
 
     def quiet(batch: list[Example]) -> tuple[list[Example], Predictions]:
-        with ignored_warnings("drift:"):
+        with ignored_warnings(f"drift:|{ENTITY_REMARKS}"):
             return predict(batch)
 
     return quiet

@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood.errors import KernelInputError
+from kernelwood.evaluate import text_table
 from kernelwood.io import Tally
 from kernelwood.relations.calibration import positive_rate_threshold
 from kernelwood.relations.candidates import NONE, Candidates
 from kernelwood.relations.relation_classes import RelationClasses, type_of
 from kernelwood.relations.wording import MarkedText, SpelledPath, path_text
-from kernelwood.structures import shorten
+from kernelwood.structures import shorten, show
 from kernelwood.text import Candidate, DisplacyStyle, Entity, Sentence, Span
 from kernelwood.threads import lazy_property
 
@@ -27,22 +28,24 @@ if TYPE_CHECKING:
 
     from kernelwood.relations.facts import Facts
 
+_SHOWN = 20  # predictions of a printed table
+
 
 @dataclass(frozen=True, slots=True)
 class Participant:
-    """An entity in the part it plays in a relation.
+    """An entity with its role in a relation.
 
     Attributes
     ----------
     role : str
-        Of pairs: what the annotation calls it, say ``Arg1``, or ``first`` and ``second`` if it
-        has no name. Of events: ``participant``, ``catalyst`` or ``trigger``.
+        For pairs: the role in the annotation, such as ``Arg1``, or ``first`` and ``second`` if the
+        role has no name. For events: ``participant``, ``catalyst`` or ``trigger``.
     id, type, text : str
-        As in the annotation; the text is what stands at the spans.
+        As in the annotation; the text is that at the spans.
     spans : tuple of (start, end)
         Characters of the document, ends exclusive.
     reference : str
-        What the annotation refers to, say an identifier of a database; "" if it does not.
+        Reference of the annotation, such as the id of a database; "" if there is none.
     """
 
     role: str
@@ -66,17 +69,17 @@ class Participant:
 
 @dataclass(frozen=True, slots=True)
 class CaseFragment:
-    """Something that a prediction shares with a case.
+    """A fragment that a prediction shares with a case.
 
     Attributes
     ----------
     text : str
-        The fragment of a tree, or the tuples of a path, readable.
+        Readable form of the fragment of a tree, or of the tuples of a path.
     view : str
-        Where it was found.
+        View of the fragment.
     weight : float
-        The share of the similarity that is owed to it, with all its parts. If the kernel is a
-        product, each factor has an equal part in it.
+        Fraction of the similarity due to the fragment with all its parts. If the kernel is a
+        product, each factor accounts for an equal part of the similarity.
     """
 
     text: str
@@ -91,13 +94,13 @@ class Case:
     Attributes
     ----------
     id : str
-        The candidate of the training corpus.
+        Id of the candidate of the training corpus.
     type : str
         Its annotated class: a relation, or ``"none"``.
     similarity : float
         Similarity to the predicted candidate, by the kernel.
     contribution : float
-        What it adds to the score of the predicted relation; see `Evidence`.
+        Its contribution to the score of the predicted relation; see `Evidence`.
     sentence : MarkedText
         Its sentence, with entities and the words that the prediction shares.
     predicted : MarkedText
@@ -256,23 +259,23 @@ class Prediction:
     Attributes
     ----------
     id : str
-        Of the candidate; unique in what was asked.
+        Id of the candidate; unique in the input.
     document : str
-        Id of the example or text it is in.
+        Id of the example or text with the candidate.
     type : str
-        The relation type; of a negative prediction, the most probable one.
+        The relation type; for a negative prediction, the most probable one.
     relation : str
         The type, with the direction if it has one: ``"Activates(e2,e1)"`` if its first argument
         comes second in the text.
     positive : bool
         Whether the probability reaches the threshold.
     probability, threshold : float
-        The probability that the relation holds, with this type and direction, calibrated on
-        held-out documents of the training corpus; and the decision threshold.
+        The probability of the relation with this type and direction, calibrated on held-out
+        documents of the training corpus; and the decision threshold.
     probabilities : dict of str to float
         The probability of each class, ``"none"`` among them; they sum to 1.
     participants : tuple of Participant
-        Who takes part.
+        Participants of the relation.
     trigger : Participant or None
         The word that stands for an event.
     sentence : (start, end)
@@ -307,7 +310,8 @@ class Prediction:
         """Whether the order of the two participants of a pair has a meaning.
 
         It has one if the class includes a direction, if the types of the entities determine the
-        direction, or if the roles have different names; ``Arg1`` and ``Arg2`` have the same.
+        direction, or if the roles have different names; ``Arg1`` and ``Arg2`` count as the same
+        name.
         """
         if self.trigger is not None or len(self.participants) != 2:
             return False
@@ -330,7 +334,7 @@ class Prediction:
 
     @property
     def runner_up(self) -> tuple[str, float]:
-        """The most probable class but the predicted relation, and its probability."""
+        """The most probable class except the predicted relation, and its probability."""
         others = ((p, name) for name, p in self.probabilities.items() if name != self.relation)
         probability, name = max(others, default=(0.0, ""))
         return name, probability
@@ -344,7 +348,7 @@ class Prediction:
         return Evidence() if self._explain is None else self._explain(self)
 
     def to_dict(self, *, evidence: bool = False) -> dict[str, Any]:
-        """Return plain JSON values, with the evidence if it is asked for."""
+        """Return plain JSON values, optionally with the evidence."""
         made: dict[str, Any] = {
             "id": self.id,
             "document": self.document,
@@ -378,7 +382,9 @@ class Prediction:
 
 
 class Predictions(Sequence[Prediction]):
-    """The predictions for some candidates as columns; an index makes a `Prediction`.
+    """The predictions for some candidates as columns; an index returns a `Prediction`.
+
+    ``print`` shows the first 20 as a table.
 
     Attributes
     ----------
@@ -394,7 +400,7 @@ class Predictions(Sequence[Prediction]):
     names : list of str
         The classes, ``"none"`` among them.
     tally : Tally
-        How many candidates there are, and what was dropped, by reason.
+        Number of candidates, and of dropped candidates and annotations, by reason.
     """
 
     def __init__(
@@ -528,27 +534,38 @@ class Predictions(Sequence[Prediction]):
         return self._take(rows, self.thresholds)
 
     def positives(self) -> Predictions:
-        """Return the candidates that are predicted to be relations, and no others."""
+        """Return the candidates that are predicted to be relations."""
         return self.take(np.flatnonzero(self.positive).tolist())
 
     def with_threshold(self, threshold: float) -> Predictions:
         """Return the same candidates with another decision threshold.
 
-        Candidates that are not in the list are not scored again, so ask for all of them first:
+        Only candidates in the list can be predicted positive, so compute all of them first:
         ``predict(documents, all=True)``.
+
+        Parameters
+        ----------
+        threshold : float
+            A probability from 0 to 1.
 
         Examples
         --------
         >>> Predictions().with_threshold(0.5)
         <Predictions: 0 relations, 0 candidates>
         """
+        number = isinstance(threshold, (int, float, np.number)) and not isinstance(threshold, bool)
+        if not number or not 0 <= threshold <= 1:
+            raise KernelInputError(
+                f"threshold must be a probability from 0 to 1, got {show(threshold)}; names such "
+                "as 'f1' are for the constructor of RelationExtractor"
+            )
         return self._take(range(len(self)), threshold)
 
     def with_positive_rate(self, positive_rate: float) -> Predictions:
-        """Return the same candidates, those with the highest probabilities being relations.
+        """Return the same candidates, with those of the highest probabilities as relations.
 
-        For texts unlike the training corpus: probabilities may be lower or higher there throughout,
-        while their order is still informative. The decision then depends on all candidates in
+        Use it for texts unlike the training corpus, where all probabilities may be too low or too
+        high while their order is still informative. The decision then depends on all candidates in
         the list, which should be many.
 
         Parameters
@@ -672,6 +689,18 @@ class Predictions(Sequence[Prediction]):
         from kernelwood.relations.report import predictions_html
 
         return predictions_html(self)
+
+    def __str__(self) -> str:
+        from kernelwood.relations.pictures import table_row
+
+        n_relations, more = int(self.positive.sum()), len(self) - _SHOWN
+        note = f"… and {more:,} more\n" if more > 0 else ""
+        note += f"{n_relations:,} relation{'s' * (n_relations != 1)} among "
+        note += f"{len(self):,} candidate{'s' * (len(self) != 1)}"
+        if not len(self):
+            return note
+        titles = ["document", "type", "probability", "participants", "sentence"]
+        return f"{text_table(titles, [*map(table_row, self[:_SHOWN])], align='left')}\n{note}"
 
     def __repr__(self) -> str:
         n_relations = int(self.positive.sum())

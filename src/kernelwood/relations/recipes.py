@@ -201,7 +201,7 @@ def kernel_on(views: tuple[str, ...], vectors: Any = None) -> Kernel:
 
 
 def added_kernel(name: str, vectors: Any = None) -> Kernel:
-    """Return what the kernel of default views with a view of words has more than that without.
+    """Return the summand of the kernel of default views that a view of words adds.
 
     Examples
     --------

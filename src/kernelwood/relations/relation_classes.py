@@ -1,4 +1,4 @@
-"""Classes: how annotated relations become what a classifier learns, and back.
+"""Classes: conversion of annotated relations to the classes of a classifier, and back.
 
 A class is ``"none"``, or the name of a relation; where the annotation runs in both directions, it
 is the name with a direction, ``"Activates(e2,e1)"`` if its first argument comes second in the text.
@@ -17,6 +17,8 @@ from kernelwood.text import Entity, Relation, Sentence
 RELATION = "relation"  # the class of pairs with labels="binary"
 EVENT = "event"  # the class of events; their type is that of the trigger
 
+ARROWS = "→ (e1,e2): the first argument comes first in the text; ← (e2,e1): it comes second"
+
 _DIRECTED = re.compile(r"(?P<type>.*)\((?:e1,e2|e2,e1)\)", re.DOTALL)
 _BACKWARD = "(e2,e1)"
 _ROLES = ("Arg1", "Arg2")  # of labels with direction
@@ -34,13 +36,18 @@ def type_of(name: str) -> str:
     return match["type"] if match else name
 
 
+def is_directed(name: str) -> bool:
+    """Return whether a class has a direction."""
+    return type_of(name) != name
+
+
 def is_backward(name: str) -> bool:
     """Return whether the first argument of a class comes second in the text."""
     return name.endswith(_BACKWARD)
 
 
 class RelationClasses(NamedTuple):
-    """How relations become classes.
+    """Conversion of relations to classes.
 
     Attributes
     ----------
@@ -147,9 +154,9 @@ class RelationClasses(NamedTuple):
         ----------
         labeled : iterable of (str, str, str)
             Label with type and direction, or ``"none"``, and the types of the entities in text
-            order. A label without direction says that its type has none.
+            order. A label without direction means that its type has none.
         labels, symmetric
-            As of a RelationExtractor.
+            As for `RelationExtractor`.
         roles : mapping of str to two str
             Roles of the arguments by relation type. By default ``Arg1`` and ``Arg2`` if there is
             a label with direction, else empty.

@@ -1,11 +1,12 @@
-"""HTML report on predicted relations: one file that loads nothing."""
+"""HTML report on predicted relations: one file that loads no other resources."""
 
 from __future__ import annotations
 
 import os
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import cache
 from hashlib import sha256
@@ -14,16 +15,17 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from kernelwood.errors import KernelInputError
-from kernelwood.io import write_text
+from kernelwood.io import reason_lines, write_text
 from kernelwood.relations.candidates import NONE
 from kernelwood.relations.card import card_of
 from kernelwood.relations.network import draw_network
 from kernelwood.relations.pictures import describe, draw_relations
 from kernelwood.relations.predictions import Case, Evidence, Prediction, Predictions
+from kernelwood.relations.relation_classes import type_of
 from kernelwood.relations.report_contents import Passage, ReportContents, importance
 from kernelwood.relations.wording import MarkedText
 from kernelwood.structures import one_line
-from kernelwood.text import Span
+from kernelwood.text import Document, Sentence, Span
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -38,6 +40,8 @@ _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 # A no-break space keeps the arrow on the line of the name.
 _DIRECTIONS = {"(e1,e2)": "\N{NO-BREAK SPACE}→", "(e2,e1)": "\N{NO-BREAK SPACE}←"}
 
+_SECOND = "(e2,e1)"  # end of a class whose first participant comes second in the text
+_SMALL = 0.001  # smaller numbers are written with an exponent
 _MAX_ROWS = 20  # predictions in a notebook
 _MAX_LINES = 60  # of the network
 _FEW = 200  # relations, up to which sentences with one relation have a picture, too
@@ -52,6 +56,8 @@ _OUTCOMES = {
     "fn": "false negatives",
     "no": "below the threshold, not annotated",
 }
+# Entries of a model card that are folded.
+_TECHNICAL = {"model", "classes", "views", "kernel", "learner", "settings", "choices", "seed"}
 _KINDS = {"false positive": "fp", "false negative": "fn", "wrong relation": "type"}
 
 
@@ -72,7 +78,7 @@ def report_html(
     *,
     title: str,
     predictions: Iterable[Prediction] | ReportContents,
-    documents: Mapping[str, str] | None = None,
+    documents: Mapping[str, str | Document | Sentence] | None = None,
     scores: RelationScores | RelationValidation | None = None,
     extractor: RelationExtractor | None = None,
     gates: GateReport | GateLearner | None = None,
@@ -83,11 +89,14 @@ def report_html(
     n_characters: int = 200_000,
     n_relations: int = 1000,
     n_negative: int = 200,
+    sources: Mapping[str, str] | None = None,
+    relation_types: Iterable[str] = (),
+    entity_types: Iterable[str] = (),
 ) -> str:
     """Return a report that shows facts, and relations in their texts, with evidence, as HTML.
 
-    The page loads nothing. Its script sorts, filters and searches; without it, all contents can be
-    read. The same input gives the same page.
+    The page loads no other resources. Its script sorts, filters and searches; all contents are
+    readable without it. The same input gives the same page.
 
     Parameters
     ----------
@@ -95,9 +104,9 @@ def report_html(
         Title of the page.
     predictions : iterable of Prediction, or ReportContents
         Predictions; candidates below the decision threshold are listed below their sentence.
-    documents : mapping of str to str, optional
-        The text of each document by its id. Without it, only the sentences of the predictions are
-        shown.
+    documents : mapping of str to str, Document or Sentence, optional
+        The text of each document by its id; entities are marked where no prediction shows them.
+        Without it, only the sentences of the predictions are shown.
     scores : RelationScores or RelationValidation, optional
         Scores of the extractor on annotated documents, or of cross-validation, with its folds.
     extractor : RelationExtractor, optional
@@ -114,6 +123,11 @@ def report_html(
         Maximum number of facts in the table.
     n_documents, n_characters, n_relations, n_negative : int
         Limits of :class:`ReportContents`; counts and facts are those of all predictions.
+    sources : mapping of str to str, optional
+        The origin of relations that are not predicted, such as ``"decided"``, by their ids. It is
+        shown instead of their probability, which is 1.
+    relation_types, entity_types : iterable of str
+        Types in the order of their colors; others follow.
 
     Returns
     -------
@@ -155,13 +169,15 @@ def report_html(
     shown = contents.shown()
     facts = contents.facts()
     every = [passage for document in shown.documents for passage in document.passages]
-    relations = dict.fromkeys([name for name, _ in contents.types.most_common()])
+    relations = dict.fromkeys(
+        [*relation_types, *(name for name, _ in contents.types.most_common())]
+    )
     listed = [one for passage in every for one in passage.predictions]
     relations |= dict.fromkeys(one.type for one in (*listed, *shown.errors))
-    entities = sorted(
-        {entity.type for passage in every for entity in passage.entities}
-        | {entity.type for entity in facts.entities}
-    )
+    used = {entity.type for passage in every for entity in passage.entities}
+    used |= {entity.type for entity in facts.entities}
+    entities = list(dict.fromkeys([*entity_types, *sorted(used)]))
+    sources = dict(sources or {})
     types = {name: number for number, name in enumerate(relations)}
     evidence = _evidence(listed, extractor, n_explained)
     style, script = _source("report.css") + _source("evidence.css"), _source("report.js")
@@ -175,12 +191,14 @@ def report_html(
             shown=shown,
             facts=facts,
             n_facts=n_facts,
+            sources=sources,
+            origins=_origins(sources, contents.n_relations),
             network=draw_network(facts[:n_facts], _MAX_LINES),
             numbers={one: number for number, one in enumerate(listed)},
             types=types,
             typed=lambda names: [(types[name], name) for name in types if name in {*names}],
             # Classes of report.css.
-            colors={name: f"k{number % 6}" for number, name in enumerate(entities)},
+            colors={name: f"k{i % 6}" for i, name in enumerate(entities) if name in used},
             relations={name: f"r{number % 8}" for number, name in enumerate(relations)},
             evidence=evidence,
             cases=_Cases(),
@@ -190,7 +208,8 @@ def report_html(
             scores=getattr(scores, "pooled", scores),
             folds=getattr(scores, "parts", ()),
             gates=getattr(gates, "report", lambda: gates)(),
-            card=None if card is None else card_facts(card),
+            card=None if card is None else card_facts(_without(card, _TECHNICAL)),
+            technical=None if card is None else card_facts(_without(card, {*card} - _TECHNICAL)),
             brief=None if card is None else card_facts(_in_brief(card)),
             timings=timings,
             style=style,
@@ -200,6 +219,13 @@ def report_html(
     )
     # A page has no carriage returns, which browsers would remove: offsets would be wrong.
     return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", page).replace("\r", " ")
+
+
+def _origins(sources: Mapping[str, str], n_relations: int) -> list[tuple[str, int]]:
+    """Return the number of relations of each origin, predicted ones last."""
+    found = [(f"{name} relation", n) for name, n in Counter(sources.values()).items()]
+    n_predicted = n_relations - len(sources)
+    return found if found and not n_predicted else [*found, ("predicted relation", n_predicted)]
 
 
 def _source(name: str) -> Markup:
@@ -217,6 +243,10 @@ def _policy(style: str, script: str) -> str:
         f"default-src 'none'; style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'; "
         "base-uri 'none'; form-action 'none'"
     )
+
+
+def _without(card: Mapping[str, Any], names: Set[str]) -> dict[str, Any]:
+    return {name: value for name, value in card.items() if name not in names}
 
 
 def _in_brief(card: Mapping[str, Any]) -> dict[str, Any]:
@@ -310,6 +340,7 @@ def _environment() -> Environment:
             ("", "all"),
             *((some, text) for some, text in _OUTCOMES.items() if {*some.split()} & {*kinds}),
         ],
+        annotated=_annotated_name,
         describe=describe,
         draw_relations=draw_relations,
         marked_text=_marked,
@@ -329,6 +360,16 @@ def _evidence(
     if extractor is None:
         return {one: one.evidence for one in best}
     return dict(zip(best, extractor.explain(best), strict=True))  # faster than one by one
+
+
+def _annotated_name(one: Prediction) -> str:
+    """Return the annotated class, with its participants if they are shown in another order."""
+    name, label = type_of(str(one.label)), str(one.label)
+    turned = label.endswith(_SECOND) != one.relation.endswith(_SECOND)
+    if label == name or (one.directed and not turned):
+        return name
+    first, second = (part.text for part in one.participants)
+    return f"{name}, {second} → {first}" if turned else f"{name}, {first} → {second}"
 
 
 def _kind(one: Prediction) -> str:
@@ -399,8 +440,8 @@ def relation_name(name: object) -> str:
     return text[:-7] + arrow if arrow else text
 
 
-def _ranking(scores: RelationScores) -> Iterator[tuple[str, str]]:
-    """Yield names and values of measures that are not of one class."""
+def _ranking(scores: RelationScores) -> Iterator[tuple[str, str | list[str]]]:
+    """Yield names and values of measures that are not of one class; a list is several lines."""
     measures = {"ROC AUC": scores.auc, "average precision": scores.average_precision}
     for name, value in measures.items():
         yield name, "–" if value is None or value != value else f"{value:.3f}"
@@ -408,10 +449,8 @@ def _ranking(scores: RelationScores) -> Iterator[tuple[str, str]]:
         yield "expected calibration error", f"{scores.reliability.error:.3f}"
     yield "candidates", f"{scores.n_candidates:,}"
     yield "annotated relations", f"{scores.n_relations:,}"
-    missing = {"without prediction": scores.unreachable, "types not in training": scores.unknown}
-    for name, counts in missing.items():
-        if counts:
-            yield name, ", ".join(f"{one_line(key)}: {n:,}" for key, n in counts.items())
+    if scores.unreachable:
+        yield "not in the scores", [*map(one_line, reason_lines(scores.unreachable, "dropped"))]
 
 
 def card_facts(card: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -429,7 +468,8 @@ def card_facts(card: Mapping[str, Any]) -> list[tuple[str, str]]:
         if isinstance(value, Mapping) and value:
             waiting += [(f"{name}: {key}", inner) for key, inner in reversed(list(value.items()))]
         else:
-            facts.append((name.replace("_", " "), _card_value(value)))
+            shown = str(value) if name == "seed" else _card_value(value)
+            facts.append((relation_name(name).replace("_", " "), shown))
     return facts
 
 
@@ -439,9 +479,9 @@ def _card_value(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return f"{value:.3f}"
+        return f"{value:.3f}" if not value or abs(value) >= _SMALL else f"{value:g}"
     if isinstance(value, int):
-        return f"{value:,}" if abs(value) < 10**7 else str(value)
+        return f"{value:,}"
     if isinstance(value, (list, tuple)):
         return ", ".join(map(_card_value, value)) or "–"
-    return str(value)
+    return relation_name(value)

@@ -14,7 +14,7 @@ from kernelwood.relations.candidates import NONE
 from kernelwood.relations.facts import FactCounter, Facts
 from kernelwood.relations.predictions import Prediction
 from kernelwood.structures import shorten
-from kernelwood.text import Entity, Span
+from kernelwood.text import Document, Entity, Sentence, Span
 
 # Sentence, relation, trigger and participants of a prediction.
 _Key: TypeAlias = tuple[Any, ...]
@@ -57,6 +57,7 @@ class _Kept:
     name: str
     text: str | None
     predictions: dict[_Key, Prediction] = field(default_factory=dict)
+    entities: Sequence[Entity] = ()
     n_relations: int = 0
     same: list[_Kept] = field(default_factory=list)  # the first ones that look the same
     n_same: int = 0
@@ -113,7 +114,7 @@ class ReportContents:
 
     Counts and facts are those of all predictions. Texts and predictions are kept up to the limits:
     the documents with the most relations, and in these the relations with the highest
-    probability. So memory does not grow with the number of documents, except for facts.
+    probability. Memory therefore does not grow with the number of documents, except for facts.
 
     Parameters
     ----------
@@ -180,7 +181,9 @@ class ReportContents:
         return self.types.total()
 
     def add(
-        self, predictions: Iterable[Prediction], documents: Mapping[str, str] | None = None
+        self,
+        predictions: Iterable[Prediction],
+        documents: Mapping[str, str | Document | Sentence] | None = None,
     ) -> None:
         """Add the predictions of some documents.
 
@@ -188,15 +191,21 @@ class ReportContents:
         ----------
         predictions : iterable of Prediction
             Candidates below the decision threshold may be among them.
-        documents : mapping of str to str, optional
-            Texts by document id. A document may have no predictions.
+        documents : mapping of str to str, Document or Sentence, optional
+            Texts by document id; entities are marked where no prediction shows them. A document
+            may have no predictions.
         """
-        texts = documents or {}
-        for name, text in texts.items():
-            if not isinstance(text, str):
+        texts: dict[str, str] = {}
+        entities: dict[str, Sequence[Entity]] = {}
+        for name, given in (documents or {}).items():
+            if isinstance(given, (Document, Sentence)):
+                texts[name], entities[name] = given.text, given.entities
+            elif isinstance(given, str):
+                texts[name] = given
+            else:
                 raise KernelInputError(
-                    f"the text of document {name!r} must be a string, got {type(text).__name__}; "
-                    "pass the .text of a kw.Document"
+                    f"the text of document {name!r} must be a string, got {type(given).__name__}; "
+                    "pass the text, or a kw.Document"
                 )
         groups: dict[str, list[Prediction]] = {name: [] for name in texts}
         for one in predictions:
@@ -204,15 +213,21 @@ class ReportContents:
         if texts:
             _warn_of_unknown([name for name in groups if name not in texts], texts)
         for name, some in groups.items():
-            self._add(name, texts.get(name), some)
+            self._add(name, texts.get(name), some, entities.get(name, ()))
         if len(self._kept) > 2 * self._n_documents + 100 or self._length > 4 * self._n_characters:
             self._kept = {(one.name, one.text): one for one in self._best()}
             self._length = 0
 
-    def _add(self, name: str, text: str | None, some: Sequence[Prediction]) -> None:
+    def _add(
+        self,
+        name: str,
+        text: str | None,
+        some: Sequence[Prediction],
+        entities: Sequence[Entity],
+    ) -> None:
         if (name, text) not in self._kept:
             self.n_documents += 1
-            self._kept[name, text] = _Kept(self.n_documents, name, text)
+            self._kept[name, text] = _Kept(self.n_documents, name, text, entities=entities)
             self._length += len(text or "")
         new = self._kept[name, text].add(some, self._limits)
         self.n_repeated += len(some) - len(new)
@@ -256,7 +271,7 @@ class ReportContents:
         return self._facts.facts()
 
     def shown(self) -> ShownContents:
-        """Return what a report shows, and warn of texts and predictions that were given twice."""
+        """Return the contents to show, and warn of texts and predictions that were given twice."""
         if self.n_repeated:
             _warn(f"{self.n_repeated} predictions were given twice; the report shows each once")
         kept = self._best()
@@ -274,7 +289,9 @@ class ReportContents:
                 for key, one in document.predictions.items()
                 if id(one) in chosen
             }
-            passages = made.within_limit(passages_of(some.values(), document.text))
+            passages = made.within_limit(
+                passages_of(some.values(), document.text, document.entities)
+            )
             names = [one.name for one in document.same]
             made.documents.append(ShownDocument(document.name, passages, names, document.n_same))
             for one in (document, *document.same):
@@ -345,7 +362,7 @@ class ShownContents:
         for passage in passages:
             if not passage.predictions and len(passage.text) > self.room:
                 self.n_left_out += len(passage.text) - self.room
-                passage = Passage(passage.text[: self.room])
+                passage = passage._replace(text=passage.text[: self.room])
             if not passage.predictions:
                 self.room -= len(passage.text)
             if passage.text:
@@ -371,8 +388,10 @@ def _warn(message: str) -> None:
     warnings.warn(message, UserWarning, stacklevel=4)
 
 
-def passages_of(predictions: Iterable[Prediction], text: str | None) -> list[Passage]:
-    """Return the passages of a document, in the order of its text.
+def passages_of(
+    predictions: Iterable[Prediction], text: str | None, entities: Sequence[Entity] = ()
+) -> list[Passage]:
+    """Return the passages of a document, in the order of its text, with its entities.
 
     A sentence that is not found at its offsets, because the document has another text or none,
     is a passage of its own.
@@ -385,14 +404,25 @@ def passages_of(predictions: Iterable[Prediction], text: str | None) -> list[Pas
     for (start, end), sentence in sorted(sentences):
         if done <= start and whole[start:end] == sentence:
             if whole[done:start].strip():
-                passages.append(Passage(whole[done:start].strip()))
+                passages.append(_between(whole, done, start, entities))
             done = end
         here = sentences[(start, end), sentence]
         passages.append(Passage(sentence, _entities(here), here))
     # A text that contains none of the sentences is not the text of the predictions.
     if whole[done:].strip() and (done or not sentences):
-        passages.append(Passage(whole[done:].strip()))
+        passages.append(_between(whole, done, len(whole), entities))
     return passages
+
+
+def _between(text: str, start: int, end: int, entities: Sequence[Entity]) -> Passage:
+    """Return the passage between two sentences with predictions, with its own entities."""
+    shown = text[start:end]
+    start += len(shown) - len(shown.lstrip())
+    inside = [one for one in entities if start <= one.start and one.end <= end]
+    moved = [
+        one._replace(spans=tuple((a - start, b - start) for a, b in one.spans)) for one in inside
+    ]
+    return Passage(shown.strip(), moved)
 
 
 def _entities(predictions: Iterable[Prediction]) -> list[Entity]:

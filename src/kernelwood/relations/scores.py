@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood.evaluate import Reliability, Scores, reliability, score
+from kernelwood.io import reason_lines
 from kernelwood.relations.audit import Audit, operating_points
 from kernelwood.relations.calibration import ranking
 from kernelwood.relations.candidates import NONE
 from kernelwood.relations.end_to_end import EndToEnd
 from kernelwood.relations.predictions import Predictions
-from kernelwood.relations.relation_classes import type_of
+from kernelwood.relations.relation_classes import ARROWS, is_directed, type_of
 from kernelwood.relations.shared_sentences import SharedSentences
 from kernelwood.structures import escape
 
@@ -61,8 +62,8 @@ class RelationScores:
     Attributes
     ----------
     scores : kernelwood.evaluate.Scores
-        Precision, recall and F1 of each class, averages over relations, confusions, intervals
-        that take documents as wholes.
+        Precision, recall and F1 of each class, averages over relations, confusions, and intervals
+        from resamples of documents.
     auc, average_precision : float or None
         Ranking of relations (of any type) above the other candidates: area under the ROC curve
         and under the precision-recall curve. None if all candidates are relations, or none is.
@@ -70,15 +71,15 @@ class RelationScores:
         Size of the evaluated corpus.
     unreachable : mapping of str to int
         Relations and candidates without predictions, by reason. They are not in ``scores``, except
-        events that no candidate stands for, which count as missed.
+        events without a candidate, which count as missed.
     unknown : mapping of str to int
         Annotated relations of types that were not in the training corpus; they count as missed.
     reliability : Reliability or None
-        How often predicted relations of some probability are right.
+        Fractions of predicted relations that are right, by probability.
     overlap : Overlap or None
-        Evaluated documents that are in the training corpus, too; None if there are none.
+        Evaluated documents that are also in the training corpus; None if there are none.
     end_to_end : EndToEnd or None
-        Measures of relations with found entities, if asked for; all others are with annotated
+        Measures of relations with found entities, if requested; all others are with annotated
         entities.
     audit : Audit or None
         Measures at other thresholds, rates, and sentences shared with the training corpus.
@@ -113,7 +114,7 @@ class RelationScores:
 
     @property
     def n_relations(self) -> int:
-        """Annotated relations among the candidates, and events that no candidate stands for."""
+        """Number of annotated relations among the candidates, and of events without a candidate."""
         return sum(one.support for one in self.scores.classes if one.label != NONE)
 
     def to_dict(self) -> dict[str, Any]:
@@ -137,7 +138,9 @@ class RelationScores:
         }
 
     def __str__(self) -> str:
-        return "\n".join([str(_with_arrows(self.scores)), "", *self._remarks()])
+        n = self.scores.n_groups
+        table = str(_with_arrows(self.scores)).replace(f"{n} groups", f"{n} documents")
+        return "\n".join([table, "", *self._remarks()])
 
     def _repr_html_(self) -> str:
         table = _with_arrows(self.scores)._repr_html_()
@@ -145,7 +148,9 @@ class RelationScores:
 
     def _remarks(self) -> list[str]:
         """Return the lines below the table."""
-        lines = []
+        lines = self.unknown_lines()
+        if any(is_directed(str(one.label)) for one in self.scores.classes):
+            lines.append(ARROWS)
         if self.auc is not None:
             lines.append(
                 f"AUC {self.auc:.3f}, average precision {self.average_precision:.3f} "
@@ -157,26 +162,33 @@ class RelationScores:
                 f"expected calibration error {self.reliability.error:.3f} "
                 f"(probabilities of {n:,} predicted relations)"
             )
-        lines += [
-            f"{n} relations of a type not seen in training: {name}"
-            for name, n in self.unknown.items()
-        ]
-        lines += [f"{n} without prediction: {reason}" for reason, n in self.unreachable.items()]
-        lines += self._overlap_lines()
+        lines += reason_lines(self.unreachable, "dropped")
+        lines += self.overlap_lines()
         if self.audit is not None:
             lines += ["", self.audit.summary()]
         if self.end_to_end is not None:
             lines += ["", str(self.end_to_end)]
         return lines
 
-    def _overlap_lines(self) -> list[str]:
+    def unknown_lines(self) -> list[str]:
+        """Return a line about annotated relations of types that were not in training."""
+        if not self.unknown:
+            return []
+        listed = ", ".join(f"{name} ({n:,})" for name, n in self.unknown.items())
+        return [
+            f"{sum(self.unknown.values()):,} of {self.n_relations:,} relations count as missed, "
+            f"because the model was not trained on their types: {listed}"
+        ]
+
+    def overlap_lines(self) -> list[str]:
+        """Return lines about sentences that were used for training."""
         if self.overlap is None or not self.overlap.n_candidates:
             return []
         rest = self.overlap.rest
         lines = [
             f"{self.overlap.n_documents:,} of {self.n_documents:,} documents have sentences that "
             f"were used for training ({self.overlap.n_candidates:,} of {self.n_candidates:,} "
-            "candidates)"
+            "candidates), so the figures are too high"
         ]
         if rest is not None:
             micro = rest.scores.micro
@@ -200,13 +212,13 @@ class RelationValidation:
     Attributes
     ----------
     pooled : RelationScores
-        Of all candidates, each scored by an extractor that has not seen its document.
+        Measures of all candidates, each scored by an extractor that has not seen its document.
     parts : tuple of RelationScores
-        Of each fold.
+        Measures of each fold.
     warnings : tuple of str
-        What is too small in the corpus, and relation types that were never found.
+        Warnings about a small corpus, and relation types that were never found.
     predictions : tuple of Predictions
-        Of all candidates of each fold, with evidence, if they were asked for.
+        Predictions of all candidates of each fold, with evidence, if requested.
     """
 
     pooled: RelationScores

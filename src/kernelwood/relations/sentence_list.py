@@ -1,4 +1,4 @@
-"""Sentences of a corpus, which takes little memory however large it is."""
+"""Sentences of a corpus of any size, in little memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evaluated sentences that are in the training corpus, as they are or nearly."""
+"""Evaluated sentences that are in the training corpus, equal or nearly equal."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ class NearSentence(NamedTuple):
 
 @dataclass(frozen=True)
 class SharedSentences:
-    """How many of the evaluated sentences are in the training corpus.
+    """Number of the evaluated sentences that are in the training corpus.
 
     Attributes
     ----------
     n : int
-        Evaluated sentences, those with candidates.
+        Number of evaluated sentences, which have candidates.
     n_equal : int
-        Those in the training corpus, or in a document of it, but for case and whitespace.
+        Number of those in the training corpus or in a document of it, ignoring case and whitespace.
     near : tuple of NearSentence
         Other sentences with at least 70 % of their word trigrams in common with a training
         sentence, each with the most similar one.

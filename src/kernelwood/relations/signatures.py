@@ -1,4 +1,4 @@
-"""Signatures: which pairs of entities can be related, learned from an annotated corpus."""
+"""Signatures: kinds of pairs of entities that can be related, learned from an annotated corpus."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from kernelwood.io import NOT_CANDIDATES
 from kernelwood.relations.candidates import NONE, Candidates
 from kernelwood.text import Entity
 
@@ -39,7 +40,7 @@ class Signatures(NamedTuple):
         is at least 5, the pairs are from at least 10 sentences, and none of them is a relation.
 
         Entity types count if there are ``several`` relation types, or if all relations join
-        different entity types. Otherwise they seldom say what can be related, but often how a
+        different entity types. Otherwise they seldom show what can be related, but often how a
         corpus was annotated: some types are given only to entities without relations.
         """
         pairs: Counter[Any] = Counter()
@@ -83,8 +84,8 @@ class Signatures(NamedTuple):
             if kind is None:
                 rows.append(row)
                 continue
-            name = kind if isinstance(kind, str) else f"types {' and '.join(kind)}"
-            dropped[f"pair of a kind that is never related in training: {name}"] += 1
+            name = kind if isinstance(kind, str) else "–".join(kind)
+            dropped[f"{NOT_CANDIDATES}: {name}"] += 1
             if label not in (NONE, None):
                 missed.append(row)
         made = candidates.take(rows)

@@ -33,14 +33,14 @@ class Verdict:
         The claimed relation is predicted; no relation is; another one is, which may be the
         same relation in the other direction; or there is no prediction, see ``reason``.
     probability : float or None
-        Of the claimed relation, 0 if the model does not know its type; None if the entities are
-        not a candidate.
+        Probability of the claimed relation, 0 if the model does not know its type; None if the
+        entities are not a candidate.
     threshold : float
         The decision threshold.
     prediction : Prediction or None
-        For the two entities; None if they are not a candidate.
+        Prediction for the two entities; None if they are not a candidate.
     reason : str
-        Why there is no prediction, or that the relation type is unknown to the model.
+        Reason why there is no prediction, or a note that the model does not know the type.
     """
 
     claim: Claim

@@ -75,7 +75,7 @@ class MarkedText:
     shared: tuple[Span, ...] = ()
 
     def pieces(self) -> Iterator[tuple[str, str]]:
-        """Yield the text in pieces: text, and "entity", "trigger", "shared" or ""."""
+        """Yield the parts of the text: text, and "entity", "trigger", "shared" or ""."""
         spans = self._spans()
         cuts = {0, len(self.text), *(place for start, end, _ in spans for place in (start, end))}
         for left, right in pairwise(sorted(cuts)):

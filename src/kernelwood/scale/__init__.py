@@ -1,4 +1,4 @@
-"""Work larger than a machine: plans of shards that any engine computes to the same bytes."""
+"""Large inputs: plans of shards that any engine computes, with the same bytes as a result."""
 
 import lazy_loader
 

@@ -1,9 +1,9 @@
 """Running plans on the workers of a Dask cluster; needs the extra ``dask``.
 
-A shard is a task. What travels between driver, scheduler and workers is the name of a function of
-this module, the folder of the plan, the number of the shard, and a small dictionary of strings and
-numbers as its result: errors are returned, not raised. Results are written by the workers to the
-folder of the plan, which all of them must see.
+A shard is a task. Driver, scheduler and workers exchange only the name of a function of this
+module, the folder of the plan, the number of the shard, and a small dictionary of strings and
+numbers as its result: errors are returned, not raised. The workers write results to the folder of
+the plan, which must be on a file system that all of them share.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import Any
 
 from kernelwood import __version__
 from kernelwood.compute import budget, config_context, format_bytes
-from kernelwood.errors import KernelInputError, KernelwoodError
+from kernelwood.errors import KernelInputError, KernelwoodError, MissingPackageError
 from kernelwood.scale.parts import is_complete, lock_file, note_failure
 from kernelwood.scale.plan import Plan, PlanError, open_plan
 from kernelwood.scale.running import Run, run_shard
@@ -127,7 +127,7 @@ def run_on_cluster(
     Parameters
     ----------
     plan : Plan
-        In a folder that the workers see under the same path.
+        In a folder that has the same path for the workers.
     todo : iterable of int
         Shards to compute.
     client : dask.distributed.Client
@@ -322,7 +322,7 @@ def _check_workers(plan: Plan, client: Any) -> None:
 
 @contextmanager
 def _naming_losses() -> Iterator[None]:
-    """Name what is lost if the scheduler cannot be reached any more."""
+    """Name the loss if the scheduler cannot be reached any more."""
     from distributed import CancelledError
 
     try:
@@ -339,7 +339,7 @@ def _naming_losses() -> Iterator[None]:
 
 
 def check_cluster(spec: str | os.PathLike[str]) -> None:
-    """Raise an error if a description is not one that `open_cluster` takes; connect to nothing."""
+    """Raise an error if `open_cluster` does not accept a description; no connection is made."""
     _described(spec)
     _distributed()
 
@@ -372,7 +372,7 @@ def open_cluster(spec: str | os.PathLike[str], *, timeout: float = 30) -> Iterat
     Raises
     ------
     KernelInputError
-        If ``spec`` describes no cluster.
+        If ``spec`` does not describe a cluster.
     ClusterError
         If the scheduler does not answer, or workers do not start.
 
@@ -403,7 +403,7 @@ def _distributed() -> Any:
     try:
         import distributed
     except ImportError as failure:
-        raise ImportError(
+        raise MissingPackageError(
             "clusters need the package distributed; install it with: pip install 'kernelwood[dask]'"
         ) from failure
     return distributed
@@ -523,7 +523,8 @@ def _local_client(workers: int, timeout: float) -> Iterator[Any]:
         except (OSError, RuntimeError, TimeoutError) as failure:
             raise ClusterError(
                 f"{workers} workers with {format_bytes(limit)} each do not start: "
-                f"{shorten(str(failure))}"
+                f"{shorten(str(failure))}\n    in a program, open the cluster below: "
+                'if __name__ == "__main__":'
             ) from failure
         try:
             with package.Client(cluster, timeout=timeout, set_as_default=False) as client:

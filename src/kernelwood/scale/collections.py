@@ -1,7 +1,7 @@
 """Relations in bags and data frames of Dask; needs the extra ``dask``.
 
-The model travels once, as the bytes of its file, and each process loads it once. Texts and results
-are what Dask sends anyway.
+The model is sent once, as the bytes of its file, and each process loads it once. Apart from it,
+Dask sends only texts and results.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kernelwood.entities import Dictionary
-from kernelwood.errors import KernelInputError
+from kernelwood.errors import KernelInputError, MissingPackageError
 from kernelwood.persist import load, save
 from kernelwood.relations import (
     Predictions,
@@ -43,19 +43,19 @@ def extract_bag(
     Parameters
     ----------
     extractor : RelationExtractor, or path
-        A path must be one that workers see; it is read when the bag is computed.
+        A path must exist on the workers; it is read when the bag is computed.
     bag : dask.bag.Bag
-        Of strings, `Document`, `Sentence` or `Example`. Those without an id are called ``text1``,
-        ``text2``, ..., numbered over the whole bag.
+        Bag of strings, `Document`, `Sentence` or `Example`. Texts without an id are called
+        ``text1``, ``text2``, ..., numbered over the whole bag.
     dictionary : mapping, pairs, or path, optional
         Terms that are entities: an argument of `Dictionary.of`.
     all : bool
-        Whether to return negative predictions, too.
+        Whether to return negative predictions too.
 
     Returns
     -------
     dask.bag.Bag
-        Of dictionaries, as `Prediction.to_dict` returns them, in the order of the texts.
+        Bag of dictionaries, as `Prediction.to_dict` returns them, in the order of the texts.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def extract_bag(
     >>> extractor = kw.RelationExtractor(parser="biomedical", random_state=0)
     >>> extractor = extractor.fit(load_interactions("train")[:40])
     >>> bag = dask.bag.from_sequence(["RAK2 activates TORP1."], npartitions=1)
-    >>> found = extract_bag(extractor, bag, dictionary={"protein": ["RAK2", "TORP1"]}, all=True)
+    >>> found = extract_bag(extractor, bag, dictionary={"Protein": ["RAK2", "TORP1"]}, all=True)
     >>> [row["document"] for row in found.compute(scheduler="sync")]
     ['text1']
     """
@@ -92,7 +92,7 @@ def extract_column(
     Parameters
     ----------
     extractor : RelationExtractor, or path
-        A path must be one that workers see. It is read here, too, for the columns of the result.
+        A path must exist on the workers. It is also read here, for the columns of the result.
     frame : dask.dataframe.DataFrame
     column : str
         Column of texts.
@@ -102,12 +102,12 @@ def extract_column(
     dictionary : mapping, pairs, or path, optional
         Terms that are entities: an argument of `Dictionary.of`.
     all : bool
-        Whether to return negative predictions, too.
+        Whether to return negative predictions too.
 
     Returns
     -------
     dask.dataframe.DataFrame
-        With the columns of `Predictions.to_pandas`, in the order of the texts.
+        Data frame with the columns of `Predictions.to_pandas`, in the order of the texts.
 
     Raises
     ------
@@ -124,7 +124,7 @@ def extract_column(
     >>> table = pandas.DataFrame({"pmid": [7], "abstract": ["RAK2 activates TORP1."]})
     >>> frame = dask.dataframe.from_pandas(table, npartitions=1)
     >>> found = extract_column(extractor, frame, "abstract", "pmid", all=True,
-    ...                        dictionary={"protein": ["RAK2", "TORP1"]})
+    ...                        dictionary={"Protein": ["RAK2", "TORP1"]})
     >>> found.compute(scheduler="sync").document.tolist()
     ['7']
     """
@@ -173,7 +173,7 @@ def _package(name: str) -> Any:
     try:
         return import_module(f"dask.{name}")
     except ImportError as failure:
-        raise ImportError(
+        raise MissingPackageError(
             f"dask.{name} cannot be imported; install it with: pip install 'kernelwood[dask]' "
             f"'dask[{name}]'"
         ) from failure

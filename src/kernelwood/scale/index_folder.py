@@ -95,7 +95,7 @@ class IndexFolder:
     The folder holds a fitted encoder, :class:`KernelHasher` or :class:`NystromEmbedder`, and
     *shards*: codes or quantized vectors in files that are memory-mapped, and optionally ids, names,
     texts and structures. Opening it takes milliseconds. Each :meth:`append` adds a shard. A search
-    scans the shards in blocks and merges what it finds; ids, scores and the order of ties are those
+    scans the shards in blocks and merges the results; ids, scores and the order of ties are those
     of one :class:`HashIndex` or :class:`EmbeddingIndex` with the same rows. Besides the operating
     system's cache of the files, memory does not depend on the number of rows.
 
@@ -142,7 +142,7 @@ class IndexFolder:
     many structures at once: an index of many small shards is slower.
 
     Thread safety: all methods; one thread or process can add at a time, others get an error. A
-    search finds what the object holds when it begins.
+    search covers the rows that the object has when it begins.
 
     Examples
     --------
@@ -591,7 +591,7 @@ class IndexFolder:
     # Checks.
 
     def verify(self) -> None:
-        """Read all files, and compare them with their checksums and with what they must hold.
+        """Read all files, and check their checksums and contents.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""The manifest of an index folder: what the folder holds, checked before anything else is read."""
+"""The manifest of an index folder: its contents, checked before other files are read."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 A part is a folder ``parts/00012`` with the files that the task writes and ``part.json``: the plan,
 size and SHA-256 of each file, and counters. ``parts/00012-00015`` is the result of consecutive
 shards that were computed together, a block. A part appears by one rename, so that it is complete or
-does not exist, whenever a process or a machine stops. ``parts/00012.failed`` is the error of the
+does not exist, even if a process or a machine stops. ``parts/00012.failed`` is the error of the
 last attempt, ``parts/00012.lock`` is locked by the process that works on the shard.
 """
 
@@ -278,7 +278,7 @@ def _appear(temporary: Path, target: Path) -> None:
 
 
 def remove_remains(plan: Plan, numbers: Container[int]) -> None:
-    """Remove what processes that were killed have left of shards that are not locked."""
+    """Remove the files that killed processes have left, of shards that are not locked."""
     try:
         with os.scandir(plan.parts) as entries:
             names = [name for entry in entries if (name := _TEMPORARY.fullmatch(entry.name))]

@@ -7,8 +7,8 @@ A plan is a folder that describes work completely, apart from the inputs themsel
     files/         copies of the model and of the list of terms
     parts/         results, a folder for each finished shard or block (`kernelwood.scale.parts`)
 
-A shard is computed from the plan and its number alone, anywhere the inputs can be read, and gives
-the same bytes wherever and whenever that happens. A plan never changes after it was made.
+A shard is computed from the plan and its number alone, on any machine that can read the inputs, and
+always gives the same bytes. A plan never changes after it was made.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class PlanError(KernelwoodError, ValueError):
     problem : str
         What is wrong, in one sentence.
     path : str or PathLike, optional
-        The plan, or the file of it that is meant.
+        The plan, or the affected file of it.
     hint : str, optional
         How to fix it.
     """
@@ -110,7 +110,7 @@ class Shard:
 
     @classmethod
     def from_dict(cls, made: Any) -> Shard:
-        """Return the shard of JSON values; ``ValueError`` if they are not those of one."""
+        """Return the shard of JSON values; ``ValueError`` if they do not describe a shard."""
         if not isinstance(made, dict) or type(made.get("shard")) is not int:
             raise ValueError("not a shard")
         if "rows" not in made:
@@ -130,14 +130,14 @@ class Plan:
     folder : Path
     work : dict
         ``command``, a name in `kernelwood.scale.TASKS`; its ``options``; ``inputs`` as they were
-        given; ``base``, the folder to which their paths are relative; ``cut``, how they were cut;
-        ``input_files``, which files there were.
+        given; ``base``, the folder to which their paths are relative; ``cut``, the settings of
+        cutting; ``input_files``, the files that were found.
     files : dict of str to str
         SHA-256 of the copied files, by name.
     sizes : list of int
         Number of bytes that each shard reads.
     offsets : list of int
-        Where the line of each shard begins in ``shards.jsonl``.
+        Start of the line of each shard in ``shards.jsonl``, in bytes.
     versions : dict of str to str
     id : str
         SHA-256 of ``plan.json``; parts name the plan that they belong to.

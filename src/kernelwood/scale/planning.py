@@ -23,7 +23,7 @@ from kernelwood.scale.plan import (
     write_plan,
 )
 from kernelwood.scale.tasks import MODEL, STRUCTURES, TERMS, Gram, find_task, reading_options
-from kernelwood.structures import shorten
+from kernelwood.structures import shorten, show
 
 _TEMPORARY = ".kernelwood-"  # names of files that are being written
 _PACKED = 4  # bytes of text in a compressed byte, roughly
@@ -32,7 +32,7 @@ _PACKED = 4  # bytes of text in a compressed byte, roughly
 def make_plan(
     folder: str | os.PathLike[str],
     command: str,
-    inputs: Sequence[str | os.PathLike[str]],
+    inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
     model: str | os.PathLike[str] | None = None,
     terms: str | os.PathLike[str] | None = None,
@@ -54,7 +54,7 @@ def make_plan(
         the inputs that were added, removed or written since are an error.
     command : str
         A name in `TASKS`, such as ``"extract"``.
-    inputs : sequence of str or PathLike
+    inputs : str or PathLike, or a sequence of these
         Files, folders and archives.
     model : str or PathLike, optional
         File of the extractor, embedder or hasher; it is copied into the plan.
@@ -71,7 +71,7 @@ def make_plan(
     max_shards : int
         Approximate maximum number of shards; for large inputs shards become larger.
     progress : callable, optional
-        Called with the number of bytes read and that of all.
+        Called with the number of bytes read and the total number.
 
     Returns
     -------
@@ -103,8 +103,14 @@ def make_plan(
     """
     task = find_task(command)
     settings = task.checked(options or {})
-    if isinstance(inputs, (str, os.PathLike)) or not inputs:
-        raise KernelInputError("inputs must be a list of at least one path")
+    for name, given in (("model", model), ("terms", terms)):
+        if given is not None and not isinstance(given, (str, os.PathLike)):
+            hint = "; save it first: kernelwood.save(model, path)" if name == "model" else ""
+            raise KernelInputError(f"{name} must be the path of a file, got {show(given)}{hint}")
+    if isinstance(inputs, (str, os.PathLike)):
+        inputs = [inputs]
+    if not inputs:
+        raise KernelInputError("inputs must be at least one path")
     paths = [os.fspath(path) for path in inputs]
     files = {name: path for name, path in ((MODEL, model), (TERMS, terms)) if path is not None}
     task.check_files(set(files))

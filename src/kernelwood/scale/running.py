@@ -44,7 +44,7 @@ MOST_SHARDS = 8  # of a block
 
 @dataclass
 class Run:
-    """What a run of a plan has done.
+    """Result of a run of a plan.
 
     Attributes
     ----------
@@ -71,8 +71,8 @@ def run_shard(
 ) -> dict[str, Any]:
     """Compute a shard, unless its part exists.
 
-    This is all that an engine has to call, with the folder of a plan and a number, in any process
-    that can read the inputs and write to the folder. The model is loaded once for each process.
+    Engines call only this function, with the folder of a plan and a number, in any process that can
+    read the inputs and write to the folder. The model is loaded once for each process.
 
     Parameters
     ----------
@@ -209,18 +209,18 @@ def run(
     ----------
     plan : Plan, str or PathLike
     shards : iterable of int, optional
-        Only these; by default all.
+        Numbers of the shards to compute; by default all.
     base : str, optional
         Folder to which the paths of inputs are relative; by default the one at planning.
     client : dask.distributed.Client, optional
         Let the workers of a Dask cluster compute the shards.
     stop : bool
-        Raise the error of the first shard that fails, instead; not for clusters.
+        Whether to stop with the error of the first shard that fails; not for clusters.
     block : int, optional
-        Bytes of input (or rows). Compute up to 8 consecutive shards together that are not larger
-        and take a few seconds, if the speed does not change; not for clusters.
+        Bytes of input (or rows). Up to 8 consecutive shards of at most this total size are computed
+        together, if they are expected to take a few seconds; not for clusters.
     progress : callable, optional
-        Called with the number of bytes (or rows) done and that of all.
+        Called with the number of bytes (or rows) done and the total number.
 
     Returns
     -------
@@ -370,13 +370,13 @@ def verify(
     base : str, optional
         Folder to which the paths of inputs are relative.
     progress : callable, optional
-        Called with the number of parts checked and that of all.
+        Called with the number of parts checked and the total number.
 
     Returns
     -------
     dict of int to str
-        Problems by shard, or by first shard of a block; empty if all parts are as they should be.
-        Missing parts do not count.
+        Problems by shard, or by first shard of a block; empty if all parts are intact. Missing
+        parts do not count.
     """
     import tempfile
 
@@ -421,8 +421,8 @@ def _differences(part: Part, folder: Path) -> list[str]:
 def remove_damaged(plan: Plan | str | os.PathLike[str]) -> list[int]:
     """Remove the parts that are damaged, and return their numbers; `run` computes them again.
 
-    A part whose shard is locked by another process is not looked at. The number of a block is that
-    of its first shard.
+    A part whose shard is locked by another process is not checked. The number of a block is that of
+    its first shard.
     """
     plan = as_plan(plan)
     removed = []
@@ -458,9 +458,10 @@ def collect(
         File to create or replace, when it is complete. A name without a suffix is a new folder: a
         data set with a file for each part, or an index.
     exact : bool
-        Whether names mean nothing: write one file, or a folder for a format of several files.
+        Whether to ignore the suffix of ``out``: write one file, or a folder for a format of several
+        files.
     progress : callable, optional
-        Called with the number of parts written and that of all.
+        Called with the number of parts written and the total number.
 
     Returns
     -------

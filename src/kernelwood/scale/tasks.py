@@ -70,7 +70,7 @@ class Task(ABC):
     size : int
         Bytes of input for a shard.
     block : int
-        Bytes of input that a command that can be resumed computes together, at most.
+        Maximum bytes of input that a command with checkpoints computes together.
     known : dict
         Options, each with its type and default.
     """
@@ -445,7 +445,7 @@ class Convert(Task):
         return {"written": counts.taken, **counts.to_dict()}
 
     def _fitted(self, stream: ExampleStream, counts: Counts) -> Iterator[Example]:
-        """Yield the examples to write, with what the format can store."""
+        """Yield the examples to write, with the views that the format can store."""
         options, used = self.options, UsedIds()
         format, skip = options["format"], options["errors"] == "skip"
 
@@ -579,7 +579,7 @@ class _Encoding(Task):
         return {"n_examples": counts.taken, **counts.to_dict()}
 
     def row(self, example: Example) -> dict[str, Any]:
-        """Return what is stored with the row of an example."""
+        """Return the values that are stored with the row of an example."""
         return {"id": example.id, "label": example.label}
 
     @classmethod
@@ -645,7 +645,7 @@ def _made(stream: ExampleStream, options: Mapping[str, Any], counts: Counts) -> 
 
 
 def _structures(examples: list[Example], options: Mapping[str, Any], *, single: bool) -> list[Any]:
-    """Return what a kernel compares: the examples, or one view of them."""
+    """Return the objects that a kernel compares: the examples, or one view of them."""
     return [one.view(options["views"][0]) for one in examples] if single else list(examples)
 
 
@@ -704,7 +704,7 @@ class Index(Hash):
     name = "index"
 
     def row(self, example: Example) -> dict[str, Any]:
-        """Return what is stored with the row of an example."""
+        """Return the values that are stored with the row of an example."""
         return {"id": example.id, "text": search.text_of(example)}
 
     @classmethod

@@ -68,8 +68,8 @@ def find_duplicates(
 ) -> Duplicates:
     r"""Return all pairs of structures whose similarity reaches a threshold, and their groups.
 
-    Of equal structures only the first is compared with others; each copy is paired only with it.
-    So a thousand copies give 999 pairs, not half a million; groups are the same.
+    Only the first of equal structures is compared with others; each copy is paired only with it.
+    Thus 1,000 copies give 999 pairs instead of half a million; groups are the same.
 
     Parameters
     ----------

@@ -207,11 +207,11 @@ class SentenceIndex(StructureEstimator):
 
     Notes
     -----
-    Additions take amortized constant time, removals little.
+    Additions take amortized constant time; removals are cheap.
 
-    Thread safety: all methods but ``fit``. Searches and explanations use what the index holds when
-    they begin, even if other threads add, remove or ``refit`` meanwhile; the last raises an error
-    if sentences are added or removed before it ends.
+    Thread safety: all methods but ``fit``. Searches and explanations use the sentences in the index
+    when they begin, even if other threads add, remove or ``refit`` meanwhile. ``refit`` raises an
+    error if sentences are added or removed before it ends.
 
     Examples
     --------
@@ -367,8 +367,8 @@ class SentenceIndex(StructureEstimator):
     def refit(self) -> SentenceIndex:
         """Select new landmarks from all sentences in the index, which keep their ids.
 
-        Landmarks are selected by ``fit``. When the index has grown to several times its size, or
-        its content has changed, new landmarks improve the search.
+        Until then the index uses the landmarks selected by ``fit``. When it has grown to several
+        times its size, or its content has changed, new landmarks improve the search.
 
         Raises
         ------

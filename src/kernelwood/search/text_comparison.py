@@ -58,7 +58,7 @@ def text_similarities(
       paraphrases and shared passages. Not positive semidefinite;
     * ``"mean"``: :math:`K(a, b) / \sqrt{K(a, a) K(b, b)}` with :math:`K(a, b) = \frac1{nm}
       \sum_{ij} k(a_i, b_j)`, the cosine of the mean feature vectors of the sentences. Compares the
-      overall content of texts. Positive semidefinite, and so a kernel itself.
+      overall content of texts. Positive semidefinite, and therefore a kernel itself.
 
     The cost is one kernel evaluation per pair of sentences, about half as many without ``texts_b``.
     Similarities of sentences are not all held in memory at once.

@@ -130,13 +130,13 @@ def _key(word: Word) -> str:
 
 
 class Gaussian(_FromVectors):
-    r"""Decreases with the squared distance of two vectors.
+    r"""Similarity of words that decreases with the squared distance of their vectors.
 
     .. math:: k(a, b) = \exp(-\lVert w_a - w_b \rVert^2)
 
     with unit vectors :math:`w`, from :math:`e^{-4}` for opposite vectors to 1. Words with a vector
-    are compared whatever their part of speech; other labels match only themselves. Always positive
-    semidefinite.
+    are compared regardless of their part of speech; other labels match only themselves. Always
+    positive semidefinite.
 
     Parameters
     ----------
@@ -172,14 +172,14 @@ class Gaussian(_FromVectors):
 
 
 class Sigmoid(_FromVectors):
-    r"""A sigmoid of the cosine of two vectors.
+    r"""Similarity of words that is a sigmoid of the cosine of their vectors.
 
     .. math:: k(a, b) = (1 + \tanh(w_a \cdot w_b)) / 2
 
     with unit vectors :math:`w`, from 0.12 for opposite vectors to 0.88 for equal ones: a word with
     a vector matches itself by 0.88, a label without one by 1. Words with a vector are compared
-    whatever their part of speech; other labels match only themselves. Not positive semidefinite
-    in general.
+    regardless of their part of speech; other labels match only themselves. Not positive
+    semidefinite in general.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ class Sigmoid(_FromVectors):
 
 
 class Exponential(_FromVectors):
-    r"""Decreases exponentially with the cosine; with a floor, distant words do not match.
+    r"""Exponential of the cosine of two word vectors; with a floor, distant words do not match.
 
     .. math::
 
@@ -222,7 +222,8 @@ class Exponential(_FromVectors):
                   \max\left(0, \frac{w_a \cdot w_b - \gamma}{1 - \gamma}\right)
 
     with unit vectors :math:`w`; without a floor :math:`\gamma` the second factor is omitted. Words
-    with a vector are compared whatever their part of speech; other labels match only themselves.
+    with a vector are compared regardless of their part of speech; other labels match only
+    themselves.
 
     Parameters
     ----------
@@ -278,7 +279,7 @@ class Threshold(_FromVectors):
     .. math:: k(a, b) = [w_a \cdot w_b \ge \gamma]
 
     with unit vectors :math:`w`: 1 or 0, and 1 for a word and itself. Words with a vector are
-    compared whatever their part of speech; other labels match only themselves. Not positive
+    compared regardless of their part of speech; other labels match only themselves. Not positive
     semidefinite in general.
 
     Parameters
@@ -363,14 +364,15 @@ class Lexical(_FromVectors):
         The vectors of words. ``LEX##play::v`` is looked up as ``play::v``, then as ``play``.
     weight : float in [1e-6, 1]
         :math:`\tau`, the weight of words relative to labels that match exactly, such as tags.
-        A word with a vector matches itself by this much, too.
+        A word with a vector also matches itself with this weight.
     floor : float in [0, weight)
         Similarities below this, and negative ones, count as 0.
 
     Notes
     -----
     A plain word without ``::`` has the empty part of speech: plain words are compared with each
-    other, and never with ``play::v``. Sequences of words need no annotation.
+    other, and never with ``play::v``. Sequences of plain words therefore need no part-of-speech
+    tags.
 
     Not positive semidefinite in general, because cosines are cut at the floor;
     ``smallest_eigenvalue`` measures it on a sample of labels.
@@ -458,7 +460,7 @@ class Compositional(Lexical):
     same_relation : bool
         Compare only labels of the same relation.
     lexical : bool
-        Compare single words by their vectors, too; otherwise they match exactly.
+        Compare single words by their vectors too; otherwise they match exactly.
     weight : float in [1e-6, 1]
         :math:`\tau`, the weight of relations and words with a vector relative to other labels.
     floor : float in [0, weight)

@@ -18,8 +18,8 @@ Quotes
 ------
 A word or label that *begins* with ``"`` is quoted up to the next ``"``, and may then hold blanks,
 brackets or nothing at all: ``"New York"``, ``""``. Between the quotes ``\"`` ``\\`` ``\(`` ``\)``
-and ``\`` + blank stand for the second character, and ``\n`` ``\r`` ``\t`` ``\f`` ``\v`` for what
-they mean in Python; a quote ends on the line it began on.
+and ``\`` + blank stand for the second character, and ``\n`` ``\r`` ``\t`` ``\f`` ``\v`` for the
+same characters as in Python; a quote ends on the line it began on.
 
 A ``"`` followed by a blank, a bracket or the end is the word ``"``, not a quote, as in
 ``('' ")``; so a blank or bracket at the start of quoted text is escaped, ``"\(a)"``.
@@ -130,7 +130,7 @@ def iter_brackets(
     Yields
     ------
     line : int
-        Where the tree begins.
+        Number of the line on which the tree begins.
     tree : Tree
         The tree.
 

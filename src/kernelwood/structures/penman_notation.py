@@ -2,7 +2,7 @@
 
 `parse_penman` reads one graph with its alignments; the parse and its interpretation for AMR are
 computed here without recursion and equal those of ``penman``, which takes three times as long and
-is asked only what is wrong with other texts. `write_penman` is the inverse: ids, labels, edges
+is used only to find errors in malformed texts. `write_penman` is the inverse: ids, labels, edges
 and root of every graph that can be written are read back, so the graphs are equal. The order of
 nodes and edges, and the quotes of constants, may change.
 

@@ -1,4 +1,4 @@
-"""Shared by all structures: the immutable base class, label checks, text for messages."""
+"""Base class of structures, checks of labels, and text for messages."""
 
 from __future__ import annotations
 

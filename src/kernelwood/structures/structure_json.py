@@ -233,8 +233,8 @@ def decode_json(text: str) -> Any:
 def decode_json_at(text: str, start: int) -> tuple[Any, int] | None:
     """Return the JSON value that begins at a character, and where it ends; None if it is broken.
 
-    It is for texts that hold several values, of which the last may be cut off; `decode_json` tells
-    what is wrong with one.
+    Use it for texts with several values, of which the last may be cut off; `decode_json` reports
+    the error in a broken value.
 
     Examples
     --------

@@ -197,7 +197,7 @@ class Example(Frozen):
         Parameters
         ----------
         id, label, origin
-            Of the pair.
+            Id, label and origin of the pair.
         left, right : Example, or structure
             The parts. Views of an example are called ``left.name`` and ``right.name``, a structure
             ``left`` or ``right``; ids and labels of the parts are not kept.

@@ -1,4 +1,4 @@
-"""Parsed sentences that are one sentence: their spans, and their parses one after the other."""
+"""Joining of parsed sentences into one: their spans, and their parses one after the other."""
 
 from __future__ import annotations
 

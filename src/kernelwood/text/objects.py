@@ -46,7 +46,7 @@ def adapt(value: Any) -> Any:
     ``Graph`` or ``Tree`` of penman           `Graph`     `from_penman`
     ========================================  ==========  ===============
 
-    Any other value is returned as it is.
+    Any other value is returned unchanged.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def adaptable(kind: type) -> bool:
 
 
 def adapting_hint(value: object) -> str | None:
-    """Return how to get an object that `adapt` converts from one that it does not.
+    """Return a hint how to convert an object that `adapt` does not support to one that it does.
 
     Examples
     --------

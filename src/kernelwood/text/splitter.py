@@ -4,7 +4,8 @@ A sentence ends
 
 - at a blank line, always;
 - at a line end, unless the next line begins with a plain lower-case word, or so many lines do that
-  the text is wrapped;
+  the text is wrapped, or the line is full in a text whose lines are filled to the same width: the
+  first word of the next line does not fit in it;
 - after ``.``, ``!`` or ``?`` and closing brackets or quotes, if a blank follows and then, after
   any opening brackets and quotes,
 
@@ -28,6 +29,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from kernelwood.text.annotation import Span
 
@@ -35,6 +37,7 @@ from kernelwood.text.annotation import Span
 # begins to, so that the scan is linear in any text. There is no gap at a line end alone.
 _STOP = re.compile(r"""(?P<stop>[.!?\n])(?:(?<=\n)\s*|(?P<more>[.!?]*)["')\]}”’»]*(?P<gap>\s*))""")
 _LINE_START = re.compile(r"\n[ \t]*(?=\w)")
+_NARROWEST, _WIDEST = 40, 200  # characters of lines that are filled
 _PLAIN_WORD = re.compile(r"[a-z]+(?![\w-])")
 
 # The beginning of a sentence.
@@ -114,14 +117,16 @@ def find_sentences(text: str, protected: Iterable[Span] = ()) -> list[Span]:
     ['Raf binds Ras', 'Raf (e.g. c-Raf, Fig. 2) binds Ras in E. coli.', 'p53 is active.']
     """
     wrapped = _is_wrapped(text)
+    full = set() if wrapped else _full_lines(text)
     shield = _Cover(protected)
-    brackets = _Cover(_find_brackets(text, wrapped))
+    brackets = _Cover(_find_brackets(text, wrapped or bool(full)))
     spans: list[Span] = []
     start = len(text) - len(text.lstrip())
     for match in _STOP.finditer(text, start):
         cut = match.start() if match["gap"] is None else match.start("gap")
         after = match.end()
-        if after == len(text) or not _ends(text, start, match, wrapped):
+        filled = wrapped or (bool(full) and text.find("\n", match.start(), after) in full)
+        if after == len(text) or not _ends(text, start, match, filled):
             continue
         if shield.start_around(after) is not None or (brackets.start_around(after) or 0) > start:
             continue
@@ -182,6 +187,28 @@ def _is_wrapped(text: str) -> bool:
         n_lines += 1
         n_going_on += _PLAIN_WORD.match(text, match.end()) is not None
     return n_going_on >= 3 and 3 * n_going_on > n_lines
+
+
+def _full_lines(text: str) -> set[int]:
+    """Return the ends of full lines in a text whose lines are filled to the same width.
+
+    Most lines that another one follows have to be full, two at least, and one of these others has
+    to begin with a plain lower-case word: lines of a list are of about equal length, too.
+    """
+    lines = text.split("\n")
+    width = max(map(len, lines))
+    if not _NARROWEST <= width <= _WIDEST:
+        return set()
+    full: set[int] = set()
+    place = n_breaks = n_going_on = 0
+    for line, following in pairwise(lines):
+        place += len(line) + 1
+        if line.strip() and (words := following.split(None, 1)):
+            n_breaks += 1
+            if len(line.rstrip()) + 1 + len(words[0]) > width:
+                full.add(place - 1)
+                n_going_on += _PLAIN_WORD.match(words[0]) is not None
+    return full if len(full) >= 2 and 2 * len(full) > n_breaks and n_going_on else set()
 
 
 def _ends(text: str, start: int, match: re.Match[str], wrapped: bool) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from kernelwood.errors import KernelInputError, StructureError
+from kernelwood.errors import KernelInputError, MissingPackageError, StructureError
 from kernelwood.structures import (
     Graph,
     Tree,
@@ -24,7 +24,7 @@ _ROOT = "root"  # attribute of graphs of networkx
 
 
 def from_nltk(tree: Any) -> Tree:
-    """Return a tree of NLTK as a tree.
+    """Return a tree of NLTK as a `Tree`.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def _nltk_leaf(leaf: object) -> Tree:
 
 
 def to_nltk(tree: Tree, *, drop_edges: bool = False) -> Any:
-    """Return a tree as a tree of NLTK, which must be installed; the inverse of `from_nltk`.
+    """Return a `Tree` as a tree of NLTK, which must be installed; the inverse of `from_nltk`.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def to_nltk(tree: Tree, *, drop_edges: bool = False) -> Any:
 
 
 def from_networkx(graph: Any, *, label: str = LABEL) -> Graph:
-    """Return a directed graph of networkx as a graph.
+    """Return a directed graph of networkx as a `Graph`.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def from_networkx(graph: Any, *, label: str = LABEL) -> Graph:
 
 
 def to_networkx(graph: Graph) -> Any:
-    """Return a graph as one of networkx, which must be installed; inverse of `from_networkx`.
+    """Return a `Graph` as one of networkx, which must be installed; inverse of `from_networkx`.
 
     Labels are the attribute ``label`` of nodes and edges, the root is ``graph.graph["root"]``.
 
@@ -194,7 +194,7 @@ def to_networkx(graph: Graph) -> Any:
 
 
 def from_penman(graph: Any) -> Graph:
-    """Return a graph or tree of the penman package as a graph, as `Graph.from_penman` reads it.
+    """Return a graph or tree of the package penman as a `Graph`, as in `Graph.from_penman`.
 
     Parameters
     ----------
@@ -225,13 +225,13 @@ def install(package: str, module: str = "") -> Any:
 
     Raises
     ------
-    KernelInputError
+    MissingPackageError
         If the package is not installed; names the command that installs it.
     """
     try:
         return importlib.import_module(f"{package}.{module}" if module else package)
     except ImportError:
-        raise KernelInputError(
+        raise MissingPackageError(
             f"{package} is not installed\n    install it: pip install {package}"
         ) from None
 

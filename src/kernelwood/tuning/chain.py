@@ -8,9 +8,9 @@ measures make them cancel:
   has. Errors of both entropies are alike.
 - The same latent variables explain the codes of all classes and groups. Optima of separate
   searches would differ by more than the effect.
-- For the same reason the latent variables are not searched for. Each is the question which of two
-  fixed structures a code is nearer to. The explained part is a lower bound, and so is the mean
-  over several sets of latent variables, which varies less.
+- For the same reason the latent variables are not searched for. Each is an indicator of the nearer
+  one of two fixed structures. The explained part is a lower bound, and so is the mean over several
+  sets of latent variables, which varies less.
 
 All random numbers are drawn once, so that the objective is a function of the state.
 """

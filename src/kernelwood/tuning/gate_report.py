@@ -178,7 +178,7 @@ class GateReport:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; by default on a new pyplot figure of sufficient height.
+            Axes to draw on; by default those of a new pyplot figure of sufficient height.
 
         Returns
         -------

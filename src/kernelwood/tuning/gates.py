@@ -92,8 +92,8 @@ class GateLearner(StructureEstimator):
     n_neighbors : int
         Number of neighbors in the graph from which neighborhoods are drawn (neighbors).
     n_passes : int
-        Number of passes over the labels, each with a new graph; ends early when a pass changes
-        nothing (neighbors).
+        Maximum number of passes over the labels, each with a new graph; a pass without changes is
+        the last (neighbors).
     sampling : {"neighbors", "random"}
         Whether to add neighborhoods. Without them, the structures of a small sample are not
         neighbors, and a label that helps between distant structures can harm between neighbors
@@ -105,8 +105,8 @@ class GateLearner(StructureEstimator):
         the fraction :math:`s` of its class among the ``n_votes`` nearest, weighted by similarity,
         and the fraction :math:`p_y` of its class among all. ``"paper"``: the similarity to the
         nearest if that is of another class, otherwise minus the similarity, but 0 for
-        ``negative_label``. The latter can also be lowered by making all structures more or less
-        similar.
+        ``negative_label``. The loss ``"paper"`` can also be lowered by making all structures more
+        or less similar.
     n_votes : int
         Number of neighbors that vote.
     negative_label : label, None or "auto"

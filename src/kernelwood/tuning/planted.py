@@ -34,11 +34,11 @@ def planted_paths(
     bias: float = 0.0,
     random_state: Any = 0,
 ) -> PlantedPaths:
-    """Return paths whose classes show at some edge labels, among noise at others.
+    """Return paths in which words at some edge labels indicate the class, and others are noise.
 
     Elements with a signal label have a word of their class; elements with a noise label have any of
-    a few words, independent of the class. Noise elements are many and match often, so that a kernel
-    without gates finds neighbors by noise.
+    a few words, independent of the class. Noise elements are frequent and match often, so that a
+    kernel without gates finds neighbors by noise.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Word vectors and the file formats they are read from."""
+"""Word vectors and their file formats."""
 
 import lazy_loader
 

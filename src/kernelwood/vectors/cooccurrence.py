@@ -53,13 +53,13 @@ def learn_vectors(
 
     where :math:`n(w, c)` counts pairs within the window, a pair at distance :math:`\delta` with
     the weight :math:`L + 1 - \delta`, and :math:`n(w) = \sum_c n(w, c)`. Time and memory are
-    linear in the number of tokens, for a window and dimensions that do not change. Nothing is
-    random: the same texts give the same vectors, in any order.
+    linear in the number of tokens, for constant window and dimensions. The method is deterministic:
+    the same texts give the same vectors, in any order.
 
     Parameters
     ----------
     texts : iterable of str, Document, Sentence, Example or list of str
-        Sentences with tokens and lists of words are taken as they are; the rest is split into
+        Sentences with tokens and lists of words are not tokenized again; other texts are split into
         words by `kernelwood.text.tokenize`. Pairs are counted within a text. Read once.
     dim : int
         Dimensions :math:`d`, fewer than there are words.

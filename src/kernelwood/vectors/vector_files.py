@@ -38,7 +38,7 @@ class Feed(Closing):
     path : str or PathLike
         A file, compressed by gzip or not.
     progress : callable, optional
-        ``progress(done, total)`` in bytes of the file as it is on disk.
+        ``progress(done, total)`` in bytes of the file on disk.
 
     Attributes
     ----------

@@ -161,7 +161,7 @@ class Vectors(Frozen):
         Returns
         -------
         Vectors
-            With the first vector of a word that occurs more than once.
+            Word vectors, with the first vector of a word that occurs more than once.
 
         Raises
         ------

@@ -34,7 +34,7 @@ class Readings:
     Parameters
     ----------
     forest : Forest
-        With spans.
+        Forest with spans.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ def minimal_forest(forest: Forest, first: Span, second: Span) -> Forest:
     Parameters
     ----------
     forest : Forest
-        With spans.
+        Forest with spans.
     first, second : (int, int)
         The words of the entities, in any order; they may overlap.
 
@@ -159,7 +159,7 @@ def path_enclosed_forest(forest: Forest, first: Span, second: Span) -> Forest:
     Parameters
     ----------
     forest : Forest
-        With spans; those of the result refer to the same words, clipped to the entities.
+        Forest with spans; those of the result refer to the same words, clipped to the entities.
     first, second : (int, int)
         The words of the entities, in any order; they may overlap.
 
@@ -207,7 +207,7 @@ def argument_forest(
     Parameters
     ----------
     forest : Forest or Readings
-        With spans.
+        Forest with spans.
     start, end : int
         The words of the argument.
     root : str, optional
@@ -269,14 +269,14 @@ def argument_path_forest(
 
     The distribution of `argument_path` over the trees of the forest in which the argument is a
     constituent. Constituents with the same label at the same depth of the same side are one node
-    of the view, whatever their spans. Hyper-edges have the same expected counts as in the forest,
+    of the view, even with different spans. Hyper-edges keep their expected counts in the forest,
     but each label depends only on the label above it. If it depends on more (a label further up,
     the other side of the path), the probability of a whole path is approximate.
 
     Parameters
     ----------
     forest : Forest or Readings
-        With spans.
+        Forest with spans.
     predicate : int
         Position of the predicate; outside the argument.
     start, end : int

@@ -44,8 +44,8 @@ def entity_span(sentence: Sentence, entity: Entity) -> Span:
 def constituent(tree: Tree, start: int, end: int, *, exact: bool = False) -> Tree:
     """Return the smallest constituent over the words from start to end.
 
-    Of a unary chain, the topmost node, as in `Forest.subforest`. A word is a constituent of its
-    own only if it has siblings.
+    In a unary chain, this is the topmost node, as in `Forest.subforest`. A word is a constituent of
+    its own only if it has siblings.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def argument_path(
 ) -> Tree:
     """Return the path from a predicate to its argument.
 
-    The smallest constituent that holds both (of a unary chain the lowest node), and below it only
+    The smallest constituent that holds both (in a unary chain, the lowest node), and below it only
     nodes that contain the predicate or the argument. The argument is a leaf with a marked label
     (``NP-ARG``), the predicate ends in its lemma.
 

@@ -49,7 +49,7 @@ class Path(NamedTuple):
     nodes : list of str
         The label of each node, one more than there are steps.
     fallback : str or None
-        Why the path does not follow dependencies: ``"shared token"``, ``"no path"`` or
+        Reason why the path does not follow dependencies: ``"shared token"``, ``"no path"`` or
         ``"no token"``; None if it does.
     """
 
@@ -94,7 +94,7 @@ def shortest_path(
     Parameters
     ----------
     sentence : Sentence
-        With tokens and dependencies.
+        Sentence with tokens and dependencies.
     first, second : Entity
         Start and end of the path. If they have several tokens, the nearest two are used.
     labels : {"text", "lemma", "stem", "tag", "pos"}
@@ -346,7 +346,7 @@ def path_steps(sentence: Sentence, first: Entity, second: Entity, **options: Any
     Parameters
     ----------
     sentence : Sentence
-        With tokens and dependencies.
+        Sentence with tokens and dependencies.
     first, second : Entity
         Start and end of the path.
     **options
@@ -355,7 +355,7 @@ def path_steps(sentence: Sentence, first: Entity, second: Entity, **options: Any
     Returns
     -------
     Sequence
-        Without edge labels; relations are in angle brackets, which distinguishes them from words.
+        Sequence without edge labels; angle brackets distinguish relations from words.
 
     Raises
     ------
@@ -382,7 +382,7 @@ class PathTree(NamedTuple):
     tree : Tree
         Relations with their words and dependents below them.
     fallback : str or None
-        Why the tree is not part of the dependencies, see `Path`; None if it is.
+        Reason why the tree is not part of the dependencies, see `Path`; None if it is.
     """
 
     tree: Tree
@@ -426,8 +426,8 @@ def path_tree(
     Notes
     -----
     The root is the word at the end of the last step up; without a step up, the first entity. Words
-    before it on the path are below it, whatever the direction of their steps (dependencies may be
-    a graph). Other words of the two entities are left out.
+    before it on the path are below it for any direction of their steps (dependencies may be a
+    graph). Other words of the two entities are left out.
 
     If there is no path, the words of the fallback are below a root ``none``.
 
@@ -548,16 +548,16 @@ def negation(sentence: Sentence, first: Entity, second: Entity) -> Sequence:
     """Return whether the relation of two entities is negated, as a sequence of two labels.
 
     A negation is one word of many and seldom on the path itself, so that kernels on words and paths
-    give it little weight. This view contains nothing else.
+    give it little weight. This view contains only the negation.
 
     For several pairs of one sentence, `Negations` prepares it once.
 
     Parameters
     ----------
     sentence : Sentence
-        With tokens and dependencies.
+        Sentence with tokens and dependencies.
     first, second : Entity
-        In any order.
+        The entities, in any order.
 
     Returns
     -------

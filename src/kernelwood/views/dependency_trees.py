@@ -65,8 +65,8 @@ def grct(
     Parameters
     ----------
     sentence : Sentence
-        With dependencies, or with a tree from which they are derived. Rules for graphs: see
-        `kernelwood.views.dependency_trees`.
+        Sentence with dependencies, or with a tree from which they are derived. Rules for graphs:
+        see `kernelwood.views.dependency_trees`.
     kinds : bool
         Whether labels begin with their kind, as in ``LEX##``.
     lowercase : bool

@@ -18,14 +18,14 @@ def names(sentence: Sentence, first: Entity, second: Entity) -> Sequence:
     """Return the relation of the names of two entities, as a sequence of two labels.
 
     Views that blind entities do not show whether both are the same thing, or one abbreviates the
-    other. This view contains nothing else.
+    other. This view contains only that relation.
 
     Parameters
     ----------
     sentence : Sentence
         The sentence of the entities.
     first, second : Entity
-        In any order.
+        The entities, in any order.
 
     Returns
     -------
@@ -73,7 +73,7 @@ class EntityWords:
     Parameters
     ----------
     sentence : Sentence
-        With tokens.
+        Sentence with tokens.
     stems : bool
         Whether words are cut to stems; else they are lowercased.
 
@@ -123,7 +123,7 @@ def name_relation(first: str, second: str) -> str:
     Parameters
     ----------
     first, second : str
-        In any order.
+        The names, in any order.
 
     Returns
     -------

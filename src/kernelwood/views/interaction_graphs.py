@@ -138,7 +138,7 @@ def interaction_tree(
     root : str or int
         Id of the interaction.
     participants : iterable of (role, id)
-        At least one; not the root.
+        Participants, at least one; not the root.
     colored : bool, default True
         Whether labels of participants include their role: ``catalyst:protein``, not ``protein``.
     senses : bool, default False
@@ -463,7 +463,7 @@ def trigger_tree(
     Parameters
     ----------
     sentence : Sentence
-        With dependencies, or a tree from which they are derived.
+        Sentence with dependencies, or a tree from which they are derived.
     trigger : Entity
         Its head token becomes the root.
     participants : iterable of (role, Entity)

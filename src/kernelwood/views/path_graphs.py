@@ -23,7 +23,7 @@ class PathGraph(NamedTuple):
     graph : Graph
         Dependencies, and words in order.
     fallback : str or None
-        Why no path of dependencies is marked, see `Path`; None if one is.
+        Reason why no path of dependencies is marked, see `Path`; None if one is.
     """
 
     graph: Graph
@@ -61,13 +61,13 @@ def all_paths_graph(
     blind : (str, str) or None
         Labels of all tokens of the two entities; None for their own words.
     tags : bool
-        Whether tokens have their part of speech as a second label, for which a token has two nodes
-        more: one where paths begin, and one where they end.
+        Whether tokens have their part of speech as a second label. A token then has two more nodes:
+        one where paths begin, and one where they end.
 
     Returns
     -------
     PathGraph
-        The graph, and the reason if no path is marked: its ends only are then ``/IP``.
+        The graph, and the reason if no path is marked; ``/IP`` then marks its ends only.
 
     Raises
     ------

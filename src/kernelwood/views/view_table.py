@@ -45,7 +45,7 @@ class ViewRow:
         One line for lists and help pages.
     subject : {"sentence", "pair", "interaction"}
         Kind of input: a sentence, a candidate of two entities, or a candidate with a trigger.
-        Views of sentences can be made of candidates, too.
+        Views of sentences can also be made of candidates.
     prepare : callable
         From a sentence to a function, which maps an input in that sentence to the structure and,
         if it is a fallback, the reason.

@@ -27,7 +27,7 @@ def words(sentence: Sentence, *, labels: Labels = "text", lowercase: bool = True
     Parameters
     ----------
     sentence : Sentence
-        With tokens; without, the sequence is empty.
+        Sentence with tokens; without tokens, the result is empty.
     labels : {"text", "lemma", "stem", "tag", "pos"}
         Label of a token, see `token_label`.
     lowercase : bool
@@ -381,7 +381,7 @@ def context(
     Parameters
     ----------
     sentence : Sentence
-        With tokens.
+        Sentence with tokens.
     first, second : Entity
         The entities, in any order.
     window : int or None

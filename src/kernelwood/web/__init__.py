@@ -1,4 +1,4 @@
-"""Teaching extractors in the browser, and extractors as an HTTP service.
+"""Training of extractors in the browser, and extractors as an HTTP service.
 
 Projects, the live model and the order of candidates are plain Python; pages and routes need the
 extra ``web`` (Starlette and uvicorn).

@@ -2,9 +2,10 @@
 
 A request is a `Job` of many small units, sentences or claims. The thread of a model repeatedly
 takes units of all waiting jobs in turn, up to a number of characters and candidates, computes them
-at once and gives each job its results. So many small requests cost about as much as one large
-one, a large request does not block small ones, and a request whose time is over, or whose client
-is gone, costs no more than the current batch. Results do not depend on the other units of a batch.
+at once and gives each job its results. Many small requests therefore cost about as much as one
+large one, a large request does not block small ones, and a request that has timed out, or whose
+client has disconnected, costs at most the current batch. Results do not depend on the other units
+of a batch.
 """
 
 from __future__ import annotations

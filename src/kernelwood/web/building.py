@@ -154,8 +154,8 @@ def build_project(
     Returns
     -------
     Project
-        Open for writing. The setting ``"building"`` has the name of the parser and counts of
-        what was read and dropped.
+        Open for writing. The setting ``"building"`` has the name of the parser, and counts of the
+        documents and annotations that were read and dropped.
 
     Raises
     ------
@@ -195,7 +195,7 @@ def build_project(
                 _add_documents(file.connection, built, chunk, backend, limits, wanted)
                 report("parsing", built.n_documents, len(read.documents))
             if not built.rows:
-                raise _no_candidates(target, built, read.n_entities)
+                raise _no_candidates(target, built, read.n_entities, entities)
             report("saving", 0, None)
             known = annotation if annotation is not None else built.has_relations
             rows = _all_types(declared, scheme if known else None, built, extractor)
@@ -677,9 +677,13 @@ def _place(entities: Sequence[Entity], wanted: Entity) -> int:
     return next(place for place, one in enumerate(entities) if one.id == wanted.id)
 
 
-def _no_candidates(target: Path, built: _Built, n_entities: int) -> ProjectError:
+def _no_candidates(
+    target: Path, built: _Built, n_entities: int, terms: Dictionary | None
+) -> ProjectError:
     if not built.n_documents:
         return ProjectError("the sources contain no texts", path=target)
+    if not n_entities and isinstance(terms, Dictionary):
+        return ProjectError(terms.not_found(), path=target)
     if not n_entities:
         return ProjectError(
             "the texts have no entities, so that there are no candidates",

@@ -1,4 +1,4 @@
-"""What the pages show of a session: candidates, documents, similar sentences, exports."""
+"""Data of a session for the pages: candidates, documents, similar sentences, exports."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwood import __version__
+from kernelwood.arrays import ExampleBatch
 from kernelwood.relations import NONE, Candidates, spell_path, type_of
 from kernelwood.text import Candidate
 from kernelwood.web.exports import EXPORTS, Download, export_bytes
@@ -295,7 +296,7 @@ class Explorer:
                     "n_decided": decided[row.number],
                     "n_relations": relations[row.number],
                     "held_out": row.held_out,
-                    "start": self.project.document_text(row.number)[:_EXCERPT],
+                    "start": _beginning(self.project.document_text(row.number)),
                 }
                 for row in rows[offset : offset + limit]
             ],
@@ -354,7 +355,7 @@ class Explorer:
         self.session.check_row(row)
         values = self.session.teacher().rows([row])[0].copy()
         values[self.project.candidates.sentence == self.project.candidates.sentence[row]] = -1.0
-        return self._nearest(values, limit)
+        return self._nearest(values, self.project.views()[[row]], limit)
 
     def similar_to_text(self, text: str, limit: int) -> dict[str, Any]:
         """Return the candidates that are most similar to the first two entities of a text."""
@@ -362,15 +363,21 @@ class Explorer:
         if not len(candidates):
             return {"rows": [], "note": note}
         teacher = self.session.teacher()
-        return self._nearest(teacher.similarities(table[:1])[0], limit)
+        return self._nearest(teacher.similarities(table[:1])[0], table[:1], limit)
 
-    def _nearest(self, values: NDArray[Any], limit: int) -> dict[str, Any]:
-        order = np.argsort(-values, kind="stable")[:limit]
+    def _nearest(self, values: NDArray[Any], own: ExampleBatch, limit: int) -> dict[str, Any]:
+        """Return the candidates of the largest values, with similarities from 0 to 1."""
+        rows = np.argsort(-values, kind="stable")[:limit]
+        rows = rows[values[rows] > 0]
+        if len(rows):
+            teacher = self.session.teacher()
+            norms = teacher.norms(own) * teacher.norms(self.project.views()[rows])
+            values = np.minimum(values[rows] / norms, 1.0)  # the views may have changed meanwhile
+        order = np.argsort(-values[: len(rows)], kind="stable").tolist()
         return {
             "rows": [
-                {**self._short(row), "similarity": float(values[row])}
-                for row in order.tolist()
-                if values[row] > 0
+                {**self._short(int(rows[place])), "similarity": float(values[place])}
+                for place in order
             ],
             "note": "",
         }
@@ -408,3 +415,19 @@ class Explorer:
 
 def _moved(spans: Iterable[tuple[int, int]], shift: int) -> list[list[int]]:
     return [[start + shift, end + shift] for start, end in spans]
+
+
+def _beginning(text: str) -> str:
+    """Return the beginning of a text, cut between words.
+
+    Examples
+    --------
+    >>> _beginning("Raf binds MEK1."), len(_beginning("a" * 500))
+    ('Raf binds MEK1.', 121)
+    >>> _beginning("kinases " * 20)[-17:]
+    'kinases kinases …'
+    """
+    if len(text) <= _EXCERPT:
+        return text
+    words = text[: _EXCERPT + 1].rsplit(maxsplit=1)
+    return f"{words[0]} …" if len(words) == 2 else f"{text[:_EXCERPT]}…"

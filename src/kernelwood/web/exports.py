@@ -152,7 +152,7 @@ class Export(NamedTuple):
     title, description : str
         For the page.
     media_type : str
-        Of the file, or of the zip archive of a folder.
+        Media type of the file, or of the zip archive of a folder.
     write : callable
         Writes to a path.
     is_folder : bool
@@ -515,11 +515,23 @@ def _write_facts(request: _Request, path: Path) -> None:
 
 
 def _write_report(request: _Request, path: Path) -> None:
-    contents = ReportContents()
+    project, contents, sources = request.project, ReportContents(), dict[str, str]()
     for row, relations in request.documents():
-        text = {row.name: request.project.document_text(row.number)}
-        contents.add(_predictions(request, relations), text)
-    write_report(path, title=request.project.path.stem, predictions=contents, n_explained=0)
+        text = {row.name: project.document_text(row.number)}
+        made = list(_predictions(request, relations))
+        contents.add(made, text)
+        for one, prediction in zip(relations, made, strict=True):
+            if one.source != "predicted":
+                sources[prediction.id] = one.source
+    write_report(
+        path,
+        title=project.path.stem,
+        predictions=contents,
+        n_explained=0,
+        sources=sources,
+        relation_types=list(request.types),
+        entity_types=project.entity_types(),
+    )
 
 
 # Model.
@@ -529,9 +541,10 @@ def train_extractor(project: Project, *, recipe: str = "ridge") -> RelationExtra
     """Return an extractor trained on the decisions of a project.
 
     If the project learns from existing annotation (its setting ``learn_annotation``), annotated
-    candidates without a decision are used, too: those of documents that are not held out, of large
-    corpora a sample of documents with about 5,000 candidates. A model that the project was created
-    with adds its training cases. The extractor finds the names that the project was created with.
+    candidates without a decision are also used: those of documents that are not held out, or, for
+    large corpora, of a sample of documents with about 5,000 candidates. The training cases of a
+    model that the project was created with are added. The extractor finds the names that the
+    project was created with.
 
     Parameters
     ----------
@@ -731,11 +744,12 @@ def export(
     predicted, annotation, model
         As in `relations_of`.
     progress : callable, optional
-        Called with the stage "exporting", the number of exports done and that of all.
+        Called with the stage "exporting", the number of exports done and the total number.
 
     Returns
     -------
     list of Path
+        The files and folders that were written, in `folder` as it was given.
 
     Raises
     ------
@@ -763,7 +777,7 @@ def export(
                     raise
                 request.remarks.append(f"model.kw was not written: {failure}")
             else:
-                written.append(target / name)
+                written.append(Path(folder) / name)
     for remark in request.remarks:
         warnings.warn(remark, stacklevel=2)
     return written

@@ -1,4 +1,4 @@
-"""The model that a project was created with, as the live model uses it."""
+"""The model that a project was created with, in the form that the live model uses."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class GivenModel:
         Parameters
         ----------
         views : ExampleBatch, length n
-            With the views of the extractor, and the view ``types``.
+            Candidates with the views of the extractor, and the view ``types``.
         """
         given = self.extractor.class_probabilities(views)
         types = [sequence.nodes[0] for sequence in views.view("types")] if self._open else []

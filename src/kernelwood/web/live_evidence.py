@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwood.relations import Candidates, Evidence, MarkedText, TrainingCases
+from kernelwood.relations import Candidates, Case, Evidence, MarkedText, TrainingCases
 from kernelwood.text import Candidate
 from kernelwood.web.presenting import evidence_object
 from kernelwood.web.session import Session, Snapshot
@@ -81,13 +83,35 @@ class LiveEvidence:
     def explain(
         self, snapshot: Snapshot, candidates: Sequence[Candidate], labels: Sequence[str]
     ) -> list[Evidence]:
-        """Return the evidence for classes of candidates by the model of a snapshot."""
+        """Return the evidence for classes of candidates by the model of a snapshot.
+
+        Similarities are normalized: 1 for equal candidates.
+        """
         live = snapshot.live
         assert live is not None
         cases = self._training_cases(snapshot)
         # A given model may compare other views than the live one.
-        views = self.project.views().views
-        return cases.find(Candidates.of_rows(candidates), views, labels, _N_CASES)
+        table = self.project.views()
+        given = Candidates.of_rows(candidates)
+        found = cases.find(given, table.views, labels, _N_CASES)
+        own = live.kernel.diag(given.viewed(*table.views).table)
+        rows = [self.session.rows[case.id] for evidence in found for case in evidence]
+        norms = iter(live.kernel.diag(table[rows]).tolist() if rows else ())
+
+        def normalized(cases: Sequence[Case], norm: float) -> tuple[Case, ...]:
+            return tuple(
+                replace(case, similarity=case.similarity / math.sqrt(norm * next(norms)))
+                for case in cases
+            )
+
+        return [
+            replace(
+                evidence,
+                supporting=normalized(evidence.supporting, norm),
+                opposing=normalized(evidence.opposing, norm),
+            )
+            for evidence, norm in zip(found, own.tolist(), strict=True)
+        ]
 
     def _training_cases(self, snapshot: Snapshot) -> TrainingCases:
         """Return all candidates as possible cases, with the labels of a snapshot."""

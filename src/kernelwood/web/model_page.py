@@ -37,6 +37,7 @@ class ModelPage:
             "gates": self._gates(),
             "calibration": self._calibration(snapshot),
             "thresholds": [],
+            "n_undecided": session.left(),
             "threshold": session.threshold,
             "given_threshold": self.project.settings().get("threshold"),
             "history": [

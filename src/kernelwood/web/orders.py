@@ -1,4 +1,4 @@
-"""Orders of the queue: which candidates to ask about next.
+"""Orders of the queue: selection of the next candidates to label.
 
 The default order chooses candidates whose labels teach the model most, and draws every fifth at
 random with a known probability. These checks estimate the quality of the model without bias.
@@ -42,8 +42,8 @@ class Pick(NamedTuple):
         ``"informative"``, ``"check"``, ``"diverse"``, ``"probable"``, ``"doubtful"``,
         ``"disagreement"``, ``"document"`` or ``"random"``.
     weight : float or None
-        Of a candidate that was drawn at random: 1 / (n q), where q is the probability of drawing
-        it out of the n undecided candidates.
+        Weight of a candidate drawn at random: 1 / (n q), where q is the probability of drawing it
+        out of the n undecided candidates.
     """
 
     candidate: int
@@ -111,11 +111,11 @@ def make_queue(
     annotation : sequence of str or None
         Existing annotation of each candidate, for ``"doubtful"`` and ``"disagreement"``.
     eligible : ndarray of bool, shape (n_candidates,)
-        Which candidates may be picked.
+        Whether each candidate may be picked.
     n : int
         Number of picks; fewer if fewer candidates are left.
     seed : int
-        Of random draws.
+        Seed of random draws.
     n_decisions : int
         Number of decisions so far, which determines the places of checks.
     """

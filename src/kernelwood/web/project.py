@@ -47,6 +47,7 @@ from kernelwood.web.project_file import (
     migrate,
     open_reader,
     open_writer,
+    remove_journal,
     translated,
 )
 
@@ -123,7 +124,7 @@ class Decision(NamedTuple):
     probability : float or None
         Probability of the best class other than none.
     weight : float or None
-        Of a check, 1 / (n · probability of being drawn); None for other decisions.
+        Weight of a check, 1 / (n · probability of being drawn); None for other decisions.
     model : int or None
         Number of the model that predicted.
     """
@@ -318,7 +319,7 @@ class Project:
         self._loading, self._writing, self._reading = (threading.RLock() for _ in range(3))
         self._writer: sqlite3.Connection | None = None
         self._reader: sqlite3.Connection | None = None
-        self._closed = False
+        self._closed = self._is_sound = False
         self._cache: OrderedDict[int, tuple[str, Sentence]] = OrderedDict()
         self._views: ExampleBatch | None = None
         self._prior: RelationExtractor | None = None
@@ -334,6 +335,7 @@ class Project:
             self.candidates = self._load_candidates()
             self._load_types()
             self._load_history()
+            self._is_sound = True
         except BaseException:
             self.close()
             raise
@@ -381,11 +383,14 @@ class Project:
     def close(self) -> None:
         """Close the file; without effect if it is closed."""
         with self._loading, self._writing, self._reading:
+            reads = self.read_only and self._is_sound and not self._closed
             self._closed = True
             # The writer is last: it then moves everything into the one file.
             for connection in (self._reader, self._writer):
                 if connection is not None:
                     connection.close()
+            if reads:
+                remove_journal(self.path)
             if self._lock_file is not None:
                 self._lock_file.release()
 

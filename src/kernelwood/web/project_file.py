@@ -1,10 +1,10 @@
 """Files of projects: schema, migrations, checks at opening, and the lock of the one writer.
 
-A project is one SQLite file. Its application id tells it from other databases, its user version is
-the version of the schema. Tables of what people did are append-only: triggers refuse changes.
+A project is one SQLite file. Its application id identifies it as a project, its user version is the
+version of the schema. Tables of user actions are append-only: triggers refuse changes.
 
 While a process writes to ``name.kwp``, it holds a lock of the operating system on the empty file
-``name.kwp-lock``. The system releases it when the process ends, however it ends.
+``name.kwp-lock``. The system releases it when the process ends, even if it is killed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ __all__ = [
     "migrate",
     "open_reader",
     "open_writer",
+    "remove_journal",
     "remove_remains",
     "translated",
 ]
@@ -204,7 +205,10 @@ def translated(path: Path) -> Iterator[None]:
         raise damaged(path, "a text is not valid UTF-8") from failure
     except OSError as failure:
         reason = failure.strerror or str(failure)
-        raise ProjectError(f"the system reports: {reason}", path=path) from failure
+        # Checks of kernelwood raise errors with a text of their own.
+        is_own = reason != os.strerror(failure.errno or 0)
+        text = reason if is_own else f"the system reports: {reason}"
+        raise ProjectError(text, path=path) from failure
 
 
 def damaged(path: Path, what: str) -> ProjectError:
@@ -407,6 +411,17 @@ def _schema_of_version(version: int) -> list[tuple[Any, ...]]:
 
 def _sibling(path: Path, suffix: str) -> Path:
     return path.with_name(path.name + suffix)
+
+
+def remove_journal(path: Path) -> None:
+    """Move what the journal beside a file holds into the file, and delete the journal.
+
+    A connection that only reads cannot do this when it is closed. Without effect while another
+    connection is open, or if the file cannot be written.
+    """
+    if _sibling(path, "-wal").exists():
+        with suppress(sqlite3.Error), closing(connect(path, mode="rw")) as connection:
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
 
 
 def remove_remains(path: Path, suffixes: Sequence[str] = ("-wal", "-shm", "-journal")) -> None:

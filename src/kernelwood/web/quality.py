@@ -1,6 +1,6 @@
-"""Estimates of the quality of the live model, and what more labels would bring.
+"""Estimates of the quality of the live model, and of the gain from more labels.
 
-Checks, candidates drawn at random with known probabilities, stand for those that are not decided;
+Checks, candidates drawn at random with known probabilities, represent the undecided candidates;
 ``docs/teaching-orders.md`` compares estimates with the true F1.
 """
 
@@ -228,7 +228,8 @@ def outlook(points: Sequence[CurvePoint], *, more: int = 200) -> Outlook:
     points : sequence of CurvePoint
         As `curve` returns them.
     more : int
-        Number of further labels.
+        Number of further labels, at most that of the undecided candidates; the text is empty if
+        there are none.
 
     Examples
     --------
@@ -236,6 +237,8 @@ def outlook(points: Sequence[CurvePoint], *, more: int = 200) -> Outlook:
     >>> outlook(points).text
     'The next 200 labels are likely to raise F1 by about 0.04.'
     """
+    if more < 1:
+        return Outlook("", None)
     if len(points) < _FEWEST_POINTS:
         return Outlook("Too few checks to estimate what more labels would bring.", None)
     x = np.log([float(point.n_decisions) for point in points])
@@ -251,10 +254,11 @@ def outlook(points: Sequence[CurvePoint], *, more: int = 200) -> Outlook:
     last = float(np.average(y, weights=precisions) + exponent * around[-1])
     n = points[-1].n_decisions
     gain = float(np.exp(last)) * (1 - ((n + more) / n) ** exponent)
+    text = "The next label is" if more == 1 else f"The next {more} labels are"
     if gain < _SMALL_GAIN:
-        text = f"The next {more} labels are likely to raise F1 by less than {_SMALL_GAIN:g}."
+        text = f"{text} likely to raise F1 by less than {_SMALL_GAIN:g}."
         return Outlook(f"{text} More labels are hardly worth it.", gain)
-    return Outlook(f"The next {more} labels are likely to raise F1 by about {gain:.2f}.", gain)
+    return Outlook(f"{text} likely to raise F1 by about {gain:.2f}.", gain)
 
 
 def threshold_table(

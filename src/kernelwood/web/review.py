@@ -1,4 +1,4 @@
-"""Routes of the review pages: HTTP in, JSON and pages out. What they show is made elsewhere."""
+"""Routes of the review pages, which return JSON and HTML; other modules make their contents."""
 
 from __future__ import annotations
 

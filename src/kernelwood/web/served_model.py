@@ -16,7 +16,9 @@ from kernelwood.errors import StructureError
 from kernelwood.io import Claim
 from kernelwood.parsing import load_backend
 from kernelwood.relations import (
+    ENTITY_REMARKS,
     GIVEN,
+    NO_ENTITIES,
     DriftMonitor,
     Evidence,
     Prediction,
@@ -27,8 +29,10 @@ from kernelwood.relations import (
     default_parser,
     map_types,
     needs_parse,
+    type_remark,
 )
 from kernelwood.text import Document, Entity, Example, Sentence
+from kernelwood.threads import ignored_warnings
 from kernelwood.web.batching import Job, Unit, Worker
 from kernelwood.web.metrics import Metrics
 from kernelwood.web.security import ApiError
@@ -37,9 +41,8 @@ from kernelwood.web.service_input import ExtractInput, Limits, VerifyInput, n_pa
 _AUTO = "auto"
 _DRIFT_DOCUMENTS = 20  # fewer are never significant
 _NUMBERS = count()  # of documents, for ids that no two of a batch share
-_NO_ENTITIES = (
-    "no entities: the model does not find any, so send them with the documents, or 'terms'"
-)
+_ADVICE = "send them with the documents, or 'terms'"
+_LEFT_OUT = "leave out 'find_entities', so that the model finds them, or "
 _NO_CANDIDATE = "pair that is not a candidate of the model"
 
 
@@ -115,11 +118,13 @@ class ServedModel:
 
     def predict(self, examples: list[Example]) -> Predictions:
         """Return the predictions for all candidates of sentences that are not parsed."""
-        return self._parsing.predict(examples, all=True)
+        with ignored_warnings(ENTITY_REMARKS):  # a batch has parts of several requests
+            return self._parsing.predict(examples, all=True)
 
     def verify(self, claims: list[Claim]) -> list[Verdict]:
         """Return the verdicts on claims."""
-        return self.extractor.verify(claims, parser=self.backend)
+        with ignored_warnings(ENTITY_REMARKS):
+            return self.extractor.verify(claims, parser=self.backend)
 
     def explain(self, predictions: Sequence[Prediction], n: int) -> list[dict[str, Any]]:
         """Return the evidence of predictions as JSON values."""
@@ -149,6 +154,7 @@ class ExtractJob(Job):
         self._documents: list[dict[str, Any]] = []
         self._relations: list[dict[str, Any]] = []
         self._dropped: Counter[str] = Counter()
+        self._types: set[str] = set()  # of entities
         self._n_candidates = self._n_predicted = self._n_fallbacks = 0
         many = len(wanted.documents) >= _DRIFT_DOCUMENTS
         self._drift = DriftMonitor(model.extractor) if many else None
@@ -173,6 +179,7 @@ class ExtractJob(Job):
             document = finder.annotate(document)
             cut = document.split()
             self._dropped.update(cut.lost)
+            self._types |= {entity.type for entity in document.entities}
             self._documents.append(
                 {
                     "id": name,
@@ -309,7 +316,10 @@ class ExtractJob(Job):
     def _warnings(self) -> Iterator[str]:
         yield from self.model.warnings
         if not any(row["entities"] for row in self._documents) and not self._finds_entities():
-            yield _NO_ENTITIES
+            left_out = _LEFT_OUT if self.model.extractor.tagger_ is not None else ""
+            yield f"{NO_ENTITIES}: {left_out}{_ADVICE}"
+        if remark := type_remark(self.model.extractor, self._types):
+            yield remark
         if self._n_fallbacks:
             yield (
                 f"{self._n_fallbacks:,} of {self._n_predicted:,} sentences were not parsed as a "
@@ -352,6 +362,8 @@ class VerifyJob(Job):
             if group
         )
         self._verdicts: list[dict[str, Any]] = []
+        types = {entity.type for claim in claims for entity in claim.annotated.entities}
+        self._remark = type_remark(model.extractor, types)
 
     def peek(self) -> Unit | None:
         """Return the next claims, None after the last."""
@@ -395,7 +407,7 @@ class VerifyJob(Job):
                     name: counts[name]
                     for name in ("supported", "unsupported", "other", "not checkable")
                 },
-                "warnings": list(self.model.warnings),
+                "warnings": [*self.model.warnings, *([self._remark] if self._remark else [])],
             }
         )
 

@@ -17,7 +17,7 @@ from starlette.routing import Route
 import kernelwood
 from kernelwood.errors import KernelInputError
 from kernelwood.relations import RelationExtractor
-from kernelwood.structures import shorten
+from kernelwood.structures import shorten, show
 from kernelwood.web.batching import Job
 from kernelwood.web.metrics import CONTENT_TYPE, Measured, Metrics
 from kernelwood.web.openapi import describe_service
@@ -58,24 +58,23 @@ def create_service(
     Raises
     ------
     KernelInputError
-        If there are no models, or a name is not of 1 to 64 letters, digits, dots, hyphens and
-        underscores.
+        If there are no models, a model is not a RelationExtractor, or a name is not of 1 to 64
+        letters, digits, dots, hyphens and underscores.
     NotFittedError
         If a model is not fitted.
     KernelwoodError
         If the parser of a model is not installed.
     """
-    if not models:
-        raise KernelInputError("a service needs at least one model")
-    for name in models:
-        if not _NAME.fullmatch(name):
-            raise KernelInputError(
-                f"{shorten(repr(name))} cannot be the name of a model; use 1 to 64 letters, "
-                "digits, dots, hyphens and underscores"
-            )
+    _check_models(models)
+    if limits is not None and not isinstance(limits, Limits):
+        raise KernelInputError(
+            f"limits must be a Limits, got {show(limits)}; give web.Limits(documents=...)"
+        )
+    if isinstance(hosts, str):
+        raise KernelInputError(f"hosts must be a list of names, got {hosts!r}; give [{hosts!r}]")
     service = _Service(models, limits or Limits(), n_jobs)
     gate = None if token is None else TokenGate(token, public=(HEALTH,))
-    return Starlette(
+    app = Starlette(
         routes=service.routes(),
         middleware=[
             Middleware(
@@ -92,6 +91,30 @@ def create_service(
         exception_handlers=http_errors(),
         lifespan=service.lifespan,
     )
+    app.router.redirect_slashes = False  # paths with a slash at the end are 404, as JSON
+    return app
+
+
+def _check_models(models: object) -> None:
+    """Raise KernelInputError unless models are extractors by names that can be in a URL."""
+    if not isinstance(models, Mapping):
+        raise KernelInputError(
+            f"models must be a mapping of names to extractors, got {show(models)}; give "
+            "{'name': extractor}"
+        )
+    if not models:
+        raise KernelInputError("a service needs at least one model")
+    for name, model in models.items():
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise KernelInputError(
+                f"{shorten(repr(name))} cannot be the name of a model; use 1 to 64 letters, "
+                "digits, dots, hyphens and underscores"
+            )
+        if not isinstance(model, RelationExtractor):
+            hint = f"; load the file: kernelwood.load({model!r})" * isinstance(model, str)
+            raise KernelInputError(
+                f"the model {name!r} must be a RelationExtractor, got {show(model)}{hint}"
+            )
 
 
 class _Service:

@@ -75,7 +75,7 @@ class ExtractInput:
     ----------
     documents : tuple of (id, Document)
     all : bool
-        Whether to answer with negative predictions, too.
+        Whether to answer with negative predictions too.
     evidence : int
         Number of training cases for and against each relation.
     threshold : float or None

@@ -35,6 +35,7 @@ _QUICK = 0.5  # seconds of a training that is repeated after every decision
 _QUEUE = 40  # candidates that are ordered in advance
 _PREPARED = 12  # candidates whose similarities are computed in advance
 _MOST_ANNOTATED = 2000  # annotated candidates to learn from
+_MORE = 200  # labels whose gain is estimated, or all that are left
 _LOOK = 1.0  # seconds between two looks at a file that another process writes
 _SAVE_EVERY = 30.0  # seconds between two copies of all probabilities in the file
 _AGAIN = ("doubtful", "disagreement")  # orders, and reasons, of candidates that are decided
@@ -58,7 +59,6 @@ class Snapshot:
         Scores on held-out documents.
     curve : list of CurvePoint
     changes : dict or None
-    outlook : str
     time : float
         When it was made, in seconds since the epoch.
     """
@@ -69,7 +69,6 @@ class Snapshot:
     held_out: dict[str, Any] | None = None
     curve: Sequence[CurvePoint] = ()
     changes: dict[str, int] | None = None
-    outlook: str = ""
     time: float = 0.0
     seconds: float = 0.0
     n_labels: int = 0
@@ -118,19 +117,19 @@ class Session:
         self._thread = threading.Thread(target=self._run, name="kernelwood-teacher", daemon=True)
 
     def start(self) -> Session:
-        """Begin to learn in the background."""
+        """Start training in the background."""
         self._thread.start()
         return self
 
     def stop(self) -> None:
-        """Ask learning and streams of events to end; returns at once."""
+        """Request the end of training and of event streams; returns at once."""
         with self._wake:
             self._closed = True
             self._wake.notify_all()
         self._changed()
 
     def close(self) -> None:
-        """End learning, and keep the last model in the project."""
+        """End training, and store the last model in the project."""
         self.stop()
         if self._thread.is_alive():
             self._thread.join()
@@ -326,7 +325,7 @@ class Session:
 
     @property
     def learns_annotation(self) -> bool:
-        """Whether the model learns from the annotation of the corpus, too."""
+        """Whether the model also learns from the annotation of the corpus."""
         return bool(self.project.settings().get("learn_annotation", True)) and self.has_annotation
 
     def next(self, order: str | None = None, skip: Collection[int] = ()) -> Pick | None:
@@ -336,7 +335,7 @@ class Session:
         ----------
         order : str, optional
         skip : collection of int
-            Candidates that the page has already.
+            Candidates that the page already has.
         """
         name = order or self.order
         if name not in ORDERS:
@@ -428,13 +427,13 @@ class Session:
         return int(self._building.get("seed", 0))
 
     def train(self) -> None:
-        """Let the model learn from all decisions now."""
+        """Train the model on all decisions now."""
         with self._wake:
             self._asked = True
             self._wake.notify_all()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until the model has learned from all decisions; return whether it has."""
+        """Wait until the model is trained on all decisions; return whether it is."""
         with self._wake:
             return self._wake.wait_for(
                 lambda: self._closed or not (self._asked or self._waiting or self._training),
@@ -442,7 +441,7 @@ class Session:
             )
 
     def training_labels(self) -> dict[int, str]:
-        """Return the labels that the model learns from: decisions and, if wanted, annotation."""
+        """Return the labels that the model learns from: decisions and, if set, annotation."""
         labels = dict(self._annotated_labels()) if self.learns_annotation else {}
         with self._lock:
             for row, one in self._decided.items():
@@ -540,15 +539,13 @@ class Session:
         if live is None:
             made = Snapshot(time=time.time(), n_labels=len(labels))
         else:
-            points = curve(log)
             made = Snapshot(
                 model=live,
                 live=live,
                 quality=estimate(log, self._with_threshold(live)),
                 held_out=self._held_out(self._with_threshold(live)),
-                curve=points,
+                curve=curve(log),
                 changes=_changes(before.model, live),
-                outlook=outlook(points).text,
                 time=time.time(),
                 seconds=time.perf_counter() - started,
                 n_labels=len(labels),
@@ -598,7 +595,6 @@ class Session:
         if stored is None:
             return Snapshot()
         log = list(self._log)
-        points = curve(log)
         n_labels = int(stored.facts.get("labels", stored.n_decisions))
         model = TeachingModel(
             stored.number, n_labels, stored.classes, stored.probabilities, stored.threshold
@@ -607,8 +603,7 @@ class Session:
             model=model,
             quality=estimate(log, self._with_threshold(model)),
             held_out=stored.facts.get("held_out"),
-            curve=points,
-            outlook=outlook(points).text,
+            curve=curve(log),
             time=stored.time,
             n_labels=n_labels,
         )
@@ -648,7 +643,8 @@ class Session:
             error = self._error
         labels = [one.label for one in decided.values()]
         types = Counter(type_of(label) for label in labels if label not in (None, NONE))
-        columns = self.project.candidates
+        columns, left = self.project.candidates, self.left()
+        more = 0 if snapshot.model is None else min(_MORE, left)
         return {
             "project": self.project.path.name,
             "read_only": self.project.read_only,
@@ -657,10 +653,11 @@ class Session:
                 "documents": len(self.project.documents()),
                 "sentences": self.project.n_sentences,
                 "candidates": len(columns.names),
+                "held_out": int(columns.held_out.sum()),
                 "decided": sum(label is not None for label in labels),
                 "relations": types.total(),
                 "skipped": sum(label is None for label in labels),
-                "left": self.left(),
+                "left": left,
             },
             "by_type": [[name, n] for name, n in types.most_common()],
             "model": self._model_status(snapshot),
@@ -675,7 +672,7 @@ class Session:
                 for one in snapshot.curve
             ],
             "changes": snapshot.changes,
-            "outlook": snapshot.outlook,
+            "outlook": outlook(snapshot.curve, more=more).text,
         }
 
     def _model_status(self, snapshot: Snapshot) -> dict[str, Any] | None:
@@ -684,6 +681,7 @@ class Session:
         return {
             "number": snapshot.model.number,
             "labels": snapshot.n_labels,
+            "learns_annotation": self.learns_annotation,
             "threshold": self.threshold,
             "seconds": round(snapshot.seconds, 3),
             "time": snapshot.time,
@@ -716,7 +714,7 @@ def _quality_object(quality: Quality | None) -> dict[str, Any] | None:
         "n_checks": quality.n_checks,
         "n_relations": quality.n_relations,
         "note": (
-            f"estimated on {quality.n_checks} candidates drawn at random, predicted from the "
-            "labels of other documents"
+            f"F1 of the current model on {quality.n_checks} decided candidates that were drawn at "
+            "random, each predicted from the labels of other documents"
         ),
     }

@@ -3,7 +3,7 @@
 Similarities of labeled candidates to all candidates are kept, so that a new label costs one row of
 the kernel, a row of the factor, and one product. Probabilities of all candidates, those of labeled
 candidates without their documents, come from one slope and an offset for each class, fitted to
-held-out scores. How the settings were chosen is in ``docs/teaching-orders.md``.
+held-out scores. ``docs/teaching-orders.md`` describes the choice of the settings.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ class TeachingModel:
     classes : tuple of str
         Ascending, ``"none"`` among them.
     probabilities : ndarray of float32, shape (n, n_classes)
-        Of labeled candidates: by a model that was learned from other documents.
+        Class probabilities; for labeled candidates, by a model learned from other documents.
     threshold : float
         Candidates whose most probable relation has at least this probability are predicted.
     views : tuple of str
@@ -217,7 +217,7 @@ class TeachingModel:
         Parameters
         ----------
         table : ExampleBatch
-            With the views of the model, and those of the prior if there is one.
+            Candidates with the views of the model, and those of the prior if there is one.
         """
         learned = self._latest()
         similarities = learned.kernel.cross(table, learned.cases).astype(np.float64)
@@ -427,11 +427,11 @@ class Teacher:
         The document of each candidate.
     seed : int
     prior : Prior, optional
-        Probabilities by a given model. The labels then teach the difference to it.
+        Probabilities by a given model. The model then learns the difference of labels from them.
     symmetric : iterable of str
         Relation types without direction.
     first_picks : sequence of int, optional
-        What `first_picks` returned for the same candidates and seed, if that is known.
+        Result of `first_picks` for the same candidates and seed, if known.
 
     Notes
     -----
@@ -505,7 +505,7 @@ class Teacher:
     def learn(self, labels: Mapping[int, str]) -> TeachingModel | None:
         """Return a model learned from labels, None if they are of one class.
 
-        Labels may have changed since the last call, or vanished.
+        Labels may have been changed or removed since the last call.
 
         Parameters
         ----------
@@ -713,10 +713,15 @@ class Teacher:
         found: Singles = kernel_on(self._views).cross(table, self._table)
         return found
 
+    def norms(self, table: ExampleBatch) -> Floats:
+        """Return the square roots of the similarities of candidates to themselves."""
+        found: Floats = np.sqrt(kernel_on(self._views).diag(table).astype(np.float64))
+        return found
+
     def covariances(self, model: TeachingModel, rows: Sequence[int]) -> Floats:
         """Return the covariances of the errors of scores of candidates, shape (m, m).
 
-        Scores are taken for a Gaussian process, of which the labels are noisy observations.
+        Scores are modeled as a Gaussian process, with the labels as noisy observations.
         """
         views = model.views or self._blind_views
         found = self._cross(views, rows, rows).astype(np.float64)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kernelwood.cli.console import counted, note, one_name, running, say, show_counts, write_json
-from kernelwood.cli.corpora import Texts, check_annotation, found_entities
+from kernelwood.cli.corpora import check_annotation, texts_with_entities
 from kernelwood.cli.model_files import load_extractor, load_parser
 from kernelwood.cli.options import (
     case_option,
@@ -149,9 +149,9 @@ def _examples(
     extractor: RelationExtractor, texts: tuple[str, ...], options: dict[str, Any], counts: Counts
 ) -> list[Example]:
     """Return the texts with entities."""
-    annotate = found_entities(extractor, options)
-    listed = list(Texts(texts, options, annotate, counts))
-    if annotate is None:
+    source = texts_with_entities(extractor, texts, options, counts)
+    listed = list(source)
+    if source.annotate is None:
         check_annotation(", ".join(texts), listed, counts)
         return listed
     return [example for example in listed if annotated_view(example).entities]

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from kernelwood.cli.console import running, say, show_counts, write_json
+from kernelwood.cli.console import note, one_name, running, say, show_counts, write_json
 from kernelwood.cli.corpora import read_documents
 from kernelwood.cli.experiment import Named, config_option
 from kernelwood.cli.model_files import check_types, make_extractor
@@ -99,6 +99,7 @@ def crossval(
             page.write(scores=validation)
         if learning is not None and options["plot"] is not None:
             learning.save(options["plot"])
+            note(f"curve: {one_name(options['plot'])}")
     if as_json:
         report = {**validation.to_dict(), **counts.to_dict()}
         if learning is not None:

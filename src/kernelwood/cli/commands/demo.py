@@ -323,6 +323,7 @@ def _render_relations(report: dict[str, Any], console: Console) -> None:
         best = max(report["relations"], key=lambda row: row["probability"])
         console.print("The evidence of the most probable relation:\n", style="bold")
         show_explanation(best, wrapped=True)
+        say()
 
 
 def _highlighted(report: dict[str, Any]) -> Text:

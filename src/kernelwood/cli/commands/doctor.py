@@ -36,6 +36,8 @@ _OPTIONAL = {
     "spacy": "spaCy as a parser, a component for spaCy",
     "stanza": "Stanza as a parser",
     "arrow": "Parquet and Arrow files",
+    "pandas": "tables as data frames of pandas",
+    "polars": "tables as data frames of Polars",
     "web": "kernelwood serve and review",
     "dask": "work on Dask clusters",
     "faiss": "search by faiss",

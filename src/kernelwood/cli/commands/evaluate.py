@@ -92,6 +92,8 @@ def evaluate(model: str, test: tuple[str, ...], as_json: bool, **options: Any) -
             )
         begin("evaluating")
         scores = extractor.evaluate(predictions)
+        for line in scores.unknown_lines():  # before warnings, of which it may be the reason
+            note(f"warning: {line}")
         if options["end_to_end"]:
             begin("finding entities and relations")
             scores = replace(scores, end_to_end=score_end_to_end(extractor, documents, predictions))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kernelwood.cli.console import counted, nearest, running, tracked, write_json
+from kernelwood.cli.console import counted, nearest, running, say, tracked, write_json
 from kernelwood.cli.corpora import open_corpus
 from kernelwood.cli.explanations import show_explanation
 from kernelwood.cli.model_files import load_extractor, load_parser
@@ -88,7 +88,9 @@ def explain(model: str, corpus: str | None, id: str | None, as_json: bool, **opt
     if as_json:
         write_json({"model": model, "explanations": explanations})
         return
-    for one in explanations:
+    for number, one in enumerate(explanations):
+        if number:
+            say()
         show_explanation(one, fragments=options["fragments"])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kernelwood.cli.console import running
-from kernelwood.cli.corpora import Texts, found_entities
+from kernelwood.cli.corpora import Texts, texts_with_entities
 from kernelwood.cli.model_files import load_extractor, load_parser
 from kernelwood.cli.options import (
     case_option,
@@ -133,6 +134,12 @@ def extract(model: str, texts: tuple[str, ...], as_json: bool, **options: Any) -
 def _check(texts: tuple[str, ...], options: dict[str, Any]) -> None:
     if [*texts, options["entities"]].count(STANDARD) > 1:
         raise click.UsageError("only one file can be standard input")
+    for text in texts:
+        if " " in text and "\n" not in text and not os.path.exists(text):  # noqa: PTH110 - long names
+            raise click.UsageError(
+                f"there is no file {shorten(repr(text))}; a text is read from standard input: "
+                'echo "TEXT" | kernelwood extract MODEL -'
+            )
     if options["parses"] is not None and options["parser"] is not None:
         raise click.UsageError("--parses replaces the parser; leave out --parser")
     if options["parses"] is not None and options["ner"]:
@@ -146,7 +153,7 @@ def _prepare(
     counts: PredictionCounts,
 ) -> tuple[Texts, Predictor]:
     """Return the texts with their entities, and the function that predicts their relations."""
-    source = Texts(texts, options, found_entities(extractor, options), counts)
+    source = texts_with_entities(extractor, texts, options, counts)
     if options["parses"] is not None:
         return source, _with_parses(extractor, _GivenParses(options["parses"]), counts)
     from kernelwood.relations import text_predictor

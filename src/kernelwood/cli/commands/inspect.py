@@ -141,7 +141,7 @@ def _show(result: dict[str, Any], *, parts: bool) -> None:
 
 def _card_rows(card: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the rows of a model card: a title, and a sentence or list."""
-    from kernelwood.relations import relation_name
+    from kernelwood.relations import ARROWS, is_directed, relation_name
 
     for name in ("description", "license"):
         if card[name]:
@@ -150,6 +150,8 @@ def _card_rows(card: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "relations", one_line(", ".join(card["relations"]))
     if set(directions) - {*card["relations"], _RELATION, _EVENT}:
         yield "classes", one_line(", ".join(directions))
+        if any(map(is_directed, card["classes"])):
+            yield "", ARROWS
     kind = "pairs of entities" if card["candidates"] == "pairs" else "triggers with participants"
     yield "candidates", kind
     named = {"document": "documents", "sentence": "sentences"}
@@ -186,9 +188,9 @@ def _measured(scores: dict[str, float | None]) -> str:
 
 
 def _entities(found: dict[str, Any]) -> str:
-    """Return how entities of plain text are found, and how well."""
+    """Return how entities of new texts are found, and how well."""
     known = _measured(found.get("held_out", {}))
-    text = f"of plain text: {found['found_by']}"
+    text = f"of new texts: {found['found_by']}"
     text += f" of {', '.join(found['types'])}" if "types" in found else ""
     return f"{text}; on held-out documents: {known}" if known else text
 

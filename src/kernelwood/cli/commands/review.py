@@ -18,6 +18,7 @@ from kernelwood.cli.console import (
     say,
     show_table,
     staged,
+    told_warnings,
     usage,
     write_json,
 )
@@ -104,6 +105,10 @@ def review(project: str, texts: tuple[str, ...], as_json: bool, **options: Any) 
         raise click.UsageError(f"--{actions[0]} and --{actions[1]} are mutually exclusive")
     if "export" not in actions:
         refuse(options, ("formats", "predicted"), "--to and --predicted need --export")
+    if Path(project).is_dir():
+        raise click.UsageError(
+            f"{one_name(project)} is a folder; the first argument is the project, PROJECT.kwp"
+        )
     check_inputs(
         *texts, options["entities"], options["model"], options["types_file"], options["compare"],
         options["merge"],
@@ -196,13 +201,14 @@ def _serve(project: Project, options: dict[str, Any]) -> None:
             if not options["no_browser"]:
                 webbrowser.open(address)
 
-        run(
-            app,
-            host=options["host"],
-            port=options["port"],
-            report=report,
-            stopping=session.stop,
-        )
+        with told_warnings():
+            run(
+                app,
+                host=options["host"],
+                port=options["port"],
+                report=report,
+                stopping=session.stop,
+            )
     finally:
         session.close()
 

@@ -22,7 +22,7 @@ Examples:
 
 \b
   curl http://127.0.0.1:8420/v1/extract -H 'Content-Type: application/json' \\
-    -d '{"text": "Raf binds Ras.", "terms": [["Raf", "protein"], ["Ras", "protein"]]}'
+    -d '{"text": "Raf binds Ras.", "terms": [["Raf", "Protein"], ["Ras", "Protein"]]}'
 """
 
 

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kernelwood.cli.console import (
+    QUIET,
     counted,
     one_name,
     running,
     say,
     show_counts,
     show_table,
+    verbosity,
     write_json,
 )
 from kernelwood.cli.corpora import read_documents
@@ -109,10 +111,12 @@ def _lines(made: Dictionary) -> Iterator[str]:
 
 def _show(made: Dictionary, result: dict[str, Any]) -> None:
     rows = [list(term) for term in made.terms[:_SHOWN]]
-    show_table(["term", "type", "id"], rows)
+    if verbosity() > QUIET:
+        show_table(["term", "type", "id"], rows)
+        say()
     more = len(made) - len(rows)
     say(
-        f"\n{one_name(result['terms'])}: {counted(len(made), 'term')}"
+        f"{one_name(result['terms'])}: {counted(len(made), 'term')}"
         + (f", {more:,} not shown" * bool(more))
     )
     for reason, n in result["left_out"].items():

@@ -50,8 +50,8 @@ _SOURCES = ("claims", "triples", "rebel", "glirel", "indra")  # of io.CLAIM_SOUR
 _EPILOG = """\b
 A claim is a line of JSON; offsets count characters, and the relation goes from first to second:
   {"text": "Raf binds Ras.",
-   "entities": [{"id": "T1", "start": 0, "end": 3, "type": "protein"},
-                {"id": "T2", "start": 10, "end": 13, "type": "protein"}],
+   "entities": [{"id": "T1", "start": 0, "end": 3, "type": "Protein"},
+                {"id": "T2", "start": 10, "end": 13, "type": "Protein"}],
    "relation": {"type": "binds", "first": "T1", "second": "T2"}}
 
 \b

@@ -1,6 +1,6 @@
 """Containers of files: the base classes of folders and archives.
 
-Whatever is wrong with an archive is a ``ReadError``.
+All errors in archives are ``ReadError``.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def is_hidden(name: str) -> bool:
 
 
 def name_problem(name: str) -> str | None:
-    r"""Return what is wrong with a relative path, None if it is safe.
+    r"""Return the problem of an unsafe relative path, None if it is safe.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def damaged(name: str, failure: BaseException, *, hint: str = _FETCH_AGAIN) -> R
 
 
 def unreadable(name: str, failure: OSError) -> Exception:
-    """Return the error for a failed access: damage if it was outside the archive, else as it is."""
+    """Return the error for a failed access: damage, unless the system gives another reason."""
     return damaged(name, failure) if failure.errno in (None, errno.EINVAL) else failure
 
 

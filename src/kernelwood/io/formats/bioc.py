@@ -679,7 +679,7 @@ def _repeated(key: str) -> StructureError:
 
 
 def _filler(length: int) -> str:
-    r"""Return what stands between two passages, so that no sentence goes across.
+    r"""Return the text between two passages, which ends a sentence.
 
     Examples
     --------

@@ -145,5 +145,5 @@ def write_bioc_json(
     view: str | None = None,
     adapt: bool = False,
 ) -> None:
-    """Write examples as BioC JSON; takes what `bioc_json_text` takes."""
+    """Write examples as BioC JSON; parameters are those of `bioc_json_text`."""
     write_text(path, bioc_json_text(examples, view=view, adapt=adapt))

@@ -313,7 +313,7 @@ def write_bioc(
     view: str | None = None,
     adapt: bool = False,
 ) -> None:
-    """Write examples as BioC XML; takes what `bioc_text` takes."""
+    """Write examples as BioC XML; parameters are those of `bioc_text`."""
     write_text(path, bioc_text(examples, view=view, adapt=adapt))
 
 

@@ -1,8 +1,8 @@
 """Outputs of other tools as claims: triples of language models, REBEL, GLiREL, INDRA.
 
-A record is a text with relations. Mentions that are quoted without offsets are found in the text. A
-mention that is not there makes a claim that cannot be checked, with the reason in
-:attr:`Claim.problem`.
+A record is a text with relations. Mentions that are quoted without offsets are found in the text.
+If a mention is not in the text, the claim cannot be checked, and :attr:`Claim.problem` has the
+reason.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Mention(NamedTuple):
 
 
 class Triple(NamedTuple):
-    """A relation between two mentions; what else is known about it is passed on."""
+    """A relation between two mentions; further fields of the record are passed on."""
 
     type: str
     first: Mention

@@ -61,10 +61,10 @@ class Claim:
     given : mapping
         The decoded line of the file.
     origin : Origin, optional
-        Where the claim was read.
+        File and position of the claim.
     problem : str
-        Why the claim cannot be checked, such as a mention that is not in the text; ``first`` and
-        ``second`` are the mentions then.
+        Reason why the claim cannot be checked, such as a mention that is not in the text; ``first``
+        and ``second`` are the mentions then.
     """
 
     id: str
@@ -87,7 +87,7 @@ class Claim:
         id : str
             Id of a claim without one.
         origin : Origin, optional
-            Where the claim was read.
+            File and position of the claim.
 
         Raises
         ------
@@ -202,7 +202,7 @@ def iter_claims(
     entity_type: str = "",
     limits: Limits | None = None,
 ) -> ClaimStream:
-    """Read claims one at a time; takes what :func:`read_claims` takes."""
+    """Read claims one at a time; parameters are those of :func:`read_claims`."""
     from kernelwood.io.formats.claim_sources import CLAIM_SOURCES
 
     check_policy(errors)
@@ -308,8 +308,8 @@ def _whole(source: Source, line: int, first: str) -> list[Any]:
 def claim_schema() -> dict[str, Any]:
     """Return the JSON Schema of a line of a file of claims.
 
-    It describes keys and types. Offsets outside the text, overlapping entities and ids that are
-    not those of entities are errors, too.
+    It describes keys and types only. Offsets outside the text, overlapping entities and ids that
+    refer to no entity are errors too.
 
     Examples
     --------

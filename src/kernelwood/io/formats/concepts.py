@@ -266,7 +266,7 @@ def several_concepts(
     grounded : Grounded
         The result of `ground_relations`.
     asked : sequence of ConceptRelation
-        What it was made of.
+        The relations between concepts that were grounded.
     ids : mapping of str to sequence of str
         The concepts of each entity that has several.
     """

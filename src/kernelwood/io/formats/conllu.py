@@ -1,4 +1,4 @@
-r"""CoNLL-U, the format of Universal Dependencies: one line a word, a blank line after a sentence.
+r"""CoNLL-U, the format of Universal Dependencies: one line per word, blank lines after sentences.
 
 ::
 
@@ -557,7 +557,7 @@ def find_cycle(heads: Sequence[int]) -> list[int]:
 
 
 def conllu_text(examples: Iterable[Example], *, view: str = "sentence") -> Iterator[str]:
-    r"""Yield the lines of each example and a blank line; takes what `write_conllu` takes.
+    r"""Yield the lines of each example and a blank line; parameters are those of `write_conllu`.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 Fields may be in quotation marks and then hold delimiters, line breaks and doubled quotation marks,
 as spreadsheets, pandas, polars and databases write them. See `kernelwood.io.formats.records` for
-what becomes of a record.
+the conversion of a record.
 """
 
 from __future__ import annotations

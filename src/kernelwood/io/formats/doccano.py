@@ -1,4 +1,4 @@
-r"""doccano: one text a line, with entities and relations; read and written.
+r"""doccano: one text per line, with entities and relations; read and written.
 
 ::
 
@@ -186,7 +186,7 @@ def write_doccano(
     *,
     view: str | None = None,
 ) -> None:
-    r"""Write examples as JSON lines of doccano; takes what `doccano_text` takes.
+    r"""Write examples as JSON lines of doccano; parameters are those of `doccano_text`.
 
     Examples
     --------

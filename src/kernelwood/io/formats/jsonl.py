@@ -1,4 +1,4 @@
-"""JSON lines: one example a line, with views of every kind.
+"""JSON lines: one example per line, with views of every kind.
 
 ::
 

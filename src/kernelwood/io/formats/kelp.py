@@ -1,4 +1,4 @@
-"""KeLP: one example a line, with named representations.
+"""KeLP: one example per line, with named representations.
 
 ::
 
@@ -431,7 +431,7 @@ _BODY_PARSERS: dict[str, Callable[[str, int, int, _LeafCache], View]] = {
 
 
 def kelp_text(examples: Iterable[Example], *, views: Iterable[str] | None = None) -> Iterator[str]:
-    r"""Yield one line for each example; takes what `write_kelp` takes.
+    r"""Yield one line for each example; parameters are those of `write_kelp`.
 
     Nothing can be quoted in this format, so a label or text that would be read back as something
     else is a ``StructureError``.

@@ -508,7 +508,7 @@ def write_label_studio(
     predictions: bool = False,
     model_version: str = "kernelwood",
 ) -> None:
-    r"""Write examples as Label Studio tasks; takes what `label_studio_text` takes.
+    r"""Write examples as Label Studio tasks; parameters are those of `label_studio_text`.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Parquet tables of texts, read row group by row group; needs the extra ``arrow``.
 
-See `kernelwood.io.formats.records` for what becomes of a record. Only columns of plain values are
+See `kernelwood.io.formats.records` for the conversion of a record. Only columns of plain values are
 read: strings, numbers, dates and truth values. Lists, such as vectors, and bytes are not.
 """
 

@@ -15,10 +15,10 @@ ends with its last bracket, regardless of blank lines. The comments before it be
 rest of the line; any other comment is a text without value. Comments without ``::`` before a blank
 line, such as the header of a release, belong to no graph.
 
-``::id`` is the id. The text of the sentence is ``::snt``, the tokens are what blanks
-separate in ``::tok`` and are looked for in the text from left to right. If there is no ``::snt``,
-or it has anything between the tokens but blanks, the text is ``::tok`` itself. Without ``::tok``
-there are no tokens.
+``::id`` is the id. The text of the sentence is ``::snt``; the tokens are the parts of ``::tok``
+between blanks, searched for in the text from left to right. If ``::snt`` is missing, or has
+anything between the tokens but blanks, the text is ``::tok`` itself. Without ``::tok`` there are no
+tokens.
 
 Alignments on concepts, constants and variables (``~e.3``, ``~e.3,5``, ``~3``) become
 ``alignments`` of the node, sorted by token. Those on roles, and all of a sentence without
@@ -402,8 +402,8 @@ def write_penman(
     Parameters
     ----------
     examples : iterable of Example
-        Each has in ``view`` a `Sentence` with ``amr``, or a `Graph`; :func:`penman_text` lists
-        what is written.
+        Each has in ``view`` a `Sentence` with ``amr``, or a `Graph`; :func:`penman_text` lists the
+        contents of the file.
     path : str, PathLike or text stream
         Replaced only when everything is written; see :func:`kernelwood.io.write`.
     view : str

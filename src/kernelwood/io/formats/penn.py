@@ -152,7 +152,7 @@ def write_penn(
     path: str | os.PathLike[str] | IO[str],
     view: str = "tree",
 ) -> None:
-    r"""Write one view of each example as Penn brackets, one line a tree.
+    r"""Write one view of each example as Penn brackets, one line per tree.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-r"""Prodigy: one annotated text a line, with spans and relations; read and written.
+r"""Prodigy: one annotated text per line, with spans and relations; read and written.
 
 ::
 
@@ -229,7 +229,7 @@ def write_prodigy(
     *,
     view: str | None = None,
 ) -> None:
-    r"""Write examples as JSON lines of Prodigy; takes what `prodigy_text` takes.
+    r"""Write examples as JSON lines of Prodigy; parameters are those of `prodigy_text`.
 
     Examples
     --------

@@ -335,7 +335,7 @@ def write_pubtator(
     view: str | None = None,
     adapt: bool = False,
 ) -> None:
-    r"""Write examples in the PubTator format; takes what `pubtator_text` takes.
+    r"""Write examples in the PubTator format; parameters are those of `pubtator_text`.
 
     Examples
     --------

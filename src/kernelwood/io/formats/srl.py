@@ -1,4 +1,4 @@
-"""Semantic roles in columns, one line a word: the layout of CoNLL-2012 and a short form of it.
+"""Semantic roles in columns, one line per word: the layout of CoNLL-2012, and a short form.
 
 The short layout has tabs between index, word, part of speech, parse bit, lemma, roleset and one
 column of roles for each predicate; ``-`` means none::
@@ -578,7 +578,7 @@ def write_srl(
     Parameters
     ----------
     examples : iterable of Example
-        Each has a `Sentence` with words in ``view``; :func:`srl_text` lists what is written.
+        Each has a `Sentence` with words in ``view``; :func:`srl_text` lists the columns.
     path : str, PathLike or text stream
         Replaced only when everything is written; see :func:`kernelwood.io.write`.
     view : str

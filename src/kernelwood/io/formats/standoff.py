@@ -19,8 +19,8 @@ line                                    annotation
 ``#1  AnnotatorNotes T1  some words``   Attribute; the value is the note
 ======================================  ========================================================
 
-Every bad line is reported, and a document that has one is left out as a whole, since events without
-an argument or entities at a wrong place would do more harm than a missing document.
+Every bad line is reported, and a document with a bad line is left out as a whole, because events
+without an argument or entities at a wrong place do more harm than a missing document.
 """
 
 from __future__ import annotations
@@ -503,7 +503,7 @@ def standoff_files(
         Name of the view; by default "document", else "sentence", else the only view that is a
         document or a sentence.
     adapt : bool
-        Change what the format cannot hold, which is an error otherwise: ids that do not begin
+        Adapt values that the format cannot hold, otherwise an error: ids that do not begin
         with the letter of their kind are replaced, types and roles get underscores for blanks
         (those of events also for colons), values of attributes are put on one line, entities get
         the text at their offsets, and negative relations and metadata are left out.
@@ -712,7 +712,7 @@ def write_standoff(
 ) -> None:
     """Write examples as ``.txt`` and ``.ann`` files into a new folder.
 
-    Takes what `standoff_files` takes. The folder must be new or empty, and appears when everything
-    is written.
+    Parameters are those of `standoff_files`. The folder must be new or empty, and appears when
+    everything is written.
     """
     write_folder(path, standoff_files(examples, view=view, adapt=adapt))

@@ -13,6 +13,7 @@ line of help for each; :func:`kernelwood.io.read` passes on only those. The read
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -52,6 +53,10 @@ Views: TypeAlias = "tuple[str, ...] | None"
 
 # Shared by several formats; a file with another suffix may have any JSON format.
 _JSON_LINES = (".jsonl", ".ndjson")
+_OBJECT = re.compile(r'\s*\{\s*["}]')
+_TREE = re.compile(r"\s*\(\s*(?:\(\s*)?[^\s()]+\s*\(")  # a node and its first child
+_BRACKET = re.compile(r"[()]")
+_BRACKETS = 0.3  # for each word; a tree has one for every two or three words and labels
 # Arguments of `read` itself, which may be misspelled.
 _ARGUMENTS = ("format", "errors", "views", "only", "limits", "qualify_ids")
 
@@ -486,6 +491,39 @@ def formats_by_content(head: bytes) -> list[Format]:
     text = head.decode("utf-8", "replace")
     fitting = [row for row in FORMATS if row.sniff(text)]
     return [row for row in fitting if not row.general] or fitting
+
+
+def sure_formats(head: bytes) -> list[Format]:
+    """Return the formats of `formats_by_content` that prose that begins with a bracket lacks.
+
+    Examples
+    --------
+    >>> [row.name for row in sure_formats(b"(Raf (wt)) binds Ras")]
+    []
+    >>> [row.name for row in sure_formats(b"(S (NP we) (VP go))")]
+    ['penn']
+    """
+    text = head.decode("utf-8", "replace")
+    return [row for row in formats_by_content(head) if _is_sure(row, text)]
+
+
+def _is_sure(form: Format, text: str) -> bool:
+    if form.name == "jsonl":
+        return bool(_OBJECT.match(text))
+    if form.name == "penn":
+        enough = text.count("(") > _BRACKETS * len(text.split())
+        return enough and bool(_TREE.match(text)) and _after_bracket(text)[:1] in ("", "(")
+    return True
+
+
+def _after_bracket(text: str) -> str:
+    """Return the rest after the bracket that begins a text, "" if it is not closed."""
+    depth = 0
+    for found in _BRACKET.finditer(text):
+        depth += 1 if found[0] == "(" else -1
+        if depth == 0:
+            return text[found.end() :].lstrip()
+    return ""
 
 
 def recognize(source: Source) -> Format | None:

@@ -1,7 +1,7 @@
 // Drawings of figures. Each is an image with a text alternative; numbers stand beside it.
 
 import { svg } from "./dom.js";
-import { bandPath, linePath, scale, spread, ticks } from "./geometry.js";
+import { bandPath, linePath, scale, ticks } from "./geometry.js";
 
 /** @typedef {{x: number, value: number, low?: number, high?: number}} Point */
 
@@ -115,14 +115,14 @@ export function calibrationPlot(bins) {
 }
 
 const MEASURES = [
-  ["precision", "", "P"],
-  ["recall", "6 4", "R"],
+  ["precision", "", "precision"],
+  ["recall", "6 4", "recall"],
   ["f1", "2 3", "F1"],
 ];
 
 /** Expected precision, recall and F1 by threshold; `move` places the mark. */
 export function thresholdPlot(rows) {
-  const box = { width: 460, height: 240, left: 34, right: 30, top: 8, bottom: 38 };
+  const box = { width: 460, height: 260, left: 34, right: 12, top: 28, bottom: 38 };
   const x = scale([0, 1], [box.left, box.width - box.right]);
   const y = scale([0, 1], [box.height - box.bottom, box.top]);
   const made = svg("svg", {
@@ -135,28 +135,18 @@ export function thresholdPlot(rows) {
   });
   const marks = [0, 0.25, 0.5, 0.75, 1];
   made.append(axes(box, marks, marks, x, y, ["decision threshold"]));
-  const ends = [];
-  MEASURES.forEach(([name, dash, short], number) => {
+  MEASURES.forEach(([name, dash, shown], number) => {
     const points = rows
       .filter((row) => row[name] !== null)
       .map((row) => [x(row.threshold), y(row[name])]);
+    const style = { class: `line m${number}`, "stroke-dasharray": dash || null };
+    const left = box.left + 110 * number;
     made.append(
-      svg("path", {
-        class: `line m${number}`,
-        "stroke-dasharray": dash || null,
-        d: linePath(points),
-      }),
+      svg("path", { ...style, d: linePath(points) }),
+      svg("path", { ...style, d: `M${left} 10h26` }), // the legend, where no line can be
+      svg("text", { x: left + 32, y: 14 }, shown),
     );
-    if (points.length) ends.push([short, points.at(-1)[0], points.at(-1)[1]]);
   });
-  const places = spread(
-    ends.map(([, , height]) => height + 4),
-    13,
-    box.height - box.bottom - 3,
-  );
-  ends.forEach(([name, right], number) =>
-    made.append(svg("text", { x: right + 5, y: places[number] }, name)),
-  );
   const mark = svg("path", { class: "mark" });
   made.append(mark);
   const move = (value) =>

@@ -10,16 +10,10 @@ import {
   NONE,
   probabilityOf,
   proposal,
+  relationOf,
   relationWith,
 } from "./relations.js";
 import { ago, asSentence, folded } from "./text.js";
-
-/** Why a probability is, or is not, that of a predicted relation, where this is not obvious. */
-function reason(value, threshold, other) {
-  if (value < threshold) return "below the threshold: predicted as none";
-  if (other && other.probability > value) return `reaches the threshold ${threshold.toFixed(2)}`;
-  return "";
-}
 
 /**
  * Shows what a model predicts for a candidate, and asks for a decision.
@@ -56,7 +50,7 @@ export class Decider {
   }
 
   get proposal() {
-    return proposal(this.candidate, this.types, this.turned);
+    return proposal(this.candidate, this.turned);
   }
 
   /** Whether a decision may be made; says why not. */
@@ -93,7 +87,7 @@ export class Decider {
   /** Arguments of a directed relation, as the buttons would store it now. */
   get direction() {
     const { first, second } = this.candidate;
-    const made = choice(this.candidate, this.types, { name: "", symmetric: false }, this.turned);
+    const made = choice(this.candidate, { name: "", symmetric: false }, this.turned);
     return made.direction === "backward" ? [second, first] : [first, second];
   }
 
@@ -105,7 +99,7 @@ export class Decider {
   }
 
   choose(type) {
-    if (this.allowed()) this.decide(choice(this.candidate, this.types, type, this.turned).label);
+    if (this.allowed()) this.decide(choice(this.candidate, type, this.turned).label);
   }
 
   draw() {
@@ -119,11 +113,10 @@ export class Decider {
   }
 
   #lines() {
-    const { palette, threshold } = this.shell;
+    const { palette } = this.shell;
     const { first, second, prediction, annotation } = this.candidate;
     const decision = decisionOf(this.candidate);
     const { comment = "" } = this.candidate.decision || {};
-    const relation = this.proposal;
     const rows = [];
     if (decision) {
       rows.push(
@@ -141,50 +134,10 @@ export class Decider {
         ),
       );
     }
-    if (prediction) {
-      const other = prediction.runner_up;
-      const shown = this.turned ? flipped(prediction.relation) : prediction.relation;
-      const value =
-        this.turned && shown !== prediction.relation
-          ? (probabilityOf(prediction, shown.label) ?? 0)
-          : prediction.probability;
-      const name =
-        this.turned && shown.direction
-          ? "Flipped"
-          : prediction.positive
-            ? "Predicted"
-            : "Best relation";
-      rows.push(
-        this.#line(
-          name,
-          `main ${palette.relation(shown.type)}`,
-          statement(shown, first, second, palette),
-          probability(value, threshold),
-          el("span", { class: "soft" }, reason(value, threshold, other)),
-        ),
-      );
-      if (other) {
-        rows.push(
-          this.#line(
-            "Runner-up",
-            `second ${palette.relation(other.relation.type)}`,
-            statement(other.relation, first, second, palette),
-            probability(other.probability, threshold),
-          ),
-        );
-      }
-    } else {
-      rows.push(
-        this.#line(
-          "Predicted",
-          "main",
-          el(
-            "span",
-            { class: "soft" },
-            relation ? "No model yet." : "No model yet: choose a type, or none.",
-          ),
-        ),
-      );
+    if (prediction) rows.push(...this.#predictionLines(prediction));
+    else {
+      const text = "No model yet: choose a type, or none.";
+      rows.push(this.#line("Predicted", "main", el("span", { class: "soft" }, text)));
     }
     if (annotation) {
       rows.push(
@@ -195,6 +148,43 @@ export class Decider {
       rows.push(this.#line("Comment", "comment", el("bdi", {}, comment)));
     }
     return rows;
+  }
+
+  /** What is predicted, and the most probable class besides it. */
+  #predictionLines({ relation, probability: value, positive, runner_up: other, ...prediction }) {
+    const { palette, threshold } = this.shell;
+    const { first, second } = this.candidate;
+    const line = (name, className, shown, number, reason = "") =>
+      this.#line(
+        name,
+        `${className} ${palette.relation(shown.type)}`,
+        statement(shown, first, second, palette),
+        probability(number, shown.type === NONE ? null : threshold),
+        el("span", { class: "soft" }, reason),
+      );
+    const turned = this.turned && flipped(relation);
+    const [best, number] =
+      turned && turned !== relation
+        ? [turned, probabilityOf(prediction, turned.label) ?? 0]
+        : [relation, value];
+    const limit = threshold === null ? "the threshold" : `the threshold ${threshold.toFixed(2)}`;
+    if (positive) {
+      const reason = other.probability > value ? `reaches ${limit}` : "";
+      return [
+        line(best === relation ? "Predicted" : "Flipped", "main", best, number, reason),
+        line("Runner-up", "second", other.relation, other.probability),
+      ];
+    }
+    return [
+      line("Predicted", "main", relationOf(NONE), probabilityOf(prediction, NONE) ?? 0),
+      line(
+        best === relation ? "Best relation" : "Flipped",
+        "second",
+        best,
+        number,
+        `below ${limit}`,
+      ),
+    ];
   }
 
   #buttons() {
@@ -210,24 +200,22 @@ export class Decider {
       el(
         "div",
         { class: "main-choices" },
-        button(
-          relation
-            ? [
+        relation
+          ? button(
+              [
                 "Accept ",
                 el("span", { class: `type ${palette.relation(relation.type)}` }, relation.type),
-              ]
-            : "Accept",
-          {
-            key: key("y"),
-            className: "accept",
-            "data-action": "accept",
-            disabled: locked || !relation,
-            "aria-label": relation
-              ? `Accept: ${inWords(relation, first, second)}`
-              : "Accept (no prediction yet)",
-            click: () => this.accept(),
-          },
-        ),
+              ],
+              {
+                key: key("y"),
+                className: "accept",
+                "data-action": "accept",
+                disabled: locked,
+                "aria-label": `Accept: ${inWords(relation, first, second)}`,
+                click: () => this.accept(),
+              },
+            )
+          : null,
         button("None", {
           key: key("n"),
           className: "reject",
@@ -270,7 +258,7 @@ export class Decider {
             title: type.description || null,
             "data-action": `type-${type.name}`,
             "aria-label": inWords(
-              choice(this.candidate, this.types, type, this.turned),
+              choice(this.candidate, type, this.turned),
               first,
               second,
             ),
@@ -286,8 +274,11 @@ export class Decider {
               click: () => this.menu(),
             })
           : null,
+        this.types.length
+          ? null
+          : el("span", {}, "Which relation do you look for? Name its type, or choose none."),
         button("New type…", {
-          className: "quiet",
+          className: this.types.length ? "quiet" : "primary",
           "data-action": "new",
           disabled: locked,
           click: () => this.newType(),
@@ -354,7 +345,7 @@ export class Decider {
         button("New type…", {
           click: () => {
             made.close();
-            this.newType();
+            this.newType(true);
           },
         }),
         button("Close", { click: () => made.close() }),
@@ -364,11 +355,13 @@ export class Decider {
     input.focus();
   }
 
-  newType() {
+  /** Asks for a new type; `deciding` is whether a type for this candidate is being chosen. */
+  newType(deciding = false) {
     if (!this.allowed()) return;
     const made = dialog(
       "New relation type",
       typeForm(this.shell, {
+        deciding,
         close: () => made.close(),
         created: (type, use) => {
           made.close();
@@ -386,7 +379,7 @@ export class Decider {
 }
 
 /** A form that adds a relation type to the project. */
-export function typeForm(shell, { created, close = null }) {
+function typeForm(shell, { created, close, deciding }) {
   const name = el("input", {
     id: "type-name",
     required: true,
@@ -406,7 +399,7 @@ export function typeForm(shell, { created, close = null }) {
     checked: true,
   });
   const message = el("p", { class: "no", role: "alert" });
-  const use = el("input", { type: "checkbox", checked: true });
+  const use = el("input", { type: "checkbox", checked: deciding });
   const form = el(
     "form",
     { class: "stack" },
@@ -431,13 +424,13 @@ export function typeForm(shell, { created, close = null }) {
     ),
     el("label", { for: "type-description" }, "Description (optional)"),
     description,
-    close ? el("label", { class: "check" }, use, " Decide this candidate as the new type") : null,
+    el("label", { class: "check" }, use, " Decide this candidate as the new type"),
     message,
     el(
       "p",
       { class: "buttons" },
       el("button", { type: "submit", class: "primary" }, "Create type"),
-      close ? button("Cancel", { click: close }) : null,
+      button("Cancel", { click: close }),
     ),
   );
   form.addEventListener("submit", async (event) => {
@@ -451,10 +444,7 @@ export function typeForm(shell, { created, close = null }) {
         description: description.value.trim(),
       });
       shell.setTypes(types);
-      created(
-        types.find((type) => type.name === wanted) || types.at(-1),
-        Boolean(close) && use.checked,
-      );
+      created(types.find((type) => type.name === wanted) || types.at(-1), use.checked);
     } catch (error) {
       message.textContent = asSentence(error.message);
     }

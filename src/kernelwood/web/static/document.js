@@ -8,7 +8,7 @@ import { field, number, select } from "./filters.js";
 import { arc } from "./geometry.js";
 import { argumentsOf, decisionOf, NONE, relationShown, stateOf } from "./relations.js";
 import { start } from "./shell.js";
-import { counted, overlay, segments } from "./text.js";
+import { count, counted, overlay, segments } from "./text.js";
 
 /** Whether a candidate has what the filters ask for. */
 export function accepts(candidate, { show, type, low, entity }) {
@@ -180,7 +180,8 @@ class DocumentPage {
           }),
         ]
       : null;
-    fill(this.total, counted(this.shown.length, "candidate"), clear);
+    const [n, all] = [this.shown.length, this.content.candidates.length];
+    fill(this.total, n < all ? `${count(n)} of ` : "", counted(all, "candidate"), clear);
     fill(
       this.list,
       this.shown.map((one) => this.#item(one)),

@@ -1,7 +1,7 @@
 // Training cases that support or oppose a prediction.
 
 import { bar, button, el, sentence } from "./dom.js";
-import { arrowOf } from "./relations.js";
+import { arrowOf, NONE } from "./relations.js";
 import { asSentence, counted, decimal, signed } from "./text.js";
 
 function path(steps) {
@@ -49,7 +49,12 @@ function caseItem(one, { palette, largest, show, noun }) {
         arrowOf(one.relation),
       ),
       " ",
-      el("small", {}, `similarity ${decimal(one.similarity)}, `, el("bdi", {}, one.document)),
+      el(
+        "small",
+        { title: "Similarity: 1 if equal in all respects, 0 if nothing is in common." },
+        `similarity ${decimal(one.similarity)}, `,
+        el("bdi", {}, one.document),
+      ),
     ),
     el("p", { class: "case-text" }, sentence(one.parts, names)),
     one.path && one.path.length ? path(one.path) : null,
@@ -107,6 +112,7 @@ export function evidence(found, { palette, show = () => {} }) {
   const options = { palette, largest, show: preview };
   const sum = all.reduce((total, one) => total + one.contribution, 0);
   const name = found.relation ? found.relation.type : "the relation";
+  const others = all.some(({ relation: { type } }) => type !== NONE && type !== name);
   const made = el(
     "div",
     { class: "evidence" },
@@ -114,18 +120,21 @@ export function evidence(found, { palette, show = () => {} }) {
       "div",
       { class: "sides" },
       side(
-        `Supports ${name}: ${counted(found.supporting.length, "training case")}`,
+        `Supports ${name} over none: ${counted(found.supporting.length, "training case")}`,
         "supporting",
         found.supporting,
         options,
       ),
       side(
-        `Opposes ${name}: ${counted(found.opposing.length, "training case")}`,
+        `Supports none over ${name}: ${counted(found.opposing.length, "training case")}`,
         "opposing",
         found.opposing,
         options,
       ),
     ),
+    others
+      ? el("p", { class: "sum soft" }, "A case of another type is evidence that there is a relation.")
+      : null,
     found.score === undefined
       ? null
       : el(

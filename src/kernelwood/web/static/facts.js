@@ -120,7 +120,7 @@ class FactsPage {
           this.total.scrollIntoView({ block: "nearest" });
           this.shell.announce(`Filtered by ${names.join(" and ")}.`);
         },
-        { width: this.picture.clientWidth || 320, height: 416 },
+        this.picture.clientWidth || 320,
       ),
     );
   }

@@ -87,16 +87,3 @@ export function nearest(rows, value) {
     null,
   );
 }
-
-/** Heights moved as little as possible downwards, then upwards from `most`, to be `gap` apart. */
-export function spread(heights, gap, most) {
-  const order = heights.map((_, number) => number).toSorted((a, b) => heights[a] - heights[b]);
-  const made = [...heights];
-  order.forEach((number, rank) => {
-    if (rank) made[number] = Math.max(made[number], made[order[rank - 1]] + gap);
-  });
-  order.toReversed().forEach((number, rank, all) => {
-    made[number] = Math.min(made[number], rank ? made[all[rank - 1]] - gap : most);
-  });
-  return made;
-}

@@ -6,16 +6,26 @@ import { bindKeys } from "./keys.js";
 import { arrowOf, choice, NONE, proposal } from "./relations.js";
 import { counted } from "./text.js";
 
+/**
+ * Whether the box of a candidate is ticked from the beginning: it is predicted to be the relation
+ * that is applied, or there is no prediction.
+ */
+export function agrees({ prediction }, relation) {
+  if (!prediction) return true;
+  return prediction.positive && Boolean(relation) && prediction.relation.label === relation.label;
+}
+
 /** Opens the list of similar candidates; `decide(candidates, label)` stores the decision. */
 export async function openGroup(shell, candidate, turned, decide) {
   const answer = await get(`/api/candidates/${candidate.id}/similar`);
   const members = answer.group.some((one) => one.id === candidate.id)
     ? answer.group
     : [candidate, ...answer.group];
+  const relation = proposal(candidate, turned);
   const boxes = members.map((one) =>
     el("input", {
       type: "checkbox",
-      checked: true,
+      checked: agrees(one, relation),
       value: one.id,
       "aria-label": `${one.first.text} and ${one.second.text}`,
     }),
@@ -33,34 +43,35 @@ export async function openGroup(shell, candidate, turned, decide) {
     made.close();
     decide(some, label);
   };
-  const relation = proposal(candidate, types, turned);
   const draw = () => {
     const n = chosen().length;
+    all.checked = n === members.length;
+    all.indeterminate = n > 0 && n < members.length;
     fill(
       actions,
       el(
         "div",
         { class: "main-choices" },
-        button(
-          [
-            "Apply ",
-            relation
-              ? el(
+        relation
+          ? button(
+              [
+                "Apply ",
+                el(
                   "span",
                   { class: `type ${shell.palette.relation(relation.type)}` },
                   relation.type,
                   arrowOf(relation),
-                )
-              : "",
-            ` to ${n}`,
-          ],
-          {
-            key: "y",
-            className: "accept",
-            disabled: !relation || !n,
-            click: () => apply(relation.label),
-          },
-        ),
+                ),
+                ` to ${n}`,
+              ],
+              {
+                key: "y",
+                className: "accept",
+                disabled: !n,
+                click: () => apply(relation.label),
+              },
+            )
+          : null,
         button(`None for ${n}`, {
           key: "n",
           className: "reject",
@@ -77,13 +88,13 @@ export async function openGroup(shell, candidate, turned, decide) {
             button(el("span", { class: `type ${shell.palette.relation(type.name)}` }, type.name), {
               key: String(type.key),
               disabled: !n,
-              click: () => apply(choice(candidate, types, type, turned).label),
+              click: () => apply(choice(candidate, type, turned).label),
             }),
           ),
       ),
     );
   };
-  const all = el("input", { type: "checkbox", checked: true });
+  const all = el("input", { type: "checkbox" });
   all.addEventListener("change", () => {
     for (const box of boxes) box.checked = all.checked;
     draw();
@@ -128,7 +139,7 @@ export async function openGroup(shell, candidate, turned, decide) {
     el(
       "p",
       { class: "soft" },
-      "Undecided candidates with the same entity types and the same dependency path. One undo takes all of them back.",
+      "Undecided candidates with the same entity types and the same dependency path. Those that the model predicts otherwise are not ticked. One undo takes all of them back.",
     ),
     el("label", { class: "check" }, all, " All"),
     list,
@@ -140,7 +151,7 @@ export async function openGroup(shell, candidate, turned, decide) {
   draw();
   const keys = { y: () => relation && apply(relation.label), n: () => apply(NONE) };
   for (const type of types.filter((one) => one.key !== null)) {
-    keys[String(type.key)] = () => apply(choice(candidate, types, type, turned).label);
+    keys[String(type.key)] = () => apply(choice(candidate, type, turned).label);
   }
   bindKeys(made, keys, () => true);
 }

@@ -92,9 +92,9 @@ function thresholdSection(shell, facts) {
       output,
       [
         ["Threshold", value.toFixed(2)],
-        ["Precision", figure(row.precision)],
-        ["Recall", figure(row.recall)],
-        ["F1", figure(row.f1)],
+        ["Expected precision", figure(row.precision)],
+        ["Expected recall", figure(row.recall)],
+        ["Expected F1", figure(row.f1)],
         ["Predicted relations", count(row.n_predicted)],
       ].map(([name, text]) =>
         el("span", { class: "figure" }, el("small", {}, name), el("b", {}, text)),
@@ -121,7 +121,7 @@ function thresholdSection(shell, facts) {
     el(
       "p",
       { class: "soft" },
-      "Candidates whose probability reaches the threshold are predicted as relations. Precision, recall and F1 are expected values, from the probabilities of the model.",
+      `Candidates whose probability reaches the threshold are predicted as relations. Precision, recall and F1 are expected for the ${counted(facts.n_undecided, "undecided candidate")}, if the probabilities of the model are right; the F1 above is measured on decided or annotated ones.`,
     ),
     el(
       "div",
@@ -187,6 +187,7 @@ function historySection({ history }) {
   }));
   return section(
     "History",
+    el("p", { class: "soft" }, "F1 on the random candidates that were decided by then."),
     el(
       "div",
       { class: "beside" },

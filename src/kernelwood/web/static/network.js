@@ -6,12 +6,13 @@ import { counted, decimal } from "./text.js";
 
 /**
  * The drawing; `choose(first, second)` is called for a line, `choose(name)` for a box.
- * It begins at a size at which names are legible, in a frame of the given width and height.
+ * It begins with all of the drawing, in a frame of the given width, not larger than it is.
  */
-export function network(drawing, palette, choose, frame) {
-  const full = { x: 0, y: 0, width: drawing.width, height: drawing.height };
-  const fits = Math.max(full.width / frame.width, full.height / frame.height) <= 1.1;
-  let view = fits ? full : { x: Math.max(0, (full.width - frame.width) / 2), y: 0, ...frame };
+export function network(drawing, palette, choose, width) {
+  const beside = Math.max(0, width - drawing.width) / 2;
+  const { height } = drawing;
+  const full = { x: -beside, y: 0, width: drawing.width + 2 * beside, height };
+  let view = full;
   const lines = drawing.edges.map((edge) => {
     const text = `${edge.first} ${edge.type} ${edge.second}: ${counted(edge.count, "relation")}, probability ${decimal(edge.probability)}`;
     return svg(

@@ -1,7 +1,7 @@
 // The queue: one candidate at a time.
 
 import { ApiError, get, newToken, post } from "./api.js";
-import { Decider, typeForm } from "./decider.js";
+import { Decider } from "./decider.js";
 import { button, dialog, el, fill, refill, sentence, statement } from "./dom.js";
 import { evidence } from "./evidence.js";
 import { openGroup } from "./group.js";
@@ -31,6 +31,7 @@ class Queue {
     this.trail = new Trail(this.#stored());
     this.kept = null; // the live candidate, while an earlier one is shown
     this.evidence = new Map();
+    this.picked = new Map(); // why candidates were picked, which undo and going back keep
     this.outbox = new Outbox((entry) => shell.send("/api/decisions", entry.body), {
       changed: () => this.#drawSaving(),
     });
@@ -195,7 +196,7 @@ class Queue {
 
   /** Shows the next candidate. */
   async advance() {
-    this.current = null;
+    this.current = this.decider.candidate = null; // keys decide nothing until one is shown
     if (!this.buffer.length) {
       this.#loading();
       await this.#fill();
@@ -226,6 +227,9 @@ class Queue {
   }
 
   show(candidate, { notice = null } = {}) {
+    const { id, reason, reason_text } = candidate;
+    if (reason) this.picked.set(id, { reason, reason_text });
+    else Object.assign(candidate, this.picked.get(id));
     this.current = candidate;
     this.card.hidden = false;
     this.card.dataset.candidate = candidate.id;
@@ -689,8 +693,6 @@ class Queue {
     try {
       const candidate = await get(`/api/candidates/${asked.id}`);
       if (this.current !== asked) return;
-      candidate.reason ??= asked.reason;
-      candidate.reason_text ||= asked.reason_text;
       this.show(candidate);
     } catch (error) {
       this.shell.failed(error);
@@ -732,32 +734,6 @@ class Queue {
   }
 }
 
-/** Asks for the first relation type of a project that has none. */
-function firstType(shell) {
-  return new Promise((resolve) => {
-    const root = document.getElementById("queue");
-    document.getElementById("place").textContent = "";
-    const made = el(
-      "section",
-      { class: "card first-type" },
-      el("h2", {}, "Which relation do you look for?"),
-      el(
-        "p",
-        { class: "soft" },
-        "The project has no relation types yet. Name the first one; others can be added at any time.",
-      ),
-      typeForm(shell, {
-        created: () => {
-          made.remove();
-          resolve();
-        },
-      }),
-    );
-    root.append(made);
-    made.querySelector("input").focus();
-  });
-}
-
 start(async (shell) => {
   if (shell.readOnly) {
     shell.notice(
@@ -766,7 +742,6 @@ start(async (shell) => {
       "This project is open read-only: you can look at everything, but decisions are not stored. Another process may be using it.",
     );
   }
-  if (!shell.project.types.length && !shell.readOnly) await firstType(shell);
   const queue = new Queue(shell);
   await queue.run();
 });

@@ -31,24 +31,31 @@ export function argumentsOf(relation, first, second) {
 }
 
 /**
- * The relation that "accept" would store, or null.
- *
- * The current decision comes before the prediction, so that flipping and accepting a decided
- * candidate corrects its direction. Without a model, the only type there is.
+ * The relation of a candidate that was accepted already, or null: its decision, or its annotation
+ * in the order of accepted relations.
+ */
+function acceptedRelation({ decision, annotation, reason }) {
+  const found = (decision && decision.relation) || (reason === "doubtful" ? annotation : null);
+  return found && found.type !== NONE ? found : null;
+}
+
+/**
+ * What "accept" would store, or null without a prediction: a relation that was accepted already,
+ * so that flipping and accepting corrects its direction, or what is predicted, which is none if
+ * the best relation is below the threshold.
  * @returns {Relation|null}
  */
-export function proposal(candidate, types, turned = false) {
-  const decided = candidate.decision && candidate.decision.relation;
-  let base = null;
-  if (decided && decided.type !== NONE) base = decided;
-  else if (candidate.prediction) base = candidate.prediction.relation;
-  else if (types.length === 1) base = relationWith(types[0], "forward");
+export function proposal(candidate, turned = false) {
+  const { prediction } = candidate;
+  const predicted = prediction && (prediction.positive ? prediction.relation : relationOf(NONE));
+  const base = acceptedRelation(candidate) || predicted;
   return base && turned ? flipped(base) : base;
 }
 
-/** The relation that a type button would store: the direction is that of the proposal. */
-export function choice(candidate, types, type, turned = false) {
-  const base = proposal(candidate, types, false);
+/** The relation that a type button would store, in the direction of the best relation. */
+export function choice(candidate, type, turned = false) {
+  const { prediction } = candidate;
+  const base = acceptedRelation(candidate) || (prediction && prediction.relation);
   let direction = (base && base.direction) || "forward";
   if (turned) direction = direction === "forward" ? "backward" : "forward";
   return relationWith(type, direction);

@@ -4,9 +4,11 @@ import { curve } from "./charts.js";
 import { bar, button, el, fill } from "./dom.js";
 import { asSentence, count, counted, interval } from "./text.js";
 
+const NUMBERED = "Number of the model: models are numbered from 1, in the order of training.";
+
 function modelCell({ model, training, waiting, error, retrain_after: after }) {
   const cell = [];
-  if (model) cell.push(el("b", {}, `No. ${model.number}`));
+  if (model) cell.push(el("b", { title: NUMBERED }, `No. ${model.number}`));
   else cell.push(el("b", {}, "none yet"));
   if (training) {
     cell.push(
@@ -34,6 +36,10 @@ function modelCell({ model, training, waiting, error, retrain_after: after }) {
   }
   return cell;
 }
+
+/** What the estimate of F1 is measured on. */
+const qualityName = ({ held_out: heldOut }) =>
+  heldOut ? "F1, held-out documents" : "F1, random candidates";
 
 function qualityCell({ quality, held_out: heldOut }) {
   const shown = heldOut || quality;
@@ -102,18 +108,23 @@ function details(status, train) {
     ],
     ["Skipped", count(counts.skipped)],
     ["Undecided", count(counts.left)],
+    ...(counts.held_out
+      ? [["Held out", `${count(counts.held_out)}, only to evaluate`]]
+      : []),
     ...(quality
       ? [
-          ...figures("from checks", quality),
-          ["Checks", `${count(quality.n_checks)}, ${counted(quality.n_relations, "relation")}`],
+          ...figures("random", quality),
+          ["Random candidates", `${count(quality.n_checks)}, ${counted(quality.n_relations, "relation")}`],
         ]
       : []),
-    ...(heldOut ? figures(counted(heldOut.n_documents, "held-out document"), heldOut) : []),
+    ...(heldOut ? figures("held out", heldOut) : []),
     ...(status.model
       ? [
           [
-            "Training time",
-            `${status.model.seconds.toFixed(2)} s for ${counted(status.model.labels, "label")}`,
+            `Model No. ${count(status.model.number)}`,
+            `from ${counted(status.model.labels, "label")}${
+              status.model.learns_annotation ? ", decided or annotated" : ""
+            }, in ${status.model.seconds.toFixed(2)} s`,
           ],
         ]
       : []),
@@ -123,9 +134,14 @@ function details(status, train) {
     "div",
     { class: "detail-columns" },
     el(
-      "dl",
-      { class: "pairs" },
-      rows.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]),
+      "div",
+      {},
+      el(
+        "dl",
+        { class: "pairs" },
+        rows.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]),
+      ),
+      quality && quality.note ? el("p", { class: "soft" }, asSentence(quality.note)) : null,
     ),
     el(
       "div",
@@ -167,7 +183,13 @@ function details(status, train) {
             names: ["labels"],
           })
         : el("p", { class: "soft" }, "The curve appears when enough checks are decided."),
-      quality && quality.note ? el("p", { class: "soft" }, asSentence(quality.note)) : null,
+      status.curve.length > 1
+        ? el(
+            "p",
+            { class: "soft" },
+            "F1 of earlier models: what they predicted before each decision, on the last 50 random candidates.",
+          )
+        : null,
     ),
   );
 }
@@ -193,9 +215,10 @@ export class Strip {
   update(status) {
     this.status = status;
     this.element.hidden = false;
-    this.#set("labels", [status.counts.decided, status.counts.candidates], () => [
-      el("b", {}, count(status.counts.decided)),
-      el("span", { class: "soft" }, `of ${count(status.counts.candidates)}`),
+    const { decided, candidates, held_out: heldOut } = status.counts;
+    this.#set("labels", [decided, candidates, heldOut], () => [
+      el("b", {}, count(decided)),
+      el("span", { class: "soft" }, `of ${count(candidates - heldOut)}`),
     ]);
     this.#set(
       "model",
@@ -208,6 +231,7 @@ export class Strip {
       ],
       () => modelCell(status),
     );
+    this.#set("f1-name", qualityName(status), () => [qualityName(status)]);
     this.#set("f1", [status.quality, status.held_out], () => qualityCell(status));
     this.#set("curve", status.curve, () =>
       status.curve.length > 1
