@@ -28,7 +28,7 @@ import java.util.Locale;
  * <pre>java -cp JARS KelpTiming.java KERNEL FILE N [VECTORS]</pre>
  *
  * FILE has one tree or sequence a line in the syntax of KeLP, without the markers around it. The
- * kernels, unnormalised, with the parameters they have here:
+ * kernels, unnormalized, with the parameters they have here:
  * <ul>
  * <li>sst: subset trees, lambda 0.4, leaves not counted by themselves (includeLeaves = false);
  * <li>sst-leaves: the same with includeLeaves = true, KeLP's default;

@@ -4,7 +4,7 @@
 
 Every figure is CPU time of one thread per pair of the upper triangle, the minimum of several
 repeats. "Gram" starts from a batch and includes everything built from it (interning subtrees,
-indexes, normalisation, both triangles); "with batch" also lays the structures out; "with file"
+indexes, normalization, both triangles); "with batch" also lays the structures out; "with file"
 also reads and parses the file.
 """
 

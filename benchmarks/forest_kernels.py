@@ -5,7 +5,7 @@
 A parser learned from Penn Treebank sample files 1 to 180 parses sentences of 20 to 30 words of the
 same sample; what is measured here is time, not accuracy. "Trees" are the best trees of the forests;
 "one tree" are the same trees as forests; "packed" are the forests themselves. Every figure is CPU
-time of one thread per pair of the upper triangle of a normalised Gram matrix, from a batch, the
+time of one thread per pair of the upper triangle of a normalized Gram matrix, from a batch, the
 minimum of several repeats; and the same per pair of hyper-edges (productions), with the share of
 the subset tree kernel's time that it is.
 """

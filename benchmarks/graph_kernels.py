@@ -5,7 +5,7 @@
 "Question trees" are the dependency trees (view grct) of the UIUC questions as graphs. "Sentences"
 are the graphs of pairs of proteins in AIMed, in sentences of 20 to 30 words (view all-paths-graph;
 tagged: tagged-all-paths-graph, the graph of Airola et al.). Every figure is CPU time of one
-thread: per pair of the upper triangle of a normalised Gram matrix from a batch, with all features
+thread: per pair of the upper triangle of a normalized Gram matrix from a batch, with all features
 made anew; per pair with features that are kept; and of the features per graph. GraKeL is measured
 on the same question trees, as graphs without directions and edge labels, if it is installed.
 """

@@ -41,6 +41,7 @@ html_title = f"kernelwood {version}"
 html_show_sourcelink = False
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 
 # What is copied are the lines with prompts, without these; output (.go) is left out.
 copybutton_prompt_text = r">>> |\.\.\.(?: |$)|\$ "

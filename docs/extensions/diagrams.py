@@ -274,7 +274,34 @@ def partial_tree() -> str:
     )
 
 
-# Packed forests: the picture of notebooks, with title and description.
+# Packed forests: the picture of notebooks in the colors of the theme, with title and description.
+
+_LINK = re.compile(
+    r'<g stroke="(?P<color>[^"]*)"(?P<style>[^>]*)>'
+    r"(?P<title><title>[^<]* P (?P<p>[\d.]+) [^<]*</title>)(?P<path><path [^>]*>)"
+    r'<circle cx="(?P<x>[\d.]+)" cy="(?P<y>[\d.]+)" r="[\d.]+" fill="[^"]*"/></g>'
+)
+_COLORS = re.compile(r' (fill|stroke|stroke-opacity)="[^"]*"')
+
+
+def _themed(picture: str) -> str:
+    """Return the content of a picture without colors, with the probabilities at the dots."""
+    best = max((link["color"] for link in _LINK.finditer(picture)), key=picture.count)
+
+    def link(found: re.Match[str]) -> str:
+        x, y = float(found["x"]), float(found["y"])
+        is_best = found["color"] == best
+        side, anchor = (7, "start") if is_best else (-7, "end")
+        p = ""
+        if float(found["p"]) < 1:
+            place = f'x="{x + side:.1f}" y="{y + 4:.1f}" text-anchor="{anchor}"'
+            p = f"<text {place}>{found['p']}</text>"
+        return (
+            f'<g class="{"best" if is_best else "other"}"{found["style"]}>{found["title"]}'
+            f'{found["path"]}<circle cx="{x}" cy="{y}" r="2.8"/></g>{p}'
+        )
+
+    return _COLORS.sub("", _LINK.sub(link, picture))
 
 
 def packed_forest() -> str:
@@ -289,12 +316,15 @@ def packed_forest() -> str:
     assert found is not None
     readings = "; ".join(f"{tree.to_brackets()} with probability {p:g}" for tree, p in trees)
     drawing = Drawing(float(found[1]), float(found[2]))
-    drawing.parts.append(f'<g font-size="13" text-anchor="middle" class="plates">{found[3]}</g>')
+    drawing.parts.append(
+        f'<g font-size="13" text-anchor="middle" class="plates">{_themed(found[3])}</g>'
+    )
     return svg(
         "packed-forest",
         "A packed forest of two trees",
         f"{forest.n_trees} trees in {forest.n_nodes} nodes and {forest.n_edges} hyper-edges, which "
-        f"are dots below their heads: {readings}. The more probable tree is blue.",
+        f"are dots below their heads: {readings}. A number beside a dot is the probability of a "
+        f"hyper-edge, if it is not 1. The more probable tree is blue.",
         drawing,
     )
 

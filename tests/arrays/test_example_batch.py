@@ -137,3 +137,9 @@ def test_examples_with_the_views_asked_for(batch):
 def test_groups_are_cut_like_other_columns():
     table = kw.arrays.ExampleBatch(["a", "b", "c"], groups=["d1", "d1", "d2"])
     assert table[1:].groups == ["d1", "d2"]
+
+
+def test_a_view_of_texts_says_how_to_make_structures():
+    examples = [kw.Example("q1", "a", {"quest": "who is it"})]
+    with pytest.raises(StructureError, match=r"view 'quest': .*got str\n.*example.with_views"):
+        kw.batch(examples).view("quest")

@@ -225,7 +225,7 @@ def test_neighbors_of_one_document_need_not_count(file, examples, asked):
 def test_information_looks_at_examples_without_a_label(file, examples, asked):
     unknown = kw.Example("unknown", None, {"path": examples[0].view("path")})
     _, options = asked(file(*examples, unknown), "--method", "information")
-    assert [example.id for example in options["unlabelled"]] == ["unknown"]
+    assert [example.id for example in options["unlabeled"]] == ["unknown"]
 
 
 def test_trees_are_compared_by_partial_trees_with_gates_on_nodes(file):
@@ -308,7 +308,7 @@ def test_word_vectors_make_the_kernel_soft(name, corpus, tmp_path):
 def test_examples_without_a_label_are_left_out(file, examples):
     unknown = kw.Example("unknown", None, {"path": examples[0].view("path")})
     report = learned(file(*examples, unknown), *QUICK)
-    assert (report["n_examples"], report["n_unlabelled"]) == (60, 1)
+    assert (report["n_examples"], report["n_unlabeled"]) == (60, 1)
 
 
 def test_a_negative_class_may_be_a_number(file, examples):
@@ -344,7 +344,7 @@ def test_a_chain_goes_on_where_it_was_cut(corpus, tmp_path, share):
 
 def test_json_has_the_promised_keys(corpus):
     expected = {
-        "kernel", "views", "n_examples", "n_unlabelled", "skipped", "dropped", "remarks", "gates",
+        "kernel", "views", "n_examples", "n_unlabeled", "skipped", "dropped", "remarks", "gates",
         "method", "classes", "n_labels", "n_ignored", "n_runs", "agreement", "n_decisions",
         "parameters", "seed", "labels", "seconds",
     }  # fmt: skip

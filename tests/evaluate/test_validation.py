@@ -339,3 +339,20 @@ def test_too_few_predictions_are_named():
 
     with pytest.raises(KernelInputError, match="test: the model made 1 predictions for 2 examples"):
         evaluate.train_and_test(Short(), ["x"], ["a"], ["x", "y"], ["a", "a"])
+
+
+def test_an_error_of_a_fold_names_the_fold_and_the_class_that_it_lacks():
+    words = [kw.Sequence(list(text)) for text in ("ab", "abc", "ac", "bd", "bde", "zz")]
+    model = kw.KernelSVC(kw.SubsequenceKernel())
+    with pytest.raises(
+        KernelInputError,
+        match=r"^fold \d: KernelSVC: .* none of the class 'rare', which has 1 in all",
+    ):
+        evaluate.cross_validate(model, words, ["often"] * 5 + ["rare"], splits=2)
+
+
+def test_other_errors_of_a_fold_stay_as_they_are():
+    words = [kw.Sequence(list(text)) for text in ("ab", "abc", "ac", "bd")]
+    model = kw.KernelNeighborsClassifier(kw.SubsequenceKernel(), n_neighbors=9)
+    with pytest.raises(KernelInputError, match=r"^KernelNeighborsClassifier: n_neighbors=9"):
+        evaluate.cross_validate(model, words, ["a", "b", "a", "b"], splits=2)

@@ -332,7 +332,7 @@ def test_forests_gain_by_chosen_references(strategy, forests):
 
 def test_structures_without_a_label_may_become_references():
     labeled, labels = X[:20], Y[:20]
-    fitted = selector(n_steps=12).fit(labeled, labels, unlabelled=X[20:])
+    fitted = selector(n_steps=12).fit(labeled, labels, unlabeled=X[20:])
     others = fitted.indices_[fitted.indices_ >= 20]
     assert len(others)
     where = int(np.flatnonzero(fitted.indices_ >= 20)[0])
@@ -340,7 +340,7 @@ def test_structures_without_a_label_may_become_references():
 
 
 def test_structures_without_a_label_have_a_part_in_the_objective():
-    assert selector().fit(X, Y, unlabelled=X[:50]).trace_ != selector().fit(X, Y).trace_
+    assert selector().fit(X, Y, unlabeled=X[:50]).trace_ != selector().fit(X, Y).trace_
 
 
 def test_at_most_half_of_the_examples_have_no_label():
@@ -355,7 +355,7 @@ def test_at_most_half_of_the_examples_have_no_label():
 
 @pytest.mark.parametrize("strategy", ["information", "coverage"])
 def test_no_structures_without_a_label_are_as_if_none_were_given(strategy):
-    with_none = selector(strategy=strategy).fit(X, Y, unlabelled=[])
+    with_none = selector(strategy=strategy).fit(X, Y, unlabeled=[])
     assert with_none.indices_.tolist() == selector(strategy=strategy).fit(X, Y).indices_.tolist()
 
 

@@ -323,7 +323,7 @@ def test_classes_must_be_numbers():
 
 
 def test_examples_without_a_label_must_have_as_many_bits():
-    with pytest.raises(KernelInputError, match="unlabelled have 2 bits, the codes 3"):
+    with pytest.raises(KernelInputError, match="unlabeled have 2 bits, the codes 3"):
         mutual_information(CODES, [0, 1, 0, 1], CODES[:, :2])
 
 

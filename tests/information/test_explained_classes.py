@@ -207,7 +207,7 @@ def test_a_start_of_other_classes_is_refused():
         KernelInputError, match="start must explain examples with the same class numbers"
     ):
         explain_classes(codes, 1 - y, start=fit)
-    with pytest.raises(KernelInputError, match="as many unlabelled ones"):
+    with pytest.raises(KernelInputError, match="as many unlabeled ones"):
         explain_classes(codes, y, codes, start=fit)
 
 

@@ -60,7 +60,7 @@ def exact_cosine(value, own_a, own_b):
 
 
 def exact_normalized(kernel, a, b, **numbers):
-    """Return the normalised value of two structures."""
+    """Return the normalized value of two structures."""
     return exact_cosine(
         *(exact_value(kernel, *pair, **numbers) for pair in ((a, b), (a, a), (b, b)))
     )

@@ -210,10 +210,10 @@ def test_factors_come_from_numpy_too(factor):
     np.testing.assert_array_equal((SST * factor).gram(TREES), expected)
 
 
-# Normalisation.
+# Normalization.
 
 
-def test_a_normalised_sum_is_divided_by_its_own_self_similarities():
+def test_a_normalized_sum_is_divided_by_its_own_self_similarities():
     raw = RAW_SST.gram(TREES) + RAW_PTK.gram(TREES)
     expected = raw / np.sqrt(np.outer(raw.diagonal(), raw.diagonal()))
     np.testing.assert_allclose(Normalized(RAW_SST + RAW_PTK).gram(TREES), expected, rtol=1e-12)
@@ -228,7 +228,7 @@ def test_a_normalised_sum_is_divided_by_its_own_self_similarities():
     ],
     ids=repr,
 )
-def test_every_verb_of_a_normalised_kernel_agrees(kernel):
+def test_every_verb_of_a_normalized_kernel_agrees(kernel):
     gram = kernel.gram(TREES)
     np.testing.assert_array_equal(gram.diagonal(), 1)
     np.testing.assert_allclose(kernel.cross(TREES, TREES), gram, rtol=1e-13)
@@ -236,7 +236,7 @@ def test_every_verb_of_a_normalised_kernel_agrees(kernel):
     assert kernel.reference(*TREES[:2]) == pytest.approx(gram[0, 1], rel=1e-12)
 
 
-def test_normalising_gives_zero_where_there_is_nothing():
+def test_normalizing_gives_zero_where_there_is_nothing():
     nothing = Tree("x")
     with pytest.warns(RuntimeWarning, match="self-similarity 0"):
         matrix = Normalized(RAW_SST + RAW_SST).gram([nothing, TREES[0]])
@@ -252,13 +252,13 @@ def test_normalising_gives_zero_where_there_is_nothing():
     ids=["once", "twice"],
 )
 @pytest.mark.parametrize("method", ["gram", "diag"])
-def test_normalising_is_safe_where_raw_values_overflow(wrap, method):
+def test_normalizing_is_safe_where_raw_values_overflow(wrap, method):
     huge = preterminals(1500)
     found = getattr(wrap(SubsetTreeKernel(decay=1.0, normalize=False)), method)([huge])
     np.testing.assert_array_equal(found.ravel(), [1])
 
 
-def test_normalising_is_safe_where_raw_values_underflow():
+def test_normalizing_is_safe_where_raw_values_underflow():
     kernel = Normalized(SubsetTreeKernel(decay=1e-200, normalize=False))
     a, b = (Tree.from_brackets(t) for t in ("(S (A x) (B y))", "(S (A x) (B z))"))
     assert kernel.reference(a, b) == pytest.approx(kernel.value(a, b), rel=1e-9)
@@ -318,7 +318,7 @@ def test_no_examples_give_empty_results():
     assert shapes == [(0, 0), (0, 25), (0,)]
 
 
-def test_a_view_inside_a_view_kernel_is_normalised():
+def test_a_view_inside_a_view_kernel_is_normalized():
     kernel = Normalized(OnView("tree", RAW_SST) + OnView("words", WORDS))
     np.testing.assert_array_equal(kernel.gram(examples()).diagonal(), 1)
 

@@ -59,7 +59,7 @@ def test_gram_of_many_is_positive_semidefinite(kernel):
 
 
 @every_variant
-def test_normalised_structures_have_self_similarity_one(kernel):
+def test_normalized_structures_have_self_similarity_one(kernel):
     structures = sample(kernel, 30)
     for dtype in ("float64", "float32"):
         np.testing.assert_array_equal(kernel.gram(structures, dtype=dtype).diagonal(), 1)
@@ -68,7 +68,7 @@ def test_normalised_structures_have_self_similarity_one(kernel):
 
 @every_bounded_variant
 @every_dtype
-def test_normalised_values_lie_between_zero_and_one(kernel, dtype):
+def test_normalized_values_lie_between_zero_and_one(kernel, dtype):
     # Equal structures: without a bound, rounding makes some of their values greater than 1.
     structures = [s for s in sample(kernel, 40, seed=3) for _ in range(3)]
     gram = kernel.gram(structures, dtype=dtype)
@@ -80,7 +80,7 @@ def test_normalised_values_lie_between_zero_and_one(kernel, dtype):
 
 
 @every_definite_variant
-def test_normalised_values_exceed_one_by_rounding_at_most(kernel):
+def test_normalized_values_exceed_one_by_rounding_at_most(kernel):
     matrix = kernel.gram(sample(kernel, 60))
     assert matrix.min() >= 0 and matrix.max() <= 1 + 1e-12
 

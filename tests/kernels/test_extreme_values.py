@@ -1,4 +1,4 @@
-"""Values beyond the range of floats: normalised ones are right, raw ones are refused."""
+"""Values beyond the range of floats: normalized ones are right, raw ones are refused."""
 
 import math
 from fractions import Fraction
@@ -32,7 +32,7 @@ def equal_elements(length):
     return Sequence(["a"] * length)
 
 
-def without_normalisation(kernel):
+def without_normalization(kernel):
     return kernel.clone().set_params(normalize=False)
 
 
@@ -87,7 +87,7 @@ def test_a_huge_tree_is_completely_similar_to_itself(kernel):
 @pytest.mark.parametrize("method", ["gram", "diag"])
 def test_raw_values_beyond_the_range_are_refused(kernel, method):
     with pytest.raises(KernelOverflowError, match=r"float64.*normalize=True"):
-        getattr(without_normalisation(kernel), method)([huge_for(kernel), Tree("x")])
+        getattr(without_normalization(kernel), method)([huge_for(kernel), Tree("x")])
 
 
 @pytest.mark.parametrize("kernel", EXTREME, ids=repr)
@@ -95,18 +95,18 @@ def test_raw_values_beyond_the_range_are_refused(kernel, method):
 def test_raw_values_of_pairs_beyond_the_range_are_refused(kernel, method):
     huge = [Tree("x"), huge_for(kernel)]
     with pytest.raises(KernelOverflowError, match=r"float64.*normalize=True"):
-        getattr(without_normalisation(kernel), method)(huge, huge)
+        getattr(without_normalization(kernel), method)(huge, huge)
 
 
 def test_raw_values_within_the_range_are_given_beside_huge_structures():
-    raw = without_normalisation(SUBSETS)
+    raw = without_normalization(SUBSETS)
     huge, small = preterminals(1100), preterminals(2)
     right = exact_value(raw, huge, small, decay=1)
     assert raw.cross([huge], [small])[0, 0] == pytest.approx(right, rel=1e-12)
 
 
 def test_raw_values_just_below_the_range_are_given():
-    raw = without_normalisation(SUBSETS)
+    raw = without_normalization(SUBSETS)
     large = preterminals(1020)  # 2^1020 and a bit
     right = exact_value(raw, large, large, decay=1)
     for found in (raw.value(large, large), raw.gram([large])[0, 0], raw.diag([large])[0]):
@@ -145,7 +145,7 @@ def test_long_sequences_of_bounded_subsequences_are_compared_right():
 
 def test_raw_values_of_long_sequences_are_refused():
     with pytest.raises(KernelOverflowError, match="float64"):
-        without_normalisation(STEPS).gram([equal_elements(600), equal_elements(2)])
+        without_normalization(STEPS).gram([equal_elements(600), equal_elements(2)])
 
 
 # float32.
@@ -168,7 +168,7 @@ class TestValuesBeyondSinglePrecision:
         small = [equal_elements(2), equal_elements(3)]
         return small if kernel is STEPS else [preterminals(2), preterminals(3)]
 
-    def test_are_normalised_in_float32(self, kernel, large):
+    def test_are_normalized_in_float32(self, kernel, large):
         structures = [large, *self.others(kernel)]
         single, double = (kernel.gram(structures, dtype=d) for d in ("float32", "float64"))
         assert single.dtype == np.float32
@@ -183,10 +183,10 @@ class TestValuesBeyondSinglePrecision:
 
     def test_are_refused_raw_in_float32_with_a_remedy(self, kernel, large):
         with pytest.raises(KernelOverflowError, match=r"float32.*dtype='float64'"):
-            without_normalisation(kernel).gram([large], dtype="float32")
+            without_normalization(kernel).gram([large], dtype="float32")
 
     def test_are_given_raw_in_float64(self, kernel, large):
-        raw = without_normalisation(kernel)
+        raw = without_normalization(kernel)
         right = exact_value(raw, large, large, **dict.fromkeys(_decays(raw), 1))
         assert 1e35 < right < 1e290
         assert raw.value(large, large) == pytest.approx(float(right), rel=1e-9)
@@ -236,7 +236,7 @@ def mixed_gram(request, mixture):
 def test_the_huge_structures_of_a_mixture_are_huge(mixture):
     kernel, together, _ = mixture
     with pytest.raises(KernelOverflowError):
-        without_normalisation(kernel).gram(together[:1])
+        without_normalization(kernel).gram(together[:1])
 
 
 def test_huge_structures_change_no_bit_of_ordinary_pairs_in_a_gram(mixture, mixed_gram):
@@ -300,13 +300,13 @@ def test_deep_subtrees_may_weigh_less_than_any_float():
     assert kernel.value(a, b) == pytest.approx(right, rel=1e-9)
 
 
-def test_normalising_a_raw_kernel_is_setting_its_parameter():
+def test_normalizing_a_raw_kernel_is_setting_its_parameter():
     trees = [preterminals(1500), *sample_trees(5)]
-    wrapped = Normalized(without_normalisation(SUBSETS))
+    wrapped = Normalized(without_normalization(SUBSETS))
     np.testing.assert_array_equal(wrapped.gram(trees), SUBSETS.gram(trees))
     np.testing.assert_array_equal(wrapped.cross(trees, trees[:2]), SUBSETS.cross(trees, trees[:2]))
 
 
-def test_self_similarities_of_a_normalised_raw_kernel_are_one():
-    wrapped = Normalized(without_normalisation(SUBSETS))
+def test_self_similarities_of_a_normalized_raw_kernel_are_one():
+    wrapped = Normalized(without_normalization(SUBSETS))
     assert wrapped.diag([preterminals(1500), preterminals(2)]).tolist() == [1, 1]

@@ -27,7 +27,7 @@ def _spread(indices, similarities):
 
 @pytest.fixture(scope="module", params=CASES, ids=IDS)
 def known(request):
-    """Return a kernel, two sets of structures, and the right matrices: normalised and raw."""
+    """Return a kernel, two sets of structures, and the right matrices: normalized and raw."""
     name, parameters = request.param
     kernel = KERNELS[name](**parameters)
     n_left, n_right = (9, 12) if matches_exactly(kernel) else (4, 7)  # soft ones take longer

@@ -38,7 +38,7 @@ def of(label, structure):
 
 
 def check(kernel, a, b, right, dtype):
-    """Compare all verbs with the normalised value of two structures."""
+    """Compare all verbs with the normalized value of two structures."""
     expected = pytest.approx(right, **TOLERANCE[dtype])
     assert kernel.cross([a], [b], dtype=dtype)[0, 0] == expected
     matrix = kernel.gram([a, b], dtype=dtype)
@@ -141,7 +141,7 @@ TINY = [
 @every_dtype
 @pytest.mark.parametrize("gates", TINY, ids=repr)
 @pytest.mark.parametrize("similarity", [None, constant("abc", 0.5)], ids=["exact", "soft"])
-def test_tiny_and_huge_gates_leave_normalised_values_right(name, gates, similarity, dtype):
+def test_tiny_and_huge_gates_leave_normalized_values_right(name, gates, similarity, dtype):
     kernel = KERNELS[name](similarity=similarity, gates=gates, gate_on="node", dtype=dtype)
     X = sample(kernel, 4, seed=1, **({"max_nodes": 7} if name != "subsequence" else {}))
     decay = Fraction(kernel.decay)
@@ -163,7 +163,7 @@ def normalized_or_zero(kernel, a, b, decay):
 
 @every_name
 @every_dtype
-def test_tiny_similarities_leave_normalised_values_right(name, dtype):
+def test_tiny_similarities_leave_normalized_values_right(name, dtype):
     """A label may hardly resemble itself."""
     kernel = KERNELS[name](similarity=Table(["a"], [[1e-8]]), dtype=dtype)
     for x in sample(kernel, 4, alphabet=["a"]):

@@ -80,7 +80,7 @@ def test_any_structures_agree_with_the_reference(name, similarity):
 
 @every_name
 @pytest.mark.parametrize("similarity", ["gaussian", "lexical", "own", "exact"])
-def test_any_structures_are_normalised_as_the_reference_says(name, similarity):
+def test_any_structures_are_normalized_as_the_reference_says(name, similarity):
     @settings(max_examples=7)
     @given(
         kernels(name, LABELS, raw=False, similarity=SIMILARITIES[similarity]),

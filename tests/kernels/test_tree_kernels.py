@@ -209,7 +209,7 @@ def test_a_bad_count_leaves_is_named(count_leaves):
     ],
     ids=repr,
 )
-def test_a_tiny_decay_leaves_normalised_values_right(kernel, decay, dtype):
+def test_a_tiny_decay_leaves_normalized_values_right(kernel, decay, dtype):
     a, *some = sample_trees(5, seed=2, max_nodes=8, alphabet=("a", "b"))
     values = kernel.clone().set_params(decay=decay, dtype=dtype).cross([a], some)[0]
     right = [exact_normalized(kernel, a, b, decay=Fraction(decay)) for b in some]
@@ -218,7 +218,7 @@ def test_a_tiny_decay_leaves_normalised_values_right(kernel, decay, dtype):
 
 
 @pytest.mark.parametrize("decay", [1e-100, 1e-160, 1e-200])
-def test_a_tiny_decay_leaves_normalised_self_similarities_one(decay):
+def test_a_tiny_decay_leaves_normalized_self_similarities_one(decay):
     for kernel in (SubtreeKernel, SubsetTreeKernel, PartialTreeKernel):
         assert kernel(decay=decay).diag([BANK, CAT_SAT]).tolist() == [1, 1]
 

@@ -354,3 +354,17 @@ def test_forged_vectors_are_refused(change, problem, forge):
 
     with pytest.raises(ModelFormatError, match=problem):
         load(forge(VECTORS, put))
+
+
+def test_a_kernel_of_ones_own_is_refused_with_how_to_register_it(tmp_path):
+    class OwnKernel(kw.Kernel):
+        accepts = kw.arrays.TreeBatch
+
+        def reference(self, a, b):
+            return 1.0
+
+    for kernel in (OwnKernel(), 0.5 * OwnKernel()):
+        with pytest.raises(ModelFormatError) as caught:
+            kw.save(kernel, tmp_path / "own.kw")
+        assert "Row('kernel', " in str(caught.value)
+        assert "OwnKernel)" in str(caught.value)

@@ -139,3 +139,11 @@ def test_origin_is_shown_as_path_and_line(origin, shown):
 
 def test_numpy_has_no_way_to_unpack_an_example():
     assert not hasattr(Example, "__getitem__")
+
+
+def test_an_example_in_place_of_a_sentence_says_where_the_sentence_is():
+    with pytest.raises(AttributeError, match=r"'dependencies'; .* example.view\('sentence'\)"):
+        Example("q1").dependencies  # noqa: B018
+    with pytest.raises(AttributeError, match=r"has no attribute 'zzz'$"):
+        Example("q1").zzz  # noqa: B018
+    assert not hasattr(Example("q1"), "tree")

@@ -39,8 +39,8 @@ def planted_problem(n=300, *, kernel=None, seed=0, **planted):
     return GateProblem(kernel, X, classes, loss=None, groups=None, table=table, seed=seed)
 
 
-def objective_of(problem, unlabelled=None, **changed):
-    return InformationObjective(problem, CodeSettings(**{**SETTINGS, **changed}), unlabelled)
+def objective_of(problem, unlabeled=None, **changed):
+    return InformationObjective(problem, CodeSettings(**{**SETTINGS, **changed}), unlabeled)
 
 
 def open_if(problem, keep):
@@ -184,25 +184,25 @@ def test_too_few_references_for_two_subsets_are_refused(problem):
 # Structures without a class.
 
 
-def test_codes_of_unlabelled_structures_follow(problem):
+def test_codes_of_unlabeled_structures_follow(problem):
     more = kw.batch(kw.tuning.planted_paths(70, random_state=9).paths)
     codes = objective_of(problem, more).bits(problem.start(), {})
     assert len(codes) == SETTINGS["n_samples"] + 70
 
 
-def test_no_more_unlabelled_structures_are_taken_than_labeled_ones(problem):
+def test_no_more_unlabeled_structures_are_taken_than_labeled_ones(problem):
     more = kw.batch(kw.tuning.planted_paths(400, random_state=9).paths)
     codes = objective_of(problem, more).bits(problem.start(), {})
     assert len(codes) == 2 * SETTINGS["n_samples"]
 
 
-def test_unlabelled_structures_change_the_value(problem, objective):
+def test_unlabeled_structures_change_the_value(problem, objective):
     more = kw.batch(kw.tuning.planted_paths(100, random_state=9).paths)
     start = problem.start()
     assert objective_of(problem, more).value(start, {}) != objective.value(start, {})
 
 
-def test_varied_unlabelled_codes_make_those_of_classes_look_special():
+def test_varied_unlabeled_codes_make_those_of_classes_look_special():
     random = np.random.default_rng(0)
     classes = np.repeat([0, 1], 50)
     labeled = np.tile(classes[:, None], 6)
@@ -292,7 +292,7 @@ def stub(monkeypatch):
 
     def put(function):
         class Stub:
-            def __init__(self, problem, settings, unlabelled):
+            def __init__(self, problem, settings, unlabeled):
                 pass
 
             def value(self, is_open, parameters):
@@ -686,10 +686,10 @@ def test_a_fit_refuses_the_trace_of_another_seed(small):
         learner(**SMALL).fit(small.paths, small.classes, resume=other.trace_[:1])
 
 
-def test_unlabelled_structures_take_part(small):
+def test_unlabeled_structures_take_part(small):
     more = kw.tuning.planted_paths(60, n_signal=3, n_noise=3, length=(1, 8), random_state=5).paths
     supervised, semi = (
-        learner(**SMALL).fit(small.paths, small.classes, unlabelled=some) for some in (None, more)
+        learner(**SMALL).fit(small.paths, small.classes, unlabeled=some) for some in (None, more)
     )
     assert supervised.trace_[0]["current"] != semi.trace_[0]["current"]
 

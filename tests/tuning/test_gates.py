@@ -312,9 +312,9 @@ def test_groups_that_are_no_list_are_named():
         learner().fit(SMALL.paths, SMALL.classes, groups=5)
 
 
-def test_unlabelled_structures_are_refused_where_they_are_of_no_use():
+def test_unlabeled_structures_are_refused_where_they_are_of_no_use():
     with pytest.raises(kw.errors.KernelInputError, match="method='information' only"):
-        learner().fit(SMALL.paths, SMALL.classes, unlabelled=SMALL.paths)
+        learner().fit(SMALL.paths, SMALL.classes, unlabeled=SMALL.paths)
 
 
 @pytest.mark.parametrize(

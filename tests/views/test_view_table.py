@@ -4,7 +4,7 @@ import pytest
 
 from kernelwood import Graph
 from kernelwood.errors import StructureError
-from kernelwood.text import Candidate, Entity, Sentence
+from kernelwood.text import Candidate, Entity, Example, Sentence
 from kernelwood.views import (
     VIEWS,
     interaction_path,
@@ -115,3 +115,15 @@ def test_a_view_of_a_sentence_is_made_once_for_all_its_candidates():
     make, owner = view_maker("loct"), sentence("binds")
     assert make(pair(owner, RAF, RAS))[0] is make(pair(owner, RAF, SOS))[0]
     assert make(pair(sentence("knows"), RAF, RAS))[0] == make_view("loct", sentence("knows"))[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "needed", "hint"),
+    [
+        ("grct", "sentence", r"example.view\('sentence'\)"),
+        ("path", "candidate", "pair_candidates"),
+    ],
+)
+def test_an_example_is_refused_with_what_to_give(name, needed, hint):
+    with pytest.raises(StructureError, match=f"needs a {needed}, got an example\n.*{hint}"):
+        make_view(name, Example("q1"))

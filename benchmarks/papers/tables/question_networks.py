@@ -51,7 +51,8 @@ TABLE = Table(
     protocol=(
         "Six classes learned from 5,452 questions, accuracy on the 500 of TREC 10, mean and "
         "deviation over three choices of landmarks. A network is the kernel-based deep "
-        "architecture of Croce et al. 2017 (`KernelNetworkClassifier`): its first layer is the "
+        'architecture of Croce et al. ("Deep learning in semantic kernel spaces", ACL 2017; '
+        "`KernelNetworkClassifier`): its first layer is the "
         "Nyström projection. The paper on sentence embeddings cites it without an accuracy, so "
         "this table has no published figures of networks. All settings were chosen on held-out "
         "parts of the 5,452 (`--parts choice`). KeLP's figures are of its linear model with random "

@@ -157,7 +157,13 @@ class ExampleBatch(OneDimensional):
                     hint=error.hint,
                 ) from None
             except StructureError as error:
-                raise StructureError(f"view {name!r}: {error.problem}", hint=error.hint) from None
+                hint = error.hint
+                if any(isinstance(one, str) for one in column.structures[:1]):
+                    hint = (
+                        "make a structure of the text, as another view: example.with_views("
+                        f"{{'words': kw.Sequence(example.view({name!r}).split())}})"
+                    )
+                raise StructureError(f"view {name!r}: {error.problem}", hint=hint) from None
             if not isinstance(made, Batch):
                 raise StructureError(f"view {name!r} holds examples; kernels compare structures")
             column.structures = made

@@ -133,7 +133,7 @@ def spread_labels(
 
     References
     ----------
-    D. Arthur, S. Vassilvitskii: k-means++, the advantages of careful seeding. SODA 2007.
+    \D. Arthur, S. Vassilvitskii: k-means++, the advantages of careful seeding. SODA 2007.
 
     Examples
     --------

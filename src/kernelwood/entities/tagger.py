@@ -53,7 +53,7 @@ _WEIGHTS = tuple(f"{name}_" for name in ChainWeights._fields)
 
 
 class EntityTagger(Parameterized):
-    """Sequence tagger of entities: learns from annotated texts, finds mentions in others.
+    r"""Sequence tagger of entities: learns from annotated texts, finds mentions in others.
 
     A linear-chain conditional random field [1]_ labels the words of a sentence, cut at hyphens, as
     parts of mentions. Features are words, shapes, affixes and stems, those of neighboring words,
@@ -106,9 +106,9 @@ class EntityTagger(Parameterized):
 
     References
     ----------
-    .. [1] J. Lafferty, A. McCallum and F. Pereira, "Conditional random fields: probabilistic
+    .. [1] \J. Lafferty, A. McCallum and F. Pereira, "Conditional random fields: probabilistic
        models for segmenting and labeling sequence data", ICML 2001.
-    .. [2] N. Okazaki, "CRFsuite: a fast implementation of conditional random fields", 2007.
+    .. [2] \N. Okazaki, "CRFsuite: a fast implementation of conditional random fields", 2007.
 
     Examples
     --------

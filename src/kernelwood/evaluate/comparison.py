@@ -180,8 +180,8 @@ def compare(
 
     References
     ----------
-    .. [1] E. W. Noreen, *Computer-Intensive Methods for Testing Hypotheses*, 1989.
-    .. [2] T. Berg-Kirkpatrick, D. Burkett, D. Klein, "An empirical investigation of statistical
+    .. [1] \E. W. Noreen, *Computer-Intensive Methods for Testing Hypotheses*, 1989.
+    .. [2] \T. Berg-Kirkpatrick, D. Burkett, D. Klein, "An empirical investigation of statistical
        significance in NLP", EMNLP 2012.
 
     Examples

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
@@ -298,10 +299,29 @@ def cross_validate(
     runs = []
     for number, (train, test) in enumerate(pairs, start=1):
         learned = take(X, train), as_array([labels[i] for i in train])
-        runs.append(task.run(clone(model), f"fold {number}", learned, (take(X, test), test)))
+        try:
+            run = task.run(clone(model), f"fold {number}", learned, (take(X, test), test))
+        except KernelInputError as error:
+            missing = _missing_class(labels, train)
+            if missing is None:
+                raise
+            raise KernelInputError(f"fold {number}: {error}; {missing}") from None
+        runs.append(run)
         if progress is not None:
             progress(number, len(pairs))
     return task.evaluation(model, runs)
+
+
+def _missing_class(labels: list[Any], train: Any) -> str | None:
+    """Return which class a training part lacks, None if it has all."""
+    sizes, present = Counter(labels), {labels[i] for i in train}
+    lacking = next((label for label in sizes if label not in present), None)
+    if lacking is None:
+        return None
+    return (
+        f"its training part has none of the class {lacking!r}, which has "
+        f"{sizes[lacking]} in all: leave this class out, or add examples of it"
+    )
 
 
 def train_and_test(

@@ -312,7 +312,7 @@ class NystromEmbedder(StructureTransformer, StructureEstimator):
     References
     ----------
     C. Williams, M. Seeger: Using the Nyström method to speed up kernel machines. NIPS 2000. D.
-    Croce, S. Filice, R. Basili: Evaluating kernel-based sentence embeddings.
+    Croce, S. Filice, R. Basili: Evaluating kernel-based sentence embeddings. NL4AI 2018.
 
     Examples
     --------

@@ -504,7 +504,7 @@ class ReferenceSelector(HashParameters):
     Attributes
     ----------
     indices_ : ndarray of int64, shape (n_references,)
-        Positions of the references in ``X``, followed by ``unlabelled``.
+        Positions of the references in ``X``, followed by ``unlabeled``.
     references_ : batch
         The references.
     subsets_ : ndarray of int32, shape (n_bits, 2, subset_size), or None
@@ -592,7 +592,7 @@ class ReferenceSelector(HashParameters):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None, unlabelled: Any = None) -> ReferenceSelector:
+    def fit(self, X: Any, y: Any = None, unlabeled: Any = None) -> ReferenceSelector:
         """Choose references.
 
         Parameters
@@ -600,15 +600,15 @@ class ReferenceSelector(HashParameters):
         X : list of structures or batch, length n
         y : list or ndarray of labels, length n, optional
             By default the labels of examples.
-        unlabelled : list of structures or batch, optional
+        unlabeled : list of structures or batch, optional
             Structures without a label, which can also become references. With ``"information"``, up
             to half of the examples of a step are drawn from them, to estimate the entropy of codes.
         """
         pool = self._start(X)
         classes = self._encode_classes(X, y)
-        if unlabelled is not None and len(unlabelled):
+        if unlabeled is not None and len(unlabeled):
             growing = growing_batch(pool, self.kernel_)
-            growing.append(self._prepare(unlabelled))
+            growing.append(self._prepare(unlabeled))
             pool = growing.batch
         n = min(self.n_references, len(pool))
         if n < self.n_references:

@@ -110,7 +110,7 @@ def check_labels(y: Any, n: int) -> NDArray[np.int64]:
         )
     if any(label is None or label != label for label in labels.tolist()):
         raise KernelInputError(
-            "y must not have missing labels; pass examples without one as unlabelled="
+            "y must not have missing labels; pass examples without one as unlabeled="
         )
     try:
         return np.unique(labels, return_inverse=True)[1].astype(np.int64)

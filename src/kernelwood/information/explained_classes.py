@@ -137,7 +137,7 @@ class ExplainedClasses:
 def explain_classes(
     codes: Any,
     y_numbers: Any,
-    unlabelled: Any = None,
+    unlabeled: Any = None,
     *,
     n_latent: int = N_LATENT,
     n_restarts: int = N_RESTARTS,
@@ -157,7 +157,7 @@ def explain_classes(
         Codes of examples with known classes.
     y_numbers : array of int, shape (n_labeled,)
         Their class numbers.
-    unlabelled : array of 0 and 1, shape (n_more, n_bits), optional
+    unlabeled : array of 0 and 1, shape (n_more, n_bits), optional
         Codes of more examples, for :math:`\bar H(c)`.
     n_latent, n_restarts, max_iterations, tolerance, random_state, n_jobs
         See :func:`explain`; they apply to all examples and to each class.
@@ -183,8 +183,8 @@ def explain_classes(
     numbers = check_numbers(y_numbers, len(bits))
     search = Search(n_latent, n_restarts, max_iterations, tolerance, random_state, n_jobs)
     everything = bits
-    if unlabelled is not None:
-        more = check_bits(unlabelled, "unlabelled", n_bits=bits.shape[1])
+    if unlabeled is not None:
+        more = check_bits(unlabeled, "unlabeled", n_bits=bits.shape[1])
         everything = np.concatenate([bits, more])
     present, sizes = np.unique(numbers, return_counts=True)
     parts = [everything, *(bits[numbers == number] for number in present)]
@@ -203,7 +203,7 @@ def _starts(
         return None
     if len(start.whole.bits) != len(everything) or not np.array_equal(start.numbers, numbers):
         raise KernelInputError(
-            "start must explain examples with the same class numbers, and as many unlabelled ones"
+            "start must explain examples with the same class numbers, and as many unlabeled ones"
         )
     return [part.responsibilities for part in (start.whole, *start.classes)]
 
@@ -219,7 +219,7 @@ def _difference(whole: Any, classes: Sequence[Any], priors: Floats) -> Any:
 def mutual_information(
     codes: Any,
     y: Any,
-    unlabelled: Any = None,
+    unlabeled: Any = None,
     *,
     n_latent: int = N_LATENT,
     n_restarts: int = N_RESTARTS,
@@ -236,7 +236,7 @@ def mutual_information(
         Codes of examples with known classes.
     y : array, shape (n,)
         Their labels, of any sortable type.
-    unlabelled : array of 0 and 1, shape (n_more, n_bits), optional
+    unlabeled : array of 0 and 1, shape (n_more, n_bits), optional
         Codes of examples without a known class. They make :math:`\bar H(c)` more reliable if they
         have the same distribution, and do not change :math:`\bar H(c \mid y)`.
     n_latent, n_restarts, random_state, n_jobs
@@ -254,7 +254,7 @@ def mutual_information(
     upwards, more for more bits, more classes and fewer examples: even for random labels, each bit
     contributes about :math:`(n_{classes} - 1) / 2n` nats, and the smaller samples of the classes
     look more redundant. For a thousand bits of 300 examples and two random classes it is 5 to 10
-    nats. Permute the labels to measure the bias. Unlabelled examples reduce the part of the bias
+    nats. Permute the labels to measure the bias. Unlabeled examples reduce the part of the bias
     that cancels between the two terms.
 
     Examples
@@ -271,7 +271,7 @@ def mutual_information(
     return explain_classes(
         bits,
         check_labels(y, len(bits)),
-        unlabelled,
+        unlabeled,
         n_latent=n_latent,
         n_restarts=n_restarts,
         random_state=random_state,

@@ -109,7 +109,7 @@ class CombinedKernel(Kernel):
         if (outermost or not shared.keep_overflow) and not np.isfinite(out).all():
             raise KernelOverflowError(
                 f"{type(self).__name__}: a value exceeds the range of {out.dtype}; "
-                "normalise the kernels inside, e.g. kw.Normalized(kernel)"
+                "normalize the kernels inside, e.g. kw.Normalized(kernel)"
             )
 
     # Properties of all parts.
@@ -612,7 +612,7 @@ class Normalized(CombinedKernel):
         return max(-1.0, min(value, 1.0)) if self.kernel._is_definite() else value
 
     def _inner(self) -> Kernel | None:
-        """Return a kernel that normalises by itself, safe where raw values overflow."""
+        """Return a kernel that normalizes by itself, safe where raw values overflow."""
         inner = self.kernel
         while isinstance(inner, Normalized):
             inner = inner.kernel

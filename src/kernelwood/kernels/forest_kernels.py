@@ -56,7 +56,7 @@ class ForestKernel(EngineKernel):
 
     References
     ----------
-    .. [1] M. Zhang, H. Zhang, H. Li, "Convolution kernel over packed parse forest", ACL 2010.
+    .. [1] \M. Zhang, H. Zhang, H. Li, "Convolution kernel over packed parse forest", ACL 2010.
 
     Examples
     --------

@@ -73,7 +73,7 @@ class SubsequenceKernel(EngineKernel):
 
     References
     ----------
-    .. [1] R. Mooney, R. Bunescu, "Subsequence kernels for relation extraction", NIPS 2005.
+    .. [1] \R. Mooney, R. Bunescu, "Subsequence kernels for relation extraction", NIPS 2005.
 
     Examples
     --------

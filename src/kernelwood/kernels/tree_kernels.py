@@ -144,7 +144,7 @@ class SubtreeKernel(TreeEngineKernel):
 
     References
     ----------
-    .. [1] S. Vishwanathan, A. Smola, "Fast kernels for string and tree matching", NIPS 2002.
+    .. [1] \S. Vishwanathan, A. Smola, "Fast kernels for string and tree matching", NIPS 2002.
 
     Examples
     --------
@@ -230,7 +230,7 @@ class SubsetTreeKernel(TreeEngineKernel):
 
     References
     ----------
-    .. [1] M. Collins, N. Duffy, "Convolution kernels for natural language", NIPS 2001.
+    .. [1] \M. Collins, N. Duffy, "Convolution kernels for natural language", NIPS 2001.
 
     Examples
     --------

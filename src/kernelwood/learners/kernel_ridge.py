@@ -305,8 +305,8 @@ class KernelRidgeClassifier(StructureClassifier):
 
     References
     ----------
-    .. [1] R. Rifkin, R. Lippert, "Notes on regularized least squares", MIT CSAIL TR-2007-025.
-    .. [2] T. Pahikkala, J. Boberg, T. Salakoski, "Fast n-fold cross-validation for regularized
+    .. [1] \R. Rifkin, R. Lippert, "Notes on regularized least squares", MIT CSAIL TR-2007-025.
+    .. [2] \T. Pahikkala, J. Boberg, T. Salakoski, "Fast n-fold cross-validation for regularized
        least-squares", SCAI 2006.
 
     Examples

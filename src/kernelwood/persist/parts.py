@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 from kernelwood.arrays import ExampleBatch, SchemaError
 from kernelwood.errors import ModelFormatError
 from kernelwood.persist.models import MANIFEST, ROWS_OF_EXAMPLES, Row, find_row, row_of
-from kernelwood.persist.state import NUMBER_TYPES, Decoder, Encoder, State, inner_values
+from kernelwood.persist.state import (
+    NUMBER_TYPES,
+    Decoder,
+    Encoder,
+    State,
+    inner_values,
+    registration,
+)
 from kernelwood.structures import shorten
 from kernelwood.vectors import Vectors
 
@@ -65,7 +72,8 @@ def split(model: Any) -> list[Part]:
     if row_of(model) is None:
         raise ModelFormatError(
             f"an object of type {type(model).__qualname__} cannot be saved",
-            hint="only classes in kernelwood.persist.MODELS can be saved; add your own class there",
+            hint=registration(model)
+            or "only classes in kernelwood.persist.MODELS can be saved; add your own class there",
         )
     parts: list[Part] = []
     numbers: dict[Hashable, int] = {}

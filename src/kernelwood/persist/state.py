@@ -182,14 +182,29 @@ class Encoder:
             dtype = np.dtype(value)
             if dtype.name in NUMBER_TYPES and dtype.isnative:
                 return {"kind": "dtype", "name": dtype.name}
-        raise self._refusal(f"an object of type {type(value).__qualname__}")
+        raise self._refusal(f"an object of type {type(value).__qualname__}", registration(value))
 
-    def _refusal(self, what: str) -> ModelFormatError:
+    def _refusal(self, what: str, hint: str | None = None) -> ModelFormatError:
         return ModelFormatError(
             f"{self._owner}: {self._name} is or contains {what}, which cannot be saved",
-            hint="use plain values, arrays of numbers or classes in kernelwood.persist.MODELS; "
+            hint=hint
+            or "use plain values, arrays of numbers or classes in kernelwood.persist.MODELS; "
             "register your own class there",
         )
+
+
+def registration(value: object) -> str | None:
+    """Return how to register the class of a kernel or similarity of one's own; None for others."""
+    if isinstance(value, type) or type(value).__module__.startswith("kernelwood."):
+        return None
+    kinds = ("kernel", "reference"), ("similarity", "table")
+    kind = next((kind for kind, method in kinds if hasattr(value, method)), None)
+    name = type(value).__name__
+    return kind and (
+        "register the class in kernelwood.persist.MODELS before you save and load:\n"
+        "    from kernelwood.persist import MODELS, Row\n"
+        f"    MODELS[{kind!r}, {name!r}] = Row({kind!r}, {name!r}, {name})"
+    )
 
 
 class Decoder:

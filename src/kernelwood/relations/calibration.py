@@ -153,7 +153,7 @@ def calibrate(
     *,
     seed: int = 0,
 ) -> Calibration:
-    """Return the calibration of scores of held-out candidates.
+    r"""Return the calibration of scores of held-out candidates.
 
     Parameters
     ----------
@@ -175,9 +175,9 @@ def calibrate(
 
     References
     ----------
-    .. [1] C. Guo, G. Pleiss, Y. Sun, K. Weinberger, "On calibration of modern neural networks",
+    .. [1] \C. Guo, G. Pleiss, Y. Sun, K. Weinberger, "On calibration of modern neural networks",
        ICML 2017.
-    .. [2] M. Kull, T. Silva Filho, P. Flach, "Beta calibration", AISTATS 2017.
+    .. [2] \M. Kull, T. Silva Filho, P. Flach, "Beta calibration", AISTATS 2017.
 
     Examples
     --------

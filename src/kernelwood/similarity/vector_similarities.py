@@ -475,8 +475,8 @@ class Compositional(Lexical):
 
     References
     ----------
-    .. [1] P. Annesi, D. Croce, R. Basili, "Semantic compositionality in tree kernels", CIKM 2014.
-    .. [2] J. Mitchell, M. Lapata, "Composition in distributional models of semantics", Cognitive
+    .. [1] \P. Annesi, D. Croce, R. Basili, "Semantic compositionality in tree kernels", CIKM 2014.
+    .. [2] \J. Mitchell, M. Lapata, "Composition in distributional models of semantics", Cognitive
        Science 34(8), 2010.
 
     Examples

@@ -81,6 +81,9 @@ class Tree(_Draft, Frozen):
     def from_brackets(cls, text: str) -> Tree:
         """Return the tree in bracket notation, described in `kernelwood.structures.brackets`.
 
+        An empty root around a tree, as in files of the Penn Treebank, stays, so that every tree is
+        read back as it was written; `kernelwood.read` takes it off.
+
         Raises
         ------
         StructureError
@@ -90,6 +93,8 @@ class Tree(_Draft, Frozen):
         --------
         >>> Tree.from_brackets("(S (NP x) (VP y))").children[1].label
         'VP'
+        >>> Tree.from_brackets("( (S (NP x) (VP y)) )").label
+        ''
         """
         from kernelwood.structures.brackets import read_brackets
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
 from types import MappingProxyType
-from typing import Any, TypeAlias, final
+from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 from kernelwood.errors import KernelInputError, StructureError
 from kernelwood.structures import Forest, Frozen, Graph, Sequence, Tree, check_label, shorten
@@ -21,6 +21,7 @@ View: TypeAlias = Structure | Annotated | str | tuple[float, ...] | Mapping[str,
 Label: TypeAlias = str | float | tuple[str | float, ...] | None
 
 SIDES = ("left", "right")  # the parts of a pair, and the beginnings of the names of their views
+_OF_SENTENCES = frozenset(name for name in dir(Sentence) if not name.startswith("_"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +153,17 @@ class Example(Frozen):
             _hash=hash((hash((id, label)), frozenset(views))),
         )
         return self
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            """Say where the sentence is, if an example is passed in its place."""
+            hint = ""
+            if name in _OF_SENTENCES:
+                hint = "; give the sentence of the example, example.view('sentence')"
+            raise AttributeError(
+                f"'Example' object has no attribute {name!r}{hint}", name=name, obj=self
+            )
 
     def view(self, name: str) -> View:
         """Return a view by name, or raise StructureError with the known names."""

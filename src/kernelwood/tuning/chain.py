@@ -81,20 +81,20 @@ class InformationObjective:
     settings : CodeSettings
         Codes of ``n_samples`` structures with a class are used, at least one of every class, and of
         as many without.
-    unlabelled : batch, optional
+    unlabeled : batch, optional
         Structures without a class.
     """
 
-    def __init__(self, problem: GateProblem, settings: CodeSettings, unlabelled: Any) -> None:
+    def __init__(self, problem: GateProblem, settings: CodeSettings, unlabeled: Any) -> None:
         self._problem, self._method = problem, settings.hash_method
-        self._unlabelled: Any = None
+        self._unlabeled: Any = None
         n = len(problem.X)
         sample = draw_sample(self._generator(_SAMPLE), problem.classes, min(settings.n_samples, n))
         self._sample, self._classes = problem.X[sample], problem.classes[sample]
-        if unlabelled is not None:
-            drawn = self._generator(_SAMPLE, 1).permutation(len(unlabelled))
-            self._unlabelled = unlabelled[np.sort(drawn[: settings.n_samples])]
-        n_more = 0 if self._unlabelled is None else len(self._unlabelled)
+        if unlabeled is not None:
+            drawn = self._generator(_SAMPLE, 1).permutation(len(unlabeled))
+            self._unlabeled = unlabeled[np.sort(drawn[: settings.n_samples])]
+        n_more = 0 if self._unlabeled is None else len(self._unlabeled)
         self._groups = [
             draw_groups(self._generator(_GROUPS, i), self._classes, n_more) for i in range(_SETS)
         ]
@@ -127,7 +127,7 @@ class InformationObjective:
         kernel = self._problem.kernel_with(is_open, kernel)
         block = make_bits(self._method, self._gram(kernel), self._subsets)
         codes = []
-        for batch in (self._sample, self._unlabelled):
+        for batch in (self._sample, self._unlabeled):
             if batch is not None:
                 similarities = kernel.cross(batch, self._references, dtype="float64")
                 packed = np.zeros((len(batch), n_words(block.n_bits)), dtype=np.uint64)
@@ -244,7 +244,7 @@ class _State:
 
 
 def search_by_information(
-    problem: GateProblem, settings: ChainSettings, unlabelled: Any, earlier: Earlier
+    problem: GateProblem, settings: ChainSettings, unlabeled: Any, earlier: Earlier
 ) -> Generator[tuple[Decision, bool], None, Outcome]:
     """Search over gates and kernel parameters, and return the best sample.
 
@@ -260,7 +260,7 @@ def search_by_information(
         From the best sample, only improving steps are taken, until there is none. A chain hot
         enough to leave its start does not end exactly at an optimum.
     """
-    walk = _Walk(problem, settings, unlabelled, earlier)
+    walk = _Walk(problem, settings, unlabeled, earlier)
     if settings.search == "grid":
         yield from walk.try_grid()
     yield from walk.run_chain()
@@ -272,10 +272,10 @@ class _Walk:
     """State of a search, and the best state so far."""
 
     def __init__(
-        self, problem: GateProblem, settings: ChainSettings, unlabelled: Any, earlier: Earlier
+        self, problem: GateProblem, settings: ChainSettings, unlabeled: Any, earlier: Earlier
     ) -> None:
         self._problem, self._settings, self._earlier = problem, settings, earlier
-        self._objective = InformationObjective(problem, settings, unlabelled)
+        self._objective = InformationObjective(problem, settings, unlabeled)
         self._values: dict[_State, float] = {}
         self._names = list(settings.parameters)
         self._state = self._best = self._start()

@@ -166,8 +166,8 @@ class GateLearner(StructureEstimator):
     References
     ----------
     S. Garg, G. Ver Steeg, A. Galstyan: Stochastic learning of nonstationary kernels for natural
-    language modeling. 2018. S. Garg, A. Galstyan, G. Ver Steeg, I. Rish, G. Cecchi, S. Gao:
-    Kernelized hashcode representations for relation extraction. AAAI 2019.
+    language modeling. arXiv:1801.03911, 2018. S. Garg, A. Galstyan, G. Ver Steeg, I. Rish,
+    G. Cecchi, S. Gao: Kernelized hashcode representations for relation extraction. AAAI 2019.
 
     Examples
     --------
@@ -254,7 +254,7 @@ class GateLearner(StructureEstimator):
         y: Any = None,
         *,
         groups: Any = None,
-        unlabelled: Any = None,
+        unlabeled: Any = None,
         resume: Any = None,
         on_decision: Callable[[Decision], object] | None = None,
     ) -> GateLearner:
@@ -268,7 +268,7 @@ class GateLearner(StructureEstimator):
         groups : array, shape (n,), optional
             Groups such as documents: neighbors in the same group do not count, because a new
             document has none there (neighbors).
-        unlabelled : list of structures or batch, optional
+        unlabeled : list of structures or batch, optional
             Structures without a known class (information).
         resume : list of dict, optional
             Decisions of an interrupted fit with the same data and parameters, from its ``trace_``.
@@ -278,17 +278,17 @@ class GateLearner(StructureEstimator):
         """
         X = self._start(X)
         problem = self._problem(X, y, groups)
-        if unlabelled is not None:
+        if unlabeled is not None:
             if self.method != "information":
                 raise KernelInputError(
-                    "GateLearner: unlabelled structures are used with method='information' only"
+                    "GateLearner: unlabeled structures are used with method='information' only"
                 )
-            unlabelled = self._prepare(unlabelled)
+            unlabeled = self._prepare(unlabeled)
         # The result of an earlier fit is invalid; the trace stays if this one is interrupted.
         self.__dict__.pop("gates_", None)
         self.trace_: list[Decision] = []
         with self._threads(), quiet_zeros():
-            outcomes = self._search(problem, unlabelled, Earlier(resume), on_decision)
+            outcomes = self._search(problem, unlabeled, Earlier(resume), on_decision)
         self._conclude(problem, outcomes)
         return self
 
@@ -300,7 +300,7 @@ class GateLearner(StructureEstimator):
     def _search(
         self,
         problem: GateProblem,
-        unlabelled: Any,
+        unlabeled: Any,
         earlier: Earlier,
         on_decision: Callable[[Decision], object] | None,
     ) -> list[Outcome]:
@@ -310,7 +310,7 @@ class GateLearner(StructureEstimator):
         # Progress counts decisions, not kernel evaluations.
         with config_context(progress=None):
             for run in range(self.n_runs):
-                steps = self._steps_of_run(problem.in_run(run), unlabelled, earlier)
+                steps = self._steps_of_run(problem.in_run(run), unlabeled, earlier)
                 done = run * n_steps
                 while True:
                     try:
@@ -328,12 +328,12 @@ class GateLearner(StructureEstimator):
         return outcomes
 
     def _steps_of_run(
-        self, problem: GateProblem, unlabelled: Any, earlier: Earlier
+        self, problem: GateProblem, unlabeled: Any, earlier: Earlier
     ) -> Generator[tuple[Decision, bool], None, Outcome]:
         if self.method == "neighbors":
             return search_by_neighbors(problem, self._neighbor_settings(), earlier)
         settings = self._chain_settings(len(problem.table))
-        return search_by_information(problem, settings, unlabelled, earlier)
+        return search_by_information(problem, settings, unlabeled, earlier)
 
     def _conclude(self, problem: GateProblem, outcomes: list[Outcome]) -> None:
         joint, self.ignored_ = settle(outcomes)

@@ -154,13 +154,13 @@ def cgrct(
     lowercase: bool = True,
     skip: Collection[str] = _PUNCTUATION,
 ) -> Tree:
-    """Return the compositional `grct`: relations include their two words.
+    r"""Return the compositional `grct`: relations include their two words.
 
     Parameters as in `grct`.
 
     References
     ----------
-    .. [1] P. Annesi, D. Croce, R. Basili, "Semantic compositionality in tree kernels", CIKM 2014.
+    .. [1] \P. Annesi, D. Croce, R. Basili, "Semantic compositionality in tree kernels", CIKM 2014.
 
     Examples
     --------

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 
 from kernelwood.errors import StructureError
 from kernelwood.structures import NodeId, Tree, shorten
-from kernelwood.text import Candidate, Entity, Sentence, Structure
+from kernelwood.text import Candidate, Entity, Example, Sentence, Structure
 from kernelwood.views.constituents import entity_span, minimal_complete_tree, path_enclosed_tree
 from kernelwood.views.dependency_paths import NO_TOKEN, DependencyPaths, Negations, PathTrees
 from kernelwood.views.dependency_trees import cgrct, clct, grct, lct, loct
@@ -131,6 +131,12 @@ def view_maker(name: str) -> Callable[[Sentence | Candidate], _Made]:
         nonlocal latest
         if isinstance(subject, Candidate):
             sentence = subject.sentence
+        elif isinstance(subject, Example):
+            needed, hint = "sentence", "give the sentence of the example, example.view('sentence')"
+            if row.subject != "sentence":
+                needed = "candidate"
+                hint = "make candidates of the examples, kw.relations.pair_candidates(examples)"
+            raise StructureError(f"the view {name!r} needs a {needed}, got an example", hint=hint)
         elif row.subject == "sentence":
             sentence = subject
         else:

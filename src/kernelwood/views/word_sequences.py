@@ -374,7 +374,7 @@ def context(
     blind: tuple[str, str] | None = BLIND,
     others: str | None = OTHERS,
 ) -> Context:
-    """Return the words before, between and after two entities.
+    r"""Return the words before, between and after two entities.
 
     For several pairs of one sentence, `Contexts` prepares it once.
 
@@ -415,7 +415,7 @@ def context(
 
     References
     ----------
-    .. [1] R. Bunescu, R. Mooney, "Subsequence kernels for relation extraction", NIPS 2005.
+    .. [1] \R. Bunescu, R. Mooney, "Subsequence kernels for relation extraction", NIPS 2005.
 
     Examples
     --------

@@ -256,7 +256,7 @@ def choose_informative(
 
     References
     ----------
-    D. Cohn: Neural network exploration using optimal experiment design. Neural Networks 1996.
+    \D. Cohn: Neural network exploration using optimal experiment design. Neural Networks 1996.
     """
     rows = np.flatnonzero(left)
     if n <= 0 or not len(rows):
@@ -316,11 +316,11 @@ def draw_check(model: TeachingModel, left: Bools, seed: int, place: int) -> Pick
 
 
 def deviations(model: TeachingModel) -> Floats:
-    """Return the root of the expected contribution of each candidate to the variance of F1.
+    r"""Return the root of the expected contribution of each candidate to the variance of F1.
 
     References
     ----------
-    C. Sawade, N. Landwehr, T. Scheffer: Active estimation of F-measures. NIPS 2010.
+    \C. Sawade, N. Landwehr, T. Scheffer: Active estimation of F-measures. NIPS 2010.
     """
     _, best = model.relations()
     right = best.astype(np.float64)

@@ -231,7 +231,7 @@ class _Labeled:
 
     labeled: ExampleBatch
     documents: list[str] | None
-    unlabelled: ExampleBatch | None
+    unlabeled: ExampleBatch | None
     views: tuple[str, ...]
     counts: Counts
 
@@ -272,9 +272,9 @@ def _show_data(data: _Labeled, learner: GateLearner) -> None:
     labels = data.labeled.labels
     classes = counted(len(set(labels)), "class", "es")
     text = f"{counted(len(labels), 'example')} of {classes}; {learner.kernel!r}"
-    if data.unlabelled is not None:
+    if data.unlabeled is not None:
         use = "used, too" if learner.method == "information" else "ignored"
-        text += f"; {counted(len(data.unlabelled), 'example')} without a label: {use}"
+        text += f"; {counted(len(data.unlabeled), 'example')} without a label: {use}"
     note(text)
     show_counts(data.counts)
 
@@ -372,7 +372,7 @@ def _learned_values(given: tuple[str, ...], kernel: Kernel) -> dict[str, list[An
 def _fit(
     learner: GateLearner, data: _Labeled, checkpoint: Checkpoint | None, path: str | None
 ) -> None:
-    unlabelled = data.unlabelled if learner.method == "information" else None
+    unlabeled = data.unlabeled if learner.method == "information" else None
     keep: Callable[[dict[str, Any]], object] | None = None
     earlier = None
     if checkpoint is not None:
@@ -385,7 +385,7 @@ def _fit(
             learner.fit(
                 data.labeled,
                 groups=data.documents,
-                unlabelled=unlabelled,
+                unlabeled=unlabeled,
                 resume=earlier,
                 on_decision=keep,
             )
@@ -540,13 +540,13 @@ def _opened(path: str | None, learner: GateLearner, data: _Labeled, options: dic
         return nullcontext()
     parameters = learner.get_params(deep=False)
     settings = {k: v for k, v in parameters.items() if k not in ("kernel", "n_jobs")}
-    unlabelled = data.unlabelled if learner.method == "information" else None
+    unlabeled = data.unlabeled if learner.method == "information" else None
     header = {
         "settings": {"kernel": repr(learner.kernel), **settings},
         "vectors_sha256": _file_digest(options["vectors"]),
         "data_sha256": fingerprint(data.labeled),
         "documents_sha256": _digest(data.documents),
-        "unlabelled_sha256": None if unlabelled is None else fingerprint(unlabelled),
+        "unlabeled_sha256": None if unlabeled is None else fingerprint(unlabeled),
     }
     return open_checkpoint(path, header)
 
@@ -608,7 +608,7 @@ def _result(learner: GateLearner, data: _Labeled, seconds: float) -> dict[str, A
         "kernel": repr(learner.kernel),
         "views": list(data.views),
         "n_examples": len(data.labeled),
-        "n_unlabelled": 0 if data.unlabelled is None else len(data.unlabelled),
+        "n_unlabeled": 0 if data.unlabeled is None else len(data.unlabeled),
         **data.counts.to_dict(),
         "gates": dict(learner.gates_),
         **learner.report().to_dict(),
