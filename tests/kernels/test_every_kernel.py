@@ -21,7 +21,10 @@ from hypothesis import given, settings, strategies as st
 import kernelwood as kw
 from kernelwood.structures import Forest, Graph, Sequence, Tree
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*self-similarity 0:RuntimeWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*self-similarity 0:RuntimeWarning"),
+    pytest.mark.filterwarnings("ignore:.*gates have no effect:UserWarning"),
+]
 
 
 def single(kernel, label):

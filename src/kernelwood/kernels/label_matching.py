@@ -52,7 +52,7 @@ def warn_of_missing_edges(
     for batch in batches:
         edges = batch.arrays[1]
         # Single nodes and elements have no edge label in any case.
-        if len(edges) == len(batch) or (edges != batch.vocabulary.get("")).any():
+        if len(edges) <= len(batch) or (edges != batch.vocabulary.get("")).any():
             return
     warnings.warn(
         f"{kernel}: gates have no effect, because no structure has edge labels; use "
