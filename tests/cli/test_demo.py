@@ -93,7 +93,8 @@ def test_the_evidence_of_the_most_probable_relation_is_shown(report, shown):
     n_supporting = sum(case["supports"] for case in best["evidence"]["cases"])
     lines = shown.splitlines()
     assert best["id"] in lines
-    assert f"for {relation_name(best['relation'])}: {n_supporting} training cases" in lines
+    name = relation_name(best["relation"]).replace("\N{NO-BREAK SPACE}", " ")
+    assert f"for {name}: {n_supporting} training cases" in lines
     assert any(
         line.startswith(f"decision score {best['evidence']['score']:+.3f}") for line in lines
     )
