@@ -138,6 +138,7 @@ def _dictionary(terms: Dictionary, use: Use) -> None:
     use(terms.find, TEXT)
     use(terms.matches, TEXT)
     use(terms.annotate, kw.Document(TEXT))
+    use(terms.not_found)
     use(lambda: (len(terms), terms == terms))
 
 

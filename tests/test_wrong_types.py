@@ -151,7 +151,7 @@ def test_what_is_not_a_document_is_named(call, make):
 
 @cases(DOCUMENTS, STRING)
 def test_a_string_is_not_a_document(call, make):
-    assert "does not exist" in refused(call, make())
+    assert "is a text without annotation" in refused(call, make())
 
 
 @cases({"extract": lambda X: extractor().extract(X)}, WRONG, GRAPH, NLTK)

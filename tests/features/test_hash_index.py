@@ -224,7 +224,7 @@ def test_hostile_state_is_refused(changes):
 
 def test_without_faiss_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "faiss", None)
-    with pytest.raises(kw.errors.KernelInputError, match=r"pip install kernelwood\[faiss\]"):
+    with pytest.raises(kw.errors.KernelInputError, match=r"pip install 'kernelwood\[faiss\]'"):
         index(backend="faiss").fit(TREES)
 
 

@@ -21,10 +21,7 @@ from hypothesis import given, settings, strategies as st
 import kernelwood as kw
 from kernelwood.structures import Forest, Graph, Sequence, Tree
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:.*self-similarity 0:RuntimeWarning"),
-    pytest.mark.filterwarnings("ignore:.*gates have no effect:UserWarning"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore:.*self-similarity 0:RuntimeWarning")
 
 
 def single(kernel, label):

@@ -21,10 +21,7 @@ from kernelwood.kernels import (
 )
 from kernelwood.structures import Sequence, Tree
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:.*self-similarity 0:RuntimeWarning"),
-    pytest.mark.filterwarnings("ignore:.*gates have no effect:UserWarning"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore:.*self-similarity 0:RuntimeWarning")
 
 LABELS = ["a", "b", "c", "", "né"]
 TOLERANCE = {"float64": {"rtol": 1e-9, "atol": 0}, "float32": {"rtol": 3e-5, "atol": 1e-30}}
@@ -357,21 +354,3 @@ def test_gates_are_read_anew_by_every_call():
     kernel.gates["e"] = 2.0
     np.testing.assert_array_equal(kernel.gram(X), PartialTreeKernel(gates={"e": 2.0}).gram(X))
     assert (kernel.gram(X) != before).any()
-
-
-def test_gates_on_edges_that_no_tree_has_are_a_warning():
-    trees = [Tree.from_brackets(text) for text in ("(A (B c))", "(A (B d))")]
-    kernel = PartialTreeKernel(gates={"B": 0.0})
-    with pytest.warns(UserWarning, match="gates have no effect.*gate_on='node'"):
-        gated = kernel.gram(trees)
-    assert (gated == PartialTreeKernel().gram(trees)).all()
-
-
-def test_gates_with_an_effect_are_no_warning(recwarn):
-    labeled = [Tree.from_brackets('(A "x":B)'), Tree.from_brackets("(A B)")]
-    for weights, on in (({"y": 0.0}, "edge"), ({"": 0.5}, "edge"), ({"A": 0.5}, "node")):
-        PartialTreeKernel(gates=weights, gate_on=on).gram(labeled)
-    PartialTreeKernel(gates={"": 0.5}).gram(labeled[1:])
-    PartialTreeKernel(gates={"B": 1.0}).gram(labeled[1:])
-    PartialTreeKernel(gates={"B": 0.0}).gram([Tree("B")])
-    assert not recwarn.list

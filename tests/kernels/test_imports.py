@@ -29,7 +29,7 @@ def test_every_public_name_is_listed():
 
 
 def test_an_unknown_name_is_refused():
-    with pytest.raises(AttributeError, match="No kernelwood attribute Kernle"):
+    with pytest.raises(AttributeError, match="no attribute 'Kernle'; did you mean 'Kernel'"):
         _ = kw.Kernle
 
 

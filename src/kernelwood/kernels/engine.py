@@ -26,7 +26,6 @@ from kernelwood.kernels.label_matching import (
     MatchedLabels,
     check_gates,
     gate_arrays,
-    warn_of_missing_edges,
 )
 from kernelwood.similarity import SMALLEST, Exact, Similarity
 
@@ -250,8 +249,6 @@ class EngineKernel(Kernel):
         if self.gates or self._matches_softly():
             similarity = self.similarity if self._matches_softly() else None
             vocabulary = MatchedLabels(batches, similarity, self.gates, self.gate_on)
-            if self.gates and self.gate_on == "edge":
-                warn_of_missing_edges(type(self).__name__, self.gates, batches)
         return tuple(batch.in_vocabulary(vocabulary) for batch in batches)
 
     def _too_many_labels(self, X: Any, Y: Any, number: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -41,25 +40,6 @@ def check_gates(kernel: str, gates: Any) -> None:
                 f"{kernel}: gates must map labels (strings) to 0 or a positive number from "
                 f"{low:g} to {high:g}, got {label!r}: {gate!r}"
             )
-
-
-def warn_of_missing_edges(
-    kernel: str, gates: Mapping[str, float], batches: tuple[Batch, ...]
-) -> None:
-    """Warn if gates of edges have no effect, because no structure has edge labels."""
-    if all(label == "" or gate == 1 for label, gate in gates.items()):
-        return
-    for batch in batches:
-        edges = batch.arrays[1]
-        # Single nodes and elements have no edge label in any case.
-        if len(edges) <= len(batch) or (edges != batch.vocabulary.get("")).any():
-            return
-    warnings.warn(
-        f"{kernel}: gates have no effect, because no structure has edge labels; use "
-        "gate_on='node' for gates of node labels",
-        UserWarning,
-        stacklevel=2,
-    )
 
 
 def gate_arrays(
